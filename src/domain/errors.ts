@@ -1,0 +1,77 @@
+/** Errors carry codes and facts; what they mean on the wire is http/errors.ts's affair alone. */
+
+/** Every refusal or failure that a caller may be told of. Its message is safe to show. */
+export abstract class ServiceError extends Error {
+  abstract override readonly name: string;
+}
+
+export interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The request itself is wrong. */
+export class Invalid extends ServiceError {
+  override readonly name = "Invalid";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => problem.message).join("; "));
+    this.problems = problems;
+  }
+}
+
+/** The thing that was named is not there. */
+export class NotFound extends ServiceError {
+  override readonly name = "NotFound";
+}
+
+/** The request does not fit the state of what it names (a key already issued, a secret already revoked). */
+export class Conflict extends ServiceError {
+  override readonly name = "Conflict";
+}
+
+/** Missing or wrong credentials; says no more than that. */
+export class Unauthorized extends ServiceError {
+  override readonly name = "Unauthorized";
+}
+
+/** The key is suspended, or would pass its monthly quota with this request and is suspended now. */
+export class KeyIsSuspended extends ServiceError {
+  override readonly name = "KeyIsSuspended";
+}
+
+/** Too many requests; `retryAfterSeconds` later the same request passes. */
+export class RateLimited extends ServiceError {
+  override readonly name = "RateLimited";
+  readonly kind: "minute" | "burst" | "failures";
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, kind: "minute" | "burst" | "failures", retryAfterSeconds: number) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The engine failed. The message is the engine's own, with nothing secret in it. */
+export class EngineFailed extends ServiceError {
+  override readonly name = "EngineFailed";
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+    super(message, { cause: options?.cause });
+    this.retryAfterSeconds = options?.retryAfterSeconds;
+  }
+}
+
+/** A part that the answer needs is not to be had now (the event store is down, the queues are full). */
+export class Unavailable extends ServiceError {
+  override readonly name = "Unavailable";
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { type AudioFormat, type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
+
+/** Everything that the bytes of a sound depend on, and nothing else. */
+export interface Recipe {
+  /** Versions of all that makes the bytes: the pipeline's own and its tools'. */
+  readonly pipeline: string;
+  readonly engine: EngineCode;
+  /** The engine's own name for the voice. */
+  readonly voice: string;
+  readonly lang: string;
+  /** As sent; normalised to NFC here. */
+  readonly text: string;
+  readonly prosody: Prosody;
+  /** The knobs that the engine applies: the others' values change no byte and do not count. */
+  readonly applied: readonly Knob[];
+  readonly format: AudioFormat;
+  /** For engines on a website's own credentials: whose. Its audio is never another's. */
+  readonly websiteId?: string;
+}
+
+/** The recipe's content address: SHA-256 of its canonical form, 64 hexadecimal digits. */
+export const hashRecipe = (recipe: Recipe): string =>
+  createHash("sha256")
+    .update(JSON.stringify(canonical(recipe)))
+    .digest("hex");
+
+/** The name of the recipe's object in the audio store; only `audio/` may ever be served without credentials. */
+export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
+  `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${recipe.format}`;
+
+const canonical = (recipe: Recipe) => [
+  recipe.pipeline,
+  recipe.engine,
+  recipe.voice,
+  recipe.lang,
+  recipe.text.normalize("NFC"),
+  knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
+  recipe.format,
+  recipe.websiteId ?? null,
+];

@@ -1,0 +1,39 @@
+import type { AudioFormat, EngineCode, Knob, Prosody } from "../domain/speech.ts";
+
+/** What an engine is asked to say. */
+export interface SpeechRequest {
+  /** Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty. */
+  readonly text: string;
+  readonly ssml: boolean;
+  /** The engine's own name for the voice (SystemVoice.voiceName). */
+  readonly voice: string;
+  /** BCP-47. */
+  readonly lang: string;
+  /** Knobs outside `prosody(voice)` are ignored. */
+  readonly prosody: Prosody;
+  readonly format: AudioFormat;
+}
+
+/** Sound as it comes: raw samples for the pipeline to encode, or a container that is ready to be served. */
+export type Encoding =
+  | { readonly kind: "pcm" /** s16le, mono */; readonly sampleRate: number }
+  | { readonly kind: "encoded"; readonly format: AudioFormat };
+
+export interface Speech {
+  readonly encoding: Encoding;
+  /** Never ends well without having given at least one byte; a failure midway throws. */
+  readonly audio: AsyncIterable<Buffer>;
+}
+
+/** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}. */
+export interface Engine {
+  readonly code: EngineCode;
+  /** What the bytes depend on beside the request (tool versions): part of every recipe. */
+  readonly version: string;
+  /** The knobs that this engine itself applies for this voice, in stable order. */
+  prosody(voice: string): readonly Knob[];
+  /** Whether it takes SSML for this voice. */
+  takesSsml(voice: string): boolean;
+  /** Abort ends the work at once, whatever stage it is in; the iteration then throws the signal's reason. */
+  synthesize(request: SpeechRequest, signal: AbortSignal): Promise<Speech>;
+}
