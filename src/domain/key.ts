@@ -21,6 +21,7 @@ export type SuspensionCause = "quota" | "operator";
 export interface Secret {
   readonly secretId: string;
   readonly hash: string;
+  readonly createdAt: string;
 }
 
 interface Issued {
@@ -36,8 +37,10 @@ export type SuspendedKey = Issued & {
   readonly status: "suspended";
   readonly cause: SuspensionCause;
   readonly reason: string;
+  readonly suspendedAt: string;
 };
-export type Key = { readonly status: "absent" } | ActiveKey | SuspendedKey;
+export type IssuedKey = ActiveKey | SuspendedKey;
+export type Key = { readonly status: "absent" } | IssuedKey;
 
 export const keyStream = (apiKey: string): string => `key-${apiKey}`;
 
@@ -50,14 +53,18 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
   }
   if (key.status === "absent") return key;
   switch (event.type) {
-    case "SecretCreated":
-      return { ...key, secrets: [...key.secrets, { secretId: event.data.secretId, hash: event.data.hash }] };
+    case "SecretCreated": {
+      const { secretId, hash, at } = event.data;
+      return { ...key, secrets: [...key.secrets, { secretId, hash, createdAt: at }] };
+    }
     case "SecretRevoked":
       return { ...key, secrets: key.secrets.filter(({ secretId }) => secretId !== event.data.secretId) };
     case "PlanChanged":
       return { ...key, plan: event.data.plan };
-    case "KeySuspended":
-      return { ...issued(key), status: "suspended", cause: event.data.cause, reason: event.data.reason };
+    case "KeySuspended": {
+      const { cause, reason, at } = event.data;
+      return { ...issued(key), status: "suspended", cause, reason, suspendedAt: at };
+    }
     case "KeyReinstated":
       return { ...issued(key), status: "active" };
     default:
@@ -104,13 +111,18 @@ export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): 
   return lifted ? [changed, { type: "KeyReinstated", data: { reason: "plan raised", at } }] : [changed];
 };
 
+/** `quota`: the monthly characters that a request would have passed. */
+export type Suspension =
+  | { cause: "operator"; reason: string; at: string }
+  | { cause: "quota"; quota: number; reason: string; at: string };
+
 /** An operator's suspension outranks one by quota: it replaces it. */
-export const suspendKey = (
-  key: Key,
-  { cause, reason, at }: { cause: SuspensionCause; reason: string; at: string },
-): KeyEvent[] => {
+export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
   const was = known(key);
+  const { cause, reason, at } = suspension;
   if (was.status === "suspended" && (was.cause === "operator" || cause === "quota")) return [];
+  // The request was refused under a plan that has been raised meanwhile: the raise must not be undone.
+  if (suspension.cause === "quota" && quotaOf(was.plan) > suspension.quota) return [];
   return [{ type: "KeySuspended", data: { cause, reason, at } }];
 };
 
@@ -119,7 +131,8 @@ export const reinstateKey = (key: Key, { reason, at }: { reason: string; at: str
   return [{ type: "KeyReinstated", data: { reason, at } }];
 };
 
-const known = (key: Key): ActiveKey | SuspendedKey => {
+/** @throws {NotFound} */
+export const known = (key: Key): IssuedKey => {
   if (key.status === "absent") throw new NotFound("There is no such key.");
   return key;
 };

@@ -1,0 +1,31 @@
+import type { z } from "zod";
+import { Invalid, type Problem } from "./errors.ts";
+
+/** What a refusal lists at most, however much is wrong. */
+const maxProblems = 100;
+
+/** The value as the schema makes it. @throws {Invalid} with one problem for each thing wrong, by its path */
+export const parse = <T>(schema: z.ZodType<T>, value: unknown): T => {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Invalid(result.error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems));
+};
+
+const problemsOf = (issue: z.core.$ZodIssue, base: Problem["path"]): Problem[] => {
+  const path = [...base, ...issue.path.map(step)];
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: [...path, key], message: `There is no member "${key}" here.` }));
+  }
+  const meant = issue.code === "invalid_union" ? branchMeant(issue.errors) : undefined;
+  if (meant) return meant.flatMap((inner) => problemsOf(inner, path));
+  return [{ path, message: issue.message }];
+};
+
+/** The branch of a union that the value was meant for: of those of its kind, the one with the least wrong. */
+const branchMeant = (branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined =>
+  branches.filter((issues) => !issues.some(isOfAnotherKind)).sort((a, b) => a.length - b.length)[0];
+
+const isOfAnotherKind = ({ code, path }: z.core.$ZodIssue): boolean =>
+  path.length === 0 && (code === "invalid_type" || code === "invalid_value");
+
+const step = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key));

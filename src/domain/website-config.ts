@@ -1,0 +1,198 @@
+import { z } from "zod";
+
+/*
+ * What a website's player does. The stored configuration is a part of it (the schema's input), the answer is whole (its
+ * output). Stored parts are validated again whenever they are completed: a rule may be widened, never tightened.
+ */
+
+/** Bounds of ours, far beyond what a page needs: a configuration stays a small thing. */
+const words = z.string().max(4_000);
+const selector = z.string().min(1).max(1_000);
+const short = z.string().max(200);
+
+const on = z.boolean().default(true);
+const off = z.boolean().default(false);
+const zeroToTwo = z.number().min(0).max(2);
+const zeroToOne = z.number().min(0).max(1);
+
+const toggle = z.strictObject({ enabled: off }).prefault({});
+const spoken = z.strictObject({ enabled: off, text: words.nullable().default(null) }).prefault({});
+
+const position = z.union(
+  [
+    z.enum(["inline", "before", "after"]),
+    z.strictObject({ target: selector, at: z.enum(["inside", "before", "after"]).default("inside") }),
+  ],
+  { error: "Expected inline, before, after, or an object with a target." },
+);
+
+const theme = z.union(
+  [
+    z.enum(["neutral", "brand"]),
+    z.strictObject({
+      bg: short.optional(),
+      fg: short.optional(),
+      muted: short.optional(),
+      accent: short.optional(),
+      accentSoft: short.optional(),
+      hover: short.optional(),
+      border: short.optional(),
+      track: short.optional(),
+      fill: short.optional(),
+    }),
+  ],
+  { error: "Expected neutral, brand, or an object of theme tokens." },
+);
+
+const controls = z
+  .strictObject({
+    progress: on,
+    time: on,
+    skip: on,
+    speed: on,
+    brand: z.strictObject({ icon: on, poweredBy: on }).prefault({}),
+  })
+  .prefault({});
+
+const units =
+  "cap|ch|em|ex|ic|lh|rcap|rch|rem|rex|ric|rlh|[sld]?v(?:w|h|i|b|min|max)|cq(?:w|h|i|b|min|max)|px|cm|mm|q|in|pt|pc|%";
+const dimension = new RegExp(String.raw`^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:${units})|[+-]?0+(?:\.0*)?)$`, "i");
+const mathFunction = /^(?:calc|min|max|clamp|env|var)\([\w\s.,%+*/()-]+\)$/i;
+
+const isCssLength = (text: string): boolean =>
+  dimension.test(text) || (mathFunction.test(text) && closesAtItsEnd(text));
+
+/** The first bracket is closed by the last character and not before. */
+const closesAtItsEnd = (text: string): boolean => {
+  let depth = 0;
+  for (const [index, char] of [...text].entries()) {
+    if (char === "(") depth++;
+    if (char === ")" && --depth === 0) return index === text.length - 1;
+  }
+  return false;
+};
+
+const side = short.refine(isCssLength, "Expected a CSS length.").optional();
+
+const offset = z
+  .strictObject({ top: side, right: side, bottom: side, left: side })
+  .refine((sides) => Object.values(sides).some((length) => length !== undefined), {
+    error: "At least one of top, right, bottom and left is required.",
+  })
+  .refine(({ top, bottom }) => top === undefined || bottom === undefined, {
+    error: "top and bottom exclude each other.",
+  })
+  .refine(({ left, right }) => left === undefined || right === undefined, {
+    error: "left and right exclude each other.",
+  });
+
+const miniPlayer = z
+  .strictObject({
+    enabled: on,
+    position: z
+      .union([z.enum(["top-left", "top-right", "bottom-left", "bottom-right"]), offset], {
+        error: "Expected top-left, top-right, bottom-left, bottom-right, or an object of offsets.",
+      })
+      .default("bottom-left"),
+    animation: z.enum(["none", "fade", "slide", "pop"]).default("slide"),
+  })
+  .prefault({});
+
+const compiles = (regex: string, flags?: string): boolean => {
+  try {
+    return new RegExp(regex, flags) instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
+const voicePattern = z
+  .strictObject({ regex: short, flags: short.optional() })
+  .refine(({ flags }) => compiles("", flags), {
+    path: ["flags"],
+    error: "Not flags of a regular expression.",
+  })
+  .refine(({ regex, flags }) => !compiles("", flags) || compiles(regex, flags), {
+    path: ["regex"],
+    error: "Not a regular expression.",
+  });
+
+const voiceQuery = z.strictObject({
+  name: short.optional(),
+  lang: short.optional(),
+  gender: z.enum(["f", "m", "male", "female"]).optional(),
+  isByok: z.boolean().optional(),
+  provider: short.optional(),
+});
+
+const voiceSelector = z.union([short.min(1), voicePattern, voiceQuery], {
+  error: "Expected a voice's name, an object with a regex, or a voice query.",
+});
+
+const webPlayer = z
+  .strictObject({
+    enabled: off,
+    selector: selector.default("article"),
+    paragraphSelector: selector.default("p, h2, h3, li"),
+    position: position.default("before"),
+    theme: theme.default("neutral"),
+    controls,
+    navigation: z.strictObject({ paragraphHighlight: on, paragraphClick: on }).prefault({}),
+    layout: z
+      .strictObject({
+        mode: z.enum(["shrink", "fill"]).default("shrink"),
+        display: z.enum(["inline", "block"]).default("block"),
+      })
+      .prefault({}),
+    miniPlayer,
+    voice: voiceSelector.optional(),
+    sanitize: z.strictObject({ enabled: on, exclude: z.array(selector).max(100).default([]) }).prefault({}),
+    pitch: zeroToTwo.optional(),
+    rate: zeroToTwo.optional(),
+    volume: zeroToOne.optional(),
+  })
+  .prefault({});
+
+const features = z
+  .strictObject({
+    welcomeMessage: spoken,
+    speakSelectedText: toggle,
+    speakLinks: toggle,
+    speakInactivity: spoken,
+    speakEndPage: spoken,
+    exitIntent: spoken,
+    accessibilityNavigation: toggle,
+    paragraphNavigation: toggle,
+    webPlayer,
+    welcomeMessageOnce: off,
+  })
+  .prefault({});
+
+const voice = z
+  .strictObject({
+    name: short.min(1).default("UK English Female"),
+    pitch: zeroToTwo.default(1),
+    rate: zeroToTwo.default(1),
+    volume: zeroToOne.default(1),
+  })
+  .prefault({});
+
+const websiteConfig = z.strictObject({
+  features,
+  voice,
+  analytics: toggle,
+  sdkVersion: z.enum(["v1", "v2"]).default("v1"),
+});
+
+/** What the operator set: any part of a WebsiteConfig. */
+export type StoredConfig = z.input<typeof websiteConfig>;
+export type WebsiteConfig = z.output<typeof websiteConfig>;
+
+/** Checks a part of a configuration and leaves it a part: what is omitted takes the default of the day it is read. */
+export const storedConfig = z.custom<StoredConfig>().superRefine((value, context) => {
+  const { error } = websiteConfig.safeParse(value);
+  for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
+});
+
+/** The whole configuration: what is stored, and the default for everything that is not. */
+export const completeConfig = (stored: StoredConfig): WebsiteConfig => websiteConfig.parse(stored);
