@@ -1,0 +1,31 @@
+import type { SynthesisServed } from "../src/domain/usage.ts";
+import type { Projection } from "./projection.ts";
+
+/** What one key has used in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
+export interface MonthlyUse {
+  /** Characters counted. */
+  used: number;
+  /** Requests answered with audio, the parts that cost nothing among them. */
+  requests: number;
+  /** The last revision counted, -1 before the first: an event told twice counts once. */
+  revision: number;
+}
+
+/**
+ * How far each key is into its quota. The month is the stream's: the decision that appended the event chose it by
+ * the event's own `at`, in UTC. When the store took the event plays no part.
+ */
+export const monthlyQuota: Projection<MonthlyUse> = {
+  name: "monthly-quota",
+  version: 1,
+  prefixes: ["usage-"],
+  partition: ({ stream }) => stream,
+  initial: () => ({ used: 0, requests: 0, revision: -1 }),
+  apply: (state, event) => {
+    if (event.type !== "SynthesisServed" || event.revision <= state.revision) return state;
+    state.used += (event.data as SynthesisServed).characters;
+    state.requests += 1;
+    state.revision = event.revision;
+    return state;
+  },
+};

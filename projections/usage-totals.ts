@@ -1,0 +1,63 @@
+import type { SynthesisServed } from "../src/domain/usage.ts";
+import type { Projection } from "./projection.ts";
+
+export interface Tally {
+  requests: number;
+  characters: number;
+}
+
+/** What one key was served in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
+export interface UsageTotals {
+  /** One tally for each day, engine and voice that met, under `cellKey`. */
+  cells: Record<string, Tally>;
+  /** The last revision counted, -1 before the first: an event told twice counts once. */
+  revision: number;
+}
+
+/** The totals along one side: characters and requests by day, by engine, or by voice. */
+export type Side = "day" | "engine" | "voice";
+
+/** Totals of days, engines and voices. The day is that of the event's own `at`, in UTC, never of when it was stored. */
+export const usageTotals: Projection<UsageTotals> = {
+  name: "usage-totals",
+  version: 1,
+  prefixes: ["usage-"],
+  partition: ({ stream }) => stream,
+  initial: () => ({ cells: {}, revision: -1 }),
+  apply: (state, event) => {
+    if (event.type !== "SynthesisServed" || event.revision <= state.revision) return state;
+    const data = event.data as SynthesisServed;
+    const key = cellKey(data);
+    const cell = state.cells[key];
+    if (cell) {
+      cell.requests += 1;
+      cell.characters += data.characters;
+    } else {
+      state.cells[key] = { requests: 1, characters: data.characters };
+    }
+    state.revision = event.revision;
+    return state;
+  },
+};
+
+/** The sum of the cells that share a day, an engine or a voice, in the order of its names. */
+export const totalsBy = (side: Side, { cells }: UsageTotals): [name: string, Tally][] => {
+  const sums = new Map<string, Tally>();
+  for (const [key, { requests, characters }] of Object.entries(cells)) {
+    const name = parseCellKey(key)[side];
+    const sum = sums.get(name) ?? { requests: 0, characters: 0 };
+    sum.requests += requests;
+    sum.characters += characters;
+    sums.set(name, sum);
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
+};
+
+/** Begins with the day, so that no voice's name (`__proto__`, `constructor`) can ever be a key by itself. */
+const cellKey = ({ at, engine, voice }: SynthesisServed): string => `${at.slice(0, 10)} ${engine} ${voice}`;
+
+/** Days and engine codes hold no space; a voice's name may. */
+const parseCellKey = (key: string): Record<Side, string> => {
+  const gap = key.indexOf(" ", 11);
+  return { day: key.slice(0, 10), engine: key.slice(11, gap), voice: key.slice(gap + 1) };
+};
