@@ -6,8 +6,12 @@
  */
 export type ObjectName = string;
 
+/** Anything else than an object's name is refused with a TypeError, by get and by put. */
 export interface AudioStore {
-  /** The whole object, or undefined when there is none. @throws {AudioStoreUnavailable} */
+  /**
+   * The whole object, or undefined when there is none. Aborted, it throws the signal's reason.
+   * @throws {AudioStoreUnavailable}
+   */
   get(name: ObjectName, signal?: AbortSignal): Promise<Buffer | undefined>;
   /**
    * Keeps the object, whole or not at all, durably. An object that is there is never overwritten: a second put of
@@ -17,6 +21,7 @@ export interface AudioStore {
   put(name: ObjectName, bytes: Buffer): Promise<void>;
   /** Answers when the store can be written now. @throws {AudioStoreUnavailable} */
   ping(): Promise<void>;
+  /** Waits for the puts under way. */
   close(): Promise<void>;
 }
 
