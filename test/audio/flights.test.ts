@@ -1,0 +1,219 @@
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import fc from "fast-check";
+import { createFlights, type Flights } from "../../src/audio/flights.ts";
+
+const never = new AbortController().signal;
+
+describe("a flight", () => {
+  it("is one for all who ask while it is under way, and tells who led", async () => {
+    const flights = createFlights<number>();
+    let starts = 0;
+    const work = Promise.withResolvers<number>();
+    const start = () => {
+      starts++;
+      return work.promise;
+    };
+    const asked = Array.from({ length: 60 }, () => flights.join("a", start, never));
+    work.resolve(7);
+    const answers = await Promise.all(asked);
+    expect(starts).to.equal(1);
+    expect(answers.map(({ value }) => value)).to.deep.equal(Array(60).fill(7));
+    expect(answers.map(({ leader }) => leader)).to.deep.equal([true, ...Array(59).fill(false)]);
+    expect(flights.size()).to.equal(0);
+  });
+
+  it("is not shared between keys", async () => {
+    const flights = createFlights<string>();
+    const answers = await Promise.all(["a", "b"].map((key) => flights.join(key, async () => key, never)));
+    expect(answers).to.deep.equal([
+      { value: "a", leader: true },
+      { value: "b", leader: true },
+    ]);
+  });
+
+  it("tells its failure to all who wait and to nobody after them", async () => {
+    const flights = createFlights<number>();
+    const failure = new Error("no engine");
+    const asked = await Promise.allSettled([
+      flights.join("a", () => Promise.reject(failure), never),
+      flights.join("a", async () => 1, never),
+    ]);
+    expect(asked.map((each) => each.status === "rejected" && each.reason)).to.deep.equal([failure, failure]);
+    expect(await flights.join("a", async () => 2, never)).to.deep.equal({ value: 2, leader: true });
+  });
+
+  it("tells its failure to nobody who asks on hearing of it", async () => {
+    const flights = createFlights<number>();
+    const again = await flights
+      .join("a", () => Promise.reject(new Error("no engine")), never)
+      .catch(() => flights.join("a", async () => 2, never));
+    expect(again).to.deep.equal({ value: 2, leader: true });
+  });
+
+  it("fails like any other when the work throws before it has a promise", async () => {
+    const flights = createFlights<number>();
+    const failure = new TypeError("bad");
+    const start = (): Promise<number> => {
+      throw failure;
+    };
+    expect(await flights.join("a", start, never).catch((error: unknown) => error)).to.equal(failure);
+    expect(flights.size()).to.equal(0);
+  });
+
+  it("is not begun by who has left already", async () => {
+    const flights = createFlights<number>();
+    const reason = new Error("gone");
+    let starts = 0;
+    const start = async () => ++starts;
+    const asked = flights.join("a", start, AbortSignal.abort(reason));
+    expect(await asked.catch((error: unknown) => error)).to.equal(reason);
+    await setImmediate();
+    expect(starts).to.equal(0);
+  });
+
+  it("is not begun when the only one leaves in the same breath", async () => {
+    const flights = createFlights<number>();
+    const controller = new AbortController();
+    let starts = 0;
+    const asked = flights.join("a", async () => ++starts, controller.signal);
+    controller.abort(new Error("gone"));
+    await asked.catch(() => undefined);
+    await setImmediate();
+    expect(flights.size()).to.equal(0);
+    expect(starts).to.be.at.most(1);
+  });
+
+  it("lets go of the signals that it listened to", async () => {
+    const flights = createFlights<number>();
+    const { signal } = new AbortController();
+    let listening = 0;
+    const counted = new Proxy(signal, {
+      get: (target, key) => {
+        if (key === "addEventListener") listening++;
+        if (key === "removeEventListener") listening--;
+        const value = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    await flights.join("a", async () => 1, counted);
+    await flights.join("a", () => Promise.reject(new Error("x")), counted).catch(() => undefined);
+    await setImmediate();
+    expect(listening).to.equal(0);
+  });
+});
+
+/** What the test knows of one start of the work. */
+interface Work {
+  readonly id: number;
+  readonly signal: AbortSignal;
+  readonly resolve: (id: number) => void;
+  readonly reject: (error: unknown) => void;
+  readonly waiters: Set<Waiter>;
+  ended: boolean;
+}
+
+interface Waiter {
+  readonly controller: AbortController;
+  readonly outcome: Promise<Outcome>;
+  readonly work: Work;
+  readonly led: boolean;
+}
+
+type Outcome = { readonly value: number; readonly leader: boolean } | { readonly reason: unknown };
+type Step = { readonly do: "join" | "leave" | "land" | "fail"; readonly key: string; readonly pick: number };
+
+const step: fc.Arbitrary<Step> = fc.record({
+  do: fc.constantFrom("join", "join", "leave", "land", "fail"),
+  key: fc.constantFrom("a", "b"),
+  pick: fc.nat(50),
+});
+
+describe("flights, however their people come and go", () => {
+  it("keep to their rules", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), fc.boolean(), async (steps, breathe) => {
+        const airport = new Airport(createFlights<number>());
+        for (const each of steps) {
+          await airport.take(each);
+          if (breathe) await setImmediate();
+        }
+        await airport.close();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** The model: works and waiters by key, told what must be so after every step. */
+class Airport {
+  readonly #flights: Flights<number>;
+  readonly #current = new Map<string, Work>();
+  readonly #all: Waiter[] = [];
+  #ids = 0;
+
+  constructor(flights: Flights<number>) {
+    this.#flights = flights;
+  }
+
+  async take({ do: what, key, pick }: Step): Promise<void> {
+    if (what === "join") return this.#join(key);
+    const work = this.#current.get(key);
+    if (!work) return;
+    if (what === "leave") return this.#leave(key, work, pick);
+    return this.#end(key, work, what === "land");
+  }
+
+  async close(): Promise<void> {
+    for (const [key, work] of this.#current) await this.#end(key, work, true);
+    expect(this.#flights.size()).to.equal(0);
+    for (const { led, outcome, work } of this.#all) {
+      const told = await outcome;
+      if ("value" in told) expect(told).to.deep.equal({ value: work.id, leader: led });
+    }
+  }
+
+  async #join(key: string): Promise<void> {
+    const running = this.#current.get(key);
+    const controller = new AbortController();
+    let started: Work | undefined;
+    const start = (signal: AbortSignal): Promise<number> => {
+      const { promise, resolve, reject } = Promise.withResolvers<number>();
+      started = { id: ++this.#ids, signal, resolve, reject, waiters: new Set(), ended: false };
+      return promise;
+    };
+    const outcome = this.#flights
+      .join(key, start, controller.signal)
+      .catch((reason: unknown): Outcome => ({ reason }));
+    await setImmediate();
+    expect(started === undefined, "started only when none was under way").to.equal(running !== undefined);
+    const work = (running ?? started) as Work;
+    const waiter = { controller, outcome, work, led: running === undefined };
+    this.#current.set(key, work);
+    work.waiters.add(waiter);
+    this.#all.push(waiter);
+  }
+
+  async #leave(key: string, work: Work, pick: number): Promise<void> {
+    const waiter = [...work.waiters][pick % work.waiters.size] as Waiter;
+    const reason = new Error("leaves");
+    waiter.controller.abort(reason);
+    expect(await waiter.outcome).to.deep.equal({ reason });
+    work.waiters.delete(waiter);
+    expect(work.signal.aborted, "aborted when the last has left").to.equal(work.waiters.size === 0);
+    if (work.waiters.size > 0) return;
+    expect(work.signal.reason).to.equal(reason);
+    this.#current.delete(key);
+  }
+
+  async #end(key: string, work: Work, well: boolean): Promise<void> {
+    const failure = new Error("fails");
+    if (well) work.resolve(work.id);
+    else work.reject(failure);
+    for (const { outcome, led } of work.waiters) {
+      expect(await outcome).to.deep.equal(well ? { value: work.id, leader: led } : { reason: failure });
+    }
+    expect(work.signal.aborted).to.equal(false);
+    this.#current.delete(key);
+  }
+}
