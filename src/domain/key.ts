@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from "./errors.ts";
+import { line } from "./line.ts";
 import { never } from "./never.ts";
 import type { Plan } from "./plan.ts";
 
@@ -73,6 +74,9 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
 };
 
 export const keyDecider = { initial: initialKey, evolve: evolveKey };
+
+/** Why a key is suspended or reinstated, as an operator tells it. */
+export const reason = line(500);
 
 /** At most so many secrets are valid at once: room to rotate, no room to hoard. */
 export const maxSecrets = 10;

@@ -39,4 +39,8 @@ export const planRequest = z.discriminatedUnion("tier", [
   fixed(commercialPlan),
   z.strictObject({ tier: z.literal("enterprise"), requestsPerMinute, monthlyCharacters }),
 ]);
-export type PlanRequest = z.input<typeof planRequest>;
+
+/** A plan on the way in with something else: also by the name of its tier alone; free when there is none. */
+export const planOrTier = z
+  .preprocess((value) => (typeof value === "string" ? { tier: value } : value), planRequest)
+  .default(freePlan);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "./errors.ts";
+import { line } from "./line.ts";
 import { never } from "./never.ts";
 import type { StoredConfig } from "./website-config.ts";
 
@@ -75,6 +76,12 @@ export const changeOrigins = (
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
+/** Decides nothing, but that the website is there. @throws {NotFound} */
+export const requireWebsite = (website: Website): WebsiteEvent[] => {
+  registered(website);
+  return [];
+};
+
 /** @throws {NotFound} */
 export const registered = (website: Website): RegisteredWebsite => {
   if (website.status === "absent") throw new NotFound("There is no such website.");
@@ -84,16 +91,7 @@ export const registered = (website: Website): RegisteredWebsite => {
 /** The same members in another order count as a change, which does no harm. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** A name to show in a line of a list. */
-export const websiteName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .refine((name) => !controlCharacters.test(name), "A name has no control characters.");
+export const websiteName = line(200);
 
 /** The URL parser forgives much (blanks, backslashes, missing slashes) that is no origin. */
 const originShape = /^https?:\/\/[^\s/\\?#@*]+\/?$/i;

@@ -1,0 +1,32 @@
+import {
+  evolveWebsite,
+  initialWebsite,
+  type RegisteredWebsite,
+  type Website,
+  type WebsiteEvent,
+  websiteStream,
+} from "../src/domain/website.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./runner.ts";
+
+/** Every website as it is now; the partition is its stream, `website-{id}`. */
+export const websites: Projection<Website> = {
+  name: "websites",
+  version: 1,
+  prefixes: [websiteStream("")],
+  partition: ({ stream }) => stream,
+  initial: initialWebsite,
+  apply: (website, { type, data }) => evolveWebsite(website, { type, data } as WebsiteEvent),
+};
+
+export const findWebsite = (view: View<Website>, websiteId: string): RegisteredWebsite | undefined => {
+  const website = view.get(websiteStream(websiteId));
+  return website?.status === "registered" ? website : undefined;
+};
+
+/** All websites, the oldest first: a view keeps its partitions in the order in which the log began them. */
+export const allWebsites = (view: View<Website>): RegisteredWebsite[] =>
+  Iterator.from(view.entries())
+    .map(([, website]) => website)
+    .filter((website) => website.status === "registered")
+    .toArray();

@@ -1,0 +1,24 @@
+/** Random bytes from a cryptographic source. */
+export type Random = (bytes: number) => Buffer;
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const base = BigInt(digits.length);
+
+/*
+ * Letters and digits alone: a stream is named `usage-{apiKey}-{month}`, and its parts are told apart by the hyphens.
+ */
+
+/** A key's public name, 136 random bits. */
+export const newApiKey = (random: Random): string => `vlk_${base62(random(17), 24)}`;
+export const newWebsiteId = (random: Random): string => `web_${base62(random(16), 22)}`;
+export const newSecretId = (random: Random): string => `sec_${base62(random(16), 22)}`;
+
+/** A key's secret half, 256 random bits. */
+export const newSecret = (random: Random): string => `vls_${random(32).toString("base64url")}`;
+
+const base62 = (bytes: Buffer, length: number): string => {
+  let rest = BigInt(`0x${bytes.toString("hex")}`);
+  let text = "";
+  for (; rest > 0n; rest /= base) text = digits.charAt(Number(rest % base)) + text;
+  return text.padStart(length, digits.charAt(0));
+};
