@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { recorded, served, servedInNovember } from "../support/served.ts";
+
+const fold = (events: readonly RecordedEvent[]) => events.reduce(monthlyQuota.apply, monthlyQuota.initial());
+
+describe("monthly quota", () => {
+  it("is unused before anything was served", () => {
+    expect(fold([])).to.deep.equal({ used: 0, requests: 0, revision: -1 });
+  });
+
+  it("counts the characters and requests of everything served, the free parts as requests alone", () => {
+    const events = recorded("k", [
+      served({ characters: 7 }),
+      served({ characters: 0, partial: true }),
+      served({ characters: 35 }),
+    ]);
+    expect(fold(events)).to.deep.equal({ used: 42, requests: 3, revision: 2 });
+  });
+
+  it("is kept apart by key and month: the stream is the partition", () => {
+    const [event] = recorded("k", [served({ at: "2026-12-01T00:00:00.000Z" })]);
+    expect(event && monthlyQuota.partition(event)).to.equal("usage-k-2026-12");
+  });
+
+  it("leaves out events that it does not know", () => {
+    const [event] = recorded("k", [served()]);
+    expect(fold(event ? [{ ...event, type: "SomethingNewer" }] : [])).to.deep.equal(monthlyQuota.initial());
+  });
+
+  it("counts an event once, however often and in whatever chunks the log is told again", () => {
+    fc.assert(
+      fc.property(fc.array(servedInNovember(), { maxLength: 60 }), fc.nat(), (data, cut) => {
+        const events = recorded("k", data);
+        const retold = [...events, ...events.slice(cut % (events.length + 1)), ...events];
+        expect(fold(retold)).to.deep.equal(fold(events));
+      }),
+    );
+  });
+
+  it("is the sum of its events, also when it went through a snapshot on the way", () => {
+    fc.assert(
+      fc.property(fc.array(servedInNovember(), { maxLength: 60 }), fc.nat(), (data, cut) => {
+        const events = recorded("k", data);
+        const at = cut % (events.length + 1);
+        const restored = JSON.parse(JSON.stringify(fold(events.slice(0, at))));
+        const state = events.slice(at).reduce(monthlyQuota.apply, restored);
+        expect(state.used).to.equal(data.reduce((sum, { characters }) => sum + characters, 0));
+        expect(state).to.deep.equal(fold(events));
+      }),
+    );
+  });
+});
