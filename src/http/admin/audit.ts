@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import Router from "@koa/router";
+import type { Context } from "koa";
+import { z } from "zod";
+import type { Audit } from "../../application/audit.ts";
+import { type AuditFormat, auditFormats, auditText } from "../../application/audit-text.ts";
+import { parse } from "../validation.ts";
+
+const query = z.object({
+  apiKey: z.string().min(1).optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: "Must be the position of an entry." })
+    .transform(Number)
+    .optional(),
+  format: z.enum(auditFormats).optional(),
+});
+
+const contentTypes: Record<AuditFormat, string> = {
+  ndjson: "application/x-ndjson",
+  csv: "text/csv; charset=utf-8; header=present",
+};
+
+/**
+ * GET /admin/audit: the events themselves, NDJSON or CSV, up to the end of the log as of now.
+ *
+ * A replay is whole when the response ends as HTTP says it must (the last chunk of the chunked encoding); a failure on
+ * the way destroys the connection, which every client tells apart (curl exits with 18). What was received
+ * stays good up to its last whole line: `after` with that line's position goes on from there, and answers with
+ * nothing when nothing is missing. Revisions without a gap prove the same for each stream.
+ */
+export const auditRouter = ({ audit }: { audit: Audit }): Router => {
+  const router = new Router();
+  router.get("/admin/audit", async (ctx) => {
+    const { format = formatAccepted(ctx), ...request } = parse(query, ctx.query);
+    const leaving = new AbortController();
+    ctx.res.once("close", () => leaving.abort());
+    const text = Readable.from(auditText(audit({ ...request, signal: leaving.signal }), format));
+    await once(text, "readable"); // what fails before the first entry is still told with a status of its own
+    ctx.body = text;
+    ctx.set({ "Content-Type": contentTypes[format], "Cache-Control": "no-store", Vary: "Accept" });
+  });
+  return router;
+};
+
+const formatAccepted = (ctx: Context): AuditFormat =>
+  ctx.accepts("application/x-ndjson", "text/csv") === "text/csv" ? "csv" : "ndjson";
