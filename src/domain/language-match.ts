@@ -1,0 +1,61 @@
+/**
+ * The available language that serves a wanted one best, or undefined when none speaks it: exactly; in any case; by
+ * its canonical code (`en-UK`, `iw`); in the region nearest to its own; then subtag by subtag shorter (RFC 4647,
+ * lookup), where a shorter one stands for its most likely region (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`).
+ * Another language is never chosen. Of equals the first available wins.
+ */
+export const matchLanguage = (wanted: string, available: readonly string[]): string | undefined => {
+  if (available.includes(wanted)) return wanted;
+  const find = (tag: string) => available.find((one) => one.toLowerCase() === tag.toLowerCase());
+  const same = find(wanted);
+  if (same) return same;
+  const tag = canonical(renamed(wanted));
+  if (tag === undefined) return undefined;
+  for (const step of ladder(tag)) {
+    const found = find(step);
+    if (found) return found;
+  }
+  return available.find((one) => one.startsWith(`${tag.language}-`));
+};
+
+/** What many send, and what the catalog says instead. */
+const renamed = (tag: string): string =>
+  tag
+    .replace(/^no(?=-|$)/i, "nb")
+    .replace(/^zh-cmn(?=-|$)/i, "zh")
+    .replace(/^(zh-)?yue(-.*)?$/i, "zh-HK");
+
+const canonical = (tag: string): Intl.Locale | undefined => {
+  try {
+    return new Intl.Locale(tag);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Where the next of kin is not the language's most likely region (after CLDR's parent locales). */
+const kin: readonly { readonly to: string; readonly of: string }[] = [
+  { to: "en-029", of: "AG BB BS DM GD GY JM KN LC TT VC" },
+  { to: "en-GB", of: "AU BW CY GG GH GI HK IE IM IN JE KE LK MT MY NG NZ PK SG TZ UG ZA ZM ZW" },
+  { to: "es-419", of: "AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE" },
+  { to: "pt-PT", of: "AO CH CV GW LU MO MZ ST TL" },
+];
+
+function* ladder(tag: Intl.Locale): Generator<string> {
+  const { language, region } = tag;
+  yield tag.baseName;
+  if (region) {
+    yield `${language}-${region}`;
+    for (const { to, of } of kin)
+      if (to.startsWith(`${language}-`) && of.split(" ").includes(region)) yield to;
+  }
+  for (
+    let rest: string = tag.baseName;
+    rest !== "";
+    rest = rest.slice(0, Math.max(rest.lastIndexOf("-"), 0))
+  ) {
+    yield rest;
+    const likely = new Intl.Locale(rest).maximize().region;
+    if (likely) yield `${language}-${likely}`;
+  }
+}

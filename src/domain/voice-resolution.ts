@@ -1,0 +1,162 @@
+import type { CatalogIndex } from "./catalog-index.ts";
+import { Invalid, NotFound, type Problem } from "./errors.ts";
+import { matchLanguage } from "./language-match.ts";
+import {
+  type AudioFormat,
+  type EngineCode,
+  engineCodes,
+  engines,
+  type Gender,
+  type SystemVoice,
+} from "./speech.ts";
+
+/** Which voice a request asks for (spec: SynthesizeRequest), normalised. */
+export interface VoiceRequest {
+  readonly voice?: string | undefined;
+  readonly lang?: string | undefined;
+  readonly engine?: EngineCode | undefined;
+  /** A system voice's name. */
+  readonly name?: string | undefined;
+  readonly gender?: Gender | undefined;
+  readonly format?: AudioFormat | undefined;
+  /** Whether the text is an SSML document. */
+  readonly ssml: boolean;
+}
+
+/** One way to speak the request. */
+export interface Candidate {
+  readonly engine: EngineCode;
+  readonly systemVoice: SystemVoice;
+  /** The engine's own name for the voice. */
+  readonly voiceName: string;
+  readonly lang: string;
+  /** The friendly name that was asked for, or the system voice's: what the ledger records. */
+  readonly label: string;
+  /** The one asked for, or the engine's default. */
+  readonly format: AudioFormat;
+}
+
+/**
+ * The engines that serve a language by itself, in the order in which they are tried. g5 has its languages alone
+ * (Armenian, Esperanto, Macedonian, Welsh) and so comes first where it comes at all.
+ */
+export const freeChain: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
+
+/**
+ * Every way to speak the request, the best first; never empty. `voice` wins over everything else and is spoken by its
+ * system voices in their order. Else `name` picks a system voice, else `lang` picks one from each engine: from `engine`
+ * alone when it is given, from the free chain when not.
+ * @throws {NotFound} nobody of that name, or no engine for that language
+ * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine takes it
+ */
+export const resolveVoices = (
+  catalog: CatalogIndex,
+  request: VoiceRequest,
+  takesSsml: (candidate: Candidate) => boolean,
+): readonly Candidate[] => {
+  const found = find(catalog, request);
+  const { format } = request;
+  const fit = found.filter(({ engine }) => format === undefined || engines[engine].formats.includes(format));
+  if (fit.length === 0) throw unsupportedFormat(found, format);
+  if (!request.ssml) return fit;
+  const able = fit.filter(takesSsml);
+  if (able.length === 0) throw invalid("text", "No engine that has this voice takes SSML.");
+  return able;
+};
+
+const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
+  if (request.voice !== undefined) return byVoice(catalog, request.voice, request);
+  const { lang } = request;
+  if (lang === undefined) throw invalid("lang", "Either voice or lang is needed.");
+  if (request.engine) mustBeProvided(catalog, request.engine);
+  return request.name !== undefined
+    ? byName(catalog, request.name, lang, request)
+    : byLanguage(catalog, lang, request);
+};
+
+const byVoice = (catalog: CatalogIndex, name: string, request: VoiceRequest): Candidate[] => {
+  const voice = catalog.voice(name);
+  if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`);
+  const candidates = voice.voiceIDs.flatMap((id) => {
+    const systemVoice = catalog.systemVoice(id);
+    return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
+  });
+  if (candidates.length === 0) throw new NotFound(`The voice ${quote(name)} is not behind any engine.`);
+  return candidates;
+};
+
+/** A name is more than a language: the voice speaks whatever language it has. */
+const byName = (catalog: CatalogIndex, name: string, lang: string, request: VoiceRequest): Candidate[] => {
+  const asked = request.engine ? [request.engine] : engineCodes;
+  for (const engine of asked) {
+    const systemVoice = catalog.spokenBy(engine).find((one) => one.name === name);
+    const found = systemVoice ? candidate(systemVoice, name, lang, request) : [];
+    if (found.length > 0) return found;
+  }
+  throw new NotFound(`${engineList(asked)} no voice named ${quote(name)}.`);
+};
+
+const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
+  const asked = request.engine ? [request.engine] : freeChain;
+  const all = asked.flatMap((engine) => catalog.spokenBy(engine));
+  const speakers = ofGender(preferCurrent(speakersOf(all, wanted)), request.gender);
+  const first = asked.flatMap((engine) => speakers.find(({ service }) => service === engine) ?? []);
+  const candidates = first.flatMap((systemVoice) =>
+    candidate(systemVoice, systemVoice.name, wanted, request),
+  );
+  if (candidates.length > 0) return candidates;
+  throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
+};
+
+/** Those of the language that matches best; if there are none, those that speak any language. */
+const speakersOf = (all: readonly SystemVoice[], wanted: string): SystemVoice[] => {
+  const langs = new Set(all.flatMap(({ lang }) => lang ?? []));
+  const matched = matchLanguage(wanted, [...langs]);
+  return all.filter(({ lang }) => lang === matched);
+};
+
+const preferCurrent = (all: readonly SystemVoice[]): readonly SystemVoice[] => {
+  const current = all.filter(({ deprecated }) => !deprecated);
+  return current.length > 0 ? current : all;
+};
+
+/** A language that has only the other gender is spoken in that. */
+const ofGender = (all: readonly SystemVoice[], gender: Gender | undefined): readonly SystemVoice[] => {
+  const wanted = all.filter((one) => one.gender === gender?.charAt(0));
+  return wanted.length > 0 ? wanted : all;
+};
+
+/** None for a voice that no engine speaks (a browser's own). */
+const candidate = (
+  systemVoice: SystemVoice,
+  label: string,
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const { service: engine, voiceName } = systemVoice;
+  if (engine === undefined || voiceName === undefined) return [];
+  const format = request.format ?? engines[engine].defaultFormat;
+  return [{ engine, systemVoice, voiceName, lang: systemVoice.lang ?? request.lang ?? lang, label, format }];
+};
+
+const mustBeProvided = (catalog: CatalogIndex, engine: EngineCode): void => {
+  if (catalog.spokenBy(engine).length > 0) return;
+  const missing = engines[engine].byok ? "the website has no credentials for it" : "it has no voices";
+  throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`);
+};
+
+const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | undefined): Invalid => {
+  const able = [...new Set(found.map(({ engine }) => engine))]
+    .map((engine) => `${engine} speaks ${engines[engine].formats.join(", ")}`)
+    .join("; ");
+  return invalid("format", `The format ${format} is not to be had: ${able}.`);
+};
+
+const invalid = (path: string, message: string): Invalid =>
+  new Invalid([{ path: [path], message } satisfies Problem]);
+
+const engineList = (asked: readonly EngineCode[]): string =>
+  asked.length === 1 ? `The engine ${asked[0]} has` : `The engines ${asked.join(", ")} have`;
+
+/** Names come from the request: shown whole only as far as a name goes. */
+const quote = (text: string): string => JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);
