@@ -1,0 +1,20 @@
+import type { CommandHandler } from "../eventstore/command-handler.ts";
+
+/** The log's own name, given to it by the first process that writes to it: what is kept beside it belongs to it alone. */
+type LogEvent = { readonly type: "LogBegun"; readonly data: { logId: string; at: string } };
+
+const decider = {
+  initial: (): string | undefined => undefined,
+  evolve: (logId: string | undefined, event: LogEvent): string | undefined => logId ?? event.data.logId,
+};
+
+/** The log's id; `newId` becomes it if it has none. @throws {Unavailable} */
+export const identifyLog = async (handler: CommandHandler, newId: string, at: string): Promise<string> => {
+  const { state } = await handler.execute(
+    decider,
+    "log",
+    (logId): LogEvent[] => (logId === undefined ? [{ type: "LogBegun", data: { logId: newId, at } }] : []),
+    { actor: "system" },
+  );
+  return state ?? newId;
+};

@@ -1,0 +1,161 @@
+import { type CatalogState, indexOf } from "../../projections/catalog.ts";
+import type { View } from "../../projections/runner.ts";
+import type { Pipeline, Sound } from "../audio/pipeline.ts";
+import { catalogStream } from "../domain/catalog.ts";
+import { NotFound } from "../domain/errors.ts";
+import { effectiveProsody } from "../domain/prosody.ts";
+import { hashRecipe, objectName, type Recipe } from "../domain/recipe.ts";
+import {
+  type AudioFormat,
+  countCharacters,
+  type EngineCode,
+  type Gender,
+  type Prosody,
+} from "../domain/speech.ts";
+import { type Candidate, resolveVoices } from "../domain/voice-resolution.ts";
+import type { Engine } from "../engines/engine.ts";
+import { isSsml, parseSsml } from "../engines/ssml.ts";
+import type { Principal } from "./authentication.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** A synthesis as it is asked for, validated and normalised. */
+export interface SynthesisRequest {
+  readonly text: string;
+  readonly voice?: string | undefined;
+  readonly lang?: string | undefined;
+  readonly engine?: EngineCode | undefined;
+  readonly name?: string | undefined;
+  readonly gender?: Gender | undefined;
+  readonly prosody: Prosody;
+  readonly format?: AudioFormat | undefined;
+}
+
+/** One way to answer the request: what to make, and where it will be found. */
+export interface Take {
+  readonly recipe: Recipe;
+  readonly hash: string;
+  /** The object's name in the audio store. */
+  readonly name: string;
+  readonly ssml: boolean;
+  /** What the ledger calls the voice. */
+  readonly voice: string;
+  /** The engine's system voice. */
+  readonly systemVoice: string;
+}
+
+/** What a request comes to; the same for the same request until the catalog changes. */
+export interface SynthesisPlan {
+  readonly characters: number;
+  /** The volume is 0: there is nothing to hear. */
+  readonly silent: boolean;
+  /** The ways to answer, the best first; never empty. */
+  readonly takes: readonly [Take, ...Take[]];
+  readonly catalogRevision: number;
+}
+
+/** From a request to sound, and onto the ledger. */
+export interface Synthesis {
+  /** @throws {Invalid} @throws {NotFound} when no voice or engine is there for it */
+  plan(request: SynthesisRequest): SynthesisPlan;
+  /** Whether the plan was made from the catalog as it is now. */
+  isCurrent(plan: SynthesisPlan): boolean;
+  /** The sound, if it lies in memory. */
+  peek(plan: SynthesisPlan): Sound | undefined;
+  /** The sound from memory or store, without making it. */
+  find(plan: SynthesisPlan, signal: AbortSignal): Promise<Sound | undefined>;
+  /**
+   * The sound, made if need be. A key whose quota has no room is refused before any work.
+   * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
+   */
+  obtain(plan: SynthesisPlan, order: Order, signal: AbortSignal): Promise<Sound>;
+  /** Puts the answer on the ledger; only then may the sound leave. @throws {KeyIsSuspended} @throws {Unavailable} */
+  record(plan: SynthesisPlan, order: Order, sound: Sound, partial: boolean): Promise<void>;
+}
+
+/** Who asks, and under which request. */
+export interface Order {
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+export type { Sound };
+
+export const createSynthesis = ({
+  engines,
+  pipeline,
+  ledger,
+  catalog,
+}: {
+  engines: ReadonlyMap<EngineCode, Engine>;
+  pipeline: Pipeline;
+  ledger: Ledger;
+  catalog: View<CatalogState>;
+}): Synthesis => {
+  const catalogNow = (): CatalogState | undefined => catalog.get(catalogStream);
+
+  const takeOf = (candidate: Candidate, request: SynthesisRequest, text: string, ssml: boolean): Take[] => {
+    const { systemVoice, voiceName, format, lang } = candidate;
+    const engine = engines.get(candidate.engine);
+    if (!engine) return [];
+    const recipe: Recipe = {
+      pipeline: engine.version,
+      engine: engine.code,
+      voice: voiceName,
+      lang,
+      text,
+      prosody: effectiveProsody(request.prosody, systemVoice),
+      applied: engine.prosody(voiceName),
+      format,
+    };
+    const hash = hashRecipe(recipe);
+    const name = objectName(recipe, hash);
+    return [{ recipe, hash, name, ssml, voice: candidate.label, systemVoice: systemVoice.name }];
+  };
+
+  return {
+    plan: (request) => {
+      const state = catalogNow();
+      if (!state) throw new NotFound("The catalog has no voices yet.");
+      const ssml = isSsml(request.text);
+      const text = (ssml ? parseSsml(request.text) : request.text).normalize("NFC");
+      const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
+        engines.get(engine)?.takesSsml(voiceName) ?? false;
+      const candidates = resolveVoices(indexOf(state), { ...request, ssml }, takesSsml);
+      const [first, ...others] = candidates.flatMap((candidate) => takeOf(candidate, request, text, ssml));
+      if (!first) throw notRunning(candidates);
+      return {
+        characters: countCharacters(request.text),
+        silent: request.prosody.volume === 0,
+        takes: [first, ...others],
+        catalogRevision: state.revision,
+      };
+    },
+    isCurrent: ({ catalogRevision }) => catalogNow()?.revision === catalogRevision,
+    peek: ({ takes: [first] }) => pipeline.peek(first),
+    find: async ({ takes: [first] }, signal) => pipeline.find(first, signal),
+    obtain: async (plan, { principal, requestId }, signal) => {
+      await ledger.precheck(principal, plan.characters, requestId);
+      return await pipeline.obtain(plan.takes, signal);
+    },
+    record: (plan, { principal, requestId }, sound, partial) => {
+      const { recipe, voice } = sound.take;
+      return ledger.record(principal, {
+        requestId,
+        hash: sound.hash,
+        characters: plan.characters,
+        engine: recipe.engine,
+        voice,
+        lang: recipe.lang,
+        format: recipe.format,
+        cached: sound.provenance,
+        ...(partial && { partial }),
+        ...(sound.failed.length > 0 && { failed: sound.failed }),
+      });
+    },
+  };
+};
+
+const notRunning = (candidates: readonly Candidate[]): NotFound => {
+  const codes = [...new Set(candidates.map(({ engine }) => engine))].join(", ");
+  return new NotFound(`There is no provider for the engine ${codes}: it is not running here.`);
+};

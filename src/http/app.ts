@@ -1,0 +1,21 @@
+import Router from "@koa/router";
+import Koa from "koa";
+import type { Logger } from "pino";
+import { identify, logRequests, presentErrors } from "./middleware.ts";
+
+/** The application: what happens to every request, in this order, and then the routes. */
+export const createApp = ({ log, routes }: { log: Logger; routes: readonly Router[] }): Koa => {
+  const app = new Koa();
+  const all = new Router();
+  for (const router of routes) all.use(router.routes());
+
+  app.use(identify());
+  app.use(logRequests(log));
+  app.use(presentErrors(log));
+  app.use(all.routes());
+  app.use(all.allowedMethods());
+
+  // What fails after the answer has begun: the connection is gone already, only the log is left to be told.
+  app.on("error", (error) => log.warn({ err: error }, "an answer broke off"));
+  return app;
+};

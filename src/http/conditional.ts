@@ -1,0 +1,33 @@
+/** Conditional and partial requests (RFC 9110, sections 13 and 14). */
+
+/** Whether `If-None-Match` names one of the tags, compared weakly; `*` names any. */
+export const noneMatchHits = (ifNoneMatch: string | undefined, etags: readonly string[]): boolean => {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  const asked = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return asked.some((tag) => etags.includes(tag.replace(/^W\//, "")));
+};
+
+/** The bytes asked for, both ends inclusive; `whole` when no range applies, `unsatisfiable` for a 416. */
+export type Part = "whole" | "unsatisfiable" | { readonly first: number; readonly last: number };
+
+/**
+ * Reads a single byte range. Several ranges, another unit or nonsense mean the whole, as RFC 9110 allows; so does an
+ * `If-Range` that is not exactly the strong tag.
+ */
+export const partOf = (
+  { range, ifRange }: { range: string | undefined; ifRange: string | undefined },
+  etag: string,
+  size: number,
+): Part => {
+  if (range === undefined || (ifRange !== undefined && ifRange.trim() !== etag)) return "whole";
+  const asked = /^bytes\s*=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range);
+  if (!asked) return "whole";
+  const [, from = "", to = ""] = asked;
+  if (from === "" && to === "") return "whole";
+  if (from === "")
+    return Number(to) === 0 ? "unsatisfiable" : { first: Math.max(0, size - Number(to)), last: size - 1 };
+  if (to !== "" && Number(to) < Number(from)) return "whole";
+  if (Number(from) >= size) return "unsatisfiable";
+  return { first: Number(from), last: to === "" ? size - 1 : Math.min(Number(to), size - 1) };
+};

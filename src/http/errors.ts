@@ -1,0 +1,107 @@
+import {
+  Conflict,
+  EngineFailed,
+  Invalid,
+  KeyIsSuspended,
+  NotFound,
+  type Problem,
+  RateLimited,
+  Unauthorized,
+  Unavailable,
+} from "../domain/errors.ts";
+
+/** The envelope of every error (spec 7). */
+export interface ErrorResponse {
+  readonly error: {
+    readonly message: string;
+    readonly statusCode: number;
+    readonly code?: string;
+    readonly errors?: readonly Problem[];
+  };
+}
+
+/** An error as it goes out: what a caller may know of it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorResponse;
+}
+
+/** The path is there, the method is not. */
+export class MethodNotAllowed extends Error {
+  override readonly name = "MethodNotAllowed";
+  readonly allow: readonly string[];
+
+  constructor(allow: readonly string[]) {
+    super("The method is not allowed here.");
+    this.allow = allow;
+  }
+}
+
+/** The range asked for lies outside the object. */
+export class RangeNotSatisfiable extends Error {
+  override readonly name = "RangeNotSatisfiable";
+  readonly size: number;
+
+  constructor(size: number) {
+    super("The range lies outside the audio.");
+    this.size = size;
+  }
+}
+
+/** The one place where errors become statuses. Whatever is not known here is a 500 that tells nothing. */
+export const presentError = (error: unknown): ErrorAnswer => {
+  if (error instanceof Invalid) return answer(400, "VALIDATION_ERROR", error, {}, error.problems);
+  if (error instanceof Unauthorized)
+    return answer(401, "UNAUTHORIZED", error, { "WWW-Authenticate": "Bearer" });
+  if (error instanceof KeyIsSuspended) return answer(403, "KEY_SUSPENDED", error);
+  if (error instanceof NotFound) return answer(404, "NOT_FOUND", error);
+  if (error instanceof MethodNotAllowed) {
+    return answer(405, "METHOD_NOT_ALLOWED", error, { Allow: error.allow.join(", ") });
+  }
+  if (error instanceof Conflict) return answer(409, "CONFLICT", error);
+  if (error instanceof RangeNotSatisfiable) {
+    return answer(416, "RANGE_NOT_SATISFIABLE", error, { "Content-Range": `bytes */${error.size}` });
+  }
+  if (error instanceof RateLimited) {
+    const code = error.kind === "burst" ? "BURST_RATE_LIMIT_EXCEEDED" : "RATE_LIMIT_EXCEEDED";
+    return answer(429, code, error, retryAfter(error.retryAfterSeconds));
+  }
+  if (error instanceof EngineFailed)
+    return answer(502, undefined, error, retryAfter(error.retryAfterSeconds));
+  if (error instanceof Unavailable) {
+    return answer(503, "UNAVAILABLE", error, retryAfter(error.retryAfterSeconds));
+  }
+  const refusedBody = bodyRefusal(error);
+  if (refusedBody) return refusedBody;
+  return answer(500, "INTERNAL_ERROR", { message: "Something went wrong on our side." });
+};
+
+/** Whether the error is the service's own fault and belongs in the log with its stack. */
+export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
+
+const answer = (
+  status: number,
+  code: string | undefined,
+  { message }: { message: string },
+  headers: Record<string, string> = {},
+  errors?: readonly Problem[],
+): ErrorAnswer => ({
+  status,
+  headers: { "Cache-Control": "no-store", ...headers },
+  body: { error: { message, statusCode: status, ...(code && { code }), ...(errors && { errors }) } },
+});
+
+const retryAfter = (seconds: number | undefined): Record<string, string> =>
+  seconds === undefined ? {} : { "Retry-After": String(seconds) };
+
+/** koa-body's refusals carry a status; their messages may echo the body and stay inside. */
+const bodyRefusal = (error: unknown): ErrorAnswer | undefined => {
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  if (status === 413) {
+    return answer(413, "PAYLOAD_TOO_LARGE", { message: "The body is larger than 1 MiB." });
+  }
+  if (typeof status !== "number" || status < 400 || status >= 500) return undefined;
+  const message = "The body cannot be read: it must be well-formed JSON in UTF-8.";
+  return answer(400, "VALIDATION_ERROR", { message }, {}, [{ path: [], message }]);
+};

@@ -1,0 +1,77 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type Koa from "koa";
+import { Invalid } from "../domain/errors.ts";
+import { presentError } from "./errors.ts";
+import type { Lane } from "./synthesis/lane.ts";
+
+export interface HttpServer {
+  /** Where it listens. */
+  readonly url: string;
+  /** Takes no more connections, answers what is in flight, ends when the last answer is out. */
+  drain(): Promise<void>;
+  /** Ends at once whatever is still open. */
+  destroy(): void;
+}
+
+/** Room for the longest text in an address (4 bytes a character, 3 letters a byte) and the headers beside it. */
+const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
+
+/** @throws when the address is taken or not allowed */
+export const listen = async ({
+  app,
+  lane,
+  host,
+  port,
+  maxTextCharacters,
+}: {
+  app: Koa;
+  lane: Lane;
+  host: string;
+  port: number;
+  maxTextCharacters: number;
+}): Promise<HttpServer> => {
+  const handle = app.callback() as RequestListener;
+  let draining = false;
+  const server = createServer(
+    { maxHeaderSize: headerBytes(maxTextCharacters), requestTimeout: 60_000, headersTimeout: 20_000 },
+    (req, res) => {
+      if (draining) res.setHeader("Connection", "close");
+      if (!lane(req, res)) handle(req, res);
+    },
+  );
+  server.on("clientError", refuseUnreadable);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    url: urlOf(server),
+    drain: () => {
+      draining = true;
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+    destroy: () => server.closeAllConnections(),
+  };
+};
+
+const urlOf = (server: Server): string => {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+};
+
+/** A request that is not HTTP, or too large to be one, still gets the envelope. */
+const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const message = "The request cannot be read.";
+  const { body } = presentError(new Invalid([{ path: [], message }]));
+  const [status, reason] = error.code === "HPE_HEADER_OVERFLOW" ? tooLarge : badRequest;
+  const json = JSON.stringify({ error: { ...body.error, statusCode: status } });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${json}`,
+  );
+};
+
+const badRequest = [400, "Bad Request"] as const;
+const tooLarge = [431, "Request Header Fields Too Large"] as const;

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import type { Sound, Synthesis, SynthesisPlan } from "../../application/synthesis.ts";
+import { isOurFault } from "../errors.ts";
+import { type Gate, limitHeaders, requireAdmission } from "../gate.ts";
+import { send, sendError } from "../reply.ts";
+import type { Answerer } from "./answer.ts";
+import type { PreparedPlans } from "./prepared-plans.ts";
+
+/** Takes the request if it can be answered at once; false leaves it, untouched, to the application. */
+export type Lane = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+const address = "/v2/text/synthesize?";
+const never = new AbortController().signal;
+
+/**
+ * The lane for what is already known: a plain GET whose address was planned before and whose sound lies in memory
+ * passes the same gate, the same ledger and the same presenter as any other, but neither router nor parser.
+ */
+export const createLane = ({
+  gate,
+  synthesis,
+  answerer,
+  prepared,
+  log,
+}: {
+  gate: Gate;
+  synthesis: Synthesis;
+  answerer: Answerer;
+  prepared: PreparedPlans;
+  log: Logger;
+}): Lane => {
+  const serve = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    plan: SynthesisPlan,
+    sound: Sound,
+  ): Promise<void> => {
+    const requestId = randomUUID();
+    const headers: Record<string, string> = { "X-Request-Id": requestId };
+    try {
+      const caller = gate(req);
+      Object.assign(headers, limitHeaders(caller.admission));
+      requireAdmission(caller);
+      const { principal } = caller;
+      const answer = await answerer.deliver(plan, sound, {
+        method: "GET",
+        principal,
+        requestId,
+        signal: never,
+      });
+      send(res, { ...answer, headers: Object.assign(headers, answer.headers) });
+    } catch (error) {
+      const answer = sendError(res, error, headers);
+      if (isOurFault(answer)) log.error({ requestId, err: error }, "failed");
+    }
+  };
+
+  return (req, res) => {
+    if (req.method !== "GET" || !req.url?.startsWith(address) || isConditional(req)) return false;
+    const plan = prepared.of(req.url);
+    if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
+    const sound = synthesis.peek(plan);
+    if (!sound) return false;
+    void serve(req, res, plan, sound);
+    return true;
+  };
+};
+
+const isConditional = ({ headers }: IncomingMessage): boolean =>
+  headers["if-none-match"] !== undefined || headers.range !== undefined;

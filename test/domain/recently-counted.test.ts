@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { countedSince, nothingCounted, remember } from "../../src/domain/recently-counted.ts";
+
+const grace = 1_000;
+
+describe("objects counted recently", () => {
+  it("are remembered exactly as a map of the last times would", () => {
+    const steps = fc.array(fc.record({ hash: fc.constantFrom("a", "b", "c", "d"), wait: fc.nat(400) }), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(steps, (all) => {
+        let now = 0;
+        let recent = nothingCounted;
+        const last = new Map<string, number>();
+        for (const { hash, wait } of all) {
+          now += wait;
+          recent = remember(recent, hash, now, grace);
+          last.set(hash, now);
+        }
+        for (const hash of ["a", "b", "c", "d", "e"]) {
+          const expected = (last.get(hash) ?? Number.NEGATIVE_INFINITY) >= now - grace;
+          expect(countedSince(recent, hash, now - grace)).to.equal(expected);
+        }
+      }),
+    );
+  });
+
+  it("stay bounded, and the newest are never forgotten", () => {
+    let recent = nothingCounted;
+    for (let i = 0; i < 50_000; i++) recent = remember(recent, `h${i}`, i, 1e9);
+    expect(recent.length).to.be.below(10_000);
+    expect(countedSince(recent, "h49999", 0)).to.equal(true);
+    expect(countedSince(recent, "h46000", 0)).to.equal(true);
+  });
+
+  it("change nothing that was handed out before", () => {
+    const before = remember(nothingCounted, "a", 1, grace);
+    remember(before, "b", 2, grace);
+    expect(countedSince(before, "b", 0)).to.equal(false);
+    expect(before.length).to.equal(1);
+  });
+});
