@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import type { Audit } from "../application/audit.ts";
+import type { CommandContext } from "../application/commands.ts";
+import type { Keys } from "../application/keys.ts";
+import type { ReportUsage } from "../application/usage-report.ts";
+import type { Websites } from "../application/websites.ts";
+
+/** What commands work with. */
+export interface Services {
+  readonly websites: Websites;
+  readonly keys: Keys;
+  readonly audit: Audit;
+  readonly reportUsage: ReportUsage;
+}
+
+/** Opens the services for as long as the work takes. */
+export type WithServices = <T>(work: (services: Services) => Promise<T>) => Promise<T>;
+
+/** Adds a file's commands to the program. */
+export type Register = (program: Command, withServices: WithServices) => void;
+
+/** Who commands, as events tell it. */
+export const operator: CommandContext = { actor: "cli" };
+
+/** Prints a result: for people as `human` words it, with `--json` as one JSON document for scripts. */
+export const print = <T>(command: Command, result: T, human: (result: T) => string): void => {
+  const { json } = command.optsWithGlobals<{ json?: true }>();
+  command.configureOutput().writeOut?.(`${json ? JSON.stringify(result, null, 2) : human(result)}\n`);
+};

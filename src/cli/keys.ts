@@ -1,0 +1,114 @@
+import { Argument, type Command } from "commander";
+import type { KeyDetails, NewKey, NewSecret } from "../application/keys.ts";
+import { reason as reasonText } from "../domain/key.ts";
+import { tiers } from "../domain/plan.ts";
+import { parse } from "../domain/validation.ts";
+import { operator, print, type Register } from "./command.ts";
+import { count, fields, table } from "./layout.ts";
+import { type PlanOptions, planOf, planText, withPlanNumbers, withPlanOptions } from "./plan-options.ts";
+
+export const registerKeyCommands: Register = (program, withServices) => {
+  const key = program.command("key").description("the API keys and what they may use");
+
+  withPlanOptions(key.command("create <websiteId>"))
+    .description("issue a further key, with a secret that is shown this once")
+    .action(async (websiteId: string, options: PlanOptions, command: Command) => {
+      const plan = planOf(options.plan ?? "free", options);
+      print(command, await withServices(({ keys }) => keys.issue(websiteId, plan, operator)), newKey);
+    });
+
+  key
+    .command("list")
+    .description("all keys, the oldest first")
+    .option("--website <id>", "only this website's")
+    .action(async ({ website }: { website?: string }, command: Command) => {
+      print(command, await withServices(async ({ keys }) => keys.list(website)), keyTable);
+    });
+
+  key
+    .command("show <apiKey>")
+    .description("a key's state, its plan and this month's characters")
+    .action(async (apiKey: string, _options, command: Command) => {
+      print(command, await withServices(async ({ keys }) => keys.get(apiKey)), keyText);
+    });
+
+  withPlanNumbers(key.command("plan <apiKey>"))
+    .description("put a key on another plan; a higher quota ends a suspension by quota")
+    .addArgument(new Argument("<tier>", "the plan").choices(tiers))
+    .action(async (apiKey: string, tier: string, options: PlanOptions, command: Command) => {
+      const plan = planOf(tier, options);
+      print(command, await withServices(({ keys }) => keys.changePlan(apiKey, plan, operator)), keyText);
+    });
+
+  key
+    .command("suspend <apiKey>")
+    .description("refuse a key's requests until it is reinstated")
+    .requiredOption("--reason <text>", "why, as the key's holder is told")
+    .action(async (apiKey: string, options: { reason: string }, command: Command) => {
+      const reason = parse(reasonText, options.reason);
+      print(command, await withServices(({ keys }) => keys.suspend(apiKey, reason, operator)), keyText);
+    });
+
+  key
+    .command("reinstate <apiKey>")
+    .description("end a key's suspension")
+    .option("--reason <text>", "why", "reinstated by the operator")
+    .action(async (apiKey: string, options: { reason: string }, command: Command) => {
+      const reason = parse(reasonText, options.reason);
+      print(command, await withServices(({ keys }) => keys.reinstate(apiKey, reason, operator)), keyText);
+    });
+};
+
+export const registerSecretCommands: Register = (program, withServices) => {
+  const secret = program.command("secret").description("the secrets of API keys");
+
+  secret
+    .command("create <apiKey>")
+    .description("add a secret, which is shown this once")
+    .action(async (apiKey: string, _options, command: Command) => {
+      print(command, await withServices(({ keys }) => keys.createSecret(apiKey, operator)), newSecret);
+    });
+
+  secret
+    .command("revoke <apiKey> <secretId>")
+    .description("make a secret invalid from now on")
+    .action(async (apiKey: string, secretId: string, _options, command: Command) => {
+      await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator));
+      print(command, { apiKey, secretId, revoked: true }, () => `${secretId} is revoked.`);
+    });
+};
+
+const newSecret = ({ secretId, apiSecret }: NewSecret): string =>
+  fields({ "secret id": secretId, secret: `${apiSecret} (shown this once)` });
+
+const newKey = ({ websiteId, apiKey, plan, ...secret }: NewKey): string =>
+  fields({
+    website: websiteId,
+    key: apiKey,
+    plan: planText(plan),
+    "secret id": secret.secretId,
+    secret: `${secret.apiSecret} (shown this once)`,
+  });
+
+const usageText = ({ usage: { characters, quota } }: KeyDetails): string =>
+  `${count(characters)} of ${quota === null ? "unlimited" : count(quota)}`;
+
+const keyTable = (all: readonly KeyDetails[]): string =>
+  table(
+    ["key", "website", "state", "plan", "this month"],
+    all.map((key) => [key.apiKey, key.websiteId, key.status, key.plan.tier, usageText(key)]),
+    "There is no key yet.",
+  );
+
+const keyText = (key: KeyDetails): string =>
+  fields({
+    key: key.apiKey,
+    website: key.websiteId,
+    state: key.status,
+    suspended:
+      key.suspension && `${key.suspension.since} by ${key.suspension.cause}: ${key.suspension.reason}`,
+    plan: planText(key.plan),
+    [key.usage.month]: `${usageText(key)} characters`,
+    issued: key.issuedAt,
+    secrets: key.secrets.map(({ secretId, createdAt }) => `${secretId} (${createdAt})`).join(", ") || "none",
+  });

@@ -1,0 +1,46 @@
+import { Command, CommanderError } from "commander";
+import { Invalid } from "../domain/errors.ts";
+import type { Register, WithServices } from "./command.ts";
+import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
+import { registerWebsiteCommands } from "./websites.ts";
+
+const registrations: readonly Register[] = [
+  registerWebsiteCommands,
+  registerKeyCommands,
+  registerSecretCommands,
+];
+
+const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
+
+export const createProgram = (withServices: WithServices): Command => {
+  const program = new Command("voxledger")
+    .description("The operator's and auditor's command line.")
+    .option("--json", "print JSON, for scripts")
+    .exitOverride();
+  for (const register of registrations) register(program, withServices);
+  return program;
+};
+
+/**
+ * Runs one command line and answers with the exit code: 0 done, 1 failed, 2 not a command that there is. A failure is
+ * one line on standard error.
+ */
+export const run = async (program: Command, argv: readonly string[]): Promise<number> => {
+  try {
+    await program.parseAsync(argv);
+    return exitCodes.done;
+  } catch (error) {
+    // commander has told its own already
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused;
+    program.configureOutput().writeErr?.(`error: ${messageOf(error)}\n`);
+    return exitCodes.failed;
+  }
+};
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof Invalid) return error.problems.map(problemText).join("; ");
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
+};
+
+const problemText = ({ path, message }: Invalid["problems"][number]): string =>
+  path.length === 0 ? message : `${path.join(".")}: ${message}`;

@@ -1,0 +1,109 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import type { NewWebsite, WebsiteDetails } from "../application/websites.ts";
+import { parse } from "../domain/validation.ts";
+import { origins as originList, websiteName } from "../domain/website.ts";
+import { storedConfig } from "../domain/website-config.ts";
+import { operator, print, type Register } from "./command.ts";
+import { fields, table } from "./layout.ts";
+import { type PlanOptions, planOf, planText, withPlanOptions } from "./plan-options.ts";
+
+export const registerWebsiteCommands: Register = (program, withServices) => {
+  const website = program.command("website").description("the websites that are served");
+
+  withPlanOptions(website.command("create <name>"))
+    .description("register a website, with a key and a secret that is shown this once")
+    .option("--origin <origin...>", "the origins that its pages have, e.g. https://example.com")
+    .action(async (name: string, options: PlanOptions & { origin?: string[] }, command: Command) => {
+      const registration = {
+        name: parse(websiteName, name),
+        origins: parse(originList, options.origin ?? []),
+        plan: planOf(options.plan ?? "free", options),
+      };
+      print(
+        command,
+        await withServices(({ websites }) => websites.register(registration, operator)),
+        newWebsite,
+      );
+    });
+
+  website
+    .command("list")
+    .description("all websites, the oldest first")
+    .action(async (_options, command: Command) => {
+      print(command, await withServices(async ({ websites }) => websites.list()), websiteTable);
+    });
+
+  website
+    .command("show <id>")
+    .description("a website and its configuration")
+    .action(async (id: string, _options, command: Command) => {
+      print(command, await withServices(async ({ websites }) => websites.get(id)), websiteText);
+    });
+
+  website
+    .command("config <id> <file>")
+    .description("replace what is configured by a JSON file, or by standard input for -")
+    .action(async (id: string, file: string, _options, command: Command) => {
+      const config = parse(storedConfig, await readJson(file));
+      print(
+        command,
+        await withServices(({ websites }) => websites.configure(id, config, operator)),
+        websiteText,
+      );
+    });
+
+  website
+    .command("origins <id> [origins...]")
+    .description("replace the website's origins")
+    .option("--none", "leave it without any")
+    .action(async (id: string, given: string[], { none }: { none?: true }, command: Command) => {
+      if ((given.length === 0) !== (none === true)) {
+        command.error("error: give the origins, or --none", { exitCode: 2 });
+      }
+      const origins = parse(originList, given);
+      print(
+        command,
+        await withServices(({ websites }) => websites.setOrigins(id, origins, operator)),
+        websiteText,
+      );
+    });
+};
+
+const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>
+  fields({
+    website: id,
+    name,
+    origins: origins.join(" ") || "none",
+    plan: planText(plan),
+    key: apiKey,
+    "secret id": secretId,
+    secret: `${apiSecret} (shown this once)`,
+  });
+
+const websiteTable = (all: readonly WebsiteDetails[]): string =>
+  table(
+    ["id", "name", "registered", "origins"],
+    all.map(({ id, name, registeredAt, origins }) => [id, name, registeredAt, origins.join(" ")]),
+    "There is no website yet.",
+  );
+
+const websiteText = ({ id, name, origins, registeredAt, storedConfig, config }: WebsiteDetails): string =>
+  fields({
+    website: id,
+    name,
+    origins: origins.join(" ") || "none",
+    registered: registeredAt,
+    configured: JSON.stringify(storedConfig),
+    "in effect": JSON.stringify(config),
+  });
+
+const readJson = async (file: string): Promise<unknown> => {
+  const json = file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new Error(`${file === "-" ? "standard input" : file} is not JSON`);
+  }
+};

@@ -1,0 +1,46 @@
+import Router from "@koa/router";
+import type {} from "koa-body";
+import { z } from "zod";
+import type { Websites } from "../../application/websites.ts";
+import { planOrTier } from "../../domain/plan.ts";
+import { origins, websiteName } from "../../domain/website.ts";
+import { storedConfig } from "../../domain/website-config.ts";
+import { paramOf, parse } from "../validation.ts";
+import { operatorOf } from "./operator.ts";
+
+const registration = z.strictObject({ name: websiteName, origins: origins.default([]), plan: planOrTier });
+const newOrigins = z.strictObject({ origins });
+
+/** `/admin/websites`: who is served, from where, with which player. */
+export const websiteRoutes = ({ websites }: { websites: Websites }): Router => {
+  const router = new Router({ prefix: "/admin/websites" });
+
+  router.post("/", async (ctx) => {
+    const website = await websites.register(parse(registration, ctx.request.body), operatorOf(ctx));
+    ctx.status = 201;
+    ctx.set("Location", `/admin/websites/${website.id}`);
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = website;
+  });
+
+  router.get("/", (ctx) => {
+    const all = websites.list();
+    ctx.body = { websites: all, count: all.length };
+  });
+
+  router.get("/:id", (ctx) => {
+    ctx.body = websites.get(paramOf(ctx, "id"));
+  });
+
+  router.put("/:id/config", async (ctx) => {
+    const config = parse(storedConfig, ctx.request.body);
+    ctx.body = await websites.configure(paramOf(ctx, "id"), config, operatorOf(ctx));
+  });
+
+  router.put("/:id/origins", async (ctx) => {
+    const { origins } = parse(newOrigins, ctx.request.body);
+    ctx.body = await websites.setOrigins(paramOf(ctx, "id"), origins, operatorOf(ctx));
+  });
+
+  return router;
+};

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { allKeys, findKey, keys } from "../../projections/keys.ts";
+import type { Key } from "../../src/domain/key.ts";
+import { freePlan } from "../../src/domain/plan.ts";
+import { type Told, told, viewOf } from "./told.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const stream = (apiKey: string) => `key-${apiKey}`;
+const issued = (apiKey: string, websiteId: string): Told => ({
+  stream: stream(apiKey),
+  type: "KeyIssued",
+  data: { apiKey, websiteId, plan: freePlan, at },
+});
+const secret = (apiKey: string): Told => ({
+  stream: stream(apiKey),
+  type: "SecretCreated",
+  data: { secretId: "sec_1", hash: "00", at },
+});
+const suspended = (apiKey: string): Told => ({
+  stream: stream(apiKey),
+  type: "KeySuspended",
+  data: { cause: "operator", reason: "abuse", at },
+});
+
+const view = (...events: Told[]) => viewOf<Key>(keys, told(events));
+
+describe("the view of keys", () => {
+  it("shows each as its own stream tells it", () => {
+    const shown = view(issued("a", "web_1"), issued("b", "web_1"), secret("b"), suspended("a"));
+    expect(findKey(shown, "a")).to.deep.include({ status: "suspended", reason: "abuse", secrets: [] });
+    expect(findKey(shown, "b")).to.deep.include({
+      status: "active",
+      secrets: [{ secretId: "sec_1", hash: "00", createdAt: at }],
+    });
+  });
+
+  it("lists all keys or one website's, in the order in which the log began them", () => {
+    const shown = view(issued("c", "web_1"), issued("a", "web_2"), issued("b", "web_1"), suspended("c"));
+    expect(allKeys(shown).map(({ apiKey }) => apiKey)).to.deep.equal(["c", "a", "b"]);
+    expect(allKeys(shown, "web_1").map(({ apiKey }) => apiKey)).to.deep.equal(["c", "b"]);
+  });
+
+  it("shows none of which only later events are known", () => {
+    const shown = view(suspended("a"));
+    expect(findKey(shown, "a")).to.equal(undefined);
+    expect(allKeys(shown)).to.deep.equal([]);
+  });
+
+  it("leaves events of a newer version aside", () => {
+    const newer: Told = { stream: stream("a"), type: "KeyRenamed", data: { name: "x" } };
+    expect(findKey(view(issued("a", "web_1"), newer), "a")).to.deep.equal(
+      findKey(view(issued("a", "web_1")), "a"),
+    );
+  });
+
+  it("goes on from a snapshot in JSON as if it had never stopped", () => {
+    const events = told([
+      issued("a", "web_1"),
+      secret("a"),
+      issued("b", "web_2"),
+      suspended("a"),
+      secret("b"),
+    ]);
+    for (let cut = 0; cut <= events.length; cut++) {
+      const resumed = viewOf<Key>(keys, events.slice(cut), viewOf<Key>(keys, events.slice(0, cut)));
+      expect([...resumed.entries()]).to.deep.equal([...viewOf<Key>(keys, events).entries()]);
+    }
+  });
+});

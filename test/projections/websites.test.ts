@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { allWebsites, findWebsite, websites } from "../../projections/websites.ts";
+import type { Website } from "../../src/domain/website.ts";
+import { type Told, told, viewOf } from "./told.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const registered = (id: string): Told => ({
+  stream: `website-${id}`,
+  type: "WebsiteRegistered",
+  data: { websiteId: id, name: id, origins: [], at },
+});
+const configured = (id: string): Told => ({
+  stream: `website-${id}`,
+  type: "WebsiteConfigured",
+  data: { config: { features: { webPlayer: { theme: { bg: "#fff" } } } }, at },
+});
+
+const view = (...events: Told[]) => viewOf<Website>(websites, told(events));
+
+describe("the view of websites", () => {
+  it("shows each as its own stream tells it", () => {
+    const shown = view(registered("a"), registered("b"), configured("b"));
+    expect(findWebsite(shown, "a")).to.deep.include({ websiteId: "a", config: {} });
+    expect(findWebsite(shown, "b")?.config).to.deep.equal({
+      features: { webPlayer: { theme: { bg: "#fff" } } },
+    });
+  });
+
+  it("lists them in the order in which the log began them", () => {
+    const all = allWebsites(view(registered("b"), registered("a"), configured("b")));
+    expect(all.map(({ websiteId }) => websiteId)).to.deep.equal(["b", "a"]);
+  });
+
+  it("shows none of which only later events are known", () => {
+    const shown = view(configured("a"), registered("b"));
+    expect(findWebsite(shown, "a")).to.equal(undefined);
+    expect(allWebsites(shown).map(({ websiteId }) => websiteId)).to.deep.equal(["b"]);
+  });
+
+  it("does not know of websites that are not there", () => {
+    expect(findWebsite(view(), "a")).to.equal(undefined);
+  });
+
+  it("goes on from a snapshot in JSON as if it had never stopped", () => {
+    const events = told([registered("a"), configured("a"), registered("b"), configured("b")]);
+    for (let cut = 0; cut <= events.length; cut++) {
+      const resumed = viewOf<Website>(
+        websites,
+        events.slice(cut),
+        viewOf<Website>(websites, events.slice(0, cut)),
+      );
+      expect([...resumed.entries()]).to.deep.equal([...viewOf<Website>(websites, events).entries()]);
+    }
+  });
+});
