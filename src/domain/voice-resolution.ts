@@ -1,6 +1,5 @@
 import type { CatalogIndex } from "./catalog-index.ts";
 import { Invalid, NotFound, type Problem } from "./errors.ts";
-import { matchLanguage } from "./language-match.ts";
 import {
   type AudioFormat,
   type EngineCode,
@@ -98,21 +97,13 @@ const byName = (catalog: CatalogIndex, name: string, lang: string, request: Voic
 
 const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
   const asked = request.engine ? [request.engine] : freeChain;
-  const all = asked.flatMap((engine) => catalog.spokenBy(engine));
-  const speakers = ofGender(preferCurrent(speakersOf(all, wanted)), request.gender);
+  const speakers = ofGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
   const first = asked.flatMap((engine) => speakers.find(({ service }) => service === engine) ?? []);
   const candidates = first.flatMap((systemVoice) =>
     candidate(systemVoice, systemVoice.name, wanted, request),
   );
   if (candidates.length > 0) return candidates;
   throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
-};
-
-/** Those of the language that matches best; if there are none, those that speak any language. */
-const speakersOf = (all: readonly SystemVoice[], wanted: string): SystemVoice[] => {
-  const langs = new Set(all.flatMap(({ lang }) => lang ?? []));
-  const matched = matchLanguage(wanted, [...langs]);
-  return all.filter(({ lang }) => lang === matched);
 };
 
 const preferCurrent = (all: readonly SystemVoice[]): readonly SystemVoice[] => {

@@ -1,0 +1,33 @@
+/** How long silence may be: a thousand breaks of ten seconds would be a very small request for very much audio. */
+const most = { breakMs: 10_000, documentMs: 60_000 };
+
+/** What a strength is taken to last when breaks are added up; no engine pauses longer for it. */
+const strengthMs: Readonly<Record<string, number>> = {
+  none: 0,
+  "x-weak": 250,
+  weak: 500,
+  medium: 1000,
+  strong: 1500,
+  "x-strong": 2000,
+};
+
+export type BreakAttributes = Readonly<Record<string, string>>;
+
+/** A document's breaks, in order: each cut to what it may last, and to what is left of them all. */
+export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes) => {
+  let left = most.documentMs;
+  return ({ time, strength = "medium" }) => {
+    if (time !== undefined) {
+      const ms = Math.min(milliseconds(time), most.breakMs, left);
+      left -= ms;
+      return { time: `${ms}ms` };
+    }
+    const ms = strengthMs[strength] ?? most.breakMs;
+    if (ms > left) return { strength: "none" };
+    left -= ms;
+    return { strength };
+  };
+};
+
+const milliseconds = (time: string): number =>
+  Math.round(time.endsWith("ms") ? Number(time.slice(0, -2)) : Number(time.slice(0, -1)) * 1000);

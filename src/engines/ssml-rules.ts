@@ -1,0 +1,111 @@
+/** What of SSML reaches an engine. Prefixed attributes and namespaces are dropped; all that is not here is refused. */
+export interface ElementRule {
+  /** `keep`: written out; `empty`: written out without its content, which follows; `unwrap`: the content alone stays. */
+  readonly as: "keep" | "empty" | "unwrap";
+  /** What is written out, if the value is of that shape. */
+  readonly attributes: Readonly<Record<string, Shape>>;
+  /** What may stand there and is not written out. */
+  readonly dropped?: readonly string[];
+}
+
+type Shape = (value: string) => boolean;
+
+const oneOf =
+  (...words: readonly string[]): Shape =>
+  (value) =>
+    words.includes(value);
+
+const matching =
+  (pattern: RegExp): Shape =>
+  (value) =>
+    pattern.test(value);
+
+/** A number of that form (its first group) from `least` to `most`. */
+const within =
+  (form: RegExp, least: number, most: number): Shape =>
+  (value) => {
+    const number = form.exec(value)?.[1];
+    return number !== undefined && Number(number) >= least && Number(number) <= most;
+  };
+
+const either =
+  (...shapes: readonly Shape[]): Shape =>
+  (value) =>
+    shapes.some((shape) => shape(value));
+
+/** A fifth to three times the normal rate: slower still, a short text would fill hours. */
+const rate = either(
+  oneOf("x-slow", "slow", "medium", "fast", "x-fast", "default"),
+  within(/^(\d{1,3}(?:\.\d{1,3})?)%$/, 20, 300),
+  within(/^([+-]\d{1,3}(?:\.\d{1,3})?)%$/, -80, 200),
+  within(/^(\d(?:\.\d{1,3})?)$/, 0.2, 3),
+);
+
+const pitch = either(
+  oneOf("x-low", "low", "medium", "high", "x-high", "default"),
+  within(/^([+-]\d{1,3}(?:\.\d{1,3})?)%$/, -100, 200),
+  within(/^([+-]\d{1,2}(?:\.\d{1,3})?)st$/, -24, 24),
+  within(/^([+-]\d{1,3}(?:\.\d{1,3})?)Hz$/, -500, 500),
+  within(/^(\d{1,3}(?:\.\d{1,3})?)Hz$/, 0, 600),
+);
+
+const volume = either(
+  oneOf("silent", "x-soft", "soft", "medium", "loud", "x-loud", "default"),
+  within(/^(\d{1,3}(?:\.\d{1,3})?)$/, 0, 100),
+  within(/^([+-]\d{1,3}(?:\.\d{1,3})?)%$/, -100, 100),
+  within(/^([+-]\d{1,2}(?:\.\d{1,3})?)dB$/, -60, 20),
+);
+
+const readings = oneOf(
+  ...["address", "cardinal", "characters", "currency", "date", "digits", "expletive", "fraction", "name"],
+  ...["number", "ordinal", "spell-out", "telephone", "time", "unit", "verbatim"],
+);
+
+export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, ElementRule>([
+  // On these espeak-ng answers xml:lang with another voice of its own choosing: the attribute goes.
+  ["speak", { as: "keep", attributes: {}, dropped: ["version"] }],
+  ["p", { as: "keep", attributes: {} }],
+  ["s", { as: "keep", attributes: {} }],
+  ["lang", { as: "keep", attributes: { "xml:lang": matching(/^[a-z]{2,8}(-[a-z0-9]{1,8}){0,4}$/i) } }],
+  [
+    "break",
+    {
+      as: "empty",
+      attributes: {
+        strength: oneOf("none", "x-weak", "weak", "medium", "strong", "x-strong"),
+        time: matching(/^\d{1,6}(\.\d{1,3})?m?s$/),
+      },
+    },
+  ],
+  [
+    "say-as",
+    {
+      as: "keep",
+      attributes: {
+        "interpret-as": readings,
+        format: matching(/^[A-Za-z0-9:,. -]{1,20}$/),
+        detail: matching(/^[A-Za-z0-9]{1,20}$/),
+      },
+    },
+  ],
+  ["emphasis", { as: "keep", attributes: { level: oneOf("none", "reduced", "moderate", "strong") } }],
+  ["prosody", { as: "keep", attributes: { rate, pitch, range: pitch, volume } }],
+  // No brackets: `[[` begins espeak-ng's own phoneme notation.
+  [
+    "phoneme",
+    { as: "keep", attributes: { alphabet: oneOf("ipa", "x-sampa"), ph: matching(/^[^\p{C}[\]]{1,200}$/u) } },
+  ],
+  // The alias is written as plain text in the content's place, which no engine can read as anything else.
+  ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
+  // Who speaks is settled by the request: by a name here an engine could open a file, or speak as a dearer voice.
+  [
+    "voice",
+    {
+      as: "unwrap",
+      attributes: {},
+      dropped: ["name", "gender", "age", "variant", "languages", "required", "effect"],
+    },
+  ],
+  // A mark is told by an event, and there are none here.
+  ["mark", { as: "unwrap", attributes: {}, dropped: ["name"] }],
+]);

@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What the installed tool makes of the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
+export const sayLocally = async (voice: string, text: string, options = { ssml: false }): Promise<Sound> => {
+  const [tool, name] = voice.split(/:(.*)/s);
+  if (name === undefined) throw new Error(`not a local voice: ${voice}`);
+  return wav(tool === "flite" ? await flite(name, text) : await espeak(name, text, options.ssml));
+};
+
+export interface Sound {
+  readonly sampleRate: number;
+  readonly samples: Int16Array;
+}
+
+const espeak = (voice: string, text: string, ssml: boolean): Promise<Buffer> =>
+  run("espeak-ng", ["-v", voice, "--stdin", "--stdout", ...(ssml ? ["-m"] : [])], text);
+
+/** flite writes nothing to a pipe. */
+const flite = async (voice: string, text: string): Promise<Buffer> => {
+  const folder = await mkdtemp("/dev/shm/flite-test-");
+  try {
+    await run("flite", ["-voice", voice, "-f", "/dev/stdin", "-o", join(folder, "out.wav")], text);
+    return await readFile(join(folder, "out.wav"));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+const run = (tool: string, args: readonly string[], input: string): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const child = execFile(
+      tool,
+      args,
+      { encoding: "buffer", timeout: 10_000, killSignal: "SIGKILL", maxBuffer: 64 << 20 },
+      (error, stdout, stderr) =>
+        error ? reject(new Error(`${tool}: ${stderr}`, { cause: error })) : resolve(stdout),
+    );
+    child.stdin?.on("error", reject).end(input);
+  });
+
+/** Both tools write the canonical header of 44 bytes; espeak-ng's sizes, unknown when it begins, are not true. */
+const wav = (bytes: Buffer): Sound => {
+  const body = bytes.subarray(44, bytes.length - (bytes.length % 2));
+  const samples = Int16Array.from({ length: body.length / 2 }, (_, at) => body.readInt16LE(2 * at));
+  return { sampleRate: bytes.length < 44 ? 0 : bytes.readUInt32LE(24), samples };
+};
