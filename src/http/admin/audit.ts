@@ -5,6 +5,7 @@ import type { Context } from "koa";
 import { z } from "zod";
 import type { Audit } from "../../application/audit.ts";
 import { type AuditFormat, auditFormats, auditText } from "../../application/audit-text.ts";
+import { leaving } from "../middleware.ts";
 import { parse } from "../validation.ts";
 
 const query = z.object({
@@ -30,18 +31,16 @@ const contentTypes: Record<AuditFormat, string> = {
  * A replay is whole when the response ends as HTTP says it must (the last chunk of the chunked encoding); a failure on
  * the way destroys the connection, which every client tells apart (curl exits with 18). What was received
  * stays good up to its last whole line: `after` with that line's position goes on from there, and answers with
- * nothing when nothing is missing. Revisions without a gap prove the same for each stream.
+ * no entry when none is missing. Revisions without a gap prove the same for each stream.
  */
-export const auditRouter = ({ audit }: { audit: Audit }): Router => {
-  const router = new Router();
-  router.get("/admin/audit", async (ctx) => {
+export const auditRoutes = ({ audit }: { audit: Audit }): Router => {
+  const router = new Router({ prefix: "/admin" });
+  router.get("/audit", async (ctx) => {
     const { format = formatAccepted(ctx), ...request } = parse(query, ctx.query);
-    const leaving = new AbortController();
-    ctx.res.once("close", () => leaving.abort());
-    const text = Readable.from(auditText(audit({ ...request, signal: leaving.signal }), format));
+    const text = Readable.from(auditText(audit({ ...request, signal: leaving(ctx) }), format));
     await once(text, "readable"); // what fails before the first entry is still told with a status of its own
     ctx.body = text;
-    ctx.set({ "Content-Type": contentTypes[format], "Cache-Control": "no-store", Vary: "Accept" });
+    ctx.set({ "Content-Type": contentTypes[format], Vary: "Accept" });
   });
   return router;
 };

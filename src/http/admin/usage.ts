@@ -1,17 +1,17 @@
 import Router from "@koa/router";
 import { z } from "zod";
 import type { ReportUsage } from "../../application/usage-report.ts";
-import { parse } from "../validation.ts";
+import { leaving } from "../middleware.ts";
+import { paramOf, parse } from "../validation.ts";
 
 const query = z.object({ month: z.string().optional(), asOf: z.string().optional() });
 
 /** GET /admin/keys/{apiKey}/usage: a month's totals by day, engine and voice, now or as of a time. */
-export const usageRouter = ({ reportUsage }: { reportUsage: ReportUsage }): Router => {
-  const router = new Router();
-  router.get("/admin/keys/:apiKey/usage", async (ctx) => {
-    const apiKey = parse(z.string(), ctx.params.apiKey);
-    ctx.body = await reportUsage({ apiKey, ...parse(query, ctx.query) });
-    ctx.set("Cache-Control", "no-store");
+export const usageRoutes = ({ reportUsage }: { reportUsage: ReportUsage }): Router => {
+  const router = new Router({ prefix: "/admin" });
+  router.get("/keys/:apiKey/usage", async (ctx) => {
+    const request = { apiKey: paramOf(ctx, "apiKey"), ...parse(query, ctx.query) };
+    ctx.body = await reportUsage({ ...request, signal: leaving(ctx) });
   });
   return router;
 };

@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import type { UsageReport } from "../application/usage-report.ts";
+import { print, type Register } from "./command.ts";
+import { count, fields, table } from "./layout.ts";
+
+interface UsageOptions {
+  readonly month?: string;
+  readonly asOf?: string;
+}
+
+export const registerUsageCommand: Register = (program, withServices) => {
+  program
+    .command("usage <apiKey>")
+    .description("what a key was served in a month, by day, engine and voice")
+    .option("--month <yyyy-mm>", "the month (UTC); by default the current one, or that of --as-of")
+    .option("--as-of <time>", "what had happened by this date or time (UTC)")
+    .action(async (apiKey: string, options: UsageOptions, command: Command) => {
+      const request = { apiKey, month: options.month, asOf: options.asOf };
+      print(command, await withServices(({ reportUsage }) => reportUsage(request)), usageText);
+    });
+};
+
+const usageText = (report: UsageReport): string => {
+  const { apiKey, month, asOf, characters, requests, quota } = report;
+  const head = fields({
+    key: apiKey,
+    month,
+    "as of": asOf,
+    characters: count(characters),
+    requests: count(requests),
+    quota: quotaText(quota),
+  });
+  return [
+    head,
+    totals(
+      "day",
+      report.byDay.map((row) => ({ ...row, name: row.day })),
+    ),
+    totals(
+      "engine",
+      report.byEngine.map((row) => ({ ...row, name: row.engine })),
+    ),
+    totals(
+      "voice",
+      report.byVoice.map((row) => ({ ...row, name: row.voice })),
+    ),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+};
+
+const quotaText = (quota: UsageReport["quota"]): string | undefined =>
+  quota === null ? "unlimited" : quota === undefined ? undefined : count(quota);
+
+type Row = { readonly name: string; readonly characters: number; readonly requests: number };
+
+const totals = (side: string, rows: readonly Row[]): string =>
+  table(
+    [side, "characters", "requests"],
+    rows.map(({ name, characters, requests }) => [name, count(characters), count(requests)]),
+    "",
+  );
