@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { served } from "./served.ts";
+
+export interface Told {
+  readonly stream: string;
+  readonly type: string;
+  readonly data: object;
+}
+
+/** Appends in this order, the neighbours of one stream together. Answers the last position. */
+export const append = async (store: EventStore, told: readonly Told[]): Promise<number> => {
+  let position = 0;
+  for (let start = 0; start < told.length; ) {
+    const stream = told[start]?.stream ?? "";
+    let end = start + 1;
+    while (end < told.length && end - start < 500 && told[end]?.stream === stream) end++;
+    const events = told
+      .slice(start, end)
+      .map(({ type, data }) => ({ id: randomUUID(), type, data, metadata: { actor: "system" } }));
+    ({ position } = await store.append(stream, events, "any"));
+    start = end;
+  }
+  return position;
+};
+
+export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): Told[] => [
+  {
+    stream: `key-${apiKey}`,
+    type: "KeyIssued",
+    data: {
+      apiKey,
+      websiteId: "w1",
+      plan: { tier: "free", requestsPerMinute: 100, monthlyCharacters: 1_000_000 },
+      at,
+    },
+  },
+  {
+    stream: `key-${apiKey}`,
+    type: "SecretCreated",
+    data: { secretId: "s1", hash: "5ec2e7".repeat(10), at },
+  },
+];
+
+/** `count` events of a busy month: two keys of which one's name begins the other's, a website, and rate counters. */
+export const busyMonth = (count: number): Told[] => {
+  const told = [...issued("ab"), ...issued("abc")];
+  while (told.length < count) told.push(nextOf(told.length));
+  return told;
+};
+
+const nextOf = (n: number): Told => {
+  const at = new Date(Date.UTC(2026, 9, 1) + n * 60_000).toISOString();
+  // Runs of 50: a batch may hold many events of one stream.
+  const turn = Math.floor(n / 50) % 8;
+  if (turn === 0) return { stream: "website-w1", type: "WebsiteConfigured", data: { config: { n }, at } };
+  if (turn === 1) return { stream: "rate-ab", type: "RequestsCounted", data: { n, at } };
+  const apiKey = turn < 5 ? "ab" : "abc";
+  return {
+    stream: `usage-${apiKey}-${at.slice(0, 7)}`,
+    type: "SynthesisServed",
+    data: served({ at, characters: n % 97, requestId: `r-${n}` }),
+  };
+};

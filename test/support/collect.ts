@@ -1,0 +1,6 @@
+/** Everything that it gives, up to its end. */
+export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};

@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+
+export interface TemporaryStore {
+  readonly store: EventStore;
+  /** A folder of its own, which goes with it. */
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** A real event store in a folder of its own. */
+export const openTemporaryStore = async (): Promise<TemporaryStore> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-test-"));
+  const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+  return {
+    store,
+    folder,
+    remove: async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
