@@ -1,0 +1,24 @@
+const SQLITE_BUSY = 5;
+const patienceMs = 10_000;
+const pauseMs = 1;
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Runs a statement again while another process holds the lock, for at most ten seconds; blocks its thread. SQLite's own
+ * waiting is kept short (see `timeout`), because it grows lazier with every attempt and would lose every race
+ * against a busy neighbour.
+ */
+export const patiently = <T>(statement: () => T): T => {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return statement();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Atomics.wait(never, 0, 0, pauseMs);
+    }
+  }
+};
+
+const isBusy = (error: unknown): boolean =>
+  (((error as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_BUSY;

@@ -1,0 +1,61 @@
+import type { DatabaseSync } from "node:sqlite";
+import { appender } from "./append.ts";
+import { patiently } from "./busy.ts";
+import type { Answer, AppendAnswer, AppendRequest, Call, WriterProtocol } from "./protocol.ts";
+import { toFailure } from "./protocol.ts";
+import { trimmer } from "./retention.ts";
+import { optional } from "./row.ts";
+import { streamTable } from "./streams.ts";
+
+/** One transaction, one fsync, for a whole group of calls. Answers only what is durable; when it fails, all of it does. */
+export const groupCommit = (db: DatabaseSync) => {
+  const streams = streamTable(db);
+  const append = appender(db, streams);
+  const trim = trimmer(db);
+  const newest = optional<{ created: number }>(
+    db,
+    "SELECT created FROM events ORDER BY position DESC LIMIT 1",
+  );
+
+  const appendAt = (request: AppendRequest, created: number): AppendAnswer => {
+    const row = streams.find(request.stream);
+    const answer = append(row, request, created);
+    if ("revision" in answer && answer.revision > row.revision) trim(row, answer.revision, created);
+    return answer;
+  };
+
+  /** Time within the log never goes back, whatever this or another process's clock says. */
+  const transact = (calls: readonly Call<WriterProtocol>[]): Answer[] => {
+    let latest = newest()?.created ?? 0;
+    return calls.map((call) => {
+      if (call.kind === "append") {
+        latest = Math.max(latest, call.request.now);
+        return { id: call.id, answer: appendAt(call.request, latest) };
+      }
+      if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
+      return { id: call.id, answer: undefined };
+    });
+  };
+
+  return (calls: readonly Call<WriterProtocol>[]): Answer[] => {
+    try {
+      patiently(() => db.exec("BEGIN IMMEDIATE"));
+      const answers = transact(calls);
+      db.exec("COMMIT");
+      return answers;
+    } catch (error) {
+      rollBack(db);
+      const failure = toFailure(error);
+      return calls.map(({ id }) => ({ id, failure }));
+    }
+  };
+};
+
+/** SQLite may have rolled back by itself already, and a broken disk may refuse even this. */
+const rollBack = (db: DatabaseSync): void => {
+  try {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  } catch {
+    // The next BEGIN tells.
+  }
+};

@@ -1,0 +1,75 @@
+import { DatabaseSync } from "node:sqlite";
+import { patiently } from "./busy.ts";
+
+const version = 1;
+
+/**
+ * The last event of a stream always stays, so a stream's revision is that of its last row. Positions are never used
+ * twice. `first_revision` is the first event still shown; rows before it wait to be deleted.
+ */
+const tables = `
+  CREATE TABLE streams (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    first_revision INTEGER NOT NULL DEFAULT 0,
+    max_count INTEGER,
+    max_age_seconds REAL
+  ) STRICT;
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_id ON events (id);
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+`;
+
+/** Opens the database for the writer: durable at every commit, with its tables. */
+export const openForWriting = (path: string): DatabaseSync =>
+  opened(path, (db) => {
+    patiently(() => db.exec("PRAGMA journal_mode = WAL"));
+    db.exec(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
+    );
+    patiently(() => db.exec("BEGIN IMMEDIATE"));
+    migrate(db);
+    db.exec("COMMIT");
+  });
+
+/**
+ * Opens a database that has its tables. Not read-only: after a crash elsewhere the first reader may have to
+ * rebuild the WAL's index, which a read-only connection cannot.
+ */
+export const openForReading = (path: string): DatabaseSync =>
+  opened(path, (db) => {
+    db.exec("PRAGMA query_only = ON");
+    refuseNewer(versionOf(db));
+  });
+
+const opened = (path: string, prepare: (db: DatabaseSync) => void): DatabaseSync => {
+  const db = new DatabaseSync(path, { timeout: 50 });
+  try {
+    prepare(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+const migrate = (db: DatabaseSync): void => {
+  const found = versionOf(db);
+  refuseNewer(found);
+  if (found === 0) db.exec(`${tables}; PRAGMA user_version = ${version}`);
+};
+
+const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.user_version);
+
+const refuseNewer = (found: number): void => {
+  if (found > version) {
+    throw new Error(`the database has schema ${found}, newer than ${version} which this release knows`);
+  }
+};

@@ -1,0 +1,105 @@
+import { mkdir, open } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Retention,
+  WrongExpectedRevision,
+} from "../event-store.ts";
+import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
+import { checkStreamName, toStored } from "./stored-event.ts";
+import { readStream } from "./stream-reading.ts";
+import { openSubscriptions } from "./subscription.ts";
+import { waitingRoom } from "./waiting-room.ts";
+import { openWorkerLink } from "./worker-link.ts";
+
+export interface SqliteEventStoreOptions {
+  /** The database's file; it and its folder are made when missing, for the owner alone. */
+  readonly path: string;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/**
+ * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in two worker threads,
+ * one that writes and one that reads, so that a slow disk or a lock held elsewhere never stops the event loop.
+ * @throws {EventStoreUnavailable} when the file cannot be opened, is no database, or comes from a newer release.
+ */
+export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
+  const { clock = Date.now } = options;
+  const path = resolve(options.path);
+  await makeFile(path);
+  const writer = openWorkerLink<WriterProtocol>({
+    entry: new URL("./writer-worker.ts", import.meta.url),
+    workerData: path,
+    send: "turn",
+  });
+  const reader = openWorkerLink<ReaderProtocol>({
+    entry: new URL("./reader-worker.ts", import.meta.url),
+    workerData: path,
+    send: "now",
+  });
+  const subscriptions = openSubscriptions(reader);
+  const waiting = waitingRoom();
+
+  const close = async (): Promise<void> => {
+    subscriptions.close();
+    await reader.close();
+    // Last, so that no reader keeps the log from being folded into the database.
+    await writer.close();
+  };
+
+  try {
+    await writer.call("probe", undefined);
+    await reader.call("probe", undefined);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  return {
+    async append(stream, events, expected) {
+      checkStreamName(stream);
+      const { ids, bodies, bytes } = toStored(events);
+      const leave = waiting.enter(ids.length, bytes);
+      try {
+        const answer = await writer.call("append", { stream, expected, ids, bodies, now: clock() });
+        if ("conflictsWith" in answer)
+          throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
+        subscriptions.logHasGrown();
+        return answer;
+      } finally {
+        leave();
+      }
+    },
+    readStream: (stream, readOptions = {}) => readStream(reader, stream, readOptions),
+    subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
+    async setRetention(stream, retention) {
+      checkStreamName(stream);
+      checkRetention(retention);
+      await writer.call("retain", { stream, retention });
+    },
+    ping: () => writer.call("probe", undefined),
+    close,
+  };
+};
+
+/** SQLite would make the file readable to all; the journals beside it take over its mode. */
+const makeFile = async (path: string): Promise<void> => {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await (await open(path, "a", 0o600)).close();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new EventStoreUnavailable(`the event store's file cannot be opened: ${code}`, { cause });
+  }
+};
+
+const checkRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
+  if (maxCount !== undefined && !(Number.isSafeInteger(maxCount) && maxCount > 0)) {
+    throw new RangeError("maxCount is a positive integer");
+  }
+  if (maxAgeSeconds !== undefined && !(Number.isFinite(maxAgeSeconds) && maxAgeSeconds > 0)) {
+    throw new RangeError("maxAgeSeconds is a positive number");
+  }
+};

@@ -1,0 +1,86 @@
+import type { EventBatch, RecordedEvent, SubscribeOptions } from "../event-store.ts";
+import type { LogPage, ReaderProtocol } from "./protocol.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** Follows the log with one page read ahead, unparsed: that is all that a slow consumer holds. */
+async function* follow(
+  reader: WorkerLink<ReaderProtocol>,
+  ticket: number,
+  { after = 0, prefixes = [] }: SubscribeOptions,
+  stop: AbortSignal,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const ask = (position: number, wait: boolean): Promise<LogPage> => {
+    const page = reader.call("log", { ticket, after: position, prefixes, wait });
+    page.catch(() => {}); // told to whoever awaits it
+    return page;
+  };
+
+  let caughtUp = false;
+  let told = after;
+  let next = ask(after, false);
+  while (!stop.aborted) {
+    const page = await next;
+    if (stop.aborted) return;
+    const first = page.end && !caughtUp;
+    caughtUp ||= page.end;
+    next = ask(page.position, caughtUp);
+    if (!first && page.count === 0 && page.position === told) continue;
+    told = page.position;
+    yield { events: JSON.parse(page.json) as RecordedEvent[], position: told, caughtUp };
+  }
+}
+
+/** The subscriptions of one store. */
+export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
+  const open = new Set<AbortController>();
+  let tickets = 0;
+
+  const start = (options: SubscribeOptions): AsyncIterator<EventBatch, void, undefined> => {
+    tickets += 1;
+    const ticket = tickets;
+    const stop = new AbortController();
+    const batches = follow(reader, ticket, options, stop.signal);
+    const end = (): void => {
+      if (!open.delete(stop)) return;
+      options.signal?.removeEventListener("abort", end);
+      stop.abort();
+      reader.tell("forget", ticket);
+    };
+
+    const next = async (): Promise<IteratorResult<EventBatch, void>> => {
+      try {
+        const result = await batches.next();
+        if (result.done) end();
+        return result;
+      } catch (error) {
+        const wasStopped = stop.signal.aborted;
+        end();
+        if (wasStopped) return { done: true, value: undefined };
+        throw error;
+      }
+    };
+    const finish = async (): Promise<IteratorResult<EventBatch, void>> => {
+      end();
+      return await batches.return();
+    };
+
+    open.add(stop);
+    stop.signal.addEventListener("abort", end);
+    if (options.signal?.aborted) end();
+    options.signal?.addEventListener("abort", end);
+    return { next, return: finish };
+  };
+
+  return {
+    subscribe: (options: SubscribeOptions): AsyncIterable<EventBatch> => ({
+      [Symbol.asyncIterator]: () => start(options),
+    }),
+    /** Own appends are heard at once, not at the next poll. */
+    logHasGrown(): void {
+      if (open.size > 0) reader.tell("wake", undefined);
+    },
+    close(): void {
+      for (const subscription of open) subscription.abort();
+    },
+  };
+};
