@@ -13,8 +13,8 @@ export interface MemoryCache {
 const entryBytes = 512;
 
 /**
- * Bounded in bytes, 64 MiB when nothing is said. What would take more than a `largestShare` of the bound (an eighth)
- * is not kept: it would drive out many for one.
+ * Bounded in bytes, 64 MiB when nothing is said; with 0 nothing is kept. What would take more than a `largestShare`
+ * of the bound (an eighth) is not kept either: it would drive out many for one.
  */
 export const createMemoryCache = ({
   maxBytes = 64 * 1024 * 1024,
@@ -24,7 +24,7 @@ export const createMemoryCache = ({
   largestShare?: number;
 } = {}): MemoryCache => {
   const kept = new LRUCache<ObjectName, Buffer>({
-    maxSize: maxBytes,
+    maxSize: Math.max(1, maxBytes), // 0 would mean no bound
     maxEntrySize: Math.max(1, Math.floor(maxBytes * largestShare)),
     sizeCalculation: (bytes) => bytes.length + entryBytes,
   });

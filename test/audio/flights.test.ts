@@ -132,14 +132,18 @@ const step: fc.Arbitrary<Step> = fc.record({
 describe("flights, however their people come and go", () => {
   it("keep to their rules", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), fc.boolean(), async (steps, breathe) => {
-        const airport = new Airport(createFlights<number>());
-        for (const each of steps) {
-          await airport.take(each);
-          if (breathe) await setImmediate();
-        }
-        await airport.close();
-      }),
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 60, size: "max" }),
+        fc.boolean(),
+        async (steps, breathe) => {
+          const airport = new Airport(createFlights<number>());
+          for (const each of steps) {
+            await airport.take(each);
+            if (breathe) await setImmediate();
+          }
+          await airport.close();
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -32,6 +32,12 @@ describe("the memory cache", () => {
     expect(cache.get(nameOf(1))).to.not.equal(undefined);
   });
 
+  it("keeps nothing when its bound is 0", () => {
+    const cache = createMemoryCache({ maxBytes: 0 });
+    cache.set(nameOf(1), soundOf(1));
+    expect(cache.get(nameOf(1))).to.equal(undefined);
+  });
+
   it("counts small objects at what they cost", () => {
     const cache = createMemoryCache({ maxBytes: 100 * kilobyte });
     for (let i = 0; i < 10_000; i++) cache.set(nameOf(i), soundOf(i, 4));

@@ -1,0 +1,33 @@
+/** The bounds of the way from a recipe to its bytes; times in milliseconds, sizes in bytes. */
+export interface PipelineLimits {
+  /** One synthesis, from asking the engine to the last encoded byte. */
+  readonly synthesisMs: number;
+  readonly objectBytes: number;
+  /** Sounds being looked up or made at once. */
+  readonly underWay: number;
+  /** One read from the store. */
+  readonly readMs: number;
+  /** Failed reads in a row that open the breaker, and how long it stays open. */
+  readonly readFailures: number;
+  readonly readCoolingMs: number;
+  /** One write to the store, and how long it is tried again. */
+  readonly writeMs: number;
+  readonly retryMs: number;
+  readonly writesAtOnce: number;
+  readonly pendingBytes: number;
+}
+
+const megabyte = 1024 * 1024;
+
+export const pipelineLimits: PipelineLimits = {
+  synthesisMs: 30_000,
+  objectBytes: 64 * megabyte,
+  underWay: 1000,
+  readMs: 2000,
+  readFailures: 3,
+  readCoolingMs: 5000,
+  writeMs: 30_000,
+  retryMs: 15 * 60_000,
+  writesAtOnce: 4,
+  pendingBytes: 128 * megabyte,
+};
