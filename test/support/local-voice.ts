@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What the installed tool makes of the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
@@ -17,11 +17,12 @@ export interface Sound {
 const espeak = (voice: string, text: string, ssml: boolean): Promise<Buffer> =>
   run("espeak-ng", ["-v", voice, "--stdin", "--stdout", ...(ssml ? ["-m"] : [])], text);
 
-/** flite writes nothing to a pipe. */
+/** flite can neither read from one of Node's pipes nor write to one. */
 const flite = async (voice: string, text: string): Promise<Buffer> => {
   const folder = await mkdtemp("/dev/shm/flite-test-");
   try {
-    await run("flite", ["-voice", voice, "-f", "/dev/stdin", "-o", join(folder, "out.wav")], text);
+    await writeFile(join(folder, "in.txt"), text);
+    await run("flite", ["-voice", voice, "-f", join(folder, "in.txt"), "-o", join(folder, "out.wav")], "");
     return await readFile(join(folder, "out.wav"));
   } finally {
     await rm(folder, { recursive: true });

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { type CatalogState, catalog, indexOf } from "../../projections/catalog.ts";
+import { releaseSeed } from "../../src/catalog-seed/seed.ts";
+import { type CatalogEvent, catalogDecider, initialCatalog, seedCatalog } from "../../src/domain/catalog.ts";
+import type { SystemVoice, Voice } from "../../src/domain/speech.ts";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+
+const at = "2026-01-01T00:00:00.000Z";
+const later = "2026-02-01T00:00:00.000Z";
+const systemVoice: SystemVoice = {
+  id: 1,
+  name: "g1-de",
+  lang: "de-DE",
+  service: "g1",
+  voiceName: "espeak:gmw/de",
+};
+const voice: Voice = { name: "German Male", flag: "de", gender: "m", lang: "de-DE", voiceIDs: [1] };
+const both: readonly CatalogEvent[] = [
+  { type: "SystemVoiceAdded", data: { systemVoice, at } },
+  { type: "VoiceAdded", data: { voice, at } },
+];
+
+const recorded = (event: { type: string; data: object }, revision: number): RecordedEvent => ({
+  ...event,
+  id: crypto.randomUUID(),
+  metadata: {},
+  stream: "catalog",
+  revision,
+  position: revision,
+  created: 0,
+});
+const hear = (events: readonly CatalogEvent[]): CatalogState =>
+  events.map(recorded).reduce(catalog.apply, catalog.initial());
+
+describe("The catalog's view", () => {
+  it("hears the catalog's stream and no other", () => {
+    const event = recorded({ type: "VoiceAdded", data: { voice, at } }, 0);
+    expect(catalog.partition(event)).to.equal("catalog");
+    expect(catalog.partition({ ...event, stream: "catalog-of-somebody" })).to.equal(undefined);
+  });
+
+  it("shows what was added, changed and deprecated", () => {
+    const state = hear([
+      ...both,
+      { type: "VoiceChanged", data: { voice: { ...voice, flag: "at" }, at } },
+      { type: "VoiceDeprecated", data: { name: voice.name, at } },
+      { type: "SystemVoiceDeprecated", data: { id: 1, at: later } },
+    ]);
+    expect(state).to.deep.equal({
+      revision: 5,
+      updatedAt: later,
+      voices: [{ ...voice, flag: "at", deprecated: true }],
+      systemVoices: [{ ...systemVoice, deprecated: true }],
+    });
+  });
+
+  it("is what the aggregate decided on, after the whole seed", () => {
+    const events = seedCatalog(initialCatalog(), releaseSeed(), at);
+    const aggregate = events.reduce(catalogDecider.evolve, initialCatalog());
+    const state = hear(events);
+    expect(state.revision).to.equal(events.length);
+    expect(state.voices).to.deep.equal([...aggregate.voices.values()]);
+    expect(state.systemVoices).to.deep.equal([...aggregate.systemVoices.values()]);
+  });
+
+  it("is a snapshot as it stands", () => {
+    const state = hear(both);
+    expect(JSON.parse(JSON.stringify(state))).to.deep.equal(state);
+  });
+
+  it("stays as it is after an event that it does not know", () => {
+    const state = hear(both);
+    expect(catalog.apply(state, recorded({ type: "VoiceSung", data: {} }, 2)).revision).to.equal(2);
+  });
+
+  it("has a revision of its own after every change", () => {
+    const revisions = [0, 1, 2].map((count) => hear(both.slice(0, count)).revision);
+    expect(revisions).to.deep.equal([0, 1, 2]);
+  });
+});
+
+describe("The catalog's index", () => {
+  it("finds voices by name and language, and system voices by id and engine", () => {
+    const index = indexOf(hear(both));
+    expect(index.voice("German Male")).to.deep.equal(voice);
+    expect(index.voice("german male")).to.equal(undefined);
+    expect(index.voicesIn("de-DE")).to.deep.equal([voice]);
+    expect(index.voicesIn("de-de")).to.deep.equal([]);
+    expect(index.systemVoice(1)).to.deep.equal(systemVoice);
+    expect(index.spokenBy("g1")).to.deep.equal([systemVoice]);
+    expect(index.spokenBy("g2")).to.deep.equal([]);
+  });
+
+  it("is built once for a revision", () => {
+    const state = hear(both);
+    expect(indexOf(state)).to.equal(indexOf(state));
+  });
+
+  it("is never behind its state", () => {
+    const state = hear(both);
+    expect(indexOf(state).voice(voice.name)?.deprecated).to.equal(undefined);
+    catalog.apply(state, recorded({ type: "VoiceDeprecated", data: { name: voice.name, at } }, 2));
+    expect(indexOf(state).voice(voice.name)?.deprecated).to.equal(true);
+  });
+});
