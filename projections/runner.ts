@@ -140,6 +140,7 @@ export const createProjectionRunner = ({
       position >= wanted
         ? Promise.resolve()
         : new Promise((resolve, reject) => {
+            if (signal?.aborted) return reject(signal.reason);
             const waiter = { position: wanted, resolve, reject };
             waiting.add(waiter);
             signal?.addEventListener("abort", () => {

@@ -1,6 +1,6 @@
 import { type CatalogState, indexOf } from "../../projections/catalog.ts";
 import type { View } from "../../projections/runner.ts";
-import type { Pipeline, Sound } from "../audio/pipeline.ts";
+import type { Pipeline, Sound, Take } from "../audio/pipeline.ts";
 import { catalogStream } from "../domain/catalog.ts";
 import { NotFound } from "../domain/errors.ts";
 import { effectiveProsody } from "../domain/prosody.ts";
@@ -28,19 +28,6 @@ export interface SynthesisRequest {
   readonly gender?: Gender | undefined;
   readonly prosody: Prosody;
   readonly format?: AudioFormat | undefined;
-}
-
-/** One way to answer the request: what to make, and where it will be found. */
-export interface Take {
-  readonly recipe: Recipe;
-  readonly hash: string;
-  /** The object's name in the audio store. */
-  readonly name: string;
-  readonly ssml: boolean;
-  /** What the ledger calls the voice. */
-  readonly voice: string;
-  /** The engine's system voice. */
-  readonly systemVoice: string;
 }
 
 /** What a request comes to; the same for the same request until the catalog changes. */
@@ -78,7 +65,7 @@ export interface Order {
   readonly requestId: string;
 }
 
-export type { Sound };
+export type { Sound, Take };
 
 export const createSynthesis = ({
   engines,

@@ -117,6 +117,7 @@ export const createCommandHandler = ({
 
   const work = async (lane: Lane): Promise<void> => {
     lane.busy = true;
+    await undefined; // commands of one turn meet
     while (lane.queue.length > 0) {
       const batch = lane.queue.splice(0, maxBatch);
       try {

@@ -25,10 +25,11 @@ export const audioRoutes = ({ fetchObject }: { fetchObject: FetchObject }): Rout
 };
 
 const answerObject = (ctx: Context, hash: string, format: AudioFormat, bytes: Buffer): Answer => {
-  const headers = { ...soundHeaders(hash, format), "Cache-Control": lifetime };
+  const headers: Record<string, string> = soundHeaders(hash, format);
+  headers["Cache-Control"] = lifetime;
   const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = ctx.req.headers;
   if (noneMatchHits(ifNoneMatch, [etagOf(hash)])) {
-    return { status: 304, headers: { ETag: headers.ETag ?? "", "Cache-Control": lifetime } };
+    return { status: 304, headers: { ETag: etagOf(hash), "Cache-Control": lifetime } };
   }
   const part =
     ctx.method === "GET"

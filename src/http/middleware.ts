@@ -67,8 +67,8 @@ export const jsonBody = (): Middleware => {
     jsonLimit: bodyLimit,
   });
   return async (ctx, next) => {
-    // `is` answers null when there is no body at all.
-    if (ctx.is("json", "+json") === false) {
+    // `is` answers null when there is no body at all, but takes `Content-Length: 0` for one.
+    if (ctx.request.length !== 0 && ctx.is("json", "+json") === false) {
       throw new Invalid([{ path: [], message: "The body must be sent as application/json." }]);
     }
     await read(ctx, next);

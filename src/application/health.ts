@@ -1,0 +1,69 @@
+/** The state of one thing that the service depends on. */
+export interface PartHealth {
+  readonly status: "ok" | "down";
+  /** What is wrong, in words that tell no secrets. */
+  readonly detail?: string;
+}
+
+/** `ok`: everything works; `degraded`: synthesis works without something; `down`: it does not. */
+export interface Health {
+  readonly status: "ok" | "degraded" | "down";
+  readonly parts: Readonly<Record<string, PartHealth>>;
+}
+
+/** Looks at one part; a rejection's message becomes the detail. */
+export interface Check {
+  readonly name: string;
+  /** Whether nothing can be served without it. */
+  readonly vital: boolean;
+  readonly look: () => Promise<void>;
+}
+
+/** Resolves with the report; who asks while one is being made, or shortly after, shares it. Never rejects. */
+export type CheckHealth = () => Promise<Health>;
+
+export const createHealth = ({
+  checks,
+  clock,
+  patienceMs = 2_000,
+  freshMs = 500,
+}: {
+  checks: readonly Check[];
+  clock: () => number;
+  /** A part that does not answer within this counts as down. */
+  patienceMs?: number;
+  /** A report serves for so long: asking costs no more than that, whoever asks. */
+  freshMs?: number;
+}): CheckHealth => {
+  let last: { at: number; report: Promise<Health> } | undefined;
+
+  const examine = async (): Promise<Health> => {
+    const found = await Promise.all(
+      checks.map(
+        async ({ name, look }): Promise<[string, PartHealth]> => [name, await lookAt(look, patienceMs)],
+      ),
+    );
+    const down = checks.filter((_, index) => found[index]?.[1].status === "down");
+    const status = down.length === 0 ? "ok" : down.some(({ vital }) => vital) ? "down" : "degraded";
+    return { status, parts: Object.fromEntries(found) };
+  };
+
+  return () => {
+    const now = clock();
+    if (!last || now - last.at >= freshMs) last = { at: now, report: examine() };
+    return last.report;
+  };
+};
+
+const lookAt = async (look: () => Promise<void>, patienceMs: number): Promise<PartHealth> => {
+  const patience = Promise.withResolvers<never>();
+  const timer = setTimeout(() => patience.reject(new Error("no answer in time")), patienceMs);
+  try {
+    await Promise.race([look(), patience.promise]);
+    return { status: "ok" };
+  } catch (error) {
+    return { status: "down", detail: error instanceof Error ? error.message : "unknown" };
+  } finally {
+    clearTimeout(timer);
+  }
+};

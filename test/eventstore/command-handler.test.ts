@@ -1,0 +1,195 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { Unavailable } from "../../src/domain/errors.ts";
+import { createCommandHandler, type Decider } from "../../src/eventstore/command-handler.ts";
+import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+
+/** A purse that must never hold more than its limit: the smallest thing that concurrency can spoil. */
+interface Purse {
+  readonly sum: number;
+}
+type PurseEvent = { readonly type: "Added"; readonly data: { readonly id: number; readonly amount: number } };
+
+const purse: Decider<Purse, PurseEvent> = {
+  initial: () => ({ sum: 0 }),
+  evolve: ({ sum }, { data }) => ({ sum: sum + data.amount }),
+};
+
+class Full extends Error {}
+
+const add =
+  (id: number, amount: number, limit: number) =>
+  ({ sum }: Purse): PurseEvent[] => {
+    if (sum + amount > limit) throw new Full();
+    return [{ type: "Added", data: { id, amount } }];
+  };
+
+type Fault = "none" | "before" | "after";
+
+/** The store, failing as the faults say, one for each append: before anything is stored, or after it. */
+const faulty = (store: EventStore, faults: readonly Fault[]): EventStore => {
+  let next = 0;
+  return {
+    ...store,
+    append: async (...append) => {
+      const fault = faults[next++ % Math.max(1, faults.length)] ?? "none";
+      if (fault === "before") throw new EventStoreUnavailable("cut before");
+      const result = await store.append(...append);
+      if (fault === "after") throw new EventStoreUnavailable("cut after");
+      return result;
+    },
+  };
+};
+
+const logOf = async (store: EventStore, stream: string): Promise<PurseEvent["data"][]> => {
+  const log: PurseEvent["data"][] = [];
+  for await (const { data } of store.readStream(stream)) log.push(data as PurseEvent["data"]);
+  return log;
+};
+
+describe("the command handler", () => {
+  let temporary: TemporaryStore;
+  let streams = 0;
+  const freshStream = (): string => `purse-${++streams}`;
+
+  before(async () => {
+    temporary = await openTemporaryStore();
+  });
+  after(() => temporary.remove());
+
+  it("gives the state of some serial order, with no command lost or done twice, whatever interleaves and fails", async () => {
+    const commands = fc.array(fc.record({ handler: fc.nat(2), amount: fc.integer({ min: 1, max: 20 }) }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    // No endless outage: one append in three gets through and is heard of.
+    const faults = fc
+      .array(fc.constantFrom<Fault>("none", "before", "after"), { maxLength: 9 })
+      .map((some): Fault[] => [...some, "none", "none"]);
+    await fc.assert(
+      fc.asyncProperty(commands, fc.array(faults, { minLength: 3, maxLength: 3 }), async (all, plans) => {
+        const stream = freshStream();
+        const limit = 100;
+        const handlers = plans.map((plan) => createCommandHandler({ store: faulty(temporary.store, plan) }));
+        const outcomes = await Promise.allSettled(
+          all.map(async ({ handler, amount }, id) => {
+            if (id % 3 === 0) await Promise.resolve();
+            const one = handlers[handler];
+            return one?.execute(purse, stream, add(id, amount, limit), {});
+          }),
+        );
+        const log = await logOf(temporary.store, stream);
+        const total = log.reduce((sum, { amount }) => sum + amount, 0);
+        const told = outcomes.flatMap(({ status }, id) => (status === "fulfilled" ? [id] : []));
+        expect(log.map(({ id }) => id).sort((a, b) => a - b)).to.deep.equal(told);
+        expect(total).to.be.at.most(limit);
+        for (const [id, outcome] of outcomes.entries()) {
+          if (outcome.status === "rejected") {
+            expect(outcome.reason).to.be.instanceOf(Full);
+            expect(total + (all[id]?.amount ?? 0)).to.be.above(limit);
+            continue;
+          }
+          const upTo = log.slice(0, log.findIndex((entry) => entry.id === id) + 1);
+          expect(outcome.value?.state.sum).to.equal(upTo.reduce((sum, { amount }) => sum + amount, 0));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+
+  it("appends commands that meet as one batch", async () => {
+    const stream = freshStream();
+    let appends = 0;
+    const { store } = temporary;
+    const counting: EventStore = {
+      ...store,
+      append: (...append) => {
+        appends += 1;
+        return store.append(...append);
+      },
+    };
+    const handler = createCommandHandler({ store: counting });
+    await Promise.all(
+      Array.from({ length: 50 }, (_, id) => handler.execute(purse, stream, add(id, 1, 50), {})),
+    );
+    expect(await logOf(store, stream)).to.have.length(50);
+    expect(appends).to.equal(1);
+  });
+
+  it("decides again on what another handler has written meanwhile", async () => {
+    const stream = freshStream();
+    const mine = createCommandHandler({ store: temporary.store });
+    const other = createCommandHandler({ store: temporary.store });
+    await mine.execute(purse, stream, add(1, 60, 100), {});
+    await other.execute(purse, stream, add(2, 30, 100), {});
+    const refused = await mine.execute(purse, stream, add(3, 20, 100), {}).catch((error) => error);
+    expect(refused).to.be.instanceOf(Full);
+  });
+
+  it("refuses only on what the log holds, not on what it remembers", async () => {
+    const stream = freshStream();
+    const mine = createCommandHandler({ store: temporary.store });
+    const other = createCommandHandler({ store: temporary.store });
+    await mine.execute(purse, stream, add(1, 100, 100), {});
+    await other.execute(purse, stream, () => [{ type: "Added", data: { id: 2, amount: -50 } }], {});
+    const { state } = await mine.execute(purse, stream, add(3, 20, 100), {});
+    expect(state.sum).to.equal(70);
+  });
+
+  it("adds nothing where there is nothing to decide, and answers with the state", async () => {
+    const stream = freshStream();
+    const handler = createCommandHandler({ store: temporary.store });
+    const { position } = await handler.execute(purse, stream, add(1, 5, 100), {});
+    const nothing = await handler.execute(purse, stream, () => [], {});
+    expect(nothing).to.deep.equal({ events: [], state: { sum: 5 }, position });
+  });
+
+  it("puts who and why on every event", async () => {
+    const stream = freshStream();
+    const handler = createCommandHandler({ store: temporary.store });
+    await handler.execute(purse, stream, add(1, 5, 100), { correlationId: "request-1", actor: "cli" });
+    for await (const { metadata } of temporary.store.readStream(stream)) {
+      expect(metadata).to.deep.equal({ correlationId: "request-1", actor: "cli" });
+    }
+  });
+
+  it("gives up after the deadline, and is well again when the store is", async () => {
+    const stream = freshStream();
+    let down = true;
+    const { store } = temporary;
+    const broken: EventStore = {
+      ...store,
+      append: async (...append) => {
+        if (down) throw new EventStoreUnavailable("down");
+        return await store.append(...append);
+      },
+    };
+    const handler = createCommandHandler({ store: broken, deadlineMs: 50 });
+    const refused = await handler.execute(purse, stream, add(1, 5, 100), {}).catch((error) => error);
+    expect(refused).to.be.instanceOf(Unavailable);
+    down = false;
+    const { state } = await handler.execute(purse, stream, add(2, 5, 100), {});
+    expect(state.sum).to.equal(5);
+  });
+
+  it("lets no more than a bound of commands wait", async () => {
+    const stream = freshStream();
+    const handler = createCommandHandler({ store: temporary.store, maxPending: 10 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 15 }, (_, id) => handler.execute(purse, stream, add(id, 1, 100), {})),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(10);
+    await handler.drain();
+    expect(handler.pending).to.equal(0);
+  });
+
+  it("keeps right when the streams it keeps warm are fewer than those in use", async () => {
+    const handler = createCommandHandler({ store: temporary.store, warmStreams: 1 });
+    const pair = [freshStream(), freshStream()];
+    await Promise.all(
+      Array.from({ length: 40 }, (_, id) => handler.execute(purse, pair[id % 2] ?? "", add(id, 1, 100), {})),
+    );
+    for (const stream of pair) expect(await logOf(temporary.store, stream)).to.have.length(20);
+  });
+});
