@@ -1,5 +1,5 @@
 import type { CatalogIndex } from "./catalog-index.ts";
-import { Invalid, NotFound, type Problem } from "./errors.ts";
+import { Invalid, NotFound } from "./errors.ts";
 import {
   type AudioFormat,
   type EngineCode,
@@ -143,8 +143,7 @@ const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | un
   return invalid("format", `The format ${format} is not to be had: ${able}.`);
 };
 
-const invalid = (path: string, message: string): Invalid =>
-  new Invalid([{ path: [path], message } satisfies Problem]);
+const invalid = (path: string, message: string): Invalid => new Invalid([{ path: [path], message }]);
 
 const engineList = (asked: readonly EngineCode[]): string =>
   asked.length === 1 ? `The engine ${asked[0]} has` : `The engines ${asked.join(", ")} have`;
