@@ -2,23 +2,30 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type AuditEntry, type AuditRequest, createAudit } from "../../src/application/audit.ts";
 import { Invalid, NotFound, Unavailable } from "../../src/domain/errors.ts";
+import { rejection } from "../rejection.ts";
 import { append, busyMonth, issued } from "../support/audit-log.ts";
 import { collect } from "../support/collect.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { watch } from "../support/watched-store.ts";
 
 describe("an audit", () => {
   let temporary: TemporaryStore;
+  const opened: TemporaryStore[] = [];
+  const openStore = async (): Promise<void> => {
+    temporary = await openTemporaryStore();
+    opened.push(temporary);
+  };
+  after(() => Promise.all(opened.map((each) => each.remove())));
+
   const replay = async (request: AuditRequest = {}): Promise<AuditEntry[]> =>
     collect(createAudit({ store: temporary.store })(request));
-
-  afterEach(() => temporary.remove());
 
   describe("of a busy log", () => {
     const told = busyMonth(10_000);
     const audited = told.filter(({ stream }) => !stream.startsWith("rate-"));
 
-    beforeEach(async () => {
-      temporary = await openTemporaryStore();
+    before(async () => {
+      await openStore();
       await append(temporary.store, told);
     });
 
@@ -50,35 +57,22 @@ describe("an audit", () => {
     });
 
     it("takes no more of the log than its reader takes, and lets go of it when the reader leaves", async () => {
-      let batches = 0;
-      let open = 0;
-      const watched = {
-        ...temporary.store,
-        async *subscribe(...options: Parameters<typeof temporary.store.subscribe>) {
-          open++;
-          try {
-            for await (const batch of temporary.store.subscribe(...options)) {
-              batches++;
-              yield batch;
-            }
-          } finally {
-            open--;
-          }
-        },
-      };
+      const watched = watch(temporary.store);
       let read = 0;
+      let toldAtFirst = 0;
       for await (const _ of createAudit({ store: watched })({})) {
-        expect(batches).to.equal(1);
-        expect(open).to.equal(1);
+        toldAtFirst ||= watched.told;
         if (++read === 3) break;
+        expect(watched.open).to.equal(1);
       }
-      expect(open).to.equal(0);
+      expect(watched.told).to.equal(toldAtFirst).and.below(told.length);
+      expect(watched.open).to.equal(0);
     });
   });
 
   describe("resumed", () => {
     it("at any cuts gives the whole, each entry once", async () => {
-      temporary = await openTemporaryStore();
+      await openStore();
       await append(temporary.store, busyMonth(400));
       const whole = await replay();
       const cuts = fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 6 });
@@ -102,7 +96,7 @@ describe("an audit", () => {
     });
 
     it("after the last entry gives nothing", async () => {
-      temporary = await openTemporaryStore();
+      await openStore();
       const after = await append(temporary.store, issued("ab"));
       expect(await replay({ after })).to.deep.equal([]);
     });
@@ -117,7 +111,7 @@ describe("an audit", () => {
     const times = ["2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-01T08:30:00.000Z"];
 
     beforeEach(async () => {
-      temporary = await openTemporaryStore();
+      await openStore();
       await append(temporary.store, times.map(at));
     });
 
@@ -158,7 +152,7 @@ describe("an audit", () => {
   });
 
   it("withholds the hashes of secrets", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     await append(temporary.store, issued("ab"));
     const entries = await replay();
     expect(entries.map(({ type }) => type)).to.deep.equal(["KeyIssued", "SecretCreated"]);
@@ -167,7 +161,7 @@ describe("an audit", () => {
   });
 
   it("tells an event that has no time of its own by when it was stored", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     await append(temporary.store, [{ stream: "catalog", type: "Older", data: {} }]);
     const [entry] = await replay({ from: "2020-01-01" });
     expect(entry).to.include({ stream: "catalog", revision: 0 });
@@ -175,29 +169,28 @@ describe("an audit", () => {
   });
 
   it("of an empty log is empty", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     expect(await replay()).to.deep.equal([]);
   });
 
   it("of a key that was never issued is refused, not empty", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     await append(temporary.store, issued("abc"));
-    const failure = await replay({ apiKey: "ab" }).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(NotFound);
+    expect(await rejection(replay({ apiKey: "ab" }))).to.be.instanceOf(NotFound);
   });
 
   it("that cannot reach the log's end fails, so that what ended is whole", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     await append(temporary.store, busyMonth(10_000));
     const entries = createAudit({ store: temporary.store })({})[Symbol.asyncIterator]();
     await entries.next();
     await temporary.store.close();
     const rest = collect({ [Symbol.asyncIterator]: () => entries });
-    expect(await rest.catch((error: unknown) => error)).to.be.instanceOf(Unavailable);
+    expect(await rejection(rest)).to.be.instanceOf(Unavailable);
   });
 
   it("that is given up fails with the reason", async () => {
-    temporary = await openTemporaryStore();
+    await openStore();
     await append(temporary.store, busyMonth(10_000));
     const giveUp = new AbortController();
     const entries = createAudit({ store: temporary.store })({ signal: giveUp.signal })[
@@ -206,7 +199,7 @@ describe("an audit", () => {
     await entries.next();
     giveUp.abort(new Error("enough"));
     const rest = collect({ [Symbol.asyncIterator]: () => entries });
-    expect(await rest.catch((error: unknown) => error)).to.have.property("message", "enough");
+    expect(await rejection(rest)).to.have.property("message", "enough");
   });
 });
 
