@@ -1,16 +1,19 @@
+import { z } from "zod";
 import type { View } from "../../projections/runner.ts";
 import { allWebsites, findWebsite } from "../../projections/websites.ts";
 import { NotFound } from "../domain/errors.ts";
-import type { Plan } from "../domain/plan.ts";
+import { type Plan, planOrTier } from "../domain/plan.ts";
 import {
   changeOrigins,
   configureWebsite,
+  origins as originList,
   type RegisteredWebsite,
   registered,
   registerWebsite,
   type Website,
   type WebsiteEvent,
   websiteDecider,
+  websiteName,
   websiteStream,
 } from "../domain/website.ts";
 import { completeConfig, type StoredConfig, type WebsiteConfig } from "../domain/website-config.ts";
@@ -38,12 +41,15 @@ export interface NewWebsite extends NewSecret {
   readonly plan: Plan;
 }
 
-/** Names, origins and configurations come here checked, by the schemas of the domain. */
-export interface Registration {
-  readonly name: string;
-  readonly origins: readonly string[];
-  readonly plan: Plan;
-}
+/** What an operator registers: `{name, origins?, plan?}`. */
+export const registration = z.strictObject({
+  name: websiteName,
+  origins: originList.default([]),
+  plan: planOrTier,
+});
+export type Registration = z.output<typeof registration>;
+
+export const newOrigins = z.strictObject({ origins: originList });
 
 /** Websites. Every command is visible here once it resolves, and may throw {Unavailable}. */
 export interface Websites {

@@ -5,7 +5,14 @@ import { tiers } from "../domain/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { operator, print, type Register } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
-import { type PlanOptions, planOf, planText, withPlanNumbers, withPlanOptions } from "./plan-options.ts";
+import {
+  type PlanNumbers,
+  type PlanOptions,
+  planOf,
+  planText,
+  withPlanNumbers,
+  withPlanOptions,
+} from "./plan-options.ts";
 
 export const registerKeyCommands: Register = (program, withServices) => {
   const key = program.command("key").description("the API keys and what they may use");
@@ -13,7 +20,7 @@ export const registerKeyCommands: Register = (program, withServices) => {
   withPlanOptions(key.command("create <websiteId>"))
     .description("issue a further key, with a secret that is shown this once")
     .action(async (websiteId: string, options: PlanOptions, command: Command) => {
-      const plan = planOf(options.plan ?? "free", options);
+      const plan = planOf(options.plan, options);
       print(command, await withServices(({ keys }) => keys.issue(websiteId, plan, operator)), newKey);
     });
 
@@ -35,8 +42,8 @@ export const registerKeyCommands: Register = (program, withServices) => {
   withPlanNumbers(key.command("plan <apiKey>"))
     .description("put a key on another plan; a higher quota ends a suspension by quota")
     .addArgument(new Argument("<tier>", "the plan").choices(tiers))
-    .action(async (apiKey: string, tier: string, options: PlanOptions, command: Command) => {
-      const plan = planOf(tier, options);
+    .action(async (apiKey: string, tier: string, numbers: PlanNumbers, command: Command) => {
+      const plan = planOf(tier, numbers);
       print(command, await withServices(({ keys }) => keys.changePlan(apiKey, plan, operator)), keyText);
     });
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Plan, planOrTier, tiers } from "../domain/plan.ts";
+import { type Plan, planRequest, tiers } from "../domain/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { count } from "./layout.ts";
 
@@ -8,13 +8,17 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-const numberOrUnlimited = (text: string): number | null => (text === "unlimited" ? null : wholeNumber(text));
+// Not null: commander takes that for an option without a value.
+const numberOrUnlimited = (text: string): number | "unlimited" =>
+  text === "unlimited" ? text : wholeNumber(text);
 
-/** What a plan is given by on the command line; `enterprise` takes both numbers. */
-export interface PlanOptions {
-  readonly plan?: string;
+/** What a plan is given by on the command line besides its tier; `enterprise` takes both. */
+export interface PlanNumbers {
   readonly requestsPerMinute?: number;
-  readonly monthlyCharacters?: number | null;
+  readonly monthlyCharacters?: number | "unlimited";
+}
+export interface PlanOptions extends PlanNumbers {
+  readonly plan: string;
 }
 
 export const withPlanNumbers = (command: Command): Command =>
@@ -31,13 +35,18 @@ export const withPlanOptions = (command: Command): Command =>
     command.addOption(new Option("--plan <tier>", "the key's plan").choices(tiers).default("free")),
   );
 
+/** The plan as it was given, to be parsed. */
+export const planGiven = (tier: string, { requestsPerMinute, monthlyCharacters }: PlanNumbers): object => ({
+  tier,
+  ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+  ...(monthlyCharacters !== undefined && {
+    monthlyCharacters: monthlyCharacters === "unlimited" ? null : monthlyCharacters,
+  }),
+});
+
 /** @throws {Invalid} when the numbers do not fit the tier */
-export const planOf = (tier: string, { requestsPerMinute, monthlyCharacters }: PlanOptions): Plan =>
-  parse(planOrTier, {
-    tier,
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(monthlyCharacters !== undefined && { monthlyCharacters }),
-  });
+export const planOf = (tier: string, numbers: PlanNumbers): Plan =>
+  parse(planRequest, planGiven(tier, numbers));
 
 export const planText = ({ tier, requestsPerMinute, monthlyCharacters }: Plan): string =>
   `${tier}: ${count(requestsPerMinute)} requests a minute, ${

@@ -1,21 +1,26 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
+import { registerAuditCommand } from "./audit.ts";
 import type { Register, WithServices } from "./command.ts";
 import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
+import { registerUsageCommand } from "./usage.ts";
 import { registerWebsiteCommands } from "./websites.ts";
 
 const registrations: readonly Register[] = [
   registerWebsiteCommands,
   registerKeyCommands,
   registerSecretCommands,
+  registerUsageCommand,
+  registerAuditCommand,
 ];
 
 const exitCodes = { done: 0, failed: 1, misused: 2 } as const;
 
-export const createProgram = (withServices: WithServices): Command => {
+export const createProgram = (withServices: WithServices, output: OutputConfiguration = {}): Command => {
   const program = new Command("voxledger")
     .description("The operator's and auditor's command line.")
     .option("--json", "print JSON, for scripts")
+    .configureOutput(output)
     .exitOverride();
   for (const register of registrations) register(program, withServices);
   return program;

@@ -1,13 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import type { NewWebsite, WebsiteDetails } from "../application/websites.ts";
+import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
 import { parse } from "../domain/validation.ts";
-import { origins as originList, websiteName } from "../domain/website.ts";
 import { storedConfig } from "../domain/website-config.ts";
 import { operator, print, type Register } from "./command.ts";
 import { fields, table } from "./layout.ts";
-import { type PlanOptions, planOf, planText, withPlanOptions } from "./plan-options.ts";
+import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
 
 export const registerWebsiteCommands: Register = (program, withServices) => {
   const website = program.command("website").description("the websites that are served");
@@ -16,16 +15,9 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
     .description("register a website, with a key and a secret that is shown this once")
     .option("--origin <origin...>", "the origins that its pages have, e.g. https://example.com")
     .action(async (name: string, options: PlanOptions & { origin?: string[] }, command: Command) => {
-      const registration = {
-        name: parse(websiteName, name),
-        origins: parse(originList, options.origin ?? []),
-        plan: planOf(options.plan ?? "free", options),
-      };
-      print(
-        command,
-        await withServices(({ websites }) => websites.register(registration, operator)),
-        newWebsite,
-      );
+      const plan = planGiven(options.plan, options);
+      const given = parse(registration, { name, origins: options.origin, plan });
+      print(command, await withServices(({ websites }) => websites.register(given, operator)), newWebsite);
     });
 
   website
@@ -62,7 +54,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
       if ((given.length === 0) !== (none === true)) {
         command.error("error: give the origins, or --none", { exitCode: 2 });
       }
-      const origins = parse(originList, given);
+      const { origins } = parse(newOrigins, { origins: given });
       print(
         command,
         await withServices(({ websites }) => websites.setOrigins(id, origins, operator)),

@@ -1,15 +1,9 @@
 import Router from "@koa/router";
 import type {} from "koa-body";
-import { z } from "zod";
-import type { Websites } from "../../application/websites.ts";
-import { planOrTier } from "../../domain/plan.ts";
-import { origins, websiteName } from "../../domain/website.ts";
+import { newOrigins, registration, type Websites } from "../../application/websites.ts";
 import { storedConfig } from "../../domain/website-config.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
-
-const registration = z.strictObject({ name: websiteName, origins: origins.default([]), plan: planOrTier });
-const newOrigins = z.strictObject({ origins });
 
 /** `/admin/websites`: who is served, from where, with which player. */
 export const websiteRoutes = ({ websites }: { websites: Websites }): Router => {
