@@ -1,0 +1,13 @@
+// The command line in a process of its own, over the event store of the first argument.
+import { createAudit } from "../../src/application/audit.ts";
+import { createUsageReport } from "../../src/application/usage-report.ts";
+import type { Services } from "../../src/cli/command.ts";
+import { createProgram, run } from "../../src/cli/program.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+
+const [path = "", ...args] = process.argv.slice(2);
+const store = await openSqliteEventStore({ path });
+const services = { audit: createAudit({ store }), reportUsage: createUsageReport({ store }) };
+const program = createProgram((work) => work(services as Services));
+process.exitCode = await run(program, ["node", "voxledger", ...args]);
+await store.close();
