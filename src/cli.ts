@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import type { WithServices } from "./cli/command.ts";
+import { createProgram, run } from "./cli/program.ts";
+import { composeCore } from "./compose.ts";
+import { createLog } from "./log.ts";
+import { readSettings } from "./settings.ts";
+
+/** Opens the log beside a service that may be running: both see what the other writes. */
+const withServices: WithServices = async (work) => {
+  const core = await composeCore(readSettings(), createLog("silent"));
+  try {
+    return await work(core);
+  } finally {
+    await core.close();
+  }
+};
+
+// A reader that has had enough (`| head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+process.exitCode = await run(createProgram(withServices), process.argv);

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+
+const cli = join(import.meta.dirname, "../../src/cli.ts");
+
+describe("the command line as a process", () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    spawn(process.execPath, [cli, ...args], {
+      env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
+      stdio: "pipe",
+    });
+
+  const voxledger = async (args: readonly string[], { input = "", env = {} } = {}) => {
+    const child = start(args, env);
+    child.stdin.end(input);
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { exitCode, stdout, stderr };
+  };
+
+  const json = async (args: readonly string[], input?: string) => {
+    const { exitCode, stdout, stderr } = await voxledger(
+      [...args, "--json"],
+      input === undefined ? {} : { input },
+    );
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+
+  it("keeps what it did for the next one", async () => {
+    const { id, apiKey } = await json(["website", "create", "Shop"]);
+    await json(["key", "suspend", apiKey, "--reason", "abuse"]);
+    expect(await json(["key", "show", apiKey])).to.deep.include({ websiteId: id, status: "suspended" });
+  });
+
+  it("shares the log with others that are running", async () => {
+    const names = ["One", "Two", "Three"];
+    await Promise.all(names.map((name) => json(["website", "create", name])));
+    const listed: { name: string }[] = await json(["website", "list"]);
+    expect(listed.map(({ name }) => name)).to.include.members(names);
+  });
+
+  it("reads a configuration from standard input", async () => {
+    const { id } = await json(["website", "create", "Shop"]);
+    const shown = await json(["website", "config", id, "-"], '{"sdkVersion": "v2"}');
+    expect(shown.storedConfig).to.deep.equal({ sdkVersion: "v2" });
+  });
+
+  it("leaves no secret in any file of its folder", async () => {
+    const { apiKey } = await json(["website", "create", "Shop"]);
+    const { apiSecret } = await json(["secret", "create", apiKey]);
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const contents = await Promise.all(
+      files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
+    );
+    expect(contents.some((content) => content.includes(apiKey))).to.equal(true);
+    expect(contents.some((content) => content.includes(apiSecret))).to.equal(false);
+  });
+
+  it("fails with one line on standard error and exit code 1", async () => {
+    for (const [args, env] of [
+      [["key", "show", "vlk_none"], {}],
+      [["website", "list"], { PORT: "many" }],
+      [["website", "list"], { EVENT_STORE: `sqlite:${cli}` }],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await voxledger(args, { env });
+      expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
+      expect(stderr).to.match(/^error: .+\n$/);
+    }
+  });
+
+  it("opens nothing for what is no command, and exits with 2", async () => {
+    const absent = join(folder, "absent");
+    const { exitCode, stdout } = await voxledger(["nonsense"], { env: { DATA_DIR: absent } });
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 2, stdout: "" });
+    expect(existsSync(absent)).to.equal(false);
+  });
+
+  it("does not mind a reader that has had enough", async () => {
+    const child = start(["website", "list"]);
+    child.stdout.destroy();
+    const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+  });
+});
