@@ -1,0 +1,48 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type EncodedFormat, encodedFormats } from "../tools.ts";
+import { type EncoderWork, startFfmpeg } from "./ffmpeg.ts";
+import type { Work } from "./work.ts";
+
+/**
+ * Encoders started ahead, each for one job: ffmpeg takes longer to start (57 ms, mostly linking its libraries) than to
+ * encode a sentence.
+ */
+export interface EncoderPool {
+  /** One that waits, or, when all are taken, a new one. */
+  take(format: EncodedFormat): Work;
+  killIdle(): void;
+}
+
+/** An encoder that dies waiting is replaced, but not in a frenzy when all of them do. */
+const replaceDelayMs = 500;
+
+export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>): EncoderPool => {
+  const idle: Record<EncodedFormat, Set<EncoderWork>> = { mp3: new Set(), ogg: new Set() };
+
+  const startAhead = (format: EncodedFormat) => {
+    const encoder = startFfmpeg(format);
+    idle[format].add(encoder);
+    void encoder.gone.then(async () => {
+      if (!idle[format].delete(encoder)) return;
+      await delay(replaceDelayMs, undefined, { ref: false });
+      startAhead(format);
+    });
+  };
+
+  for (const format of encodedFormats) {
+    for (let i = 0; i < ahead[format]; i++) startAhead(format);
+  }
+
+  return {
+    take: (format) => {
+      const [waiting] = idle[format];
+      if (!waiting) return startFfmpeg(format);
+      idle[format].delete(waiting);
+      startAhead(format);
+      return waiting;
+    },
+    killIdle: () => {
+      for (const format of encodedFormats) for (const encoder of idle[format]) encoder.kill();
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import { PassThrough } from "node:stream";
+import createCommand from "fluent-ffmpeg";
+import type { EncodedFormat } from "../tools.ts";
+import { exitFailure, type Work } from "./work.ts";
+
+/**
+ * The only file that knows fluent-ffmpeg (2.1.3, archived). What one must know of it:
+ * - it hands its own environment to ffmpeg, and looks for ffmpeg on PATH;
+ * - before its first command it asks ffmpeg for its formats and encoders (300 ms) and keeps the answers;
+ * - when its output stream emits `close`, it fails the command 20 ms later, even one that is just ending well:
+ *   so the output is a stream that never closes;
+ * - before the process has started there is nothing to kill, and `kill` says so to nobody.
+ */
+
+/** One thread each: several would only wait for one another. */
+const inputOptions = [
+  "-hide_banner",
+  "-loglevel error",
+  "-threads 1",
+  "-probesize 32",
+  "-analyzeduration 0",
+  "-f wav",
+];
+
+/** The same bytes for the same samples, each packet as soon as it is there. */
+const outputOptions = [
+  "-threads 1",
+  "-map_metadata -1",
+  "-fflags +bitexact",
+  "-flags:a +bitexact",
+  "-flush_packets 1",
+];
+
+const formatOptions: Readonly<Record<EncodedFormat, readonly string[]>> = {
+  mp3: ["-b:a 64k", "-write_xing 0", "-id3v2_version 0", "-write_id3v1 0"],
+  ogg: [],
+};
+
+const codecs: Readonly<Record<EncodedFormat, string>> = { mp3: "libmp3lame", ogg: "libvorbis" };
+
+/** Makes fluent-ffmpeg ask ffmpeg what it can do, so that no encoder waits for that. */
+export const askCapabilities = (): Promise<void> =>
+  new Promise((resolve) => {
+    createCommand().availableFormats(() => createCommand().availableEncoders(() => resolve()));
+  });
+
+export interface EncoderWork extends Work {
+  /** Answers when the process is gone, whatever became of it. */
+  readonly gone: Promise<void>;
+}
+
+/** Starts ffmpeg; it takes a WAV stream of one channel whenever that comes. */
+export const startFfmpeg = (format: EncodedFormat): EncoderWork => {
+  const input = new PassThrough();
+  const output = new PassThrough({ autoDestroy: false });
+  const command = createCommand({ source: input, stdoutLines: 20 })
+    .inputOptions([...inputOptions])
+    .audioCodec(codecs[format])
+    .audioChannels(1)
+    .outputOptions([...outputOptions, ...formatOptions[format]])
+    .format(format);
+
+  const ended = new Promise<void>((resolve, reject) => {
+    command.on("end", () => resolve());
+    command.on("error", (_error, _stdout, stderr) => reject(exitFailure("ffmpeg", stderr ?? "")));
+  });
+  const gone = ended.catch(() => undefined).finally(() => output.end());
+
+  let killed = false;
+  command.on("start", () => {
+    if (killed) command.kill("SIGKILL");
+  });
+  command.pipe(output);
+  return {
+    input,
+    output: read(output, ended),
+    kill: () => {
+      killed = true;
+      command.kill("SIGKILL");
+    },
+    gone,
+  };
+};
+
+async function* read(output: PassThrough, ended: Promise<void>): AsyncIterable<Buffer> {
+  yield* output.iterator({ destroyOnReturn: false });
+  await ended;
+}

@@ -1,0 +1,78 @@
+import type { Limits, Response } from "../protocol.ts";
+import { ToolFailed } from "../tools.ts";
+import { createWindow } from "../window.ts";
+import type { Work } from "./work.ts";
+
+/** A job in the helper process, between the channel and the process that works on it. */
+export interface Job {
+  input(bytes: Buffer): void;
+  end(): void;
+  taken(bytes: number): void;
+  /** Kills the process at once; `failed` is told when it is gone. */
+  stop(failure: ToolFailed): void;
+  /** Answers when `done` or `failed` was told. */
+  readonly told: Promise<void>;
+}
+
+export const serveJob = (
+  job: number,
+  name: string,
+  work: Work,
+  limits: Limits,
+  send: (response: Response) => void,
+): Job => {
+  const window = createWindow();
+  let stopped: ToolFailed | undefined;
+
+  const stop = (failure: ToolFailed) => {
+    stopped ??= failure;
+    work.kill();
+    window.open();
+  };
+  const seconds = limits.deadlineMs / 1000;
+  const late = new ToolFailed("deadline", `${name} did not finish within ${seconds} s.`);
+  const deadline = setTimeout(stop, limits.deadlineMs, late);
+  // A process that ends early breaks its input; what became of it is told by its exit.
+  work.input.on("error", () => undefined);
+
+  /** After a stop the output is still read, to nowhere, until the process is gone. */
+  const passOn = async (): Promise<number> => {
+    let size = 0;
+    for await (const bytes of work.output) {
+      size += bytes.length;
+      if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} gave too much sound.`));
+      await window.room();
+      if (stopped) continue;
+      window.sent(bytes.length);
+      send({ type: "output", job, bytes });
+    }
+    return size;
+  };
+
+  const outcome = async (): Promise<Response> => {
+    try {
+      const size = await passOn();
+      if (stopped) throw stopped;
+      if (size === 0) throw new ToolFailed("silent", `${name} gave no sound.`);
+      return { type: "done", job };
+    } catch (error) {
+      const { reason, message } = stopped ?? asToolFailed(name, error);
+      return { type: "failed", job, reason, message };
+    } finally {
+      clearTimeout(deadline);
+    }
+  };
+
+  return {
+    input: (bytes) => {
+      work.input.write(bytes, () => send({ type: "written", job, bytes: bytes.length }));
+    },
+    end: () => work.input.end(),
+    taken: window.taken,
+    stop,
+    told: outcome().then(send),
+  };
+};
+
+const asToolFailed = (name: string, error: unknown): ToolFailed =>
+  error instanceof ToolFailed ? error : new ToolFailed("exit", `${name} failed.`);

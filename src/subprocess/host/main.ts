@@ -1,0 +1,62 @@
+import type { HostOptions, Order, Request, Response } from "../protocol.ts";
+import { ToolFailed } from "../tools.ts";
+import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
+import { askCapabilities } from "./ffmpeg.ts";
+import { type Job, serveJob } from "./job.ts";
+import { startTool } from "./tool-process.ts";
+import { askVersions } from "./versions.ts";
+
+/**
+ * The helper process: starts every tool, so that the service's event loop never waits for a `spawn` (which stops it
+ * for 1 to 30 ms, the longer the more memory the process has). It lives and dies with the process that forked it.
+ */
+const { encodersAhead } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
+
+const jobs = new Map<number, Job>();
+let encoders: EncoderPool | undefined;
+
+// The service has closed the channel, or is dead: kill -9 included.
+process.on("disconnect", () => {
+  encoders?.killIdle();
+  for (const job of jobs.values()) job.stop(new ToolFailed("abandoned", "The service has ended."));
+  process.exit();
+});
+
+const send = (response: Response): void => {
+  if (process.connected) process.send?.(response, undefined, {}, () => undefined);
+};
+
+const versions = await askVersions();
+if (versions.ffmpeg !== undefined) await askCapabilities();
+const pool = startEncoderPool(versions.ffmpeg === undefined ? { mp3: 0, ogg: 0 } : encodersAhead);
+encoders = pool;
+
+const start = (job: number, order: Order): void => {
+  const name = order.type === "tool" ? order.tool : "ffmpeg";
+  try {
+    const work = order.type === "tool" ? startTool(order) : pool.take(order.format);
+    const served = serveJob(job, name, work, order, send);
+    jobs.set(job, served);
+    void served.told.finally(() => jobs.delete(job));
+  } catch {
+    // No more processes or files are to be had on this machine now.
+    send({ type: "failed", job, reason: "exit", message: `${name} could not be started.` });
+  }
+};
+
+process.on("message", (request: Request) => {
+  if (request.type === "start") return start(request.job, request.order);
+  const job = jobs.get(request.job);
+  switch (request.type) {
+    case "input":
+      return job?.input(request.bytes);
+    case "end":
+      return job?.end();
+    case "taken":
+      return job?.taken(request.bytes);
+    case "abort":
+      return job?.stop(new ToolFailed("abandoned", "Nobody wanted it any more."));
+  }
+});
+
+send({ type: "ready", versions });

@@ -1,0 +1,23 @@
+import { execFile } from "node:child_process";
+import type { Tool, ToolVersions } from "../tools.ts";
+
+const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegExp]>> = {
+  "espeak-ng": ["--version", /text-to-speech: (\S+)/],
+  // It answers, and exits with 1.
+  flite: ["--version", /version: flite-(\S+)/],
+  ffmpeg: ["-version", /^ffmpeg version (\S+)/],
+};
+
+export const askVersions = async (): Promise<ToolVersions> => {
+  const tools = Object.keys(questions) as Tool[];
+  const answers = await Promise.all(tools.map(async (tool) => [tool, await askVersion(tool)] as const));
+  return Object.fromEntries(answers.filter(([, version]) => version !== undefined));
+};
+
+const askVersion = (tool: Tool): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const [argument, answer] = questions[tool];
+    execFile(tool, [argument], { timeout: 5000, killSignal: "SIGKILL" }, (_error, stdout) =>
+      resolve(answer.exec(stdout)?.[1]),
+    );
+  });

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Unavailable } from "../domain/errors.ts";
+import { type ForkOptions, type HostProcess, startHostProcess } from "./host-process.ts";
+
+/** Keeps a helper process at hand: one at a time, a new one for the next use when it died. */
+export interface KeptHostProcess {
+  /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
+  current(): Promise<HostProcess>;
+  stats(): { readonly restarts: number; readonly pid: number | undefined };
+  close(): Promise<void>;
+}
+
+/** Before the first start, then before each start that follows a short life. */
+const pausesMs = [0, 0, 250, 1000, 5000];
+/** A life so long was a good one. */
+const goodLifeMs = 60_000;
+
+export const keepHostProcess = (options: ForkOptions): KeptHostProcess => {
+  const closing = new AbortController();
+  let starts = 0;
+  let shortLives = 0;
+  let host: Promise<HostProcess> | undefined;
+  let alive: HostProcess | undefined;
+
+  const start = async (): Promise<HostProcess> => {
+    const pause = pausesMs[Math.min(shortLives, pausesMs.length - 1)] ?? 0;
+    await delay(pause, undefined, { signal: closing.signal });
+    starts++;
+    const born = performance.now();
+    shortLives++;
+    const started = await startHostProcess(options);
+    alive = started;
+    void started.gone.then(() => {
+      alive = undefined;
+      host = undefined;
+      if (performance.now() - born > goodLifeMs) shortLives = 1;
+    });
+    return started;
+  };
+
+  return {
+    current: async () => {
+      if (closing.signal.aborted) throw new Unavailable("The service is shutting down.", 1);
+      host ??= start().catch((error: unknown) => {
+        host = undefined;
+        throw error;
+      });
+      return host;
+    },
+    stats: () => ({ restarts: Math.max(0, starts - 1), pid: alive?.pid }),
+    close: async () => {
+      closing.abort();
+      const last = await host?.catch(() => undefined);
+      await last?.close();
+    },
+  };
+};

@@ -1,0 +1,79 @@
+import { Readable } from "node:stream";
+import type { Order, Request } from "./protocol.ts";
+import { createWindow } from "./window.ts";
+
+/** A job as the service sees it: what it is given, what comes of it, and how it ends. */
+export interface RemoteJob {
+  /** The output as it comes; throws what the job failed with, or the signal's reason. To be read once. */
+  readonly output: AsyncIterable<Buffer>;
+  /** Answers when its process is gone. */
+  readonly settled: Promise<void>;
+  received(bytes: Buffer): void;
+  written(bytes: number): void;
+  /** Its process is gone: well, or with this failure. */
+  settle(failure?: Error): void;
+}
+
+export const startRemoteJob = (
+  job: number,
+  order: Order,
+  input: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  send: (request: Request) => void,
+): RemoteJob => {
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
+  const window = createWindow();
+  const output = new Readable({ read: () => undefined });
+  // Who reads it hears of the failure; with nobody reading it must not end the service.
+  output.on("error", () => undefined);
+  let over = false;
+
+  const abandon = (failure: unknown) => {
+    if (over) return;
+    send({ type: "abort", job });
+    output.destroy(failure instanceof Error ? failure : new Error("abandoned"));
+  };
+  const onAbort = () => abandon(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+
+  const feed = async () => {
+    for await (const bytes of input) {
+      await window.room();
+      if (over) return;
+      window.sent(bytes.length);
+      send({ type: "input", job, bytes });
+    }
+    if (!over) send({ type: "end", job });
+  };
+
+  async function* read(): AsyncIterable<Buffer> {
+    try {
+      for await (const bytes of output) {
+        yield bytes;
+        send({ type: "taken", job, bytes: bytes.length });
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      abandon(undefined);
+    }
+  }
+
+  send({ type: "start", job, order });
+  feed().catch(abandon);
+  return {
+    output: read(),
+    settled,
+    received: (bytes) => output.push(bytes),
+    written: window.taken,
+    settle: (failure) => {
+      over = true;
+      signal.removeEventListener("abort", onAbort);
+      window.open();
+      if (failure) output.destroy(failure);
+      else output.push(null);
+      resolve();
+    },
+  };
+};

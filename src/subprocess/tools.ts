@@ -1,0 +1,37 @@
+/** The tools that the helper process may start, by their names on PATH; nothing else is ever started. */
+export const speechTools = ["espeak-ng", "flite"] as const;
+export type SpeechTool = (typeof speechTools)[number];
+export type Tool = SpeechTool | "ffmpeg";
+
+/** The formats that ffmpeg is started ahead for. */
+export const encodedFormats = ["mp3", "ogg"] as const;
+export type EncodedFormat = (typeof encodedFormats)[number];
+
+/** What the installed tools call their versions; a tool that is not installed is absent. */
+export type ToolVersions = Readonly<Partial<Record<Tool, string>>>;
+
+export type Reason =
+  /** The tool is not installed. */
+  | "missing"
+  /** It ended with an error. */
+  | "exit"
+  /** It ended well, and gave nothing. */
+  | "silent"
+  | "deadline"
+  /** It gave more bytes than it may. */
+  | "flood"
+  /** The helper process ended under it. */
+  | "helper"
+  /** Nobody wanted it any more. */
+  | "abandoned";
+
+/** A tool's job failed. The message is safe to show: it holds no path and nothing of what the tool was given. */
+export class ToolFailed extends Error {
+  override readonly name = "ToolFailed";
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
