@@ -1,0 +1,20 @@
+/** For a stream whose end is not known. */
+export const endlessSize = 0xffff_ffff;
+
+/** The canonical 44 bytes before `dataBytes` bytes of 16-bit mono samples at `sampleRate` Hz. */
+export const wavHeader = (sampleRate: number, dataBytes: number): Buffer => {
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(Math.min(36 + dataBytes, endlessSize), 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(2 * sampleRate, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(dataBytes, 40);
+  return header;
+};

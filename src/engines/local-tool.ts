@@ -1,0 +1,16 @@
+import type { Knob } from "../domain/speech.ts";
+import type { SpeechRequest } from "./engine.ts";
+import type { Samples } from "./samples.ts";
+
+/** A speech tool of this machine, behind whatever engine codes. Voices are its own names, without its prefix. */
+export interface LocalTool {
+  /** Before the colon of a SystemVoice's voiceName. */
+  readonly prefix: string;
+  readonly version: string;
+  /** Whether it has the voice. What is asked with any other voice never reaches the tool. */
+  has(voice: string): boolean;
+  knobs(voice: string): readonly Knob[];
+  readonly takesSsml: boolean;
+  /** @throws {ToolFailed} {EngineFailed} {Unavailable}, or the signal's reason; so may the samples */
+  speak(request: SpeechRequest, signal: AbortSignal): Promise<Samples>;
+}
