@@ -1,55 +1,78 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { LogPage, LogRequest, StreamPage, StreamRequest } from "./protocol.ts";
 import { optional, required } from "./row.ts";
 
-/** Bounds of one page: what the main thread parses at one go, and what one look-up may hold the reader. */
-const eventsPerPage = 1024;
-const charactersPerPage = 2 * 1024 * 1024;
-const scannedPerPage = 16_384;
+/** Bounds of one page: what the main thread parses at one go, and what one request may hold the reader. */
+const eventsPerPage = 2048;
+const charactersPerPage = 1024 * 1024;
+const scannedPerPage = 32_768;
+/** Events that one query may join; with an event's greatest size this bounds its text. */
+const eventsPerQuery = 128;
 
-/** A whole event as JSON text, made by SQLite: cheaper than five columns and a string built here. */
-const asJson = `'{"id":"' || e.id || '",' || e.body || ',"stream":' || json_quote(s.name) ||
-  ',"revision":' || e.revision || ',"position":' || e.position || ',"created":' || e.created || '}'`;
+interface Joined {
+  readonly count: number;
+  readonly json: string | null;
+}
 
-type Row = readonly [key: number, json: string];
+/**
+ * SQLite writes the events' JSON text and joins it, so that a page costs neither this thread nor the main thread a
+ * value per column: it crosses as one string and is parsed once.
+ */
+const joined = (keyedEvents: string, order: "ASC" | "DESC"): string =>
+  `SELECT count(*) AS count, group_concat(json) AS json FROM (${keyedEvents} ORDER BY key ${order})`;
 
-/** Reads a page of rows as one JSON array, which crosses to the main thread as one string and is parsed there once. */
-const collect = (statement: StatementSync, values: readonly (number | string)[]) => {
-  const events: string[] = [];
-  let [last, characters] = [-1, 0];
-  for (const row of statement.iterate(...values)) {
-    const [key, json] = row as unknown as Row;
-    events.push(json);
-    last = key;
-    characters += json.length;
-    if (characters > charactersPerPage) break;
-  }
-  const cut = characters > charactersPerPage;
-  return { json: `[${events.join(",")}]`, count: events.length, last, cut };
+const json = `concat('{"id":"', e.id, '",', e.body, ',"stream":', json_quote(s.name), ',"revision":', e.revision,
+  ',"position":', e.position, ',"created":', e.created, '}') AS json`;
+
+/** Gathers queries' results until they make a page. */
+const gather = () => {
+  const parts: string[] = [];
+  let [count, characters] = [0, 0];
+  return {
+    add(found: Joined): void {
+      if (found.json === null) return;
+      parts.push(found.json);
+      count += found.count;
+      characters += found.json.length;
+    },
+    isFull: (): boolean => count >= eventsPerPage || characters >= charactersPerPage,
+    page: () => ({ json: `[${parts.join(",")}]`, count }),
+  };
 };
 
-const prepareRows = (db: DatabaseSync, sql: string): StatementSync => {
-  const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
-  return statement;
-};
-
-/** Pages of one stream, either way. */
+/** Pages of one stream, either way. Its revisions are dense from the first one shown to the last. */
 export const streamPages = (db: DatabaseSync) => {
-  const select = (side: string, order: string): StatementSync =>
-    prepareRows(
+  const extent = optional<{ first: number; last: number | null }>(
+    db,
+    `SELECT first_revision AS first, (SELECT max(revision) FROM events WHERE stream = streams.id) AS last
+     FROM streams WHERE name = ?`,
+  );
+  const between = (order: "ASC" | "DESC") =>
+    required<Joined>(
       db,
-      `SELECT e.revision, ${asJson} FROM streams s JOIN events e ON e.stream = s.id
-       WHERE s.name = ? AND e.revision >= s.first_revision AND e.revision ${side} ?
-       ORDER BY e.revision ${order} LIMIT ?`,
+      joined(
+        `SELECT e.revision AS key, ${json} FROM streams s JOIN events e ON e.stream = s.id
+         WHERE s.name = ? AND e.revision >= ? AND e.revision <= ?`,
+        order,
+      ),
     );
-  const forwards = select(">=", "ASC");
-  const backwards = select("<=", "DESC");
+  const ascending = between("ASC");
+  const descending = between("DESC");
 
-  return ({ stream, from, limit, backwards: back }: StreamRequest): StreamPage => {
-    const wanted = Math.min(limit, eventsPerPage);
-    const { json, count, last, cut } = collect(back ? backwards : forwards, [stream, from, wanted]);
-    return { json, count, revision: last, end: count < wanted && !cut };
+  return ({ stream, from, limit, backwards }: StreamRequest): StreamPage => {
+    const { first, last } = extent(stream) ?? { first: 0, last: null };
+    const page = gather();
+    const end = last ?? -1;
+    let left = limit;
+    let next = backwards ? Math.min(from, end) : Math.max(from, first);
+    while (next >= first && next <= end && left > 0 && !page.isFull()) {
+      const size = Math.min(left, eventsPerQuery);
+      const [low, high] = backwards ? [Math.max(first, next - size + 1), next] : [next, next + size - 1];
+      page.add(backwards ? descending(stream, low, high) : ascending(stream, low, high));
+      next = backwards ? low - 1 : high + 1;
+      left -= size;
+    }
+    return { ...page.page(), next, end: next < first || next > end };
   };
 };
 
@@ -60,32 +83,33 @@ export const logPages = (db: DatabaseSync) => {
     "SELECT position FROM events WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?",
   );
   const newest = required<{ position: number | null }>(db, "SELECT max(position) AS position FROM events");
-  const statements = new Map<number, StatementSync>();
+  const within = new Map<number, ReturnType<typeof narrowedTo>>();
 
-  const statementFor = (prefixes: number): StatementSync => {
-    const found = statements.get(prefixes);
-    if (found !== undefined) return found;
+  const narrowedTo = (prefixes: number) => {
     // A comparison of beginnings, not LIKE: a name's own % and _ mean themselves, and case counts.
-    const narrowed =
+    const condition =
       Array.from({ length: prefixes }, () => "substr(s.name, 1, ?) = ?").join(" OR ") || "TRUE";
     // CROSS JOIN keeps the order of the loops: along the log, never stream by stream.
-    const statement = prepareRows(
-      db,
-      `SELECT e.position, ${asJson} FROM events e CROSS JOIN streams s ON s.id = e.stream
-       WHERE e.position > ? AND e.position <= ? AND e.revision >= s.first_revision AND (${narrowed})
-       ORDER BY e.position LIMIT ${eventsPerPage}`,
-    );
-    statements.set(prefixes, statement);
-    return statement;
+    const events = `SELECT e.position AS key, ${json} FROM events e CROSS JOIN streams s ON s.id = e.stream
+      WHERE e.position > ? AND e.position <= ? AND e.revision >= s.first_revision AND (${condition})`;
+    const query = required<Joined>(db, joined(events, "ASC"));
+    within.set(prefixes, query);
+    return query;
   };
 
   return ({ after, prefixes }: LogRequest): LogPage => {
-    const window = prefixes.length === 0 ? eventsPerPage : scannedPerPage;
-    const further = nth(after, window - 1)?.position;
-    const until = further ?? Math.max(after, newest().position ?? 0);
+    const query = within.get(prefixes.length) ?? narrowedTo(prefixes.length);
     const beginnings = prefixes.flatMap((prefix) => [[...prefix].length, prefix]);
-    const { json, count, last, cut } = collect(statementFor(prefixes.length), [after, until, ...beginnings]);
-    const whole = count < eventsPerPage && !cut;
-    return { json, count, position: whole ? until : last, end: whole && further === undefined };
+    const page = gather();
+    let [position, scanned, end] = [after, 0, false];
+    while (!end && !page.isFull() && scanned < scannedPerPage) {
+      const further = nth(position, eventsPerQuery - 1)?.position;
+      const until = further ?? Math.max(position, newest().position ?? 0);
+      page.add(query(position, until, ...beginnings));
+      position = until;
+      scanned += eventsPerQuery;
+      end = further === undefined;
+    }
+    return { ...page.page(), position, end };
   };
 };

@@ -51,8 +51,8 @@ export interface StreamPage {
   /** The events as one JSON array. */
   readonly json: string;
   readonly count: number;
-  /** The last revision on the page. */
-  readonly revision: number;
+  /** The revision to go on from. */
+  readonly next: number;
   /** Whether the stream has nothing further this way. */
   readonly end: boolean;
 }

@@ -25,8 +25,7 @@ export async function* readStream(
     const page: StreamPage = await next;
     signal?.throwIfAborted();
     left -= page.count;
-    const following = page.revision + (backwards ? -1 : 1);
-    next = page.end ? undefined : readAhead(reader, { stream, backwards, from: following, limit: left });
+    next = page.end ? undefined : readAhead(reader, { stream, backwards, from: page.next, limit: left });
     for (const event of JSON.parse(page.json) as RecordedEvent[]) {
       signal?.throwIfAborted();
       yield event;
@@ -39,7 +38,7 @@ const readAhead = (
   reader: WorkerLink<ReaderProtocol>,
   request: StreamRequest,
 ): Promise<StreamPage> | undefined => {
-  if (request.limit === 0 || request.from < 0) return undefined;
+  if (request.limit === 0) return undefined;
   const page = reader.call("stream", request);
   page.catch(() => {});
   return page;
