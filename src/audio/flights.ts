@@ -22,7 +22,15 @@ interface Flight<T> {
   waiting: number;
 }
 
-export const createFlights = <T>(): Flights<T> => {
+export interface FlightsOptions {
+  /** How many may be under way at once; no bound when nothing is said. */
+  readonly most?: number;
+  /** What the next one is told. */
+  readonly full?: () => Error;
+}
+
+export const createFlights = <T>(options: FlightsOptions = {}): Flights<T> => {
+  const { most = Number.POSITIVE_INFINITY, full = () => new Error("Too much is under way.") } = options;
   const flying = new Map<string, Flight<T>>();
 
   const gone = (key: string, controller: AbortController): void => {
@@ -30,6 +38,7 @@ export const createFlights = <T>(): Flights<T> => {
   };
 
   const takeOff = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
+    if (flying.size >= most) throw full();
     const controller = new AbortController();
     // Gone before anybody hears how it ended: who asks after a failure must not be told of it.
     const fly = async (): Promise<T> => {

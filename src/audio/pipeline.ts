@@ -64,8 +64,9 @@ interface Made {
 
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { cache, limits, reader, writer, synthesize } = assemble(parts);
-  const takesUnderWay = createFlights<Made>();
-  const readsUnderWay = createFlights<Buffer | undefined>();
+  const full = () => new Unavailable("Too much is asked for at once.", 1);
+  const takesUnderWay = createFlights<Made>({ most: limits.underWay, full });
+  const readsUnderWay = createFlights<Buffer | undefined>({ most: limits.underWay, full });
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
   let failures = 0;
 
@@ -78,7 +79,6 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const make = async (take: Take, signal: AbortSignal): Promise<Made> => {
-    if (takesUnderWay.size() > limits.underWay) throw new Unavailable("Too much is being spoken at once.", 1);
     const stored = await orNothing(read(take.name, signal));
     if (stored) return { bytes: stored, from: "store" };
     const bytes = await synthesize(take, signal);

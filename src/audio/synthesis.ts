@@ -1,29 +1,15 @@
 import { EngineFailed } from "../domain/errors.ts";
 import type { Recipe } from "../domain/recipe.ts";
-import {
-  type AudioFormat,
-  type EngineCode,
-  type Knob,
-  normalProsody,
-  type Prosody,
-} from "../domain/speech.ts";
+import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../domain/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engines/engine.ts";
 import { type Clock, withDeadline } from "./clock.ts";
 import { isCut } from "./cut-sound.ts";
+import type { Encoder } from "./encoder.ts";
 import { mendWav } from "./wav.ts";
 
-export interface Encoder {
-  readonly version: string;
-  encode(
-    format: AudioFormat,
-    sampleRate: number,
-    pcm: AsyncIterable<Buffer>,
-    signal: AbortSignal,
-  ): AsyncIterable<Buffer>;
-}
-
 export interface SynthesisParts {
-  readonly engines: Pick<ReadonlyMap<EngineCode, Engine>, "get">;
+  /** The engine that the recipe names, for whom it names; undefined when there is none (any more). */
+  readonly engines: (recipe: Recipe) => Engine | undefined;
   readonly encoder: Encoder;
   readonly clock: Clock;
   /** From asking the engine to the last encoded byte. */
@@ -48,9 +34,10 @@ export const createSynthesis = (parts: SynthesisParts): Synthesize => {
 
   const speak = async (spoken: Spoken, signal: AbortSignal): Promise<Buffer> => {
     const { recipe } = spoken;
-    const engine = engines.get(recipe.engine);
+    const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not there.`);
     const speech = await engine.synthesize(speechRequest(spoken), signal);
+    signal.throwIfAborted(); // no encoder for what nobody waits for
     const sound = await collect(inFormat(speech, recipe.format, encoder, signal), maxObjectBytes);
     return checked(recipe.format, sound);
   };
@@ -83,37 +70,9 @@ const inFormat = (
   encoder: Encoder,
   signal: AbortSignal,
 ): AsyncIterable<Buffer> => {
-  if (encoding.kind === "pcm")
-    return encoded(audio, (pcm) => encoder.encode(format, encoding.sampleRate, pcm, signal));
+  if (encoding.kind === "pcm") return encoder.encode(format, encoding.sampleRate, audio, signal);
   if (encoding.format === format) return audio;
   throw new EngineFailed(`The engine gave ${encoding.format} where ${format} was asked for.`);
-};
-
-/**
- * To an encoder a source that fails and one that ends look much alike: both close its input. So what becomes of the
- * source is watched here, and a sound counts only when the source ended well and was read to its end.
- */
-const encoded = async function* (
-  source: AsyncIterable<Buffer>,
-  encode: (pcm: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
-): AsyncIterable<Buffer> {
-  const heard: { ended: boolean; failure?: unknown } = { ended: false };
-  const watched = async function* () {
-    try {
-      yield* source;
-      heard.ended = true;
-    } catch (error) {
-      heard.failure = error;
-      throw error;
-    }
-  };
-  try {
-    yield* encode(watched());
-  } catch (error) {
-    throw heard.failure ?? error;
-  }
-  if (heard.ended) return;
-  throw heard.failure ?? new EngineFailed("The sound was not encoded to its end.");
 };
 
 const collect = async (audio: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> => {

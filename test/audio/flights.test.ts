@@ -61,6 +61,18 @@ describe("a flight", () => {
     expect(flights.size()).to.equal(0);
   });
 
+  it("is refused when as many are under way as may be, but for who joins one of them", async () => {
+    const full = new Error("full");
+    const flights = createFlights<number>({ most: 2, full: () => full });
+    const work = Promise.withResolvers<number>();
+    const asked = ["a", "b", "a"].map((key) => flights.join(key, () => work.promise, never));
+    const refused = flights.join("c", () => work.promise, never);
+    expect(await refused.catch((error: unknown) => error)).to.equal(full);
+    work.resolve(1);
+    await Promise.all(asked);
+    expect((await flights.join("c", async () => 2, never)).value).to.equal(2);
+  });
+
   it("is not begun by who has left already", async () => {
     const flights = createFlights<number>();
     const reason = new Error("gone");

@@ -1,0 +1,319 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
+import { createMemoryCache } from "../../src/audio/memory-cache.ts";
+import { createPipeline, type Pipeline, type PipelineParts, type Sound } from "../../src/audio/pipeline.ts";
+import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { type FickleStore, fickle } from "./fickle-store.ts";
+import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
+import { type Observed, observed, openRealParts, type RealParts } from "./real-parts.ts";
+import { takeOf } from "./takes.ts";
+
+const never = new AbortController().signal;
+
+describe("the pipeline", () => {
+  let real: RealParts;
+  before(async () => {
+    real = await openRealParts();
+  });
+  after(() => real.close());
+
+  let path: string;
+  let store: FickleStore;
+  let engine: Observed;
+  let clock: ManualClock;
+  let pipeline: Pipeline;
+
+  const pipelineWith = (more: Partial<PipelineParts> = {}): Pipeline =>
+    createPipeline({
+      engines: ({ engine: code }) => (code === "g3" ? undefined : engine),
+      encoder: real.encoder,
+      store,
+      cache: createMemoryCache(),
+      clock,
+      random: () => 1,
+      ...more,
+    });
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-pipeline-"));
+    store = fickle(await openFilesystemAudioStore({ path }));
+    engine = observed(real.engine);
+    clock = createManualClock();
+    pipeline = pipelineWith();
+  });
+  afterEach(async () => {
+    store.mood = "well";
+    await store.close();
+    await rm(path, { recursive: true });
+  });
+
+  const hello = takeOf("Hello.");
+  const broken = takeOf("Hello.", { voice: "espeak:nobody", systemVoice: "the broken one" });
+  const obtain = (take = hello): Promise<Sound> => pipeline.obtain([take], never);
+  const allStored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
+  const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  describe("tells where a sound came from", () => {
+    it("60 at once are one synthesis: a miss for the first, coalesced for the others, the same bytes", async () => {
+      const sounds = await Promise.all(Array.from({ length: 60 }, () => obtain()));
+      expect(engine.asked).to.have.length(1);
+      expect(sounds.map(({ provenance }) => provenance)).to.deep.equal([
+        "miss",
+        ...Array(59).fill("coalesced"),
+      ]);
+      for (const sound of sounds) expect(sound.bytes.equals(sounds[0]?.bytes as Buffer)).to.equal(true);
+      expect(pipeline.stats().answers).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
+    });
+
+    it("memory for who asks afterwards", async () => {
+      const { bytes } = await obtain();
+      const again = await obtain();
+      expect(again.provenance).to.equal("memory");
+      expect(again.bytes.equals(bytes)).to.equal(true);
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("store for all who ask at once when another instance has stored it, the same bytes, one read", async () => {
+      const { bytes } = await obtain();
+      await allStored();
+      pipeline = pipelineWith();
+      store.gets.length = 0;
+      const sounds = await Promise.all([obtain(), obtain(), obtain()]);
+      for (const sound of sounds) {
+        expect(sound.provenance).to.equal("store");
+        expect(sound.bytes.equals(bytes)).to.equal(true);
+      }
+      expect(store.gets).to.have.length(1);
+      expect(engine.asked).to.have.length(1);
+      expect((await obtain()).provenance).to.equal("memory");
+    });
+
+    it("with its hash, its name, its format and its take", async () => {
+      const { hash, name, format, take, failed } = await obtain();
+      expect({ hash, name, format, take, failed }).to.deep.equal({
+        hash: hello.hash,
+        name: `audio/${hello.hash}.mp3`,
+        format: "mp3",
+        take: hello,
+        failed: [],
+      });
+    });
+  });
+
+  it("makes the same bytes anew when everything is lost", async () => {
+    const { bytes } = await obtain();
+    await allStored();
+    await rm(path, { recursive: true });
+    store = fickle(await openFilesystemAudioStore({ path }));
+    pipeline = pipelineWith();
+    const again = await obtain();
+    expect(again.provenance).to.equal("miss");
+    expect(again.bytes.equals(bytes)).to.equal(true);
+  });
+
+  it("keeps a website's own sounds apart from all others", async () => {
+    const own = takeOf("Hello.", { websiteId: "w1" });
+    const others = takeOf("Hello.", { websiteId: "w2" });
+    await obtain(own);
+    expect((await obtain(others)).provenance).to.equal("miss");
+    expect((await obtain()).provenance).to.equal("miss");
+    expect(own.name).to.match(/^private\//);
+  });
+
+  describe("peeks and finds without making", () => {
+    it("peeks into memory alone", async () => {
+      expect(pipeline.peek(hello)).to.equal(undefined);
+      const { bytes } = await obtain();
+      expect(pipeline.peek(hello)).to.deep.include({ provenance: "memory", bytes, take: hello });
+    });
+
+    it("finds what memory or store has", async () => {
+      expect(await pipeline.find(hello, never)).to.equal(undefined);
+      await obtain();
+      expect((await pipeline.find(hello, never))?.provenance).to.equal("memory");
+      await allStored();
+      pipeline = pipelineWith();
+      expect((await pipeline.find(hello, never))?.provenance).to.equal("store");
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("fetches an object by its name from memory or store", async () => {
+      expect(await pipeline.fetch(hello.name, never)).to.equal(undefined);
+      const { bytes } = await obtain();
+      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      await allStored();
+      pipeline = pipelineWith();
+      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.fetch(hello.name, never)));
+      for (const each of fetched) expect(each?.equals(bytes)).to.equal(true);
+    });
+  });
+
+  describe("with a store that is out of order", () => {
+    it("speaks all the same and says miss; when the store is well again the object comes to be there", async () => {
+      store.mood = "refuses";
+      const { bytes, provenance } = await obtain();
+      expect(provenance).to.equal("miss");
+      await until(() => clock.waiting() === 1);
+      store.mood = "well";
+      clock.advance(100);
+      await allStored();
+      expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+    });
+
+    it("waits for it no longer than the bound, and not at all once it is known", async () => {
+      store.mood = "hangs";
+      for (let i = 0; i < 3; i++) {
+        const sound = obtain(takeOf(`Hello ${i}.`));
+        await until(() => store.gets.length === i + 1);
+        clock.advance(2000);
+        expect((await sound).provenance).to.equal("miss");
+      }
+      expect(pipeline.stats().storeReads).to.equal("open");
+      expect((await obtain(takeOf("Hello again."))).provenance).to.equal("miss");
+      expect(store.gets).to.have.length(3);
+    });
+
+    it("has what it could not store yet at hand, even if memory keeps nothing", async () => {
+      pipeline = pipelineWith({ cache: createMemoryCache({ maxBytes: 0 }) });
+      store.mood = "refuses";
+      const { bytes } = await obtain();
+      expect((await obtain()).provenance).to.equal("memory");
+      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("does not claim that an object is not there", async () => {
+      store.mood = "refuses";
+      expect(await failureOf(pipeline.fetch(hello.name, never))).to.be.instanceOf(Unavailable);
+      expect(await pipeline.find(hello, never)).to.equal(undefined);
+    });
+
+    it("waits at the end for what is pending", async () => {
+      store.mood = "refuses";
+      const { bytes } = await obtain();
+      await until(() => clock.waiting() === 1);
+      store.mood = "well";
+      expect(await pipeline.drain(10_000)).to.equal(0);
+      expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+    });
+  });
+
+  it("takes an object that something cut in the store as not there, and mends it", async () => {
+    const { bytes } = await obtain();
+    await rm(path, { recursive: true });
+    store = fickle(await openFilesystemAudioStore({ path }));
+    await store.put(hello.name, bytes.subarray(0, -20));
+    pipeline = pipelineWith();
+    const again = await obtain();
+    expect(again.provenance).to.equal("miss");
+    expect(again.bytes.equals(bytes)).to.equal(true);
+    await allStored();
+    expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+  });
+
+  describe("when listeners leave", () => {
+    const story = takeOf("A long story. ".repeat(250));
+    const reason = new Error("leaves");
+
+    it("ends the engine's work with the only one", async () => {
+      const controller = new AbortController();
+      engine.onSound = () => controller.abort(reason);
+      expect(await failureOf(pipeline.obtain([story], controller.signal))).to.equal(reason);
+      await until(() => real.running() === 0);
+      expect(pipeline.stats()).to.deep.include({ underWay: 0 });
+      expect(pipeline.peek(story)).to.equal(undefined);
+    });
+
+    it("goes on for the one who stays, also when it was the first who left", async () => {
+      const controller = new AbortController();
+      engine.onSound = () => controller.abort(reason);
+      const first = failureOf(pipeline.obtain([story], controller.signal));
+      const second = pipeline.obtain([story], never);
+      expect(await first).to.equal(reason);
+      expect((await second).provenance).to.equal("coalesced");
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("starts anew for who comes when the last has left", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(reason);
+      await failureOf(pipeline.obtain([hello], controller.signal));
+      engine.onAsk = () => undefined;
+      expect((await obtain()).provenance).to.equal("miss");
+      expect(engine.asked).to.have.length(2);
+    });
+
+    it("refuses who has left before", async () => {
+      await obtain();
+      expect(await failureOf(pipeline.obtain([hello], AbortSignal.abort(reason)))).to.equal(reason);
+    });
+  });
+
+  describe("when an engine fails", () => {
+    it("falls back to the next take, under that one's own name, and says which failed", async () => {
+      const { take, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
+      expect({ take, failed, hash, provenance }).to.deep.equal({
+        take: hello,
+        failed: ["the broken one"],
+        hash: hello.hash,
+        provenance: "miss",
+      });
+      await allStored();
+      expect(pipeline.peek(broken)).to.equal(undefined);
+      expect(await store.get(broken.name)).to.equal(undefined);
+    });
+
+    it("throws the first failure when all takes fail", async () => {
+      const none = takeOf("Hello.", { engine: "g3" });
+      const error = await failureOf(pipeline.obtain([broken, none], never));
+      expect(error).to.be.instanceOf(EngineFailed);
+      expect((error as Error).message).to.contain("voice");
+      expect(pipeline.stats().failures).to.equal(2);
+    });
+
+    it("tells all who waited, keeps nothing of it, and tries again for the next", async () => {
+      const failures = await Promise.all([1, 2, 3].map(() => failureOf(obtain(broken))));
+      for (const failure of failures) expect(failure).to.be.instanceOf(EngineFailed);
+      expect(engine.asked).to.have.length(1);
+      expect(await failureOf(obtain(broken))).to.be.instanceOf(EngineFailed);
+      expect(engine.asked).to.have.length(2);
+    });
+
+    it("does not fall back for who has left", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(new Error("leaves"));
+      await failureOf(pipeline.obtain([broken, hello], controller.signal));
+      await setImmediate();
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("falls back from an engine that is too slow", async () => {
+      const hanging = { ...engine, synthesize: () => new Promise<never>(() => undefined) };
+      pipeline = pipelineWith({ engines: ({ engine: code }) => (code === "g1" ? hanging : engine) });
+      const second = takeOf("Hello.", { engine: "g2" });
+      const sound = pipeline.obtain([hello, second], never);
+      while (engine.asked.length === 0) {
+        clock.advance(1000);
+        await setImmediate();
+      }
+      expect((await sound).take).to.equal(second);
+    });
+  });
+
+  it("refuses to look up and make more at once than its bound", async () => {
+    pipeline = pipelineWith({ limits: { underWay: 2 } });
+    const asked = [1, 2, 3].map((i) => obtain(takeOf(`Number ${i}.`)));
+    const outcomes = await Promise.allSettled(asked);
+    const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
+    expect(refused).to.deep.equal([false, false, true]);
+    expect(pipeline.stats().underWay).to.equal(0);
+  });
+});

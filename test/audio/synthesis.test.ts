@@ -1,0 +1,172 @@
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import { createSynthesis } from "../../src/audio/synthesis.ts";
+import { EngineFailed } from "../../src/domain/errors.ts";
+import type { Encoding, Engine, SpeechRequest } from "../../src/engines/engine.ts";
+import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
+import { observed, openRealParts, type RealParts } from "./real-parts.ts";
+import { takeOf } from "./takes.ts";
+
+const never = new AbortController().signal;
+const pcm: Encoding = { kind: "pcm", sampleRate: 22_050 };
+const noise = Buffer.alloc(40_000, 77);
+
+/** An engine that gives what the test says. */
+const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<Buffer>) => {
+  const seen: { request?: SpeechRequest; signal?: AbortSignal } = {};
+  const engine: Engine = {
+    code: "g1",
+    version: "1",
+    prosody: () => [],
+    takesSsml: () => false,
+    synthesize: async (request, signal) => {
+      Object.assign(seen, { request, signal });
+      return { encoding, audio: audio(signal) };
+    },
+  };
+  return { engine, seen };
+};
+
+describe("a synthesis", () => {
+  let real: RealParts;
+  before(async () => {
+    real = await openRealParts();
+  });
+  after(() => real.close());
+
+  let clock: ManualClock;
+  beforeEach(() => {
+    clock = createManualClock();
+  });
+
+  const synthesisWith = (engine: Engine | undefined, more: { max?: number } = {}) =>
+    createSynthesis({
+      engines: () => engine,
+      encoder: real.encoder,
+      clock,
+      deadlineMs: 30_000,
+      maxObjectBytes: more.max ?? 1024 * 1024,
+    });
+
+  const failure = async (engine: Engine | undefined, more: { max?: number } = {}) => {
+    const made = synthesisWith(engine, more)(takeOf("Hello."), never);
+    return await made.then(
+      () => new Error("It was made."),
+      (error: unknown) => error,
+    );
+  };
+
+  for (const format of ["mp3", "ogg", "wav"] as const) {
+    it(`gives the same ${format} for the same recipe, byte for byte`, async () => {
+      const synthesize = synthesisWith(real.engine);
+      const take = takeOf("The quick brown fox.", { format });
+      const [one, two] = await Promise.all([synthesize(take, never), synthesize(take, never)]);
+      expect(one.equals(two)).to.equal(true);
+      expect(one.length).to.be.greaterThan(5000);
+    });
+  }
+
+  it("gives a wav with its true length, though it came through a pipe", async () => {
+    const wav = await synthesisWith(real.engine)(takeOf("Hello.", { format: "wav" }), never);
+    expect(wav.readUInt32LE(4)).to.equal(wav.length - 8);
+  });
+
+  it("passes on what the engine has encoded itself", async () => {
+    const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+      yield Buffer.from("one, ");
+      yield Buffer.from("two");
+    });
+    expect(String(await synthesisWith(engine)(takeOf("Hello."), never))).to.equal("one, two");
+  });
+
+  it("asks the engine for what the hash covers and nothing else", async () => {
+    const { engine, seen } = says({ kind: "encoded", format: "mp3" }, async function* () {
+      yield Buffer.from("x");
+    });
+    const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
+    await synthesisWith(engine)(takeOf("Cafe\u0301", { prosody }), never);
+    expect(seen.request).to.deep.equal({
+      text: "Caf\u00e9",
+      ssml: false,
+      voice: "espeak:gmw/en",
+      lang: "en-US",
+      prosody: { pitch: 1, rate: 1.5, volume: 1 },
+      format: "mp3",
+    });
+  });
+
+  describe("fails as the engine's failure", () => {
+    it("when there is no such engine", async () => {
+      expect(await failure(undefined)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine says nothing", async () => {
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {});
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine fails midway", async () => {
+      const broken = new EngineFailed("The engine broke.");
+      const { engine } = says(pcm, async function* () {
+        yield noise;
+        throw broken;
+      });
+      expect(await failure(engine)).to.equal(broken);
+    });
+
+    it("when what the engine encoded is cut", async () => {
+      const whole = await synthesisWith(real.engine)(takeOf("Hello, how are you?"), never);
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+        yield whole.subarray(0, -50);
+      });
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine gave another format, and stops it", async () => {
+      const { engine, seen } = says({ kind: "encoded", format: "ogg" }, async function* () {
+        yield Buffer.from("OggS");
+      });
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+      expect(seen.signal?.aborted).to.equal(true);
+    });
+
+    it("when the sound grows beyond the bound, and stops the engine", async () => {
+      let closed = false;
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+        try {
+          for (;;) yield noise;
+        } finally {
+          closed = true;
+        }
+      });
+      expect(await failure(engine, { max: 1_000_000 })).to.be.instanceOf(EngineFailed);
+      expect(closed).to.equal(true);
+    });
+
+    it("when the engine is not ready by the deadline, and stops it, even if it does not hear", async () => {
+      const { engine, seen } = says(pcm, async function* () {
+        yield noise;
+        await new Promise(() => undefined);
+      });
+      const failed = failure(engine);
+      await until(() => seen.signal !== undefined);
+      clock.advance(29_999);
+      await setImmediate();
+      expect(seen.signal?.aborted).to.equal(false);
+      clock.advance(1);
+      expect(await failed).to.be.instanceOf(EngineFailed);
+      expect(seen.signal?.aborted).to.equal(true);
+    });
+  });
+
+  it("ends with the reason of who aborts it, and the processes with it", async () => {
+    const engine = observed(real.engine);
+    const controller = new AbortController();
+    const reason = new Error("nobody listens");
+    engine.onSound = () => controller.abort(reason);
+    const made = synthesisWith(engine)(takeOf("A long story. ".repeat(250)), controller.signal);
+    expect(await made.catch((error: unknown) => error)).to.equal(reason);
+    await until(() => real.running() === 0);
+    expect(clock.waiting()).to.equal(0);
+  });
+});
