@@ -21,7 +21,7 @@ export const registerUsageCommand: Register = (program, withServices) => {
 };
 
 const usageText = (report: UsageReport): string => {
-  const { apiKey, month, asOf, characters, requests, quota } = report;
+  const { apiKey, month, asOf, characters, requests, quota, byDay, byEngine, byVoice } = report;
   const head = fields({
     key: apiKey,
     month,
@@ -32,31 +32,31 @@ const usageText = (report: UsageReport): string => {
   });
   return [
     head,
-    totals(
-      "day",
-      report.byDay.map((row) => ({ ...row, name: row.day })),
+    table(
+      ["day", ...tallied],
+      byDay.map(({ day, ...tally }) => [day, ...counts(tally)]),
+      "",
     ),
-    totals(
-      "engine",
-      report.byEngine.map((row) => ({ ...row, name: row.engine })),
+    table(
+      ["engine", ...tallied],
+      byEngine.map(({ engine, ...tally }) => [engine, ...counts(tally)]),
+      "",
     ),
-    totals(
-      "voice",
-      report.byVoice.map((row) => ({ ...row, name: row.voice })),
+    table(
+      ["voice", ...tallied],
+      byVoice.map(({ voice, ...tally }) => [voice, ...counts(tally)]),
+      "",
     ),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 };
 
+const tallied = ["characters", "requests"];
+const counts = ({ characters, requests }: Pick<UsageReport, "characters" | "requests">): string[] => [
+  count(characters),
+  count(requests),
+];
+
 const quotaText = (quota: UsageReport["quota"]): string | undefined =>
   quota === null ? "unlimited" : quota === undefined ? undefined : count(quota);
-
-type Row = { readonly name: string; readonly characters: number; readonly requests: number };
-
-const totals = (side: string, rows: readonly Row[]): string =>
-  table(
-    [side, "characters", "requests"],
-    rows.map(({ name, characters, requests }) => [name, count(characters), count(requests)]),
-    "",
-  );
