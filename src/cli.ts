@@ -5,9 +5,9 @@ import { composeCore } from "./compose.ts";
 import { createLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 
-/** Opens the log beside a service that may be running: both see what the other writes. */
+/** Opens the log beside a service that may be running: both see what the other writes. Snapshots are the service's. */
 const withServices: WithServices = async (work) => {
-  const core = await composeCore(readSettings(), createLog("silent"));
+  const core = await composeCore(readSettings(), createLog("silent"), { keepSnapshots: false });
   try {
     return await work(core);
   } finally {

@@ -43,13 +43,12 @@ export class BadSetting extends Error {
   override readonly name = "BadSetting";
 }
 
-const number = (fallback: number, least: number, most: number) =>
+const number = (least: number, most: number) =>
   z
     .string()
     .regex(/^\d+$/, "must be a whole number")
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`)
-    .default(fallback);
+    .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
@@ -69,7 +68,7 @@ const list = z.string().transform((value) =>
 
 const environment = z.object({
   HOST: z.string().default("127.0.0.1"),
-  PORT: number(8080, 0, 65_535),
+  PORT: number(0, 65_535).default(8080),
   PUBLIC_URL: url.transform((value) => value.replace(/\/+$/, "")).optional(),
   DATA_DIR: z.string().default("./data"),
   EVENT_STORE: z
@@ -86,7 +85,7 @@ const environment = z.object({
     .transform((value) => Buffer.from(value, "base64"))
     .refine((key) => key.length === 32, "must be 32 bytes in base64")
     .optional(),
-  TOKEN_TTL_SECONDS: number(900, 1, 86_400),
+  TOKEN_TTL_SECONDS: number(1, 86_400).default(900),
   GOOGLE_TTS_URL: url.default("https://texttospeech.googleapis.com"),
   /** Absent: the address that belongs to the credentials' region. */
   AZURE_SPEECH_URL: url.optional(),
@@ -95,16 +94,16 @@ const environment = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, "must be a header name's beginning")
     .default("SVC"),
-  MAX_TEXT_CHARACTERS: number(4000, 1, 100_000),
-  BURST_WINDOW_MS: number(1_000, 20, 60_000),
-  BURST_LIMIT: number(0, 1, 1_000_000).optional(),
+  MAX_TEXT_CHARACTERS: number(1, 100_000).default(4000),
+  BURST_WINDOW_MS: number(20, 60_000).default(1_000),
+  BURST_LIMIT: number(1, 1_000_000).optional(),
   TRUST_PROXY: list
     .refine((networks) => networks.every(cidr), "must be a comma-separated list of addresses or CIDRs")
     .default([]),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  MEMORY_CACHE_BYTES: number(256 * 1024 * 1024, 0, 64 * 1024 ** 3),
-  SYNTHESIS_CONCURRENCY: number(4, 1, 256),
-  DRAIN_SECONDS: number(30, 0, 3_600),
+  MEMORY_CACHE_BYTES: number(0, 64 * 1024 ** 3).default(256 * 1024 * 1024),
+  SYNTHESIS_CONCURRENCY: number(1, 256).default(4),
+  DRAIN_SECONDS: number(0, 3_600).default(30),
 });
 
 /** @throws {BadSetting} naming the first setting that cannot be used */

@@ -14,6 +14,11 @@ describe("settings", () => {
     expect(settings.audioStore).to.deep.equal({ kind: "file", path: "data/audio" });
   });
 
+  it("leave the burst limit to the plan unless it is set", () => {
+    expect(readSettings({}).burstLimit).to.equal(undefined);
+    expect(readSettings({ BURST_LIMIT: "5" }).burstLimit).to.equal(5);
+  });
+
   it("take an empty variable for one that is not set", () => {
     expect(readSettings({ PORT: "", ADMIN_TOKEN: "" })).to.include({ port: 8080, adminToken: undefined });
   });

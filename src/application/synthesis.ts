@@ -69,11 +69,14 @@ export type { Sound, Take };
 
 export const createSynthesis = ({
   engines,
+  encoderVersion,
   pipeline,
   ledger,
   catalog,
 }: {
   engines: ReadonlyMap<EngineCode, Engine>;
+  /** What encoded bytes depend on beside the samples. */
+  encoderVersion: string;
   pipeline: Pipeline;
   ledger: Ledger;
   catalog: View<CatalogState>;
@@ -85,7 +88,7 @@ export const createSynthesis = ({
     const engine = engines.get(candidate.engine);
     if (!engine) return [];
     const recipe: Recipe = {
-      pipeline: engine.version,
+      pipeline: `${engine.version}; ${encoderVersion}`,
       engine: engine.code,
       voice: voiceName,
       lang,

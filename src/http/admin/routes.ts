@@ -1,0 +1,38 @@
+import Router from "@koa/router";
+import type { Audit } from "../../application/audit.ts";
+import type { Keys } from "../../application/keys.ts";
+import type { ReportUsage } from "../../application/usage-report.ts";
+import type { Websites } from "../../application/websites.ts";
+import { jsonBody } from "../middleware.ts";
+import { auditRoutes } from "./audit.ts";
+import { operatorOnly } from "./authorize.ts";
+import { keyRoutes } from "./keys.ts";
+import { usageRoutes } from "./usage.ts";
+import { websiteRoutes } from "./websites.ts";
+
+/** Everything under `/admin`, for the operator alone. */
+export const adminRoutes = ({
+  adminToken,
+  websites,
+  keys,
+  audit,
+  reportUsage,
+}: {
+  adminToken: string | undefined;
+  websites: Websites;
+  keys: Keys;
+  audit: Audit;
+  reportUsage: ReportUsage;
+}): Router => {
+  const router = new Router();
+  router.use(operatorOnly(adminToken), jsonBody());
+  for (const routes of [
+    websiteRoutes({ websites }),
+    keyRoutes({ keys }),
+    usageRoutes({ reportUsage }),
+    auditRoutes({ audit }),
+  ]) {
+    router.use(routes.routes());
+  }
+  return router;
+};

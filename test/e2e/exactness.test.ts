@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import { admin, bytesOf, type Credentials, errorOf, registerWebsite, synthesize } from "../support/client.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+const voice = "UK English Female";
+const statuses = (responses: readonly Response[]): Record<number, number> => {
+  const counts: Record<number, number> = {};
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+describe("exactness under concurrency", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const services: RunningService[] = [];
+  const start = async (): Promise<RunningService> => {
+    const service = await startService(folder.path);
+    services.push(service);
+    return service;
+  };
+  const quota = (characters: number) => ({ monthlyCharacters: characters });
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(async () => {
+    await Promise.all(services.splice(0).map((service) => service.stop()));
+    await folder.remove();
+  });
+
+  it("makes one synthesis of 60 identical requests at once, the same bytes for all", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url);
+    const query = { voice, text: "All sixty of us want this sentence." };
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () => synthesize(service.url, website, query)),
+    );
+    expect(statuses(responses)).to.deep.equal({ 200: 60 });
+    const cached = responses.map(({ headers }) => headers.get("svc-cached"));
+    expect(cached.filter((one) => one === "miss")).to.have.length(1);
+    expect(cached.every((one) => one === "miss" || one === "coalesced" || one === "memory")).to.equal(true);
+    const sounds = await Promise.all(responses.map(bytesOf));
+    expect(sounds.every((sound) => sound.equals(sounds[0] as Buffer))).to.equal(true);
+  });
+
+  it("gives the same bytes after a restart, from the store", async () => {
+    const first = await start();
+    const website = await registerWebsite(first.url);
+    const query = { voice, text: "I shall be the same tomorrow." };
+    const before = await bytesOf(await synthesize(first.url, website, query));
+    expect(await first.stop()).to.equal(0);
+    services.length = 0;
+    const second = await start();
+    const response = await synthesize(second.url, website, query);
+    expect(response.headers.get("svc-cached")).to.equal("store");
+    expect((await bytesOf(response)).equals(before)).to.equal(true);
+  });
+
+  it("serves exactly 9 of 30 requests of 10 characters at once on a quota of 95, and suspends the key", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url, quota(95));
+    const responses = await Promise.all(
+      Array.from({ length: 30 }, () => synthesize(service.url, website, { voice, text: "ten chars!" })),
+    );
+    expect(statuses(responses)).to.deep.equal({ 200: 9, 403: 21 });
+    const refused = await synthesize(service.url, website, { voice, text: "x" });
+    expect(await errorOf(refused)).to.include({ statusCode: 403, code: "KEY_SUSPENDED" });
+    const { body } = await admin(service.url, "GET", `/keys/${website.apiKey}`);
+    expect(body).to.deep.include({ status: "suspended" });
+    expect(body.usage).to.include({ characters: 90, quota: 95 });
+  });
+
+  it("serves exactly 50 of 80 requests of 20 characters over two processes on a quota of 1000", async () => {
+    const [one, two] = [await start(), await start()];
+    const website = await registerWebsite(one.url, quota(1_000));
+    await known(two, website);
+    const responses = await Promise.all(
+      Array.from({ length: 80 }, (_, index) =>
+        synthesize((index % 2 ? one : two).url, website, { voice, text: "exactly 20 letters. " }),
+      ),
+    );
+    expect(statuses(responses)).to.deep.equal({ 200: 50, 403: 30 });
+  });
+
+  it("lifts a suspension by quota with a higher quota, for the very next request", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url, quota(10));
+    const speak = () => synthesize(service.url, website, { voice, text: "ten chars!" });
+    expect((await speak()).status).to.equal(200);
+    expect((await speak()).status).to.equal(403);
+    const plan = { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: 20 };
+    expect((await admin(service.url, "PUT", `/keys/${website.apiKey}/plan`, plan)).status).to.equal(200);
+    expect((await speak()).status).to.equal(200);
+    expect((await speak()).status).to.equal(403);
+  });
+
+  it("refuses a revoked secret and a suspended key with the very next request", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url);
+    const speak = (credentials: Credentials) =>
+      synthesize(service.url, credentials, { voice, text: "Hello" });
+    const { body } = await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
+    const rotated = { ...website, apiSecret: String(body.apiSecret) };
+    expect((await speak(rotated)).status).to.equal(200);
+    await admin(service.url, "DELETE", `/keys/${website.apiKey}/secrets/${body.secretId}`);
+    expect((await speak(rotated)).status).to.equal(401);
+    await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "unpaid" });
+    expect((await speak(website)).status).to.equal(403);
+    await admin(service.url, "POST", `/keys/${website.apiKey}/reinstate`, {});
+    expect((await speak(website)).status).to.equal(200);
+  });
+
+  it("counts a part of a sound that the key was just counted for as nothing", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url);
+    const query = { voice, text: "ten chars!" };
+    for (const range of ["bytes=0-1", "bytes=0-", "bytes=100-"]) {
+      expect((await synthesize(service.url, website, query, { headers: { Range: range } })).status).to.equal(
+        206,
+      );
+    }
+    await synthesize(service.url, website, query);
+    await synthesize(service.url, website, query, { method: "HEAD" });
+    const { body } = await admin(service.url, "GET", `/keys/${website.apiKey}`);
+    expect(body.usage).to.include({ characters: 20 });
+  });
+
+  it("refuses what is over the minute's limit until the minute is over, and over the burst at once", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url, { requestsPerMinute: 25 });
+    const speak = () => synthesize(service.url, website, { voice, text: "Hello" });
+    const responses = await Promise.all(Array.from({ length: 40 }, speak));
+    const refused = responses.filter(({ status }) => status === 429);
+    expect(refused.length).to.be.at.least(15);
+    for (const response of refused) {
+      expect(Number(response.headers.get("retry-after"))).to.be.within(1, 60);
+      expect(response.headers.get("x-ratelimit-limit")).to.equal("25");
+      expect((await errorOf(response)).code).to.match(/^(BURST_)?RATE_LIMIT_EXCEEDED$/);
+    }
+  });
+});
+
+/** Resolves when the service has heard of the website's key. */
+const known = async (service: RunningService, website: Credentials): Promise<void> => {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const { status } = await admin(service.url, "GET", `/keys/${website.apiKey}`);
+    if (status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("the other process has not heard of the key");
+};

@@ -1,0 +1,145 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { admin, authorize, registerWebsite, synthesize } from "../support/client.ts";
+import { adminToken, failToStart, startService, temporaryFolder } from "../support/service.ts";
+
+const voice = "UK English Female";
+
+/** The request ids on the key's ledger. */
+const recorded = async (url: string, apiKey: string): Promise<Set<string>> => {
+  const response = await fetch(`${url}/admin/audit?apiKey=${apiKey}`, {
+    headers: { Authorization: `Bearer ${adminToken}` },
+  });
+  const entries = (await response.text())
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return new Set(entries.flatMap(({ type, data }) => (type === "SynthesisServed" ? [data.requestId] : [])));
+};
+
+describe("the process", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it("holds every answered synthesis on the ledger after kill -9 under load, three times over", async () => {
+    const answered: string[] = [];
+    let website: Awaited<ReturnType<typeof registerWebsite>> | undefined;
+    for (let round = 0; round < 3; round++) {
+      const service = await startService(folder.path);
+      website ??= await registerWebsite(service.url);
+      const credentials = website;
+      let killed = false;
+      const client = async (name: number): Promise<void> => {
+        for (let i = 0; !killed; i++) {
+          const text = `Round ${round}, client ${name}, sentence ${i % 5}.`;
+          const response = await synthesize(service.url, credentials, { voice, text }).catch(() => undefined);
+          if (response?.status === 200) answered.push(response.headers.get("x-request-id") ?? "");
+          if (answered.length >= 150 * (round + 1)) break;
+        }
+      };
+      const load = Promise.all(Array.from({ length: 8 }, (_, name) => client(name)));
+      while (answered.length < 100 * (round + 1)) await new Promise(setImmediate);
+      await service.kill();
+      killed = true;
+      await load;
+    }
+    const service = await startService(folder.path);
+    const ledger = await recorded(service.url, website?.apiKey ?? "");
+    await service.stop();
+    expect(answered.length).to.be.at.least(300);
+    expect(answered.filter((id) => !ledger.has(id))).to.deep.equal([]);
+  }).timeout(120_000);
+
+  it("answers what is in flight when it is told to end, records it, and ends with 0", async () => {
+    const service = await startService(folder.path);
+    const website = await registerWebsite(service.url);
+    const texts = Array.from(
+      { length: 12 },
+      (_, i) => `In flight, sentence number ${i}, when the end was called.`,
+    );
+    const flight = texts.map((text) => synthesize(service.url, website, { voice, text }));
+    await Promise.race(flight);
+    const code = service.stop();
+    const responses = await Promise.allSettled(flight);
+    expect(await code).to.equal(0);
+    const ids = responses.flatMap((one) =>
+      one.status === "fulfilled" && one.value.status === 200
+        ? [one.value.headers.get("x-request-id") ?? ""]
+        : [],
+    );
+    expect(ids).to.not.be.empty;
+    const again = await startService(folder.path);
+    const ledger = await recorded(again.url, website.apiKey);
+    await again.stop();
+    expect(ids.filter((id) => !ledger.has(id))).to.deep.equal([]);
+    expect(ledger.size).to.equal(ids.length);
+  });
+
+  it("has its views, limits and catalog again after a restart", async () => {
+    const first = await startService(folder.path);
+    const website = await registerWebsite(first.url);
+    await synthesize(first.url, website, { voice, text: "ten chars!" });
+    await first.stop();
+    const second = await startService(folder.path);
+    const { body } = await admin(second.url, "GET", `/keys/${website.apiKey}`);
+    await second.stop();
+    expect(body.usage).to.include({ characters: 10 });
+  });
+
+  it("does not start on a bad setting: one line on standard error names it", async () => {
+    const { code, stdout, stderr } = await failToStart({ PORT: "eighty", DATA_DIR: folder.path });
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 1,
+      stdout: "",
+      stderr: "voxledger: PORT: must be a whole number\n",
+    });
+  });
+
+  it("does not start on a port that is taken, and says so", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await failToStart({ PORT: String(port), DATA_DIR: folder.path });
+    other.close();
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^voxledger: .*EADDRINUSE.*\n$/);
+  });
+
+  it("does not start on a store that it cannot open, and says so", async () => {
+    const { code, stderr } = await failToStart({
+      PORT: "0",
+      DATA_DIR: folder.path,
+      EVENT_STORE: "sqlite:/dev/null/x.db",
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^voxledger: .+\n$/);
+  });
+
+  it("has no admin API without an admin token, and none for a wrong one", async () => {
+    const open = await startService(folder.path, { ADMIN_TOKEN: "" });
+    expect((await admin(open.url, "GET", "/keys")).status).to.equal(404);
+    await open.stop();
+    const other = await startService(folder.path, { ADMIN_TOKEN: "quite-another-token-than-ours" });
+    const { status, body } = await admin(other.url, "GET", "/keys");
+    await other.stop();
+    expect(status).to.equal(401);
+    expect(body.error).to.include({ code: "UNAUTHORIZED" });
+  });
+
+  it("names its headers as the operator says", async () => {
+    const service = await startService(folder.path, { HEADER_PREFIX: "Acme" });
+    const website = await registerWebsite(service.url);
+    const query = new URLSearchParams({ voice, text: "Hello" });
+    const response = await fetch(`${service.url}/v2/text/synthesize?${query}`, {
+      headers: authorize(website),
+    });
+    await service.stop();
+    expect(response.headers.get("acme-cached")).to.equal("miss");
+    expect(response.headers.get("svc-cached")).to.equal(null);
+  });
+});

@@ -1,0 +1,69 @@
+import type { ErrorResponse } from "../../src/http/errors.ts";
+import { adminToken } from "./service.ts";
+
+export interface Credentials {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+export const authorize = ({ apiKey, apiSecret }: Credentials): Record<string, string> => ({
+  "X-API-Key": apiKey,
+  "X-API-Secret": apiSecret,
+});
+
+/** One call of the admin API; answers with its JSON body. */
+export const admin = async (
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: Record<string, unknown> }> => {
+  const response = await fetch(`${url}/admin${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${adminToken}`, ...(body && { "Content-Type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+};
+
+/** Registers a website with a plan wide enough to stay out of the way, unless told otherwise. */
+export const registerWebsite = async (
+  url: string,
+  plan: Partial<Record<string, unknown>> = {},
+): Promise<Credentials> => {
+  const { status, body } = await admin(url, "POST", "/websites", {
+    name: "a test's website",
+    plan: { tier: "enterprise", requestsPerMinute: 1_000_000, monthlyCharacters: null, ...plan },
+  });
+  if (status !== 201) throw new Error(`the website was not registered: ${JSON.stringify(body)}`);
+  return body as unknown as Credentials;
+};
+
+/** GET /v2/text/synthesize. */
+export const synthesize = (
+  url: string,
+  credentials: Credentials,
+  query: Record<string, string>,
+  init: RequestInit = {},
+): Promise<Response> =>
+  fetch(`${url}/v2/text/synthesize?${new URLSearchParams(query)}`, {
+    ...init,
+    headers: { ...authorize(credentials), ...(init.headers as Record<string, string>) },
+  });
+
+/** POST /v2/text/synthesize. */
+export const synthesizeByPost = (url: string, credentials: Credentials, body: unknown): Promise<Response> =>
+  fetch(`${url}/v2/text/synthesize`, {
+    method: "POST",
+    headers: { ...authorize(credentials), "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+/** The body of an error, out of its envelope. */
+export const errorOf = async (response: Response): Promise<ErrorResponse["error"]> =>
+  ((await response.json()) as ErrorResponse).error;
+
+export const bytesOf = async (response: Response): Promise<Buffer> =>
+  Buffer.from(await response.arrayBuffer());
