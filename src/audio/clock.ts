@@ -1,4 +1,4 @@
-import { untilAborted } from "./abortable.ts";
+import { untilAborted } from "../subprocess/until-aborted.ts";
 
 /** Time as the audio parts know it: milliseconds that never run backwards, from any beginning. */
 export interface Clock {

@@ -122,7 +122,6 @@ interface Work {
   readonly resolve: (id: number) => void;
   readonly reject: (error: unknown) => void;
   readonly waiters: Set<Waiter>;
-  ended: boolean;
 }
 
 interface Waiter {
@@ -148,7 +147,7 @@ describe("flights, however their people come and go", () => {
         fc.array(step, { maxLength: 60, size: "max" }),
         fc.boolean(),
         async (steps, breathe) => {
-          const airport = new Airport(createFlights<number>());
+          const airport = createAirport(createFlights<number>());
           for (const each of steps) {
             await airport.take(each);
             if (breathe) await setImmediate();
@@ -162,55 +161,31 @@ describe("flights, however their people come and go", () => {
 });
 
 /** The model: works and waiters by key, told what must be so after every step. */
-class Airport {
-  readonly #flights: Flights<number>;
-  readonly #current = new Map<string, Work>();
-  readonly #all: Waiter[] = [];
-  #ids = 0;
+const createAirport = (flights: Flights<number>) => {
+  const current = new Map<string, Work>();
+  const all: Waiter[] = [];
+  let ids = 0;
 
-  constructor(flights: Flights<number>) {
-    this.#flights = flights;
-  }
-
-  async take({ do: what, key, pick }: Step): Promise<void> {
-    if (what === "join") return this.#join(key);
-    const work = this.#current.get(key);
-    if (!work) return;
-    if (what === "leave") return this.#leave(key, work, pick);
-    return this.#end(key, work, what === "land");
-  }
-
-  async close(): Promise<void> {
-    for (const [key, work] of this.#current) await this.#end(key, work, true);
-    expect(this.#flights.size()).to.equal(0);
-    for (const { led, outcome, work } of this.#all) {
-      const told = await outcome;
-      if ("value" in told) expect(told).to.deep.equal({ value: work.id, leader: led });
-    }
-  }
-
-  async #join(key: string): Promise<void> {
-    const running = this.#current.get(key);
+  const join = async (key: string): Promise<void> => {
+    const running = current.get(key);
     const controller = new AbortController();
-    let started: Work | undefined;
+    const started: Work[] = [];
     const start = (signal: AbortSignal): Promise<number> => {
       const { promise, resolve, reject } = Promise.withResolvers<number>();
-      started = { id: ++this.#ids, signal, resolve, reject, waiters: new Set(), ended: false };
+      started.push({ id: ++ids, signal, resolve, reject, waiters: new Set() });
       return promise;
     };
-    const outcome = this.#flights
-      .join(key, start, controller.signal)
-      .catch((reason: unknown): Outcome => ({ reason }));
+    const outcome = flights.join(key, start, controller.signal).catch((reason: unknown) => ({ reason }));
     await setImmediate();
-    expect(started === undefined, "started only when none was under way").to.equal(running !== undefined);
-    const work = (running ?? started) as Work;
+    expect(started, "started only when none was under way").to.have.length(running ? 0 : 1);
+    const work = (running ?? started[0]) as Work;
     const waiter = { controller, outcome, work, led: running === undefined };
-    this.#current.set(key, work);
+    current.set(key, work);
     work.waiters.add(waiter);
-    this.#all.push(waiter);
-  }
+    all.push(waiter);
+  };
 
-  async #leave(key: string, work: Work, pick: number): Promise<void> {
+  const leave = async (key: string, work: Work, pick: number): Promise<void> => {
     const waiter = [...work.waiters][pick % work.waiters.size] as Waiter;
     const reason = new Error("leaves");
     waiter.controller.abort(reason);
@@ -219,10 +194,10 @@ class Airport {
     expect(work.signal.aborted, "aborted when the last has left").to.equal(work.waiters.size === 0);
     if (work.waiters.size > 0) return;
     expect(work.signal.reason).to.equal(reason);
-    this.#current.delete(key);
-  }
+    current.delete(key);
+  };
 
-  async #end(key: string, work: Work, well: boolean): Promise<void> {
+  const end = async (key: string, work: Work, well: boolean): Promise<void> => {
     const failure = new Error("fails");
     if (well) work.resolve(work.id);
     else work.reject(failure);
@@ -230,6 +205,23 @@ class Airport {
       expect(await outcome).to.deep.equal(well ? { value: work.id, leader: led } : { reason: failure });
     }
     expect(work.signal.aborted).to.equal(false);
-    this.#current.delete(key);
-  }
-}
+    current.delete(key);
+  };
+
+  return {
+    take: async ({ do: what, key, pick }: Step): Promise<void> => {
+      const work = current.get(key);
+      if (what === "join") await join(key);
+      else if (work && what === "leave") await leave(key, work, pick);
+      else if (work) await end(key, work, what === "land");
+    },
+    close: async (): Promise<void> => {
+      for (const [key, work] of current) await end(key, work, true);
+      expect(flights.size()).to.equal(0);
+      for (const { led, outcome, work } of all) {
+        const told = await outcome;
+        if ("value" in told) expect(told).to.deep.equal({ value: work.id, leader: led });
+      }
+    },
+  };
+};

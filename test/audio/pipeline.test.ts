@@ -46,7 +46,7 @@ describe("the pipeline", () => {
     pipeline = pipelineWith();
   });
   afterEach(async () => {
-    store.mood = "well";
+    store.mood = "refuses"; // no new put begins
     await store.close();
     await rm(path, { recursive: true });
   });
@@ -208,6 +208,7 @@ describe("the pipeline", () => {
 
   it("takes an object that something cut in the store as not there, and mends it", async () => {
     const { bytes } = await obtain();
+    await allStored();
     await rm(path, { recursive: true });
     store = fickle(await openFilesystemAudioStore({ path }));
     await store.put(hello.name, bytes.subarray(0, -20));

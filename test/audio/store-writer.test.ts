@@ -20,6 +20,7 @@ describe("writing to the audio store", () => {
     clock = createManualClock();
   });
   afterEach(async () => {
+    store.mood = "refuses"; // no new put begins
     await store.close();
     await rm(path, { recursive: true });
   });
