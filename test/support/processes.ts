@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+export interface Process {
+  readonly pid: number;
+  readonly command: string;
+}
+
+interface Seen extends Process {
+  readonly parent: number;
+}
+
+/** The processes that run now whose parent this is; one that is dead and only not yet reaped does not run. */
+export const childrenOf = (pid: number): Process[] => running().filter(({ parent }) => parent === pid);
+
+export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
+
+/** Looks until it is so. Fails after 10 s. */
+export const until = async (what: string, holds: () => boolean): Promise<void> => {
+  for (const end = Date.now() + 10_000; !holds(); await delay(10)) {
+    if (Date.now() > end) throw new Error(`it never came to be that ${what}`);
+  }
+};
+
+export const gone = (...pids: number[]): Promise<void> =>
+  until("the processes are gone", () => !pids.some(isRunning));
+
+const running = (): Seen[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .flatMap(look);
+
+const look = (pid: number): Seen[] => {
+  try {
+    const [, command = "", state, parent] =
+      /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    return state === "Z" || state === "X" ? [] : [{ pid, command, parent: Number(parent) }];
+  } catch {
+    return []; // It ended while we looked.
+  }
+};
