@@ -6,7 +6,7 @@ import { type Samples, samplesOf, scaled } from "./samples.ts";
 
 /** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
-  slt: { pitch: 170 },
+  slt: { pitch: 172 },
   rms: {},
   awb: {},
   kal16: { pitch: 95 },

@@ -29,8 +29,7 @@ export const startRemoteJob = (
   let over = false;
 
   const abandon = (failure: unknown) => {
-    if (over) return;
-    send({ type: "abort", job });
+    if (!over) send({ type: "abort", job });
     output.destroy(failure instanceof Error ? failure : new Error("abandoned"));
   };
   const onAbort = () => abandon(signal.reason);
@@ -56,6 +55,7 @@ export const startRemoteJob = (
       signal.throwIfAborted();
       throw error;
     } finally {
+      signal.removeEventListener("abort", onAbort);
       abandon(undefined);
     }
   }
@@ -69,7 +69,6 @@ export const startRemoteJob = (
     written: window.taken,
     settle: (failure) => {
       over = true;
-      signal.removeEventListener("abort", onAbort);
       window.open();
       if (failure) output.destroy(failure);
       else output.push(null);

@@ -38,7 +38,9 @@ export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>)
       const [waiting] = idle[format];
       if (!waiting) return startFfmpeg(format);
       idle[format].delete(waiting);
-      startAhead(format);
+      // While it works a new one would only take the processor from it; but one should be waiting at all times.
+      if (idle[format].size === 0) startAhead(format);
+      else void waiting.gone.then(() => startAhead(format));
       return waiting;
     },
     killIdle: () => {
