@@ -1,0 +1,16 @@
+import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+
+/**
+ * Opens a host, has flite work for long, and tells the helper's process id; lives until it is killed. With `close` it
+ * closes the host instead, and must then end by itself.
+ */
+const host = await openSubprocessHost();
+if (process.argv[2] === "close") {
+  await host.close();
+} else {
+  const args = ["-voice", "slt", "-f", "-", "-o", "/dev/stdout"];
+  const input = "A long word. ".repeat(2000);
+  const sound = host.run({ tool: "flite", args, output: "file", input }, new AbortController().signal);
+  process.send?.({ pid: host.stats().pid });
+  for await (const _ of sound);
+}
