@@ -99,6 +99,14 @@ export const createProjectionRunner = ({
     position = Math.min(...[...running.values()].map((one) => one.position));
   };
 
+  /** A fold that throws would throw again: the views stand still, and say so, until the program is mended. */
+  const stalled = (error: unknown): unknown => {
+    live = false;
+    downSince ??= clock();
+    onTrouble("a fold failed: the views stand still", error);
+    return error;
+  };
+
   /** Follows the log for ever; what is told twice after a break is left out by position. */
   const follow = async (caughtUp: () => void): Promise<void> => {
     for (
@@ -113,7 +121,7 @@ export const createProjectionRunner = ({
           if (batch.caughtUp) caughtUp();
         }
       } catch (error) {
-        if (!(error instanceof EventStoreUnavailable)) throw error;
+        if (!(error instanceof EventStoreUnavailable)) throw stalled(error);
         onTrouble("the subscription to the event store broke off", error);
       }
       if (ending.signal.aborted) return;
@@ -150,9 +158,9 @@ export const createProjectionRunner = ({
     status: () => ({ position, live, downSince }),
     close: async () => {
       ending.abort();
-      await following;
+      await following.catch(() => {}); // told already
       await snapshotting;
-      await snapshot();
+      if (position > beginning) await snapshot();
       for (const waiter of waiting) waiter.reject(new EventStoreUnavailable("the views are closed"));
       waiting.clear();
     },

@@ -71,7 +71,9 @@ export const composeCore = async (
   log: Logger,
   { clock = Date.now, keepSnapshots = true }: { clock?: () => number; keepSnapshots?: boolean } = {},
 ): Promise<Core> => {
+  await using opened = new AsyncDisposableStack();
   const store = await openSqliteEventStore({ path: settings.eventStore.path });
+  opened.defer(store.close);
   const handler = createCommandHandler({ store, clock });
   const logId = await identifyLog(handler, randomUUID(), new Date(clock()).toISOString());
   const snapshots = snapshotFiles(join(settings.dataDir, "snapshots", logId));
@@ -82,11 +84,14 @@ export const composeCore = async (
     clock,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
+  opened.defer(runner.close);
   await runner.start();
+  opened.defer(handler.drain);
   const execute = createExecute({ handler, runner });
   const keysView = runner.view(keysProjection);
   const commands = { execute, clock, random: randomBytes };
   const keys = createKeys({ ...commands, keys: keysView, quotas: runner.view(monthlyQuota) });
+  const running = opened.move();
   return {
     store,
     handler,
@@ -96,11 +101,7 @@ export const composeCore = async (
     keys,
     audit: createAudit({ store }),
     reportUsage: createUsageReport({ store, totals: runner.view(usageTotals), clock }),
-    close: async () => {
-      await handler.drain();
-      await runner.close();
-      await store.close();
-    },
+    close: () => running.disposeAsync(),
   };
 };
 
@@ -112,9 +113,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Starts the service; rejects with the reason when it cannot be started. */
+/** Starts the service; rejects with the reason when it cannot be started, and leaves nothing running then. */
 export const composeService = async (settings: Settings, log: Logger, clock = Date.now): Promise<Service> => {
+  // Closed in reverse order: at the end, or as soon as a later part cannot be had.
+  await using opened = new AsyncDisposableStack();
   const core = await composeCore(settings, log, { clock });
+  opened.defer(core.close);
   const { store, handler, runner, execute } = core;
   await execute(
     catalogDecider,
@@ -122,20 +126,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
     { actor: "system" },
   );
-
-  const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency });
-  const local = await localEngines({ host, warn: (sentence) => log.warn(sentence) });
-  const engines = new Map(local.map((engine) => [engine.code, engine]));
-  const encoder = ffmpegEncoder(host);
-  const audioStore = await openFilesystemAudioStore({ path: settings.audioStore.path });
-  const pipeline = createPipeline({
-    engines: ({ engine }) => engines.get(engine),
-    encoder,
-    store: audioStore,
-    cache: createMemoryCache({ maxBytes: settings.memoryCacheBytes }),
-    log,
-  });
-
+  const sound = await composeSound(settings, log, opened);
   const limiter = createRateLimiter({
     handler,
     store,
@@ -146,21 +137,12 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     burstLimit: settings.burstLimit,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
+  opened.defer(limiter.close);
   const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), clock });
-  const synthesis = createSynthesis({
-    engines,
-    encoderVersion: encoder.version,
-    pipeline,
-    ledger,
-    catalog: runner.view(catalog),
-  });
-  const gate = createGate({
-    authenticator: createAuthenticator({ keys: runner.view(keysProjection), clock }),
-    limiter,
-    clientOf: clientAddress(settings.trustProxy),
-  });
+  const synthesis = createSynthesis({ ...sound, ledger, catalog: runner.view(catalog) });
+  const authenticator = createAuthenticator({ keys: runner.view(keysProjection), clock });
   const speaking = {
-    gate,
+    gate: createGate({ authenticator, limiter, clientOf: clientAddress(settings.trustProxy) }),
     synthesis,
     answerer: createAnswerer(synthesis, headerNames(settings.headerPrefix)),
     prepared: createPreparedPlans(),
@@ -170,34 +152,46 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     checks: [
       { name: "eventStore", vital: true, look: () => store.ping() },
       { name: "projections", vital: true, look: async () => mustBeLive(runner) },
-      { name: "engines", vital: true, look: async () => mustHave(engines) },
-      { name: "audioStore", vital: false, look: () => audioStore.ping() },
+      { name: "engines", vital: true, look: async () => mustHave(sound.engines) },
+      { name: "audioStore", vital: false, look: () => sound.audioStore.ping() },
     ],
   });
   const app = createApp({
     log,
     routes: [
       healthRoutes({ checkHealth }),
-      audioRoutes({ fetchObject: pipeline.fetch }),
+      audioRoutes({ fetchObject: sound.pipeline.fetch }),
       synthesisRoutes({ ...speaking, schema: synthesizeRequest(settings.maxTextCharacters) }),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
     ],
   });
   const server = await listen({ ...settings, app, lane: createLane({ ...speaking, log }) });
+  opened.defer(() => server.drain(settings.drainSeconds * 1_000));
+  const running = opened.move();
+  return { url: server.url, close: () => running.disposeAsync() };
+};
 
-  return {
-    url: server.url,
-    close: async () => {
-      const late = setTimeout(server.destroy, settings.drainSeconds * 1_000);
-      await server.drain();
-      clearTimeout(late);
-      await limiter.close();
-      await pipeline.drain(settings.drainSeconds * 1_000);
-      await host.close();
-      await audioStore.close();
-      await core.close();
-    },
-  };
+/** What makes sound and keeps it. */
+const composeSound = async (settings: Settings, log: Logger, opened: AsyncDisposableStack) => {
+  const audioStore = await openFilesystemAudioStore({ path: settings.audioStore.path });
+  opened.defer(audioStore.close);
+  const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency });
+  opened.defer(host.close);
+  const local = await localEngines({ host, warn: (sentence) => log.warn(sentence) });
+  const engines: ReadonlyMap<EngineCode, Engine> = new Map(local.map((engine) => [engine.code, engine]));
+  const encoder = ffmpegEncoder(host);
+  const pipeline = createPipeline({
+    engines: ({ engine }) => engines.get(engine),
+    encoder,
+    store: audioStore,
+    cache: createMemoryCache({ maxBytes: settings.memoryCacheBytes }),
+    log,
+  });
+  opened.defer(async () => {
+    const lost = await pipeline.drain(settings.drainSeconds * 1_000);
+    if (lost > 0) log.warn({ lost }, "sounds were not kept: they will be made again when asked for");
+  });
+  return { audioStore, engines, encoderVersion: encoder.version, pipeline };
 };
 
 const mustBeLive = ({ status }: ProjectionRunner): void => {

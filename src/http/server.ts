@@ -8,10 +8,8 @@ import type { Lane } from "./synthesis/lane.ts";
 export interface HttpServer {
   /** Where it listens. */
   readonly url: string;
-  /** Takes no more connections, answers what is in flight, ends when the last answer is out. */
-  drain(): Promise<void>;
-  /** Ends at once whatever is still open. */
-  destroy(): void;
+  /** Takes no more connections, answers what is in flight, and ends whatever is still open after so many milliseconds. */
+  drain(patienceMs: number): Promise<void>;
 }
 
 /** Room for the longest text in an address (4 bytes a character, 3 letters a byte) and the headers beside it. */
@@ -47,11 +45,16 @@ export const listen = async ({
   });
   return {
     url: urlOf(server),
-    drain: () => {
+    drain: async (patienceMs) => {
       draining = true;
-      return new Promise((resolve) => server.close(() => resolve()));
+      const closed = new Promise((resolve) => server.close(resolve));
+      // A connection that is kept alive is idle, and closed, as soon as its last answer is out.
+      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const late = setTimeout(() => server.closeAllConnections(), patienceMs);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(late);
     },
-    destroy: () => server.closeAllConnections(),
   };
 };
 

@@ -35,6 +35,11 @@ const append = async (store: EventStore, stream: string, amount: number): Promis
   return (await store.append(stream, [event], "any")).position;
 };
 
+/** Looks again with every turn of the event loop; the test's own timeout bounds it. */
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise(setImmediate);
+};
+
 describe("the projection runner", () => {
   let temporary: TemporaryStore;
   const runners: ProjectionRunner[] = [];
@@ -161,6 +166,27 @@ describe("the projection runner", () => {
     await runner.close();
     expect(await gone).to.be.instanceOf(EventStoreUnavailable);
     expect((await givenUp).message).to.equal("enough");
+  });
+
+  it("stands still, and says so, when a fold throws", async () => {
+    const fragile: Projection<Sum> = {
+      ...sums,
+      apply: () => {
+        throw new Error("a fold's own fault");
+      },
+    };
+    const troubles: unknown[] = [];
+    const { store } = temporary;
+    const onTrouble = (_what: string, error: unknown) => troubles.push(error);
+    const runner = createProjectionRunner({ store, projections: [fragile], onTrouble });
+    runners.push(runner);
+    await runner.start();
+    const told = runner.reached(1e9).catch(() => {});
+    await append(store, "sum-a", 1);
+    await until(() => !runner.status().live);
+    expect(troubles).to.have.length(1);
+    await runner.close();
+    await told;
   });
 
   it("goes on when snapshots cannot be written, and tells of it", async () => {

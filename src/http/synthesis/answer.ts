@@ -17,6 +17,9 @@ export interface Asked extends Order {
 const lifetimeOf = (method: Asked["method"]): string =>
   method === "POST" ? "public, max-age=86400" : "public, max-age=86400, s-maxage=604800";
 
+/** A fallback is not what the address stands for: caches must soon ask again. */
+const fallbackLifetime = "public, max-age=60";
+
 /** The credentials that an answer from a website's own engine depends on. */
 const byokVary = "X-API-Key, X-API-Secret, Authorization";
 
@@ -35,10 +38,12 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
     return headers;
   };
 
-  /** The caller has it already: the tag of any way to answer the request will do, for all of them are its sound. */
-  const unchanged = ({ takes }: SynthesisPlan, { ifNoneMatch, method }: Asked): Answer | undefined => {
-    const take = takes.find(({ hash }) => noneMatchHits(ifNoneMatch, [etagOf(hash)]));
-    if (!take) return undefined;
+  /** The caller has it already. A fallback's tag does not count: what was to be spoken is tried again. */
+  const unchanged = (
+    { takes: [take] }: SynthesisPlan,
+    { ifNoneMatch, method }: Asked,
+  ): Answer | undefined => {
+    if (!noneMatchHits(ifNoneMatch, [etagOf(take.hash)])) return undefined;
     const { ETag, Vary, "Cache-Control": lifetime } = headersOf(take, method);
     return {
       status: 304,
@@ -63,6 +68,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
     await synthesis.record(plan, asked, sound, part !== "whole");
     const headers = headersOf(sound.take, asked.method);
     headers[names.cached] = sound.provenance;
+    if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetime;
     return soundAnswer(sound.bytes, part, headers);
   };
 
