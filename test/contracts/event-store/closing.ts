@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { collect } from "../../support/collect.ts";
+import type { Rule } from "../event-store.ts";
+import { event, eventsOf, ids, read, thrownBy } from "./events.ts";
+
+export const closing = (rule: Rule): void => {
+  rule("answers a ping while it can take appends", async ({ store }) => {
+    await store.ping();
+  });
+
+  rule("waits for what was appended", async ({ store, again }) => {
+    const facts = eventsOf(100);
+    const appends = facts.map((fact) => store.append("s", [fact], "any"));
+    await store.close();
+    expect((await Promise.all(appends)).at(-1)?.revision).to.equal(99);
+    const reopened = await again();
+    expect(ids(await read(reopened, "s"))).to.deep.equal(ids(facts));
+    await reopened.close();
+  });
+
+  rule("ends subscriptions that wait", async ({ store }) => {
+    let closed: Promise<void> | undefined;
+    for await (const { caughtUp } of store.subscribe()) if (caughtUp) closed ??= store.close();
+    await closed;
+    expect(closed).to.be.instanceOf(Promise);
+  });
+
+  rule("may be closed twice", async ({ store }) => {
+    await Promise.all([store.close(), store.close()]);
+    await store.close();
+  });
+
+  rule("is unavailable once it is closed", async ({ store }) => {
+    await store.close();
+    const calls: (() => Promise<unknown>)[] = [
+      () => store.append("s", [event()], "any"),
+      () => read(store, "s"),
+      () => collect(store.subscribe()),
+      () => store.setRetention("s", { maxCount: 1 }),
+      () => store.ping(),
+    ];
+    for (const call of calls) expect(await thrownBy(call)).to.be.instanceOf(EventStoreUnavailable);
+  });
+};

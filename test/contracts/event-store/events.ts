@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import type {
+  EventBatch,
+  EventStore,
+  NewEvent,
+  ReadOptions,
+  RecordedEvent,
+  SubscribeOptions,
+} from "../../../src/eventstore/event-store.ts";
+import { WrongExpectedRevision } from "../../../src/eventstore/event-store.ts";
+import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { collect } from "../../support/collect.ts";
+
+export const event = (data: object = {}): NewEvent => ({
+  id: uuidv7(Date.now()),
+  type: "SomethingHappened",
+  data,
+  metadata: { correlationId: "a-request", actor: "system" },
+});
+
+export const eventsOf = (count: number): NewEvent[] => Array.from({ length: count }, (_, n) => event({ n }));
+
+/** Appends so many events in batches of at most a thousand. */
+export const fill = async (store: EventStore, stream: string, count: number): Promise<void> => {
+  for (let left = count; left > 0; left -= 1000) {
+    await store.append(stream, eventsOf(Math.min(1000, left)), "any");
+  }
+};
+
+export const read = async (
+  store: EventStore,
+  stream: string,
+  options?: ReadOptions,
+): Promise<RecordedEvent[]> => await collect(store.readStream(stream, options));
+
+export const revisions = (events: readonly RecordedEvent[]): number[] =>
+  events.map(({ revision }) => revision);
+export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
+
+/** The batches up to the first one that this holds for. */
+export const batchesUntil = async (
+  store: EventStore,
+  options: SubscribeOptions,
+  enough: (batch: EventBatch) => boolean,
+): Promise<EventBatch[]> => {
+  const batches: EventBatch[] = [];
+  for await (const batch of store.subscribe(options)) {
+    batches.push(batch);
+    if (enough(batch)) return batches;
+  }
+  throw new Error("the subscription ended");
+};
+
+/** What a subscription tells until it has caught up. */
+export const told = async (store: EventStore, options: SubscribeOptions = {}): Promise<RecordedEvent[]> =>
+  (await batchesUntil(store, options, ({ caughtUp }) => caughtUp)).flatMap(({ events }) => events);
+
+/** What this rejects with. */
+export const thrownBy = async (action: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    await action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+};
+
+export const expectConflict = async (append: Promise<unknown>, actual: number): Promise<void> => {
+  const error = await thrownBy(() => append);
+  expect(error).to.be.instanceOf(WrongExpectedRevision);
+  expect((error as WrongExpectedRevision).actual).to.equal(actual);
+};

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Rule } from "../event-store.ts";
+import { event, eventsOf, fill, read, revisions, thrownBy } from "./events.ts";
+
+export const reading = (rule: Rule): void => {
+  rule("gives nothing of a stream that is not there", async ({ store }) => {
+    expect(await read(store, "s")).to.deep.equal([]);
+    expect(await read(store, "s", { direction: "backwards" })).to.deep.equal([]);
+  });
+
+  rule("reads from the beginning to the end, or from the end to the beginning", async ({ store }) => {
+    await store.append("s", eventsOf(4), "none");
+    expect(revisions(await read(store, "s"))).to.deep.equal([0, 1, 2, 3]);
+    expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal([3, 2, 1, 0]);
+  });
+
+  rule("begins at `from`, inclusive, either way", async ({ store }) => {
+    await store.append("s", eventsOf(4), "none");
+    expect(revisions(await read(store, "s", { from: 2 }))).to.deep.equal([2, 3]);
+    expect(revisions(await read(store, "s", { from: 2, direction: "backwards" }))).to.deep.equal([2, 1, 0]);
+    expect(revisions(await read(store, "s", { from: 0, direction: "backwards" }))).to.deep.equal([0]);
+  });
+
+  rule("past the end, gives nothing forwards and all backwards", async ({ store }) => {
+    await store.append("s", eventsOf(2), "none");
+    expect(await read(store, "s", { from: 2 })).to.deep.equal([]);
+    expect(revisions(await read(store, "s", { from: 99, direction: "backwards" }))).to.deep.equal([1, 0]);
+  });
+
+  rule("gives at most `limit` events", async ({ store }) => {
+    await store.append("s", eventsOf(5), "none");
+    expect(revisions(await read(store, "s", { limit: 2 }))).to.deep.equal([0, 1]);
+    expect(revisions(await read(store, "s", { from: 1, limit: 3 }))).to.deep.equal([1, 2, 3]);
+    expect(revisions(await read(store, "s", { limit: 2, direction: "backwards" }))).to.deep.equal([4, 3]);
+    expect(await read(store, "s", { limit: 0 })).to.deep.equal([]);
+  });
+
+  rule("reads one stream alone", async ({ store }) => {
+    await Promise.all(["s", "s2", "S"].map((stream) => store.append(stream, eventsOf(3), "none")));
+    expect(await read(store, "s")).to.have.length(3);
+  });
+
+  rule("reads a long stream whole, either way, whatever the limit", async ({ store }) => {
+    await fill(store, "s", 12_345);
+    const all = Array.from({ length: 12_345 }, (_, revision) => revision);
+    expect(revisions(await read(store, "s"))).to.deep.equal(all);
+    expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal(all.toReversed());
+    expect(revisions(await read(store, "s", { from: 1000, limit: 6000 }))).to.deep.equal(
+      all.slice(1000, 7000),
+    );
+    const back = await read(store, "s", { from: 7000, limit: 6000, direction: "backwards" });
+    expect(revisions(back)).to.deep.equal(all.slice(1001, 7001).toReversed());
+  });
+
+  rule("reads events of the greatest size", async ({ store }) => {
+    const text = "🎙".repeat(250_000);
+    for (let n = 0; n < 5; n++) await store.append("s", [event({ n, text })], "any");
+    const events = await read(store, "s");
+    expect(events.map(({ data }) => data)).to.deep.equal([0, 1, 2, 3, 4].map((n) => ({ n, text })));
+  });
+
+  rule("sees what was appended before", async ({ store }) => {
+    for (let n = 0; n < 20; n++) {
+      await store.append("s", [event()], "any");
+      expect(await read(store, "s")).to.have.length(n + 1);
+    }
+  });
+
+  rule("may be left before its end", async ({ store }) => {
+    await fill(store, "s", 3000);
+    for await (const { revision } of store.readStream("s")) if (revision === 1) break;
+    expect(await read(store, "s", { limit: 1 })).to.have.length(1);
+  });
+
+  rule("throws the signal's reason, before it begins and under way", async ({ store }) => {
+    await fill(store, "s", 5000);
+    const reason = new Error("nobody wants it");
+    expect(await thrownBy(() => read(store, "s", { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+    const leaving = new AbortController();
+    const readOn = async (): Promise<void> => {
+      for await (const { revision } of store.readStream("s", { signal: leaving.signal })) {
+        if (revision === 10) leaving.abort(reason);
+        expect(revision).to.be.at.most(10);
+      }
+    };
+    expect(await thrownBy(readOn)).to.equal(reason);
+  });
+
+  rule("refuses a `from` or a `limit` that is no natural number", async ({ store }) => {
+    for (const options of [{ from: -1 }, { from: 0.5 }, { limit: -1 }, { limit: Number.NaN }]) {
+      expect(await thrownBy(() => read(store, "s", options))).to.be.instanceOf(RangeError);
+    }
+  });
+};

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import type { Rule } from "../event-store.ts";
+import { event, eventsOf, fill, read, revisions, thrownBy, told } from "./events.ts";
+
+export const retaining = (rule: Rule): void => {
+  rule("keeps so many events at most", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 3 });
+    await store.append("s", eventsOf(5), "none");
+    await store.append("s", [event()], 4);
+    expect(revisions(await read(store, "s"))).to.deep.equal([3, 4, 5]);
+    expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal([5, 4, 3]);
+    expect(revisions(await read(store, "s", { from: 0, limit: 2 }))).to.deep.equal([3, 4]);
+  });
+
+  rule("trims what is there at the next append", async ({ store }) => {
+    await fill(store, "s", 5000);
+    await store.setRetention("s", { maxCount: 2 });
+    await store.append("s", [event()], "any");
+    expect(revisions(await read(store, "s"))).to.deep.equal([4999, 5000]);
+  });
+
+  rule("keeps events so long at most", async ({ store, advance }) => {
+    await store.setRetention("s", { maxAgeSeconds: 60 });
+    await store.append("s", eventsOf(2), "none");
+    advance(50_000);
+    await store.append("s", [event()], 1);
+    expect(revisions(await read(store, "s"))).to.deep.equal([0, 1, 2]);
+    advance(20_000);
+    await store.append("s", [event()], 2);
+    expect(revisions(await read(store, "s"))).to.deep.equal([2, 3]);
+  });
+
+  rule("always keeps the last event", async ({ store, advance }) => {
+    await store.setRetention("s", { maxCount: 1, maxAgeSeconds: 1 });
+    await store.append("s", eventsOf(3), "none");
+    advance(3_600_000);
+    await store.append("other", [event()], "none");
+    expect(revisions(await read(store, "s", { direction: "backwards", limit: 1 }))).to.deep.equal([2]);
+  });
+
+  rule("goes on counting revisions and positions", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 1 });
+    let last = await store.append("s", [event()], "none");
+    for (let revision = 1; revision < 10; revision++) {
+      const next = await store.append("s", [event()], revision - 1);
+      expect(next.revision).to.equal(revision);
+      expect(next.position).to.be.greaterThan(last.position);
+      last = next;
+    }
+  });
+
+  rule("hides trimmed events from subscriptions", async ({ store }) => {
+    await fill(store, "s", 3000);
+    await store.append("t", eventsOf(2), "none");
+    await store.setRetention("s", { maxCount: 2 });
+    await store.append("s", [event()], "any");
+    const left = (await told(store)).map(({ stream, revision }) => `${stream}@${revision}`);
+    expect(left).to.deep.equal(["s@2999", "t@0", "t@1", "s@3000"]);
+  });
+
+  rule("leaves other streams alone", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 1 });
+    await store.append("s", eventsOf(3), "none");
+    await store.append("s2", eventsOf(3), "none");
+    expect(await read(store, "s2")).to.have.length(3);
+  });
+
+  rule("is kept with the log", async ({ store, again }) => {
+    await store.setRetention("s", { maxCount: 2 });
+    await store.close();
+    const reopened = await again();
+    await reopened.append("s", eventsOf(5), "none");
+    expect(revisions(await read(reopened, "s"))).to.deep.equal([3, 4]);
+    await reopened.close();
+  });
+
+  rule("can be changed and lifted", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 1 });
+    await store.append("s", eventsOf(3), "none");
+    await store.setRetention("s", {});
+    await store.append("s", eventsOf(3), "any");
+    expect(revisions(await read(store, "s"))).to.deep.equal([2, 3, 4, 5]);
+  });
+
+  rule("recognises a repeated append whose first events were trimmed", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 2 });
+    await store.append("s", eventsOf(3), "none");
+    const events = eventsOf(4);
+    const first = await store.append("s", events, 2);
+    expect(await store.append("s", events, 2)).to.deep.equal(first);
+    expect(await store.append("s", events, "any")).to.deep.equal(first);
+    expect(revisions(await read(store, "s"))).to.deep.equal([5, 6]);
+  });
+
+  rule("refuses to keep nothing", async ({ store }) => {
+    for (const retention of [
+      { maxCount: 0 },
+      { maxCount: 1.5 },
+      { maxAgeSeconds: 0 },
+      { maxAgeSeconds: -1 },
+    ]) {
+      expect(await thrownBy(() => store.setRetention("s", retention))).to.be.instanceOf(RangeError);
+    }
+  });
+};

@@ -1,0 +1,226 @@
+import { expect } from "chai";
+import type { EventBatch, NewEvent } from "../../../src/eventstore/event-store.ts";
+import type { Rule } from "../event-store.ts";
+import { batchesUntil, event, eventsOf, fill, ids, told } from "./events.ts";
+
+export const subscribing = (rule: Rule): void => {
+  rule("says that it has caught up with an empty log", async ({ store }) => {
+    const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
+    expect(batches.flatMap(({ events }) => events)).to.deep.equal([]);
+  });
+
+  rule("tells the log whole, in order of position, before it has caught up", async ({ store }) => {
+    const events: NewEvent[] = [];
+    for (const stream of ["a", "b", "c", "a", "b"]) {
+      const more = eventsOf(2);
+      await store.append(stream, more, "any");
+      events.push(...more);
+    }
+    expect(ids(await told(store))).to.deep.equal(ids(events));
+  });
+
+  rule("tells only what is after a position", async ({ store }) => {
+    await store.append("s", eventsOf(2), "none");
+    const { position } = await store.append("s", eventsOf(2), "any");
+    const later = eventsOf(3);
+    await store.append("t", later, "none");
+    expect(ids(await told(store, { after: position }))).to.deep.equal(ids(later));
+  });
+
+  rule("says that it has caught up when nothing is after the position", async ({ store }) => {
+    const { position } = await store.append("s", eventsOf(2), "none");
+    const [batch] = await batchesUntil(store, { after: position }, ({ caughtUp }) => caughtUp);
+    expect(batch).to.deep.equal({ events: [], position, caughtUp: true });
+  });
+
+  rule("goes on from any batch's position without loss or repeat", async ({ store }) => {
+    await fill(store, "s", 11_000);
+    const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
+    const all = batches.flatMap(({ events }) => ids(events));
+    let before = 0;
+    for (const { events, position } of batches) {
+      before += events.length;
+      expect(ids(await told(store, { after: position }))).to.deep.equal(all.slice(before));
+    }
+    expect(all).to.have.length(11_000);
+  });
+
+  rule("tells each event of a long log once, in order, while others append", async ({ store }) => {
+    await fill(store, "s", 12_000);
+    const appending = fill(store, "t", 3000);
+    let count = 0;
+    let last = -1;
+    for await (const { events } of store.subscribe()) {
+      for (const { position } of events) {
+        expect(position).to.be.greaterThan(last);
+        last = position;
+      }
+      count += events.length;
+      if (count >= 15_000) break;
+    }
+    await appending;
+    expect(count).to.equal(15_000);
+  });
+
+  rule("goes on live, and is caught up from then on", async ({ store }) => {
+    const fact = event();
+    let appended = false;
+    const batches = await batchesUntil(store, {}, ({ caughtUp, events }) => {
+      if (caughtUp && !appended) {
+        appended = true;
+        void store.append("s", [fact], "none");
+      }
+      return events.length > 0;
+    });
+    const live = batches.slice(batches.findIndex(({ caughtUp }) => caughtUp));
+    expect(live.every(({ caughtUp }) => caughtUp)).to.equal(true);
+    expect(live.flatMap(({ events }) => ids(events))).to.deep.equal([fact.id]);
+  });
+
+  rule("hears what another client appends", async ({ store, again }) => {
+    const other = await again();
+    const fact = event();
+    let appended = false;
+    const batches = await batchesUntil(store, {}, ({ caughtUp, events }) => {
+      if (caughtUp && !appended) {
+        appended = true;
+        void other.append("s", [fact], "none");
+      }
+      return events.length > 0;
+    });
+    await other.close();
+    expect(ids(batches.at(-1)?.events ?? [])).to.deep.equal([fact.id]);
+  });
+
+  rule("once caught up, brings events or a newer position with every batch", async ({ store }) => {
+    const batches: EventBatch[] = [];
+    let target = Number.POSITIVE_INFINITY;
+    const append = async (): Promise<void> => {
+      for (let n = 0; n < 20; n++)
+        target = (await store.append(n % 2 ? "odd" : "even", [event()], "any")).position;
+    };
+    let appending: Promise<void> | undefined;
+    for await (const batch of store.subscribe({ prefixes: ["even"] })) {
+      batches.push(batch);
+      if (batch.caughtUp) appending ??= append();
+      if (batches.flatMap(({ events }) => events).length === 10) break;
+    }
+    await appending;
+    const live = batches.slice(batches.findIndex(({ caughtUp }) => caughtUp));
+    for (const [index, { events, position }] of live.entries()) {
+      const before = live[index - 1];
+      if (before !== undefined) expect(events.length > 0 || position > before.position).to.equal(true);
+      expect(position).to.be.at.most(target);
+    }
+  });
+
+  rule("passes the position of events that it leaves out", async ({ store }) => {
+    let appended: Promise<number> | undefined;
+    let wanted = Number.POSITIVE_INFINITY;
+    for await (const { caughtUp, position, events } of store.subscribe({ prefixes: ["nobody-"] })) {
+      expect(events).to.deep.equal([]);
+      if (position >= wanted) break;
+      if (caughtUp && appended === undefined) {
+        appended = store.append("somebody", [event()], "none").then((answer) => answer.position);
+        wanted = await appended;
+      }
+    }
+  });
+
+  rule(
+    "tells only streams whose name starts with one of the prefixes, taken literally",
+    async ({ store }) => {
+      const names = [
+        "key-1",
+        "key-2",
+        "keys",
+        "Key-1",
+        "website-1",
+        "a%b",
+        "aXb",
+        "a_c",
+        "a*",
+        "ab",
+        "é-1",
+        "e-1",
+      ];
+      for (const name of names) await store.append(name, [event()], "none");
+      const heard = async (...prefixes: string[]): Promise<string[]> =>
+        (await told(store, { prefixes })).map(({ stream }) => stream);
+      expect(await heard("key-")).to.deep.equal(["key-1", "key-2"]);
+      expect(await heard("website-", "key-2")).to.deep.equal(["key-2", "website-1"]);
+      expect(await heard("key", "key-1")).to.deep.equal(["key-1", "key-2", "keys"]);
+      expect(await heard("a%")).to.deep.equal(["a%b"]);
+      expect(await heard("a_")).to.deep.equal(["a_c"]);
+      expect(await heard("a*")).to.deep.equal(["a*"]);
+      expect(await heard("é")).to.deep.equal(["é-1"]);
+      expect(await heard("ab", "abc")).to.deep.equal(["ab"]);
+      expect(await heard("nothing")).to.deep.equal([]);
+      expect(await heard()).to.deep.equal(names);
+    },
+  );
+
+  rule("finds the few events of a prefix in a long log", async ({ store }) => {
+    await store.append("rare-1", [event()], "none");
+    await fill(store, "common", 11_000);
+    await store.append("rare-2", [event()], "none");
+    expect((await told(store, { prefixes: ["rare-"] })).map(({ stream }) => stream)).to.deep.equal([
+      "rare-1",
+      "rare-2",
+    ]);
+  });
+
+  rule("keeps the consumer's pace: who comes late finds all that came meanwhile", async ({ store }) => {
+    const batches = store.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    await fill(store, "s", 10_500);
+    let count = 0;
+    while (count < 10_500) {
+      const { value } = await batches.next();
+      count += (value as EventBatch).events.length;
+    }
+    expect(count).to.equal(10_500);
+    await batches.return?.();
+  });
+
+  rule("serves many subscribers", async ({ store }) => {
+    const facts = eventsOf(50);
+    const heard = Array.from({ length: 10 }, async () => {
+      let count = 0;
+      for await (const { events } of store.subscribe()) {
+        count += events.length;
+        if (count === facts.length) return count;
+      }
+      return count;
+    });
+    for (const fact of facts) await store.append("s", [fact], "any");
+    expect(await Promise.all(heard)).to.deep.equal(Array.from({ length: 10 }, () => 50));
+  });
+
+  rule("ends without an error when the signal says so: before, waiting, or in between", async ({ store }) => {
+    await store.append("s", eventsOf(3), "none");
+    for await (const _ of store.subscribe({ signal: AbortSignal.abort() })) expect.fail("a batch");
+
+    const waiting = new AbortController();
+    for await (const { caughtUp } of store.subscribe({ signal: waiting.signal })) {
+      if (caughtUp) setImmediate(() => waiting.abort());
+    }
+
+    const between = new AbortController();
+    let batches = 0;
+    for await (const _ of store.subscribe({ signal: between.signal })) {
+      batches += 1;
+      between.abort();
+    }
+    expect(batches).to.equal(1);
+  });
+
+  rule("ends a `next` that waits when it is left", async ({ store }) => {
+    const batches = store.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    const waiting = batches.next();
+    await batches.return?.();
+    expect((await waiting).done).to.equal(true);
+    expect((await batches.next()).done).to.equal(true);
+  });
+};

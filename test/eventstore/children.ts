@@ -1,0 +1,41 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams;
+  readonly lines: Interface;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+}
+
+export const fixture = (name: string): string =>
+  fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url));
+
+/** Runs a program of `fixtures/` in a process of its own. */
+export const start = (name: string, ...args: string[]): Child => {
+  const child = spawn(process.execPath, [fixture(name), ...args]);
+  child.stderr.pipe(process.stderr);
+  const ended = once(child, "close").then(([code, signal]): number | string => code ?? signal);
+  return { process: child, lines: createInterface(child.stdout), ended };
+};
+
+export const linesOf = async ({ lines }: Child): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+};
+
+/** A folder of its own, for as long as this runs. */
+export const inFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
+  try {
+    await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
