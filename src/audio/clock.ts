@@ -1,4 +1,4 @@
-import { untilAborted } from "../subprocess/until-aborted.ts";
+import { untilAborted } from "../until-aborted.ts";
 
 /** Time as the audio parts know it: milliseconds that never run backwards, from any beginning. */
 export interface Clock {

@@ -1,4 +1,4 @@
-import { untilAborted } from "../subprocess/until-aborted.ts";
+import { untilAborted } from "../until-aborted.ts";
 
 /** One piece of work for each key at a time, shared by all who ask for it while it is being done. */
 export interface Flights<T> {

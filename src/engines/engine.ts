@@ -28,8 +28,8 @@ export interface Speech {
 /** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}. */
 export interface Engine {
   readonly code: EngineCode;
-  /** What the bytes depend on beside the request (tool versions): part of every recipe. */
-  readonly version: string;
+  /** What the bytes of this voice depend on beside the request (its tool's version): part of every recipe. */
+  version(voice: string): string;
   /** The knobs that this engine itself applies for this voice, in stable order. */
   prosody(voice: string): readonly Knob[];
   /** Whether it takes SSML for this voice. */

@@ -33,7 +33,7 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[]): Engine => {
 
   return {
     code,
-    version: tools.map(({ version }) => version).join(", "),
+    version: (voice) => find(voice)?.tool.version ?? "none",
     prosody: (voice) => {
       const found = find(voice);
       return found ? found.tool.knobs(found.name) : [];

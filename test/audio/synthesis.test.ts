@@ -16,7 +16,7 @@ const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<
   const seen: { request?: SpeechRequest; signal?: AbortSignal } = {};
   const engine: Engine = {
     code: "g1",
-    version: "1",
+    version: () => "1",
     prosody: () => [],
     takesSsml: () => false,
     synthesize: async (request, signal) => {

@@ -23,64 +23,64 @@ const served = (over: Partial<SynthesisServed> = {}): SynthesisServed => ({
   ...over,
 });
 
-const after = (...answers: SynthesisServed[]): Usage =>
+const having = (...answers: SynthesisServed[]): Usage =>
   answers
     .flatMap((data) => serve(initialUsage(), data, null))
     .reduce((usage, event) => evolveUsage(usage, event), initialUsage());
 
 describe("usage of a key in a month", () => {
   it("counts the characters of every answer with audio", () => {
-    expect(after(served(), served({ requestId: "r2", characters: 7 })).used).to.equal(17);
+    expect(having(served(), served({ requestId: "r2", characters: 7 })).used).to.equal(17);
   });
 
   it("admits what fills the quota exactly", () => {
-    expect(serve(after(served({ characters: 90 })), served(), 100)).to.have.length(1);
+    expect(serve(having(served({ characters: 90 })), served(), 100)).to.have.length(1);
   });
 
   it("refuses the first request that would pass the quota, and tells how much is used", () => {
-    const refuse = () => serve(after(served({ characters: 91 })), served(), 100);
+    const refuse = () => serve(having(served({ characters: 91 })), served(), 100);
     expect(refuse).to.throw(QuotaExceeded).with.property("used", 91);
   });
 
   it("knows no limit without a quota", () => {
-    expect(serve(after(served({ characters: 1e9 })), served(), null)).to.have.length(1);
+    expect(serve(having(served({ characters: 1e9 })), served(), null)).to.have.length(1);
   });
 
   it("records a part of an object that was counted within ten minutes with no characters", () => {
-    const [event] = serve(after(served()), served({ partial: true, at: "2026-11-21T10:10:00.000Z" }), null);
+    const [event] = serve(having(served()), served({ partial: true, at: "2026-11-21T10:10:00.000Z" }), null);
     expect(event?.data.characters).to.equal(0);
   });
 
   it("counts a part of an object that was counted longer ago", () => {
-    const [event] = serve(after(served()), served({ partial: true, at: "2026-11-21T10:10:00.001Z" }), null);
+    const [event] = serve(having(served()), served({ partial: true, at: "2026-11-21T10:10:00.001Z" }), null);
     expect(event?.data.characters).to.equal(10);
   });
 
   it("counts a part of another object", () => {
-    const [event] = serve(after(served()), served({ partial: true, hash: "b".repeat(64) }), null);
+    const [event] = serve(having(served()), served({ partial: true, hash: "b".repeat(64) }), null);
     expect(event?.data.characters).to.equal(10);
   });
 
   it("does not let a free part excuse another one later on", () => {
     const free = served({ partial: true, at: "2026-11-21T10:09:00.000Z" });
-    const usage = serve(after(served()), free, null).reduce(evolveUsage, after(served()));
+    const usage = serve(having(served()), free, null).reduce(evolveUsage, having(served()));
     const [event] = serve(usage, served({ partial: true, at: "2026-11-21T10:18:00.000Z" }), null);
     expect(event?.data.characters).to.equal(10);
   });
 
   it("admits a free part when the quota is full", () => {
-    const full = after(served({ characters: 100 }));
+    const full = having(served({ characters: 100 }));
     expect(serve(full, served({ partial: true, characters: 100 }), 100)).to.have.length(1);
   });
 
   it("counts the whole object again, however often it is asked for", () => {
-    const [event] = serve(after(served()), served({ cached: "memory" }), null);
+    const [event] = serve(having(served()), served({ cached: "memory" }), null);
     expect(event?.data.characters).to.equal(10);
   });
 
   it("tells room from none without recording anything", () => {
-    expect(requireRoom(after(served()), 90, 100)).to.deep.equal([]);
-    expect(() => requireRoom(after(served()), 91, 100)).to.throw(QuotaExceeded);
+    expect(requireRoom(having(served()), 90, 100)).to.deep.equal([]);
+    expect(() => requireRoom(having(served()), 91, 100)).to.throw(QuotaExceeded);
   });
 
   it("belongs to the month of the answer's own time", () => {
