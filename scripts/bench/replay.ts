@@ -1,38 +1,22 @@
-/**
- * How fast the views of usage are replayed from the embedded store, beside JSON.parse of the same events alone.
- * Prints {name, ours, bare, ratio, unit}: the medians of rounds that take turns.
- */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** How fast the views of usage are replayed from the embedded store, beside JSON.parse of the same events alone. */
 import { join } from "node:path";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../projections/runner.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
-import { engineCodes } from "../../src/domain/speech.ts";
-import { type SynthesisServed, usageStream } from "../../src/domain/usage.ts";
+import { usageStream } from "../../src/domain/usage.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
+import { servedAs } from "./served.ts";
+import { perSecond, sideBySide } from "./side-by-side.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const events = 200_000;
 const perAppend = 500;
 const keys = 40;
-const voices = 12;
-const rounds = 7;
 
 const served = (n: number): NewEvent => {
-  const at = new Date(Date.UTC(2026, 10, 1) + n * 12_000).toISOString();
-  const data: SynthesisServed = {
-    requestId: uuidv7(n),
-    hash: n.toString(16).padStart(64, "0"),
-    characters: 20 + (n % 400),
-    engine: engineCodes[(n % voices) % engineCodes.length] ?? "g1",
-    voice: `Voice ${n % voices}`,
-    lang: "en-GB",
-    format: "mp3",
-    cached: "store",
-    at,
-  };
+  const data = servedAs(n);
   const metadata = { correlationId: data.requestId, actor: "key:k1" };
   return { id: uuidv7(Date.now()), type: "SynthesisServed", data, metadata };
 };
@@ -57,8 +41,8 @@ const linesOf = async (store: EventStore): Promise<string[]> => {
 const replay = async (store: EventStore): Promise<void> => {
   const runner = createProjectionRunner({ store, projections: [monthlyQuota, usageTotals] });
   await runner.start();
-  const views = [...runner.view(monthlyQuota).entries()];
-  const told = views.reduce((sum, [, { requests }]) => sum + requests, 0);
+  let told = 0;
+  for (const [, { requests }] of runner.view(monthlyQuota).entries()) told += requests;
   await runner.close();
   if (told !== events) throw new Error(`${told} of ${events} events were told`);
 };
@@ -69,30 +53,18 @@ const parseAll = (lines: readonly string[]): void => {
   if (characters === 0) throw new Error("nothing was parsed");
 };
 
-const perSecond = async (work: () => void | Promise<void>): Promise<number> => {
-  const began = performance.now();
-  await work();
-  return (events / (performance.now() - began)) * 1_000;
-};
-
-const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-const folder = await mkdtemp(join(tmpdir(), "voxledger-bench-"));
-try {
+await inTemporaryFolder(async (folder) => {
   const store = await openSqliteEventStore({ path: join(folder, "events.db") });
   await fill(store);
   const lines = await linesOf(store);
-  const [ours, bare]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    ours.push(await perSecond(() => replay(store)));
-    bare.push(await perSecond(() => parseAll(lines)));
-  }
+  await sideBySide({
+    name: "replay of usage",
+    unit: "events/s",
+    aim: { atLeast: 0.5 },
+    rounds: 7,
+    warmUps: 1,
+    ours: () => perSecond(events, () => replay(store)),
+    bare: () => perSecond(events, () => parseAll(lines)),
+  });
   await store.close();
-  const [us, them] = [median(ours), median(bare)];
-  const ratio = Number((us / them).toFixed(2));
-  console.log(
-    JSON.stringify({ name: "replay", ours: Math.round(us), bare: Math.round(them), ratio, unit: "events/s" }),
-  );
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+});

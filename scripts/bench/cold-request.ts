@@ -1,0 +1,44 @@
+/**
+ * Milliseconds for a sentence that was never spoken before, asked for over HTTP, recorded and answered whole; beside the
+ * same two tools started by hand, one piped into the other.
+ */
+import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
+import { startService } from "../../test/support/service.ts";
+import { speakByHand } from "./by-hand.ts";
+import { milliseconds, sideBySide } from "./side-by-side.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
+
+const voice = "UK English Female";
+const sameVoiceByHand = "gmw/en+f3";
+
+let sentences = 0;
+const freshSentence = (): string => {
+  sentences += 1;
+  return `This is sentence number ${String(sentences).padStart(4, "0")}, and nobody has ever asked anyone to say it aloud until this moment.`;
+};
+
+const speakByService = async (url: string, website: Credentials): Promise<void> => {
+  const response = await synthesizeByPost(url, website, { voice, text: freshSentence() });
+  const { byteLength } = await response.arrayBuffer();
+  const provenance = response.headers.get("svc-cached");
+  if (response.status !== 200 || provenance !== "miss" || byteLength === 0)
+    throw new Error(`answered with ${response.status}, ${provenance}, ${byteLength} bytes`);
+};
+
+await inTemporaryFolder(async (folder) => {
+  const service = await startService(folder, { BURST_LIMIT: "1000000" });
+  try {
+    const website = await registerWebsite(service.url);
+    await sideBySide({
+      name: "cold request, 100 characters",
+      unit: "ms",
+      aim: { atMost: 0.7 },
+      rounds: 30,
+      warmUps: 3,
+      ours: () => milliseconds(() => speakByService(service.url, website)),
+      bare: () => milliseconds(() => speakByHand(freshSentence(), sameVoiceByHand)),
+    });
+  } finally {
+    await service.stop();
+  }
+});

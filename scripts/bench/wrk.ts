@@ -1,0 +1,27 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+export interface Load {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Answered {
+  /** Whole answers that were received before the end; up to one more a connection was on its way. */
+  readonly answers: number;
+  readonly perSecond: number;
+}
+
+/** Asks for one address again and again with wrk, from one thread. @throws when an answer was no success */
+export const wrk = async ({ url, headers, connections, seconds }: Load): Promise<Answered> => {
+  const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`];
+  const { stdout } = await promisify(execFile)("wrk", [...load, ...headerArguments, url]);
+  if (/Non-2xx|Socket errors/.test(stdout))
+    throw new Error(`not every request was answered well:\n${stdout}`);
+  const [, answers] = /(\d+) requests in/.exec(stdout) ?? [];
+  const [, perSecond] = /Requests\/sec:\s+([\d.]+)/.exec(stdout) ?? [];
+  return { answers: Number(answers), perSecond: Number(perSecond) };
+};
