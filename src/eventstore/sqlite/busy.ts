@@ -5,7 +5,7 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Runs a statement again while another process holds the lock, for at most ten seconds; blocks its thread. SQLite's own
- * waiting is kept short (see `timeout`), because it grows lazier with every attempt and would lose every race
+ * waiting is kept short, because it grows lazier with every attempt and would lose every race
  * against a busy neighbour.
  */
 export const patiently = <T>(statement: () => T): T => {

@@ -3,6 +3,10 @@ import { patiently } from "./busy.ts";
 
 const version = 1;
 
+/** SQLite's own wait for a lock: short for the writer, which is patient in its own way, long enough for a reader. */
+const writerWaitMs = 50;
+const readerWaitMs = 5000;
+
 /**
  * The last event of a stream always stays, so a stream's revision is that of its last row. Positions are never used
  * twice. `first_revision` is the first event still shown; rows before it wait to be deleted.
@@ -29,14 +33,11 @@ const tables = `
 
 /** Opens the database for the writer: durable at every commit, with its tables. */
 export const openForWriting = (path: string): DatabaseSync =>
-  opened(path, (db) => {
-    patiently(() => db.exec("PRAGMA journal_mode = WAL"));
-    db.exec(
-      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
-    );
-    patiently(() => db.exec("BEGIN IMMEDIATE"));
-    migrate(db);
-    db.exec("COMMIT");
+  opened(path, writerWaitMs, (db) => {
+    const { journal_mode: mode } = patiently(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
+    if (mode !== "wal") throw new Error("the file system cannot share a write-ahead log");
+    db.exec("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
+    if (versionOf(db) !== version) migrate(db);
   });
 
 /**
@@ -44,13 +45,13 @@ export const openForWriting = (path: string): DatabaseSync =>
  * rebuild the WAL's index, which a read-only connection cannot.
  */
 export const openForReading = (path: string): DatabaseSync =>
-  opened(path, (db) => {
+  opened(path, readerWaitMs, (db) => {
     db.exec("PRAGMA query_only = ON");
     refuseNewer(versionOf(db));
   });
 
-const opened = (path: string, prepare: (db: DatabaseSync) => void): DatabaseSync => {
-  const db = new DatabaseSync(path, { timeout: 50 });
+const opened = (path: string, timeout: number, prepare: (db: DatabaseSync) => void): DatabaseSync => {
+  const db = new DatabaseSync(path, { timeout });
   try {
     prepare(db);
     return db;
@@ -60,10 +61,13 @@ const opened = (path: string, prepare: (db: DatabaseSync) => void): DatabaseSync
   }
 };
 
+/** The version is read again under the lock: several processes may be opening a new file. */
 const migrate = (db: DatabaseSync): void => {
+  patiently(() => db.exec("BEGIN IMMEDIATE"));
   const found = versionOf(db);
   refuseNewer(found);
   if (found === 0) db.exec(`${tables}; PRAGMA user_version = ${version}`);
+  db.exec("COMMIT");
 };
 
 const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.user_version);

@@ -34,6 +34,7 @@ async function* follow(
 export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
   const open = new Set<AbortController>();
   let tickets = 0;
+  let waking = false;
 
   const start = (options: SubscribeOptions): AsyncIterator<EventBatch, void, undefined> => {
     tickets += 1;
@@ -75,9 +76,14 @@ export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
     subscribe: (options: SubscribeOptions): AsyncIterable<EventBatch> => ({
       [Symbol.asyncIterator]: () => start(options),
     }),
-    /** Own appends are heard at once, not at the next poll. */
+    /** Own appends are heard at once, not at the next poll; what one commit answered wakes once. */
     logHasGrown(): void {
-      if (open.size > 0) reader.tell("wake", undefined);
+      if (open.size === 0 || waking) return;
+      waking = true;
+      queueMicrotask(() => {
+        waking = false;
+        reader.tell("wake", undefined);
+      });
     },
     close(): void {
       for (const subscription of open) subscription.abort();

@@ -55,6 +55,7 @@ export const appending = (rule: Rule): void => {
       "🎙️",
       "a;--",
       "a/../b",
+      "tab\t line\n",
     ];
     for (const name of names) await store.append(name, [event({ name })], "none");
     for (const name of names) {
