@@ -37,18 +37,27 @@ export const groupCommit = (db: DatabaseSync) => {
     });
   };
 
-  return (calls: readonly Call<WriterProtocol>[]): Answer[] => {
-    try {
+  return {
+    /** Takes the write lock, which another process may hold. @throws when it could not be had for long. */
+    begin(): void {
       patiently(() => db.exec("BEGIN IMMEDIATE"));
-      const answers = transact(calls);
-      db.exec("COMMIT");
-      return answers;
-    } catch (error) {
-      rollBack(db);
-      const failure = toFailure(error);
-      return calls.map(({ id }) => ({ id, failure }));
-    }
+    },
+    commit(calls: readonly Call<WriterProtocol>[]): Answer[] {
+      try {
+        const answers = transact(calls);
+        db.exec("COMMIT");
+        return answers;
+      } catch (error) {
+        rollBack(db);
+        return failed(calls, error);
+      }
+    },
   };
+};
+
+export const failed = (calls: readonly Call<WriterProtocol>[], error: unknown): Answer[] => {
+  const failure = toFailure(error);
+  return calls.map(({ id }) => ({ id, failure }));
 };
 
 /** SQLite may have rolled back by itself already, and a broken disk may refuse even this. */

@@ -101,15 +101,16 @@ export const logPages = (db: DatabaseSync) => {
     const query = within.get(prefixes.length) ?? narrowedTo(prefixes.length);
     const beginnings = prefixes.flatMap((prefix) => [[...prefix].length, prefix]);
     const page = gather();
+    const head = newest().position ?? 0;
     let [position, scanned, end] = [after, 0, false];
     while (!end && !page.isFull() && scanned < scannedPerPage) {
       const further = nth(position, eventsPerQuery - 1)?.position;
-      const until = further ?? Math.max(position, newest().position ?? 0);
+      const until = further ?? Math.max(position, head);
       page.add(query(position, until, ...beginnings));
       position = until;
       scanned += eventsPerQuery;
       end = further === undefined;
     }
-    return { ...page.page(), position, end };
+    return { ...page.page(), position, head };
   };
 };

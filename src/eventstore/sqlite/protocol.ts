@@ -71,8 +71,8 @@ export interface LogPage {
   readonly count: number;
   /** Everything up to here has been looked at. */
   readonly position: number;
-  /** Whether that was all there was. */
-  readonly end: boolean;
+  /** The log's newest position as of now. */
+  readonly head: number;
 }
 
 export type Call<P extends Protocol> = {

@@ -91,4 +91,9 @@ serve<ReaderProtocol>((reply) => {
   };
 });
 
-const emptyPage = ({ after }: LogRequest): LogPage => ({ json: "[]", count: 0, position: after, end: false });
+const emptyPage = ({ after }: LogRequest): LogPage => ({
+  json: "[]",
+  count: 0,
+  position: after,
+  head: after,
+});

@@ -63,7 +63,13 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       const { ids, bodies, bytes } = toStored(events);
       const leave = waiting.enter(ids.length, bytes);
       try {
-        const answer = await writer.call("append", { stream, expected, ids, bodies, now: clock() });
+        const answer = await writer.call("append", {
+          stream,
+          expected,
+          ids,
+          bodies,
+          now: Math.floor(clock()),
+        });
         if ("conflictsWith" in answer)
           throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
         subscriptions.logHasGrown();

@@ -15,14 +15,17 @@ async function* follow(
     return page;
   };
 
+  // What the log held at the first look: a log that grows faster than the consumer reads is caught up with all the same.
+  let goal: number | undefined;
   let caughtUp = false;
   let told = after;
   let next = ask(after, false);
   while (!stop.aborted) {
     const page = await next;
     if (stop.aborted) return;
-    const first = page.end && !caughtUp;
-    caughtUp ||= page.end;
+    goal ??= page.head;
+    const first: boolean = !caughtUp && page.position >= goal;
+    caughtUp ||= first;
     next = ask(page.position, caughtUp);
     if (!first && page.count === 0 && page.position === told) continue;
     told = page.position;

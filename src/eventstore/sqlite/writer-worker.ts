@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { groupCommit } from "./group-commit.ts";
-import type { Call, WriterProtocol } from "./protocol.ts";
+import { failed, groupCommit } from "./group-commit.ts";
+import type { Answer, Call, WriterProtocol } from "./protocol.ts";
 import { openForWriting } from "./schema.ts";
 import { serve } from "./worker-port.ts";
 
@@ -9,7 +9,7 @@ const eventsPerGroup = 2000;
 
 serve<WriterProtocol>((reply) => {
   const db = openForWriting(workerData as string);
-  const commit = groupCommit(db);
+  const { begin, commit } = groupCommit(db);
   let waiting: Call<WriterProtocol>[] = [];
   let scheduled = false;
 
@@ -24,8 +24,18 @@ serve<WriterProtocol>((reply) => {
     return group;
   };
 
+  const writeGroup = (): Answer[] => {
+    try {
+      begin();
+    } catch (error) {
+      // Who waits behind a lock that was not to be had is told now, not after as long a wait of their own.
+      return failed(waiting.splice(0), error);
+    }
+    return commit(takeGroup());
+  };
+
   const commitGroup = (): void => {
-    reply(commit(takeGroup()));
+    reply(writeGroup());
     if (waiting.length > 0) setImmediate(commitGroup);
     else scheduled = false;
   };
@@ -38,7 +48,7 @@ serve<WriterProtocol>((reply) => {
       scheduled = true;
     },
     close() {
-      while (waiting.length > 0) reply(commit(takeGroup()));
+      while (waiting.length > 0) reply(writeGroup());
       db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       db.close();
     },
