@@ -62,6 +62,19 @@ export const subscribing = (rule: Rule): void => {
     expect(count).to.equal(15_000);
   });
 
+  rule(
+    "has caught up with what the log held at first, however fast the log grows meanwhile",
+    async ({ store }) => {
+      await fill(store, "s", 5000);
+      let batches = 0;
+      for await (const { caughtUp } of store.subscribe()) {
+        if (caughtUp) break;
+        expect(++batches).to.be.below(20);
+        await fill(store, "s", 5000);
+      }
+    },
+  );
+
   rule("goes on live, and is caught up from then on", async ({ store }) => {
     const fact = event();
     let appended = false;
