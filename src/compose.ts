@@ -39,6 +39,8 @@ import { clientAddress } from "./http/client-address.ts";
 import { createGate } from "./http/gate.ts";
 import { headerNames } from "./http/header-names.ts";
 import { healthRoutes } from "./http/health.ts";
+import { tellDeprecation } from "./http/legacy/deprecation.ts";
+import { legacyRoutes } from "./http/legacy/routes.ts";
 import { listen } from "./http/server.ts";
 import { createAnswerer } from "./http/synthesis/answer.ts";
 import { createLane } from "./http/synthesis/lane.ts";
@@ -156,12 +158,15 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       { name: "audioStore", vital: false, look: () => sound.audioStore.ping() },
     ],
   });
+  const schema = synthesizeRequest(settings.maxTextCharacters);
   const app = createApp({
     log,
+    onEvery: [tellDeprecation(settings.publicUrl)],
     routes: [
       healthRoutes({ checkHealth }),
       audioRoutes({ fetchObject: sound.pipeline.fetch }),
-      synthesisRoutes({ ...speaking, schema: synthesizeRequest(settings.maxTextCharacters) }),
+      synthesisRoutes({ ...speaking, schema }),
+      legacyRoutes({ ...speaking, schema }),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
     ],
   });

@@ -1,16 +1,26 @@
 import Router from "@koa/router";
-import Koa from "koa";
+import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import { identify, logRequests, presentErrors } from "./middleware.ts";
 
 /** The application: what happens to every request, in this order, and then the routes. */
-export const createApp = ({ log, routes }: { log: Logger; routes: readonly Router[] }): Koa => {
+export const createApp = ({
+  log,
+  routes,
+  onEvery = [],
+}: {
+  log: Logger;
+  routes: readonly Router[];
+  /** What is told with every answer, an error's too. */
+  onEvery?: readonly Middleware[];
+}): Koa => {
   const app = new Koa();
   const all = new Router();
   for (const router of routes) all.use(router.routes());
 
   app.use(identify());
   app.use(logRequests(log));
+  for (const middleware of onEvery) app.use(middleware);
   app.use(presentErrors(log));
   app.use(all.routes());
   app.use(all.allowedMethods());

@@ -44,11 +44,18 @@ export const requestFromBody = (schema: RequestSchema, body: unknown): Synthesis
  * Reads the query's parameters; `pitch=` and `pitch=null` count as absent, unknown ones are left alone.
  * @throws {Invalid} for whatever the schema refuses, and for a parameter that is given twice
  */
-export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest => {
+export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest =>
+  toRequest(parse(schema, queryValues(query, parameters)));
+
+/**
+ * The named parameters of a query as a schema takes them: pitch, rate and volume as numbers, the rest as text.
+ * @throws {Invalid} for a parameter that is given twice
+ */
+export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
   const given = new URLSearchParams(query);
   const values: Record<string, string | number> = {};
   const repeated: Problem[] = [];
-  for (const name of parameters) {
+  for (const name of names) {
     const [value, ...others] = given.getAll(name);
     if (others.length > 0) repeated.push({ path: [name], message: `${name} is given more than once.` });
     if (value === undefined) continue;
@@ -56,7 +63,7 @@ export const requestFromQuery = (schema: RequestSchema, query: string): Synthesi
     else if (value !== "" && value !== "null") values[name] = decimal(value);
   }
   if (repeated.length > 0) throw new Invalid(repeated);
-  return toRequest(parse(schema, values));
+  return values;
 };
 
 const numbers = new Set(["pitch", "rate", "volume"]);

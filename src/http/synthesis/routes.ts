@@ -39,7 +39,8 @@ export const synthesisRoutes = ({
   return router;
 };
 
-const asked = (ctx: Context, method: Asked["method"]): Asked => ({
+/** What of the request an answer depends on. */
+export const asked = (ctx: Context, method: Asked["method"]): Asked => ({
   method,
   principal: ctx.state.caller.principal,
   requestId: ctx.state.requestId,
