@@ -2,17 +2,10 @@ import { LRUCache } from "lru-cache";
 import type { View } from "../../projections/runner.ts";
 import { RateLimited, Unauthorized } from "../domain/errors.ts";
 import { type Key, keyStream } from "../domain/key.ts";
-import type { Plan } from "../domain/plan.ts";
-import { secretMatches } from "./secrets.ts";
+import type { Principal, Proof } from "./principal.ts";
+import { matchingSecret } from "./secrets.ts";
 
-/** Who is asking, once it is proven. */
-export interface Principal {
-  readonly apiKey: string;
-  readonly websiteId: string;
-  readonly plan: Plan;
-  /** Set while the key is suspended: why. */
-  readonly suspension?: string;
-}
+export type { Principal };
 
 export interface Authenticator {
   /**
@@ -52,15 +45,18 @@ export const createAuthenticator = ({
     bySecret: ({ apiKey, apiSecret }, client) => {
       if (typeof apiKey !== "string" || typeof apiSecret !== "string") return refuse(client);
       const key = keys.get(keyStream(apiKey));
-      if (!key || key.status === "absent" || !secretMatches(apiSecret, key.secrets)) return refuse(client);
-      return principalOf(key);
+      if (!key || key.status === "absent") return refuse(client);
+      const secret = matchingSecret(apiSecret, key.secrets);
+      if (!secret) return refuse(client);
+      return principalOf(key, { by: "secret", secretId: secret.secretId });
     },
   };
 };
 
-const principalOf = (key: Exclude<Key, { status: "absent" }>): Principal => ({
+const principalOf = (key: Exclude<Key, { status: "absent" }>, proof: Proof): Principal => ({
   apiKey: key.apiKey,
   websiteId: key.websiteId,
   plan: key.plan,
   ...(key.status === "suspended" && { suspension: key.reason }),
+  proof,
 });

@@ -37,10 +37,19 @@ export const createGate =
     return { principal, admission: limiter.admit(principal.apiKey, principal.plan, client) };
   };
 
+/** What a route lets pass. */
+export interface AdmissionRules {
+  /** Suspended keys; default `refused`. */
+  readonly suspended: "allowed" | "refused";
+}
+
 /** @throws {RateLimited} what the limits refuse @throws {KeyIsSuspended} */
-export const requireAdmission = ({ principal, admission }: Caller): void => {
+export const requireAdmission = (
+  { principal, admission }: Caller,
+  { suspended }: AdmissionRules = { suspended: "refused" },
+): void => {
   if (admission.refusal) throw admission.refusal;
-  if (principal.suspension !== undefined) {
+  if (principal.suspension !== undefined && suspended === "refused") {
     throw new KeyIsSuspended(`The key is suspended: ${principal.suspension}.`);
   }
 };

@@ -4,7 +4,7 @@ import { koaBody } from "koa-body";
 import type { Logger } from "pino";
 import { Invalid, NotFound } from "../domain/errors.ts";
 import { isOurFault, MethodNotAllowed, presentError } from "./errors.ts";
-import { type Gate, limitHeaders, requireAdmission } from "./gate.ts";
+import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "./gate.ts";
 import { replyError } from "./reply.ts";
 
 /** Gives the request its id: in the answer, the log and the ledger the same. */
@@ -75,14 +75,17 @@ export const jsonBody = (): Middleware => {
   };
 };
 
-/** Lets in who is known, within the limits and not suspended; the limits are told in every answer. */
+/**
+ * Lets in who is known and within the limits, and suspended keys only where the route says so; the limits are told in
+ * every answer.
+ */
 export const authenticated =
-  (gate: Gate): Middleware =>
+  (gate: Gate, rules?: AdmissionRules): Middleware =>
   async (ctx, next) => {
     const caller = gate(ctx.req);
     ctx.state.caller = caller;
     ctx.set(limitHeaders(caller.admission));
-    requireAdmission(caller);
+    requireAdmission(caller, rules);
     await next();
   };
 

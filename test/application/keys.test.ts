@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hashSecret, secretMatches } from "../../src/application/secrets.ts";
+import { hashSecret, matchingSecret } from "../../src/application/secrets.ts";
 import { Conflict, NotFound } from "../../src/domain/errors.ts";
 import { keyStream, maxSecrets } from "../../src/domain/key.ts";
 import { commercialPlan, freePlan } from "../../src/domain/plan.ts";
@@ -178,22 +178,21 @@ describe("keys over a store", () => {
 });
 
 describe("a secret", () => {
-  const hashes = ["one", "two", "three"].map((secret) => ({ hash: hashSecret(secret) }));
+  const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
 
   it("matches when it is any of those that are valid", () => {
-    for (const secret of ["one", "two", "three"]) expect(secretMatches(secret, hashes)).to.equal(true);
+    for (const secret of secrets) expect(matchingSecret(secret.secretId, secrets)).to.equal(secret);
   });
 
   it("matches nothing else", () => {
     for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
-      expect(secretMatches(secret, hashes)).to.equal(false);
+      expect(matchingSecret(secret, secrets)).to.equal(undefined);
     }
-    expect(secretMatches("one", [])).to.equal(false);
+    expect(matchingSecret("one", [])).to.equal(undefined);
   });
 
   it("matches no hash that is damaged", () => {
-    expect(
-      secretMatches("one", [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }]),
-    ).to.equal(false);
+    const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
+    expect(matchingSecret("one", damaged)).to.equal(undefined);
   });
 });
