@@ -177,7 +177,8 @@ const voice = z
   })
   .prefault({});
 
-const websiteConfig = z.strictObject({
+/** Takes any part, makes it whole. */
+export const websiteConfig = z.strictObject({
   features,
   voice,
   analytics: toggle,
