@@ -9,9 +9,11 @@ import { createProjectionRunner, type ProjectionRunner } from "../projections/ru
 import { noSnapshots, snapshotFiles } from "../projections/snapshot.ts";
 import { usageTotals } from "../projections/usage-totals.ts";
 import { websites as websitesProjection } from "../projections/websites.ts";
+import { createAccessTokens } from "./application/access-tokens.ts";
 import { type Audit, createAudit } from "./application/audit.ts";
 import { createAuthenticator } from "./application/authentication.ts";
 import { createExecute, type Execute } from "./application/commands.ts";
+import { createFailedAttempts } from "./application/failed-attempts.ts";
 import { createHealth } from "./application/health.ts";
 import { createKeys, type Keys } from "./application/keys.ts";
 import { createLedger } from "./application/ledger.ts";
@@ -47,6 +49,7 @@ import { createLane } from "./http/synthesis/lane.ts";
 import { createPreparedPlans } from "./http/synthesis/prepared-plans.ts";
 import { synthesizeRequest } from "./http/synthesis/request.ts";
 import { synthesisRoutes } from "./http/synthesis/routes.ts";
+import { deriveKey, obtainMasterKey } from "./master-key.ts";
 import type { Settings } from "./settings.ts";
 import { openSubprocessHost } from "./subprocess/subprocess-host.ts";
 
@@ -142,7 +145,18 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
   opened.defer(limiter.close);
   const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), clock });
   const synthesis = createSynthesis({ ...sound, ledger, catalog: runner.view(catalog) });
-  const authenticator = createAuthenticator({ keys: runner.view(keysProjection), clock });
+  const masterKey = await obtainMasterKey(settings);
+  const accessTokens = createAccessTokens({
+    key: deriveKey(masterKey, "access tokens"),
+    ttlSeconds: settings.tokenTtlSeconds,
+    clock,
+  });
+  const authenticator = createAuthenticator({
+    keys: runner.view(keysProjection),
+    websites: runner.view(websitesProjection),
+    accessTokens,
+    failedAttempts: createFailedAttempts({ clock }),
+  });
   const speaking = {
     gate: createGate({ authenticator, limiter, clientOf: clientAddress(settings.trustProxy) }),
     synthesis,

@@ -1,59 +1,106 @@
-import { LRUCache } from "lru-cache";
+import { findKey } from "../../projections/keys.ts";
 import type { View } from "../../projections/runner.ts";
-import { RateLimited, Unauthorized } from "../domain/errors.ts";
-import { type Key, keyStream } from "../domain/key.ts";
+import { findWebsite } from "../../projections/websites.ts";
+import type { IssuedKey, Key } from "../domain/key.ts";
+import type { Website } from "../domain/website.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
 import type { Principal, Proof } from "./principal.ts";
 import { matchingSecret } from "./secrets.ts";
 
 export type { Principal };
 
+/** What a caller presents, as it presents it: absent parts are undefined, and nothing is checked yet. */
+export type Credentials =
+  /** A key and its secret, as two headers carry them. */
+  | { readonly by: "secret"; readonly apiKey: string | undefined; readonly apiSecret: string }
+  /** An access token, from the origin it was minted for if it was minted for one. A key beside it must be its own. */
+  | {
+      readonly by: "token";
+      readonly token: string;
+      readonly apiKey: string | undefined;
+      readonly origin: string | undefined;
+    }
+  /** The key alone, from an origin that is the website's. */
+  | { readonly by: "origin"; readonly apiKey: string | undefined; readonly origin: string | undefined };
+
 export interface Authenticator {
   /**
-   * A key and its secret, as two headers carry them.
-   * @throws {Unauthorized} saying the same whatever is wrong
+   * Who it is. One form of credentials is looked at alone: a wrong secret or token is not made good by an origin.
+   * @throws {Unauthorized} saying no more than the form, whatever is wrong
    * @throws {RateLimited} instead, for a client that has failed too often lately
    */
-  bySecret(credentials: { apiKey: unknown; apiSecret: unknown }, client: string): Principal;
+  authenticate(credentials: Credentials, client: string): Principal;
 }
-
-/** Failures of one client in one minute that are answered as such. Right credentials pass all the same. */
-export const maxFailuresPerMinute = 30;
-const maxClients = 50_000;
-const minuteMs = 60_000;
 
 export const createAuthenticator = ({
   keys,
-  clock,
+  websites,
+  accessTokens,
+  failedAttempts,
 }: {
   keys: View<Key>;
-  clock: () => number;
+  websites: View<Website>;
+  accessTokens: AccessTokens;
+  failedAttempts: FailedAttempts;
 }): Authenticator => {
-  const failures = new LRUCache<string, { minute: number; count: number }>({ max: maxClients });
+  const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
+    findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
 
-  const refuse = (client: string): never => {
-    const now = clock();
-    const minute = Math.floor(now / minuteMs);
-    const known = failures.get(client);
-    const count = known?.minute === minute ? known.count + 1 : 1;
-    failures.set(client, { minute, count });
-    if (count <= maxFailuresPerMinute) throw new Unauthorized("The API key or secret is missing or wrong.");
-    const left = Math.max(1, Math.ceil((minuteMs - (now % minuteMs)) / 1_000));
-    throw new RateLimited("Too many failed attempts from this address.", "failures", left);
+  /** Looked up anew each time: what a token was minted from may be withdrawn before it expires. */
+  const stillHolds = (proof: Proof, key: IssuedKey): boolean =>
+    proof.by === "secret"
+      ? key.secrets.some(({ secretId }) => secretId === proof.secretId)
+      : isOriginOf(key, proof.origin);
+
+  const bySecret = ({ apiKey, apiSecret }: Of<"secret">): Principal | undefined => {
+    const key = findKey(keys, apiKey ?? "");
+    const secret = key && matchingSecret(apiSecret, key.secrets);
+    return secret && principalOf(key, { by: "secret", secretId: secret.secretId });
+  };
+
+  const byToken = ({ token, apiKey, origin }: Of<"token">): Principal | undefined => {
+    const claims = accessTokens.read(token);
+    if (!claims || (apiKey !== undefined && apiKey !== claims.apiKey)) return undefined;
+    const { proof } = claims;
+    if (proof.origin !== undefined && proof.origin !== origin) return undefined;
+    const key = findKey(keys, claims.apiKey);
+    return key && stillHolds(proof, key) ? { ...principalOf(key, proof), token: claims } : undefined;
+  };
+
+  const byOrigin = ({ apiKey, origin }: Of<"origin">): Principal | undefined => {
+    const key = findKey(keys, apiKey ?? "");
+    if (!key || origin === undefined || !isOriginOf(key, origin)) return undefined;
+    return principalOf(key, { by: "origin", origin });
+  };
+
+  const principalBy = (credentials: Credentials): Principal | undefined => {
+    switch (credentials.by) {
+      case "secret":
+        return bySecret(credentials);
+      case "token":
+        return byToken(credentials);
+      case "origin":
+        return byOrigin(credentials);
+    }
   };
 
   return {
-    bySecret: ({ apiKey, apiSecret }, client) => {
-      if (typeof apiKey !== "string" || typeof apiSecret !== "string") return refuse(client);
-      const key = keys.get(keyStream(apiKey));
-      if (!key || key.status === "absent") return refuse(client);
-      const secret = matchingSecret(apiSecret, key.secrets);
-      if (!secret) return refuse(client);
-      return principalOf(key, { by: "secret", secretId: secret.secretId });
-    },
+    authenticate: (credentials, client) =>
+      principalBy(credentials) ?? failedAttempts.refuse(client, refusals[credentials.by]),
   };
 };
 
-const principalOf = (key: Exclude<Key, { status: "absent" }>, proof: Proof): Principal => ({
+type Of<By extends Credentials["by"]> = Extract<Credentials, { by: By }>;
+
+const wrongKey = "The API key or secret is missing or wrong.";
+const refusals: Readonly<Record<Credentials["by"], string>> = {
+  secret: wrongKey,
+  token: "The access token is wrong, has expired or was withdrawn.",
+  origin: wrongKey,
+};
+
+const principalOf = (key: IssuedKey, proof: Proof): Principal => ({
   apiKey: key.apiKey,
   websiteId: key.websiteId,
   plan: key.plan,

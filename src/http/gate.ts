@@ -3,6 +3,7 @@ import type { Authenticator, Principal } from "../application/authentication.ts"
 import type { Admission, RateLimiter } from "../application/rate-limiter.ts";
 import { KeyIsSuspended } from "../domain/errors.ts";
 import type { ClientAddress } from "./client-address.ts";
+import { credentialsOf } from "./credentials.ts";
 
 /** A request whose sender is known and counted. */
 export interface Caller {
@@ -29,11 +30,7 @@ export const createGate =
   }): Gate =>
   (request) => {
     const client = clientOf(request);
-    const credentials = {
-      apiKey: request.headers["x-api-key"],
-      apiSecret: request.headers["x-api-secret"],
-    };
-    const principal = authenticator.bySecret(credentials, client);
+    const principal = authenticator.authenticate(credentialsOf(request), client);
     return { principal, admission: limiter.admit(principal.apiKey, principal.plan, client) };
   };
 
