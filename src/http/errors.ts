@@ -9,16 +9,9 @@ import {
   Unauthorized,
   Unavailable,
 } from "../domain/errors.ts";
+import type { ErrorResponse } from "./error-response.ts";
 
-/** The envelope of every error (spec 7). */
-export interface ErrorResponse {
-  readonly error: {
-    readonly message: string;
-    readonly statusCode: number;
-    readonly code?: string;
-    readonly errors?: readonly Problem[];
-  };
-}
+export type { ErrorResponse };
 
 /** An error as it goes out: what a caller may know of it. */
 export interface ErrorAnswer {
@@ -89,7 +82,9 @@ const answer = (
 ): ErrorAnswer => ({
   status,
   headers: { "Cache-Control": "no-store", ...headers },
-  body: { error: { message, statusCode: status, ...(code && { code }), ...(errors && { errors }) } },
+  body: {
+    error: { message, statusCode: status, ...(code && { code }), ...(errors && { errors: [...errors] }) },
+  },
 });
 
 const retryAfter = (seconds: number | undefined): Record<string, string> =>
