@@ -12,7 +12,7 @@ import type { View } from "./runner.ts";
 /** Every website as it is now; the partition is its stream, `website-{id}`. */
 export const websites: Projection<Website> = {
   name: "websites",
-  version: 1,
+  version: 2,
   prefixes: [websiteStream("")],
   partition: ({ stream }) => stream,
   initial: initialWebsite,

@@ -8,6 +8,7 @@ import { rate } from "../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../projections/runner.ts";
 import { noSnapshots, snapshotFiles } from "../projections/snapshot.ts";
 import { usageTotals } from "../projections/usage-totals.ts";
+import { isVerifiedOrigin, verifiedOrigins } from "../projections/verified-origins.ts";
 import { websites as websitesProjection } from "../projections/websites.ts";
 import { createAccessTokens } from "./application/access-tokens.ts";
 import { type Audit, createAudit } from "./application/audit.ts";
@@ -18,6 +19,7 @@ import { createHealth } from "./application/health.ts";
 import { createKeys, type Keys } from "./application/keys.ts";
 import { createLedger } from "./application/ledger.ts";
 import { identifyLog } from "./application/log-identity.ts";
+import { createOriginVerification, type OriginVerification } from "./application/origin-verification.ts";
 import { createRateLimiter } from "./application/rate-limiter.ts";
 import { createSynthesis } from "./application/synthesis.ts";
 import { createUsageReport, type ReportUsage } from "./application/usage-report.ts";
@@ -37,9 +39,12 @@ import { openSqliteEventStore } from "./eventstore/sqlite/sqlite-event-store.ts"
 import { adminRoutes } from "./http/admin/routes.ts";
 import { createApp } from "./http/app.ts";
 import { audioRoutes } from "./http/audio.ts";
+import { renewTokens } from "./http/auth/renewal.ts";
+import { authRoutes } from "./http/auth/routes.ts";
 import { clientAddress } from "./http/client-address.ts";
+import { cors, createApiCors } from "./http/cors.ts";
 import { createGate } from "./http/gate.ts";
-import { headerNames } from "./http/header-names.ts";
+import { exposedHeaders, headerNames } from "./http/header-names.ts";
 import { healthRoutes } from "./http/health.ts";
 import { tellDeprecation } from "./http/legacy/deprecation.ts";
 import { legacyRoutes } from "./http/legacy/routes.ts";
@@ -61,6 +66,7 @@ export interface Core {
   readonly execute: Execute;
   readonly websites: Websites;
   readonly keys: Keys;
+  readonly originVerification: OriginVerification;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
   /** Waits for what was begun, then frees everything. */
@@ -84,7 +90,15 @@ export const composeCore = async (
   const snapshots = snapshotFiles(join(settings.dataDir, "snapshots", logId));
   const runner = createProjectionRunner({
     store,
-    projections: [websitesProjection, keysProjection, catalog, rate, monthlyQuota, usageTotals],
+    projections: [
+      websitesProjection,
+      verifiedOrigins,
+      keysProjection,
+      catalog,
+      rate,
+      monthlyQuota,
+      usageTotals,
+    ],
     snapshots: keepSnapshots ? snapshots : { ...snapshots, save: noSnapshots.save },
     clock,
     onTrouble: (what, error) => log.warn({ err: error }, what),
@@ -104,6 +118,7 @@ export const composeCore = async (
     execute,
     websites: createWebsites({ ...commands, websites: runner.view(websitesProjection), keys }),
     keys,
+    originVerification: createOriginVerification(commands),
     audit: createAudit({ store }),
     reportUsage: createUsageReport({ store, totals: runner.view(usageTotals), clock }),
     close: () => running.disposeAsync(),
@@ -124,7 +139,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
   await using opened = new AsyncDisposableStack();
   const core = await composeCore(settings, log, { clock });
   opened.defer(core.close);
-  const { store, handler, runner, execute } = core;
+  const { store, handler, runner, execute, originVerification } = core;
   await execute(
     catalogDecider,
     catalogStream,
@@ -151,16 +166,22 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     ttlSeconds: settings.tokenTtlSeconds,
     clock,
   });
+  const failedAttempts = createFailedAttempts({ clock });
   const authenticator = createAuthenticator({
     keys: runner.view(keysProjection),
     websites: runner.view(websitesProjection),
     accessTokens,
-    failedAttempts: createFailedAttempts({ clock }),
+    failedAttempts,
   });
+  const clientOf = clientAddress(settings.trustProxy);
+  const names = headerNames(settings.headerPrefix);
+  const exposed = exposedHeaders(names);
+  const originsView = runner.view(verifiedOrigins);
+  const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
   const speaking = {
-    gate: createGate({ authenticator, limiter, clientOf: clientAddress(settings.trustProxy) }),
+    gate: createGate({ authenticator, limiter, clientOf }),
     synthesis,
-    answerer: createAnswerer(synthesis, headerNames(settings.headerPrefix)),
+    answerer: createAnswerer(synthesis, names),
     prepared: createPreparedPlans(),
   };
   const checkHealth = createHealth({
@@ -175,16 +196,17 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
   const schema = synthesizeRequest(settings.maxTextCharacters);
   const app = createApp({
     log,
-    onEvery: [tellDeprecation(settings.publicUrl)],
+    onEvery: [cors(apiCors, exposed), renewTokens(accessTokens, names), tellDeprecation(settings.publicUrl)],
     routes: [
       healthRoutes({ checkHealth }),
       audioRoutes({ fetchObject: sound.pipeline.fetch }),
+      authRoutes({ gate: speaking.gate, accessTokens, originVerification, failedAttempts, clientOf }),
       synthesisRoutes({ ...speaking, schema }),
       legacyRoutes({ ...speaking, schema }),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
     ],
   });
-  const server = await listen({ ...settings, app, lane: createLane({ ...speaking, log }) });
+  const server = await listen({ ...settings, app, lane: createLane({ ...speaking, apiCors, log }) });
   opened.defer(() => server.drain(settings.drainSeconds * 1_000));
   const running = opened.move();
   return { url: server.url, close: () => running.disposeAsync() };

@@ -16,6 +16,14 @@ export const newSecretId = (random: Random): string => `sec_${base62(random(16),
 /** A key's secret half, 256 random bits. */
 export const newSecret = (random: Random): string => `vls_${random(32).toString("base64url")}`;
 
+/** 256 random bits, and whose they are: a token is looked up in its website's stream. */
+export const newVerificationToken = (random: Random, websiteId: string): string =>
+  `vlv_${random(32).toString("base64url")}.${websiteId}`;
+
+/** The website that such a token was issued for, as the token tells it. */
+export const websiteOfVerification = (token: string): string | undefined =>
+  /^vlv_[\w-]{43}\.(web_[0-9A-Za-z]{22})$/.exec(token)?.[1];
+
 const base62 = (bytes: Buffer, length: number): string => {
   let rest = BigInt(`0x${bytes.toString("hex")}`);
   let text = "";

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Audit } from "../application/audit.ts";
 import type { CommandContext } from "../application/commands.ts";
 import type { Keys } from "../application/keys.ts";
+import type { OriginVerification } from "../application/origin-verification.ts";
 import type { ReportUsage } from "../application/usage-report.ts";
 import type { Websites } from "../application/websites.ts";
 
@@ -9,6 +10,7 @@ import type { Websites } from "../application/websites.ts";
 export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
+  readonly originVerification: OriginVerification;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
 }

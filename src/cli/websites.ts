@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
+import { type NewVerification, verificationRequest } from "../application/origin-verification.ts";
 import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
 import { parse } from "../domain/validation.ts";
 import { storedConfig } from "../domain/website-config.ts";
@@ -61,6 +62,18 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
         websiteText,
       );
     });
+
+  website
+    .command("verification <id> <origin>")
+    .description("let the website prove an origin by a token, which is shown this once")
+    .action(async (id: string, given: string, _options, command: Command) => {
+      const { origin } = parse(verificationRequest, { origin: given });
+      print(
+        command,
+        await withServices(({ originVerification }) => originVerification.issue(id, origin, operator)),
+        newVerification,
+      );
+    });
 };
 
 const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>
@@ -73,6 +86,9 @@ const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: Ne
     "secret id": secretId,
     secret: `${apiSecret} (shown this once)`,
   });
+
+const newVerification = ({ token, origin, expiresAt }: NewVerification): string =>
+  fields({ origin, token: `${token} (shown this once)`, expires: expiresAt });
 
 const websiteTable = (all: readonly WebsiteDetails[]): string =>
   table(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Conflict, NotFound } from "./errors.ts";
+import { Conflict, NotFound, Unauthorized } from "./errors.ts";
 import { line } from "./line.ts";
 import { never } from "./never.ts";
 import type { StoredConfig } from "./website-config.ts";
@@ -11,7 +11,21 @@ export type WebsiteEvent =
       readonly data: { websiteId: string; name: string; origins: readonly string[]; at: string };
     }
   | { readonly type: "WebsiteConfigured"; readonly data: { config: StoredConfig; at: string } }
-  | { readonly type: "OriginsChanged"; readonly data: { origins: readonly string[]; at: string } };
+  | { readonly type: "OriginsChanged"; readonly data: { origins: readonly string[]; at: string } }
+  /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
+  | {
+      readonly type: "OriginVerificationIssued";
+      readonly data: { hash: string; origin: string; expiresAt: string; at: string };
+    }
+  /** The token with this hash was presented from the origin: it is used up, and the origin is the website's. */
+  | { readonly type: "OriginVerified"; readonly data: { hash: string; origin: string; at: string } };
+
+/** A token that is out, waiting to be presented from its origin. */
+export interface OriginVerification {
+  readonly hash: string;
+  readonly origin: string;
+  readonly expiresAt: string;
+}
 
 export interface RegisteredWebsite {
   readonly status: "registered";
@@ -19,6 +33,8 @@ export interface RegisteredWebsite {
   readonly name: string;
   /** Whole origins, normalised: they are compared as they are. */
   readonly origins: readonly string[];
+  /** Neither used nor, as of the last one issued, expired. */
+  readonly verifications: readonly OriginVerification[];
   readonly config: StoredConfig;
   readonly registeredAt: string;
 }
@@ -31,16 +47,45 @@ export const initialWebsite = (): Website => ({ status: "absent" });
 export const evolveWebsite = (website: Website, event: WebsiteEvent): Website => {
   if (event.type === "WebsiteRegistered") {
     const { websiteId, name, origins, at } = event.data;
-    return { status: "registered", websiteId, name, origins, config: {}, registeredAt: at };
+    return {
+      status: "registered",
+      websiteId,
+      name,
+      origins,
+      verifications: [],
+      config: {},
+      registeredAt: at,
+    };
   }
   if (website.status === "absent") return website;
   switch (event.type) {
     case "WebsiteConfigured":
       return { ...website, config: event.data.config };
     case "OriginsChanged":
-      return { ...website, origins: event.data.origins };
+      return { ...website, origins: evolveOrigins(website.origins, event) };
+    case "OriginVerificationIssued": {
+      const { at, ...verification } = event.data;
+      return { ...website, verifications: [...unexpired(website, at), verification] };
+    }
+    case "OriginVerified": {
+      const verifications = website.verifications.filter(({ hash }) => hash !== event.data.hash);
+      return { ...website, verifications, origins: evolveOrigins(website.origins, event) };
+    }
     default:
       return never(event, website);
+  }
+};
+
+/** The website's origins, for views that need nothing else of it. The very same list when the event leaves them alone. */
+export const evolveOrigins = (origins: readonly string[], event: WebsiteEvent): readonly string[] => {
+  switch (event.type) {
+    case "WebsiteRegistered":
+    case "OriginsChanged":
+      return event.data.origins;
+    case "OriginVerified":
+      return origins.includes(event.data.origin) ? origins : [...origins, event.data.origin];
+    default:
+      return origins;
   }
 };
 
@@ -76,6 +121,40 @@ export const changeOrigins = (
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
+/** At most so many tokens are out at once. */
+export const maxVerifications = 20;
+
+/** Lets whoever presents the token from the origin, once and before it expires, prove that it is the website's. */
+export const issueVerification = (
+  website: Website,
+  { hash, origin, expiresAt, at }: OriginVerification & { at: string },
+): WebsiteEvent[] => {
+  const was = registered(website);
+  if (unexpired(was, at).length >= maxVerifications) {
+    throw new Conflict(
+      `A website has at most ${maxVerifications} verifications under way: wait for one to end.`,
+    );
+  }
+  if (was.origins.length >= maxOrigins) throw new Conflict(`A website has at most ${maxOrigins} origins.`);
+  return [{ type: "OriginVerificationIssued", data: { hash, origin, expiresAt, at } }];
+};
+
+/** @throws {Unauthorized} for a token that is unknown, used or expired, or was issued for another origin */
+export const verifyOrigin = (
+  website: Website,
+  { hash, origin, at }: { hash: string; origin: string; at: string },
+): WebsiteEvent[] => {
+  const issued = website.status === "absent" ? [] : unexpired(website, at);
+  if (!issued.some((verification) => verification.hash === hash && verification.origin === origin)) {
+    throw wrongVerification();
+  }
+  return [{ type: "OriginVerified", data: { hash, origin, at } }];
+};
+
+/** Says the same, whatever is wrong. */
+export const wrongVerification = (): Unauthorized =>
+  new Unauthorized("The verification token is missing, wrong, used, expired or meant for another origin.");
+
 /** Decides nothing, but that the website is there. @throws {NotFound} */
 export const requireWebsite = (website: Website): WebsiteEvent[] => {
   registered(website);
@@ -87,6 +166,10 @@ export const registered = (website: Website): RegisteredWebsite => {
   if (website.status === "absent") throw new NotFound("There is no such website.");
   return website;
 };
+
+/** Times of one form (ISO 8601, UTC, milliseconds) compare as texts. */
+const unexpired = ({ verifications }: RegisteredWebsite, at: string): OriginVerification[] =>
+  verifications.filter(({ expiresAt }) => at < expiresAt);
 
 /** The same members in another order count as a change, which does no harm. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -107,7 +190,10 @@ export const origin = z
     return z.NEVER;
   });
 
+/** As many as an operator may set; verifications under way may add theirs. */
+const maxOrigins = 100;
+
 export const origins = z
   .array(origin)
-  .max(100)
+  .max(maxOrigins)
   .transform((all) => [...new Set(all)]);

@@ -4,9 +4,34 @@ export interface HeaderNames {
   readonly cached: string;
   /** The knobs that the engine applied. */
   readonly prosodyApplied: string;
+  /** A fresh access token, in place of one that is past half its life. */
+  readonly authRenewed: string;
+  /** When that one expires, in unix seconds. */
+  readonly authRenewedExp: string;
 }
 
 export const headerNames = (prefix: string): HeaderNames => ({
   cached: `${prefix}-Cached`,
   prosodyApplied: `${prefix}-Prosody-Applied`,
+  authRenewed: `X-${prefix}-Auth-Renewed`,
+  authRenewedExp: `X-${prefix}-Auth-Renewed-Exp`,
 });
+
+/** What a page of another origin may read of an answer, beside what browsers always show it. */
+export const exposedHeaders = (names: HeaderNames): readonly string[] => [
+  ...Object.values(names),
+  "Accept-Ranges",
+  "Allow",
+  "Content-Location",
+  "Content-Range",
+  "Deprecation",
+  "ETag",
+  "Link",
+  "Retry-After",
+  "Sunset",
+  "WWW-Authenticate",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-Request-Id",
+  "X-Streaming",
+];

@@ -8,6 +8,10 @@ import { createProjectionRunner } from "../../projections/runner.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import { createExecute } from "../../src/application/commands.ts";
 import { createKeys, type Keys } from "../../src/application/keys.ts";
+import {
+  createOriginVerification,
+  type OriginVerification,
+} from "../../src/application/origin-verification.ts";
 import { createWebsites, type Websites } from "../../src/application/websites.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent, RecordedEvent } from "../../src/eventstore/event-store.ts";
@@ -18,6 +22,7 @@ import { collect } from "../support/collect.ts";
 export interface Operated {
   readonly websites: Websites;
   readonly keys: Keys;
+  readonly originVerification: OriginVerification;
   readonly store: EventStore;
   /** What the services take for now; a test may turn it. */
   readonly time: { now: number };
@@ -48,6 +53,7 @@ export const operate = async (): Promise<Operated> => {
   return {
     websites,
     keys,
+    originVerification: createOriginVerification(parts),
     store,
     time,
     append: async (stream, type, data) => {

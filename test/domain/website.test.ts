@@ -1,13 +1,16 @@
 import { expect } from "chai";
-import { Conflict, Invalid, NotFound } from "../../src/domain/errors.ts";
+import { Conflict, Invalid, NotFound, Unauthorized } from "../../src/domain/errors.ts";
 import { parse } from "../../src/domain/validation.ts";
 import {
   changeOrigins,
   configureWebsite,
   evolveWebsite,
   initialWebsite,
+  issueVerification,
+  maxVerifications,
   origins,
   registerWebsite,
+  verifyOrigin,
   type WebsiteEvent,
   websiteName,
 } from "../../src/domain/website.ts";
@@ -16,6 +19,19 @@ const at = "2026-03-01T12:00:00.000Z";
 const later = "2026-03-02T12:00:00.000Z";
 const registration = { websiteId: "web_1", name: "Shop", origins: ["https://shop.example"], at };
 const registered: WebsiteEvent = { type: "WebsiteRegistered", data: registration };
+
+const expiresAt = "2026-03-01T12:15:00.000Z";
+const verification = (changes = {}) => ({
+  hash: "h1",
+  origin: "https://new.example",
+  expiresAt,
+  at,
+  ...changes,
+});
+const issued = (changes = {}): WebsiteEvent => ({
+  type: "OriginVerificationIssued",
+  data: verification(changes),
+});
 
 const given = (...events: WebsiteEvent[]) => events.reduce(evolveWebsite, initialWebsite());
 
@@ -34,6 +50,7 @@ describe("a website", () => {
       websiteId: "web_1",
       name: "Shop",
       origins: ["https://shop.example"],
+      verifications: [],
       config: {},
       registeredAt: at,
     });
@@ -68,9 +85,80 @@ describe("a website", () => {
     expect(changeOrigins(given(registered), { origins: registration.origins, at: later })).to.deep.equal([]);
   });
 
+  it("keeps of a verification that is issued the hash, the origin and its end", () => {
+    const events = issueVerification(given(registered), verification());
+    expect(events).to.deep.equal([issued()]);
+    const { hash, origin, expiresAt } = verification();
+    expect(given(registered, ...events)).to.deep.include({ verifications: [{ hash, origin, expiresAt }] });
+  });
+
+  it("has an origin more once the token is presented from it, and uses the token up", () => {
+    const events = verifyOrigin(given(registered, issued()), {
+      hash: "h1",
+      origin: "https://new.example",
+      at,
+    });
+    expect(events).to.deep.equal([
+      { type: "OriginVerified", data: { hash: "h1", origin: "https://new.example", at } },
+    ]);
+    const website = given(registered, issued(), ...events);
+    expect(website).to.deep.include({
+      origins: ["https://shop.example", "https://new.example"],
+      verifications: [],
+    });
+    expect(() => verifyOrigin(website, { hash: "h1", origin: "https://new.example", at })).to.throw(
+      Unauthorized,
+    );
+  });
+
+  it("has an origin once, however often it is verified", () => {
+    const shop = "https://shop.example";
+    const website = given(registered, issued({ origin: shop }));
+    const verified = verifyOrigin(website, { hash: "h1", origin: shop, at });
+    expect(given(registered, issued({ origin: shop }), ...verified)).to.deep.include({ origins: [shop] });
+  });
+
+  it("takes a token only from the origin it was issued for, whole, and only before its end", () => {
+    const website = given(registered, issued());
+    const right = { hash: "h1", origin: "https://new.example", at };
+    const justBefore = "2026-03-01T12:14:59.999Z";
+    for (const wrong of [
+      { ...right, hash: "h2" },
+      { ...right, origin: "https://shop.example" },
+      { ...right, origin: "https://new.example.evil.example" },
+      { ...right, origin: "https://new.exampl" },
+      { ...right, origin: "null" },
+      { ...right, origin: "" },
+      { ...right, at: expiresAt },
+      { ...right, at: later },
+    ]) {
+      expect(() => verifyOrigin(website, wrong)).to.throw(Unauthorized);
+    }
+    expect(() => verifyOrigin(given(), right)).to.throw(Unauthorized);
+    expect(verifyOrigin(website, { ...right, at: justBefore })).to.have.length(1);
+  });
+
+  it("has so many verifications under way and no more; those that expired make room", () => {
+    const many = Array.from({ length: maxVerifications }, (_, i) => issued({ hash: `h${i}` }));
+    const website = given(registered, ...many);
+    expect(() => issueVerification(website, verification())).to.throw(Conflict);
+    const further = { ...verification(), at: later, expiresAt: "2026-03-02T12:15:00.000Z" };
+    const events = issueVerification(website, further);
+    expect(given(registered, ...many, ...events))
+      .to.have.property("verifications")
+      .with.length(1);
+  });
+
+  it("with as many origins as it may have verifies no more", () => {
+    const all = Array.from({ length: 100 }, (_, i) => `https://${i}.example`);
+    const website = given(registered, { type: "OriginsChanged", data: { origins: all, at } });
+    expect(() => issueVerification(website, verification())).to.throw(Conflict);
+  });
+
   it("must be registered before anything else", () => {
     expect(() => configureWebsite(given(), { config: {}, at })).to.throw(NotFound);
     expect(() => changeOrigins(given(), { origins: [], at })).to.throw(NotFound);
+    expect(() => issueVerification(given(), verification())).to.throw(NotFound);
   });
 
   it("is not brought about by what is told of it", () => {

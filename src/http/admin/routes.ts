@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import type { Audit } from "../../application/audit.ts";
 import type { Keys } from "../../application/keys.ts";
+import type { OriginVerification } from "../../application/origin-verification.ts";
 import type { ReportUsage } from "../../application/usage-report.ts";
 import type { Websites } from "../../application/websites.ts";
 import { jsonBody } from "../middleware.ts";
@@ -15,19 +16,21 @@ export const adminRoutes = ({
   adminToken,
   websites,
   keys,
+  originVerification,
   audit,
   reportUsage,
 }: {
   adminToken: string | undefined;
   websites: Websites;
   keys: Keys;
+  originVerification: OriginVerification;
   audit: Audit;
   reportUsage: ReportUsage;
 }): Router => {
   const router = new Router();
   router.use(operatorOnly(adminToken), jsonBody());
   for (const routes of [
-    websiteRoutes({ websites }),
+    websiteRoutes({ websites, originVerification }),
     keyRoutes({ keys }),
     usageRoutes({ reportUsage }),
     auditRoutes({ audit }),

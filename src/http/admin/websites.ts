@@ -1,12 +1,19 @@
 import Router from "@koa/router";
 import type {} from "koa-body";
+import { type OriginVerification, verificationRequest } from "../../application/origin-verification.ts";
 import { newOrigins, registration, type Websites } from "../../application/websites.ts";
 import { storedConfig } from "../../domain/website-config.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
 
 /** `/admin/websites`: who is served, from where, with which player. */
-export const websiteRoutes = ({ websites }: { websites: Websites }): Router => {
+export const websiteRoutes = ({
+  websites,
+  originVerification,
+}: {
+  websites: Websites;
+  originVerification: OriginVerification;
+}): Router => {
   const router = new Router({ prefix: "/admin/websites" });
 
   router.post("/", async (ctx) => {
@@ -34,6 +41,14 @@ export const websiteRoutes = ({ websites }: { websites: Websites }): Router => {
   router.put("/:id/origins", async (ctx) => {
     const { origins } = parse(newOrigins, ctx.request.body);
     ctx.body = await websites.setOrigins(paramOf(ctx, "id"), origins, operatorOf(ctx));
+  });
+
+  router.post("/:id/verifications", async (ctx) => {
+    const { origin } = parse(verificationRequest, ctx.request.body);
+    const verification = await originVerification.issue(paramOf(ctx, "id"), origin, operatorOf(ctx));
+    ctx.status = 201;
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = verification;
   });
 
   return router;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import type { Sound, Synthesis, SynthesisPlan } from "../../application/synthesis.ts";
+import type { ApiCors } from "../cors.ts";
 import { isOurFault } from "../errors.ts";
 import { type Gate, limitHeaders, requireAdmission } from "../gate.ts";
 import { send, sendError } from "../reply.ts";
@@ -20,12 +21,14 @@ const never = new AbortController().signal;
  */
 export const createLane = ({
   gate,
+  apiCors,
   synthesis,
   answerer,
   prepared,
   log,
 }: {
   gate: Gate;
+  apiCors: ApiCors;
   synthesis: Synthesis;
   answerer: Answerer;
   prepared: PreparedPlans;
@@ -38,7 +41,8 @@ export const createLane = ({
     sound: Sound,
   ): Promise<void> => {
     const requestId = randomUUID();
-    const headers: Record<string, string> = { "X-Request-Id": requestId };
+    const headers = apiCors(req.headers.origin);
+    headers["X-Request-Id"] = requestId;
     try {
       const caller = gate(req);
       Object.assign(headers, limitHeaders(caller.admission));
@@ -50,7 +54,8 @@ export const createLane = ({
         requestId,
         signal: never,
       });
-      send(res, { ...answer, headers: Object.assign(headers, answer.headers) });
+      const vary = answer.headers.Vary ? `Origin, ${answer.headers.Vary}` : "Origin";
+      send(res, { ...answer, headers: Object.assign(headers, answer.headers, { Vary: vary }) });
     } catch (error) {
       const answer = sendError(res, error, headers);
       if (isOurFault(answer)) log.error({ requestId, err: error }, "failed");

@@ -1,0 +1,37 @@
+import { evolveOrigins, type WebsiteEvent, websiteStream } from "../src/domain/website.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./runner.ts";
+
+/** The origins of all websites together, and how many websites have each. */
+export interface VerifiedOrigins {
+  readonly ofWebsites: Record<string, readonly string[]>;
+  readonly websites: Record<string, number>;
+}
+
+const everywhere = "all";
+
+/** Which origins any website has, in one partition: a question that comes without a key. */
+export const verifiedOrigins: Projection<VerifiedOrigins> = {
+  name: "verified-origins",
+  version: 1,
+  prefixes: [websiteStream("")],
+  partition: () => everywhere,
+  initial: () => ({ ofWebsites: {}, websites: {} }),
+  apply: (state, { stream, type, data }) => {
+    const { ofWebsites, websites } = state;
+    const was = ofWebsites[stream] ?? [];
+    const now = evolveOrigins(was, { type, data } as WebsiteEvent);
+    if (now === was) return state;
+    for (const origin of was) {
+      const left = (websites[origin] ?? 0) - 1;
+      if (left > 0) websites[origin] = left;
+      else delete websites[origin];
+    }
+    for (const origin of now) websites[origin] = (websites[origin] ?? 0) + 1;
+    ofWebsites[stream] = now;
+    return state;
+  },
+};
+
+export const isVerifiedOrigin = (view: View<VerifiedOrigins>, origin: string): boolean =>
+  Object.hasOwn(view.get(everywhere)?.websites ?? {}, origin);

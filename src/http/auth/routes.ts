@@ -1,0 +1,43 @@
+import Router from "@koa/router";
+import type { AccessTokens } from "../../application/access-tokens.ts";
+import type { FailedAttempts } from "../../application/failed-attempts.ts";
+import type { OriginVerification } from "../../application/origin-verification.ts";
+import { Unauthorized } from "../../domain/errors.ts";
+import type { ClientAddress } from "../client-address.ts";
+import { bearerOf } from "../credentials.ts";
+import type { Gate } from "../gate.ts";
+import { authenticated } from "../middleware.ts";
+
+/** `POST /v2/auth/refresh` and `POST /v2/auth/verify-origin`. Neither reads a body. */
+export const authRoutes = ({
+  gate,
+  accessTokens,
+  originVerification,
+  failedAttempts,
+  clientOf,
+}: {
+  gate: Gate;
+  accessTokens: AccessTokens;
+  originVerification: OriginVerification;
+  failedAttempts: FailedAttempts;
+  clientOf: ClientAddress;
+}): Router => {
+  const router = new Router({ prefix: "/v2/auth" });
+
+  router.post("/refresh", authenticated(gate), (ctx) => {
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = accessTokens.issue(ctx.state.caller.principal);
+  });
+
+  router.post("/verify-origin", async (ctx) => {
+    const client = clientOf(ctx.req);
+    failedAttempts.requireRoom(client); // a look at the log is not to be had for guesses without end
+    const presented = { token: bearerOf(ctx.get("Authorization")), origin: ctx.get("Origin") };
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = await originVerification.verify(presented, ctx.state.requestId).catch((error) => {
+      throw error instanceof Unauthorized ? failedAttempts.refuse(client, error.message) : error;
+    });
+  });
+
+  return router;
+};
