@@ -1,0 +1,57 @@
+import { isSameVoice, ownName } from "../src/domain/native-voice.ts";
+import {
+  evolvePlatform,
+  initialPlatform,
+  type KnownVoice,
+  type Platform,
+  type PlatformEvent,
+  platformStream,
+} from "../src/domain/platform.ts";
+import { browsers, operatingSystems, type PlatformAsked } from "../src/domain/platform-names.ts";
+import type { SystemVoice } from "../src/domain/speech.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./runner.ts";
+
+/** The voices that browsers were seen to have; the partition is the stream, `platform-{browser}-{os}`. */
+export const platforms: Projection<Platform> = {
+  name: "platforms",
+  version: 1,
+  prefixes: ["platform-"],
+  partition: ({ stream }) => stream,
+  initial: initialPlatform,
+  apply: (platform, { type, data }) => evolvePlatform(platform, { type, data } as PlatformEvent),
+};
+
+/** Whether the native voice was reported for a platform such as the one asked about, of this version or an earlier one. */
+export const wasReported = (view: View<Platform>, asked: PlatformAsked, voice: SystemVoice): boolean =>
+  streamsOf(asked).some((stream) => {
+    const platform = view.get(stream);
+    return platform && byOwnName(platform).get(ownName(voice.name))?.some(isMeant(asked, voice));
+  });
+
+const isMeant =
+  (asked: PlatformAsked, voice: SystemVoice) =>
+  (known: KnownVoice): boolean =>
+    isSameVoice(voice, known) &&
+    known.browserVersion <= (asked.browserVersion ?? known.browserVersion) &&
+    known.osVersion <= (asked.osVersion ?? known.osVersion);
+
+const streamsOf = ({ browser, os }: PlatformAsked): string[] =>
+  browsers
+    .filter((one) => browser === undefined || one === browser)
+    .flatMap((one) =>
+      operatingSystems
+        .filter((other) => os === undefined || other === os)
+        .map((other) => platformStream(one, other)),
+    );
+
+const indexes = new WeakMap<Platform, ReadonlyMap<string, readonly KnownVoice[]>>();
+
+/** A platform's state is never changed but replaced: its index stays right as long as it is there. */
+const byOwnName = (platform: Platform): ReadonlyMap<string, readonly KnownVoice[]> => {
+  const known = indexes.get(platform);
+  if (known) return known;
+  const index = Map.groupBy(Object.values(platform.voices), ({ name }) => name);
+  indexes.set(platform, index);
+  return index;
+};

@@ -1,0 +1,33 @@
+import type { Browser, OperatingSystem, PlatformAsked } from "./platform-names.ts";
+import type { SystemVoice } from "./speech.ts";
+
+/** A voice that browsers bring with them, and where it is known to be. */
+export interface NativeVoice {
+  readonly name: string;
+  readonly lang: string;
+  readonly on: readonly { readonly browser?: Browser; readonly os?: OperatingSystem }[];
+}
+
+/** A native system voice is one that no engine of ours speaks. */
+export const isNative = ({ service }: SystemVoice): boolean => service === undefined;
+
+/**
+ * A voice's own name, without what browsers add to it (`Samantha (English (United States))`, `Microsoft Zira Desktop -
+ * English (United States)`), which is worded in the language of the browser.
+ */
+export const ownName = (name: string): string => name.replace(/( Desktop)?( - .*| ?[(（].*)?$/u, "");
+
+/** Whether the system voice and the native one are the same; a system voice without a language is in any. */
+export const isSameVoice = (
+  { name, lang }: Pick<SystemVoice, "name" | "lang">,
+  native: Pick<NativeVoice, "name" | "lang">,
+): boolean =>
+  ownName(name) === ownName(native.name) &&
+  (lang === undefined || lang.toLowerCase() === native.lang.toLowerCase());
+
+/** Whether the platform asked about can be one that the voice is on. */
+export const isOn = ({ on }: NativeVoice, asked: PlatformAsked): boolean =>
+  on.some(({ browser, os }) => mayBe(asked.browser, browser) && mayBe(asked.os, os));
+
+const mayBe = <Name>(asked: Name | undefined, there: Name | undefined): boolean =>
+  asked === undefined || there === undefined || asked === there;

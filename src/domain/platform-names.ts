@@ -1,0 +1,77 @@
+/** The browsers and operating systems that voices are kept account of. Their names are parts of streams' names: no hyphens. */
+export const browsers = ["chrome", "chromium", "edge", "firefox", "opera", "safari", "samsung"] as const;
+export type Browser = (typeof browsers)[number];
+
+export const operatingSystems = ["android", "chromeos", "ios", "linux", "macos", "windows"] as const;
+export type OperatingSystem = (typeof operatingSystems)[number];
+
+/** A platform as a client names it. */
+export interface PlatformSaid {
+  readonly browser?: string | undefined;
+  readonly browserVersion?: string | undefined;
+  readonly os?: string | undefined;
+  readonly osVersion?: string | undefined;
+}
+
+/** What is asked about: a part that is absent may be anything, an `unknown` one is nothing that we know of. */
+export interface PlatformAsked {
+  readonly browser?: Browser | "unknown";
+  /** The major version. */
+  readonly browserVersion?: number;
+  readonly os?: OperatingSystem | "unknown";
+  readonly osVersion?: number;
+}
+
+/** The platform asked about, or undefined when neither browser nor system is named: versions alone say nothing. */
+export const platformAsked = (said: PlatformSaid): PlatformAsked | undefined => {
+  if (!said.browser && !said.os) return undefined;
+  const browserVersion = majorVersion(said.browserVersion);
+  const osVersion = majorVersion(said.osVersion);
+  return {
+    ...(said.browser && { browser: browserNamed(said.browser) ?? "unknown" }),
+    ...(said.browser && browserVersion !== undefined && { browserVersion }),
+    ...(said.os && { os: systemNamed(said.os) ?? "unknown" }),
+    ...(said.os && osVersion !== undefined && { osVersion }),
+  };
+};
+
+export const browserNamed = (name: string): Browser | undefined => aliasedBrowsers.get(plain(name));
+export const systemNamed = (name: string): OperatingSystem | undefined => aliasedSystems.get(plain(name));
+
+/** `120` of `120.0.6099.109`, `17` of `17_4`; undefined for what is no version or has more than three digits. */
+export const majorVersion = (version: string | undefined): number | undefined => {
+  const [, major] = /^\D{0,10}(\d{1,3})(?!\d)/.exec(version ?? "") ?? [];
+  return major === undefined ? undefined : Number(major);
+};
+
+/** As user-agent parsers and client hints word them; letters and digits alone, in lower case. */
+const browserAliases: Readonly<Record<Browser, string>> = {
+  chrome: "chrome googlechrome chromemobile mobilechrome chromeformobile crios chromewebview",
+  chromium: "chromium headlesschrome chromeheadless",
+  edge: "edge microsoftedge msedge edg edga edgios edgechromium",
+  firefox: "firefox mozillafirefox mobilefirefox firefoxmobile fxios firefoxios",
+  opera: "opera opr operamobile operatouch operagx",
+  safari: "safari mobilesafari applesafari",
+  samsung: "samsung samsunginternet samsungbrowser",
+};
+
+const systemAliases: Readonly<Record<OperatingSystem, string>> = {
+  android: "android",
+  chromeos: "chromeos chromiumos cros",
+  ios: "ios ipados iphoneos iphone ipad ipod",
+  linux: "linux gnulinux ubuntu debian fedora",
+  macos: "macos macosx osx mac macintosh macintel",
+  windows: "windows windowsnt microsoftwindows win win32 win64",
+};
+
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+const aliased = <Name extends string>(table: Readonly<Record<Name, string>>): ReadonlyMap<string, Name> =>
+  new Map(
+    Object.entries<string>(table).flatMap(([name, aliases]) =>
+      aliases.split(" ").map((alias): [string, Name] => [alias, name as Name]),
+    ),
+  );
+
+const aliasedBrowsers = aliased(browserAliases);
+const aliasedSystems = aliased(systemAliases);

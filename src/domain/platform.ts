@@ -1,0 +1,122 @@
+import { ownName } from "./native-voice.ts";
+import { type Browser, majorVersion, type OperatingSystem } from "./platform-names.ts";
+import { languageTag } from "./voice-schema.ts";
+
+/**
+ * The voices that one browser was seen to have on one operating system. Stream `platform-{browser}-{os}`: as many as
+ * there are names for both, whatever is reported. Nothing in it tells of a person: neither who reported nor from where.
+ */
+export type PlatformEvent = { readonly type: "VoicesReported"; readonly data: VoicesReported };
+
+/** Voices that were not known there yet, or known only for later versions. */
+export interface VoicesReported {
+  readonly browserVersion: number;
+  readonly osVersion: number;
+  readonly voices: readonly ReportedVoice[];
+  readonly at: string;
+}
+
+export interface ReportedVoice {
+  /** The voice's own name (`ownName`). */
+  readonly name: string;
+  /** BCP-47, canonical. */
+  readonly lang: string;
+  /** Whether the voice speaks without the network. */
+  readonly localService: boolean;
+}
+
+/** The versions are the earliest major ones that it was reported for; 0 when a report did not tell. */
+export interface KnownVoice extends ReportedVoice {
+  readonly browserVersion: number;
+  readonly osVersion: number;
+  /** How often an event told of it. */
+  readonly told: number;
+}
+
+/** Keys are `voiceKey`s. */
+export interface Platform {
+  readonly voices: Readonly<Record<string, KnownVoice>>;
+}
+
+/**
+ * Reports come from anybody's browser: what they can add to the log is bounded for every platform. Voices that the
+ * catalog has are taken where there is no room for others any more.
+ */
+export const platformBounds = { voices: 500, withTheCatalogs: 1_000, tellings: 10 } as const;
+
+export const platformStream = (browser: Browser, os: OperatingSystem): string => `platform-${browser}-${os}`;
+
+export const initialPlatform = (): Platform => ({ voices: {} });
+
+export const evolvePlatform = (platform: Platform, event: PlatformEvent): Platform => {
+  if (event.type !== "VoicesReported") return platform;
+  const { browserVersion, osVersion, voices } = event.data;
+  const told = voices.map((voice): [string, KnownVoice] => {
+    const key = voiceKey(voice);
+    const was = platform.voices[key];
+    return [
+      key,
+      {
+        ...voice,
+        browserVersion: Math.min(browserVersion, was?.browserVersion ?? browserVersion),
+        osVersion: Math.min(osVersion, was?.osVersion ?? osVersion),
+        told: (was?.told ?? 0) + 1,
+      },
+    ];
+  });
+  return { voices: { ...platform.voices, ...Object.fromEntries(told) } };
+};
+
+export const platformDecider = { initial: initialPlatform, evolve: evolvePlatform };
+
+export interface ReportVoices {
+  readonly browserVersion: number;
+  readonly osVersion: number;
+  /** Plausible ones: see `plausibleVoice`. */
+  readonly voices: readonly ReportedVoice[];
+  /** Whether it is one of the catalog's native voices. */
+  readonly isInCatalog: (voice: ReportedVoice) => boolean;
+  readonly at: string;
+}
+
+/** What of the report is news. The same report again is none. */
+export const reportVoices = (
+  { voices: known }: Platform,
+  { voices, browserVersion, osVersion, isInCatalog, at }: ReportVoices,
+): PlatformEvent[] => {
+  let count = Object.keys(known).length;
+  const hasRoom = (voice: ReportedVoice): boolean =>
+    count < (isInCatalog(voice) ? platformBounds.withTheCatalogs : platformBounds.voices);
+  const isNews = (voice: ReportedVoice): boolean => {
+    const was = known[voiceKey(voice)];
+    if (was === undefined) {
+      if (!hasRoom(voice)) return false;
+      count += 1;
+      return true;
+    }
+    const isEarlier = browserVersion < was.browserVersion || osVersion < was.osVersion;
+    return isEarlier && was.told < platformBounds.tellings;
+  };
+  const different = new Map(voices.map((voice) => [voiceKey(voice), voice]));
+  const news = [...different.values()].filter(isNews);
+  if (news.length === 0) return [];
+  return [{ type: "VoicesReported", data: { browserVersion, osVersion, voices: news, at } }];
+};
+
+/** What is kept of a version: its major number, 0 for one that is not told. */
+export const keptVersion = (version: string): number => majorVersion(version) ?? 0;
+
+/** Letters of any script, digits and a few marks: no path, no address, no long number. */
+const plausibleName = /^(?!.*\d{5})[\p{L}\p{N}][\p{L}\p{M}\p{N} .,'’&+_-]{0,99}$/u;
+
+/** What is kept of a voice that a browser told of, or undefined for what cannot be a voice's name and language. */
+export const plausibleVoice = (voice: ReportedVoice): ReportedVoice | undefined => {
+  const name = ownName(voice.name.normalize("NFC")).trim();
+  const lang = voice.lang.replaceAll("_", "-");
+  if (!plausibleName.test(name) || !languageTag.safeParse(lang).success) return undefined;
+  const [canonical = lang] = Intl.getCanonicalLocales(lang);
+  return { name, lang: canonical, localService: voice.localService };
+};
+
+/** Begins with the language, so that no name (`__proto__`) can be a key by itself. */
+const voiceKey = ({ name, lang }: ReportedVoice): string => `${lang} ${name}`;
