@@ -9,11 +9,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * (addresses or CIDRs): what stands further left may be anybody's invention.
  */
 export const clientAddress = (trusted: readonly string[]): ClientAddress => {
-  const proxies = blockList(trusted);
-  const isProxy = (address: string): boolean => {
-    const family = isIP(address);
-    return family !== 0 && proxies.check(address, family === 4 ? "ipv4" : "ipv6");
-  };
+  const isProxy = trustedProxies(trusted);
   return (request) => {
     const peer = plain(request.socket.remoteAddress ?? "");
     if (trusted.length === 0 || !isProxy(peer)) return peer;
@@ -26,6 +22,16 @@ export const clientAddress = (trusted: readonly string[]): ClientAddress => {
       if (!isProxy(address)) break;
     }
     return client;
+  };
+};
+
+/** Tells whether an address is in one of the networks (addresses or CIDRs). */
+export const trustedProxies = (trusted: readonly string[]): ((address: string) => boolean) => {
+  const proxies = blockList(trusted);
+  return (address) => {
+    const known = plain(address);
+    const family = isIP(known);
+    return family !== 0 && proxies.check(known, family === 4 ? "ipv4" : "ipv6");
   };
 };
 

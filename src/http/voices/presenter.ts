@@ -1,0 +1,68 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { VoiceCollection } from "../../application/voices.ts";
+import type { Voice } from "../../domain/speech.ts";
+import { type TaggedJson, taggedJson, tagOf } from "../tagged-json.ts";
+import { byLanguageLinks, collectionLinks, voiceDetailLinks, voiceLinks } from "./links.ts";
+
+/** Lists that are kept written out: a third of a megabyte each, for each address that the service is asked under. */
+const writtenBytes = 32 * 1024 * 1024;
+
+interface Written {
+  /** A JSON object without its end. */
+  readonly text: Buffer;
+  readonly digest: string;
+}
+
+/** Writes answers about voices (spec 2.6). Whole lists are written once for each revision and address. */
+export const createVoicePresenter = () => {
+  const written = new LRUCache<string, Written>({
+    maxSize: writtenBytes,
+    sizeCalculation: ({ text }) => text.length,
+  });
+
+  const writtenOnce = (key: string, write: () => object): Written => {
+    const known = written.get(key);
+    if (known) return known;
+    const text = Buffer.from(JSON.stringify(write()).slice(0, -1));
+    const fresh = { text, digest: hash("sha256", text, "base64url") };
+    written.set(key, fresh);
+    return fresh;
+  };
+
+  return {
+    /** VoicesListResponse. `query`: what of the query was heeded. */
+    list: (base: string, collection: VoiceCollection, query: object): TaggedJson => {
+      const { text, digest } = writtenOnce(`${base} ${collection.revision}`, () => ({
+        voices: collection.voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
+        ...restOf(collection),
+      }));
+      const end = `,"_links":${JSON.stringify(collectionLinks(base, query))}}`;
+      return { body: Buffer.concat([text, Buffer.from(end)]), etag: tagOf(digest + end) };
+    },
+
+    /** VoiceReportResponse. */
+    report: (collection: VoiceCollection): TaggedJson => {
+      const { text, digest } = writtenOnce(collection.revision, () => ({
+        voices: collection.voices,
+        ...restOf(collection),
+      }));
+      return { body: Buffer.concat([text, Buffer.from("}")]), etag: tagOf(digest) };
+    },
+
+    /** VoicesByLanguageResponse. */
+    byLanguage: (base: string, language: string, voices: readonly Voice[]): TaggedJson =>
+      taggedJson({
+        language,
+        voices: voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
+        count: voices.length,
+        _links: byLanguageLinks(base, language),
+      }),
+
+    /** VoiceDetailResponse. */
+    detail: (base: string, voice: Voice): TaggedJson =>
+      taggedJson({ voice, _links: voiceDetailLinks(base, voice) }),
+  };
+};
+
+const restOf = ({ voices, systemVoices }: VoiceCollection) => ({ systemVoices, count: voices.length });
