@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { catalog } from "../projections/catalog.ts";
 import { keys as keysProjection } from "../projections/keys.ts";
 import { monthlyQuota } from "../projections/monthly-quota.ts";
+import { platforms } from "../projections/platforms.ts";
 import { rate } from "../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../projections/runner.ts";
 import { noSnapshots, snapshotFiles } from "../projections/snapshot.ts";
@@ -23,11 +24,14 @@ import { createOriginVerification, type OriginVerification } from "./application
 import { createRateLimiter } from "./application/rate-limiter.ts";
 import { createSynthesis } from "./application/synthesis.ts";
 import { createUsageReport, type ReportUsage } from "./application/usage-report.ts";
+import { createVoiceReports } from "./application/voice-reports.ts";
+import { createVoices, noOwnVoices } from "./application/voices.ts";
 import { createWebsites, type Websites } from "./application/websites.ts";
 import { ffmpegEncoder } from "./audio/ffmpeg-encoder.ts";
 import { openFilesystemAudioStore } from "./audio/filesystem-audio-store.ts";
 import { createMemoryCache } from "./audio/memory-cache.ts";
 import { createPipeline } from "./audio/pipeline.ts";
+import { nativeVoices } from "./catalog-seed/native-voices.ts";
 import { releaseSeed } from "./catalog-seed/seed.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "./domain/catalog.ts";
 import type { EngineCode } from "./domain/speech.ts";
@@ -42,18 +46,21 @@ import { audioRoutes } from "./http/audio.ts";
 import { renewTokens } from "./http/auth/renewal.ts";
 import { authRoutes } from "./http/auth/routes.ts";
 import { clientAddress } from "./http/client-address.ts";
+import { configRoutes } from "./http/config/routes.ts";
 import { cors, createApiCors } from "./http/cors.ts";
 import { createGate } from "./http/gate.ts";
 import { exposedHeaders, headerNames } from "./http/header-names.ts";
 import { healthRoutes } from "./http/health.ts";
 import { tellDeprecation } from "./http/legacy/deprecation.ts";
 import { legacyRoutes } from "./http/legacy/routes.ts";
+import { createPublicUrl } from "./http/public-url.ts";
 import { listen } from "./http/server.ts";
 import { createAnswerer } from "./http/synthesis/answer.ts";
 import { createLane } from "./http/synthesis/lane.ts";
 import { createPreparedPlans } from "./http/synthesis/prepared-plans.ts";
 import { synthesizeRequest } from "./http/synthesis/request.ts";
 import { synthesisRoutes } from "./http/synthesis/routes.ts";
+import { voiceRoutes } from "./http/voices/routes.ts";
 import { deriveKey, obtainMasterKey } from "./master-key.ts";
 import type { Settings } from "./settings.ts";
 import { openSubprocessHost } from "./subprocess/subprocess-host.ts";
@@ -98,6 +105,7 @@ export const composeCore = async (
       rate,
       monthlyQuota,
       usageTotals,
+      platforms,
     ],
     snapshots: keepSnapshots ? snapshots : { ...snapshots, save: noSnapshots.save },
     clock,
@@ -184,6 +192,15 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     answerer: createAnswerer(synthesis, names),
     prepared: createPreparedPlans(),
   };
+  const { gate } = speaking;
+  const catalogView = runner.view(catalog);
+  const voices = createVoices({
+    catalog: catalogView,
+    platforms: runner.view(platforms),
+    nativeVoices,
+    ownVoices: noOwnVoices,
+  });
+  const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
   const checkHealth = createHealth({
     clock,
     checks: [
@@ -200,7 +217,9 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     routes: [
       healthRoutes({ checkHealth }),
       audioRoutes({ fetchObject: sound.pipeline.fetch }),
-      authRoutes({ gate: speaking.gate, accessTokens, originVerification, failedAttempts, clientOf }),
+      authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
+      configRoutes({ gate, websites: core.websites, accessTokens }),
+      voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),
       synthesisRoutes({ ...speaking, schema }),
       legacyRoutes({ ...speaking, schema }),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
