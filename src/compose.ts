@@ -48,11 +48,14 @@ import { authRoutes } from "./http/auth/routes.ts";
 import { clientAddress } from "./http/client-address.ts";
 import { configRoutes } from "./http/config/routes.ts";
 import { cors, createApiCors } from "./http/cors.ts";
+import { docsRoutes } from "./http/docs/routes.ts";
 import { createGate } from "./http/gate.ts";
 import { exposedHeaders, headerNames } from "./http/header-names.ts";
 import { healthRoutes } from "./http/health.ts";
 import { tellDeprecation } from "./http/legacy/deprecation.ts";
 import { legacyRoutes } from "./http/legacy/routes.ts";
+import { describeApi } from "./http/openapi/document.ts";
+import { openApiRoutes } from "./http/openapi/routes.ts";
 import { createPublicUrl } from "./http/public-url.ts";
 import { listen } from "./http/server.ts";
 import { createAnswerer } from "./http/synthesis/answer.ts";
@@ -222,6 +225,8 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),
       synthesisRoutes({ ...speaking, schema }),
       legacyRoutes({ ...speaking, schema }),
+      openApiRoutes(describeApi({ schema, names, publicUrl: settings.publicUrl })),
+      docsRoutes(settings),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
     ],
   });

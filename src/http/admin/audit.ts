@@ -8,7 +8,7 @@ import { type AuditFormat, auditFormats, auditText } from "../../application/aud
 import { leaving } from "../middleware.ts";
 import { parse } from "../validation.ts";
 
-const query = z.object({
+export const auditQuery = z.object({
   apiKey: z.string().min(1).optional(),
   from: z.string().optional(),
   to: z.string().optional(),
@@ -36,7 +36,7 @@ const contentTypes: Record<AuditFormat, string> = {
 export const auditRoutes = ({ audit }: { audit: Audit }): Router => {
   const router = new Router({ prefix: "/admin" });
   router.get("/audit", async (ctx) => {
-    const { format = formatAccepted(ctx), ...request } = parse(query, ctx.query);
+    const { format = formatAccepted(ctx), ...request } = parse(auditQuery, ctx.query);
     const text = Readable.from(auditText(audit({ ...request, signal: leaving(ctx) }), format));
     await once(text, "readable"); // what fails before the first entry is still told with a status of its own
     ctx.body = text;

@@ -7,9 +7,9 @@ import { planOrTier, planRequest } from "../../domain/plan.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
 
-const issuance = z.strictObject({ plan: planOrTier });
-const suspension = z.strictObject({ reason });
-const reinstatement = z.strictObject({ reason: reason.default("reinstated by the operator") });
+export const issuance = z.strictObject({ plan: planOrTier });
+export const suspension = z.strictObject({ reason });
+export const reinstatement = z.strictObject({ reason: reason.default("reinstated by the operator") });
 
 /** `/admin/keys`, and the keys of `/admin/websites/{id}`: what is counted, and how much is allowed. */
 export const keyRoutes = ({ keys }: { keys: Keys }): Router => {

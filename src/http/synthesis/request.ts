@@ -1,8 +1,12 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../application/synthesis.ts";
 import { Invalid, type Problem } from "../../domain/errors.ts";
-import { audioFormats, countCharacters, engineCodes } from "../../domain/speech.ts";
+import { audioFormats, countCharacters } from "../../domain/speech.ts";
 import { parse } from "../validation.ts";
+import { TTSService } from "../voices/schemas.ts";
+
+export const AudioFormat = z.enum(audioFormats);
+export const VoiceGender = z.enum(["m", "male", "f", "female"]).transform(normalGender);
 
 /** SynthesizeRequest (spec 2.7): one schema for the body and for the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
@@ -15,24 +19,62 @@ export const synthesizeRequest = (maxCharacters: number) =>
         .refine(
           (text) => countCharacters(text) <= maxCharacters,
           `text is longer than ${maxCharacters} characters.`,
-        ),
-      voice: z.string().min(1).max(100).optional(),
+        )
+        .meta({
+          description: "Plain text, or SSML: a text that begins with `<speak`.",
+          minLength: 1,
+          maxLength: maxCharacters,
+          examples: ["The train to Oxford leaves at nine."],
+        }),
+      voice: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({
+          description: "A voice by its friendly name, which settles engine and language.",
+          examples: ["UK English Female"],
+        }),
       lang: z
         .string()
         .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "lang must be a BCP-47 code.")
-        .optional(),
-      engine: z.enum(engineCodes).optional(),
-      name: z.string().min(1).max(100).optional(),
-      gender: z.enum(["m", "male", "f", "female"]).transform(normalGender).optional(),
-      pitch: z.number().min(0).max(2).default(1),
-      rate: z.number().min(0).max(2).default(1),
-      volume: z.number().min(0).max(1).default(1),
-      format: z.enum(audioFormats).optional(),
+        .optional()
+        .meta({
+          description: "BCP-47 language code; required unless `voice` is given.",
+          examples: ["en-GB"],
+        }),
+      engine: TTSService.optional().meta({
+        description: "This engine alone. Without it g1, then the other free engines.",
+        examples: ["g1"],
+      }),
+      name: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: "A system voice of the engine by its name; prefer `voice`." }),
+      gender: VoiceGender.optional().meta({
+        description: "Preferred when no voice is named.",
+        examples: ["female"],
+      }),
+      pitch: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
+      rate: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
+      volume: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(1)
+        .meta({ description: "0 is silence: 204, and nothing is made." }),
+      format: AudioFormat.optional().meta({
+        description: "One that the engine has; without it the engine's default.",
+        examples: ["mp3"],
+      }),
     })
     .refine(({ voice, lang }) => voice !== undefined || lang !== undefined, {
       error: "Either voice or lang is required.",
       path: ["lang"],
-    });
+    })
+    .meta({ anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
 
 export type RequestSchema = ReturnType<typeof synthesizeRequest>;
 

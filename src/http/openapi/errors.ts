@@ -1,0 +1,153 @@
+import { z } from "zod";
+import type { ZodOpenApiResponseObject } from "zod-openapi";
+import { type ErrorResponse, errorResponse } from "../error-response.ts";
+import { authenticate, contentRange, limits, noStore, requestId, retryAfter } from "./headers.ts";
+
+/** The answers that are errors: one description for each status, wherever it occurs. */
+
+/** Who is told: a caller whose key is counted, or anybody else. */
+export type Audience = "counted" | "anyone";
+
+interface ErrorDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly headers?: z.ZodRawShape;
+  readonly example: Omit<ErrorResponse["error"], "statusCode">;
+  /** Also an answer from before the key was known. */
+  readonly early?: true;
+}
+
+const errors = {
+  400: {
+    name: "Invalid",
+    description: "The request is not as it must be; `errors` lists what is wrong.",
+    example: {
+      message: "Too big: expected number to be <=2",
+      code: "VALIDATION_ERROR",
+      errors: [{ path: ["pitch"], message: "Too big: expected number to be <=2" }],
+    },
+    early: true,
+  },
+  401: {
+    name: "Unauthorized",
+    description: "Credentials are missing or wrong.",
+    headers: authenticate,
+    example: { message: "The API key or secret is missing or wrong.", code: "UNAUTHORIZED" },
+    early: true,
+  },
+  403: {
+    name: "KeySuspended",
+    description:
+      "The key is suspended, or would pass its monthly quota with this request and is suspended now.",
+    example: { message: "The key is suspended: invoice overdue.", code: "KEY_SUSPENDED" },
+  },
+  404: {
+    name: "NotFound",
+    description: "What was named is not there.",
+    example: { message: 'There is no voice "Nobody".', code: "NOT_FOUND" },
+  },
+  409: {
+    name: "Conflict",
+    description: "The request does not fit the state of what it names.",
+    example: { message: "A key has at most 10 secrets: revoke one first.", code: "CONFLICT" },
+  },
+  413: {
+    name: "PayloadTooLarge",
+    description: "The body is larger than 1 MiB.",
+    example: { message: "The body is larger than 1 MiB.", code: "PAYLOAD_TOO_LARGE" },
+  },
+  416: {
+    name: "RangeNotSatisfiable",
+    description: "The range lies outside the audio.",
+    headers: contentRange,
+    example: { message: "The range lies outside the audio.", code: "RANGE_NOT_SATISFIABLE" },
+  },
+  429: {
+    name: "TooManyRequests",
+    description:
+      "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`). Without the limit's headers when it was the address that failed to authenticate too often.",
+    headers: retryAfter,
+    example: { message: "More than 100 requests in this minute.", code: "RATE_LIMIT_EXCEEDED" },
+    early: true,
+  },
+  431: {
+    name: "HeadersTooLarge",
+    description: "The address or a header is longer than any that can be meant.",
+    example: {
+      message: "The request cannot be read.",
+      code: "VALIDATION_ERROR",
+      errors: [{ path: [], message: "The request cannot be read." }],
+    },
+    early: true,
+  },
+  500: {
+    name: "InternalError",
+    description: "A fault of the service.",
+    example: { message: "Something went wrong on our side.", code: "INTERNAL_ERROR" },
+    early: true,
+  },
+  502: {
+    name: "EngineFailed",
+    description: "The engine failed; `message` carries its own words.",
+    headers: { "Retry-After": retryAfter["Retry-After"].optional() },
+    example: { message: "espeak-ng ended without a sound." },
+  },
+  503: {
+    name: "Unavailable",
+    description: "A part that the answer needs is not to be had now.",
+    headers: retryAfter,
+    example: { message: "The event store cannot be reached.", code: "UNAVAILABLE" },
+    early: true,
+  },
+} as const satisfies Record<number, ErrorDescription>;
+
+export type ErrorStatus = keyof typeof errors;
+
+const described = (
+  status: ErrorStatus,
+  audience: Audience,
+  more: z.ZodRawShape,
+): ZodOpenApiResponseObject => {
+  const { description, example, headers, early }: ErrorDescription = errors[status];
+  const counted = audience === "counted" && (early ? z.object(limits).partial().shape : limits);
+  return {
+    description,
+    headers: z.object({ ...requestId, ...noStore, ...counted, ...headers, ...more }),
+    content: {
+      "application/json": {
+        schema: errorResponse,
+        example: { error: { statusCode: status, ...example } },
+      },
+    },
+  };
+};
+
+/** Told under one name each, because most operations share them. */
+const shared = (audience: Audience): Record<ErrorStatus, ZodOpenApiResponseObject> =>
+  Object.fromEntries(
+    Object.entries(errors).map(([status, { name }]) => [
+      status,
+      {
+        id: audience === "counted" ? `${name}Counted` : name,
+        ...described(Number(status) as ErrorStatus, audience, {}),
+      },
+    ]),
+  ) as Record<ErrorStatus, ZodOpenApiResponseObject>;
+
+const responses: Record<Audience, Record<ErrorStatus, ZodOpenApiResponseObject>> = {
+  counted: shared("counted"),
+  anyone: shared("anyone"),
+};
+
+/** The error answers of an operation; `more`: headers of its own that they carry too. */
+export const errorAnswers = (
+  audience: Audience,
+  statuses: readonly ErrorStatus[],
+  more?: z.ZodRawShape,
+): Partial<Record<`${ErrorStatus}`, ZodOpenApiResponseObject>> =>
+  Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      more ? described(status, audience, more) : responses[audience][status],
+    ]),
+  );

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { healthStatus } from "../../health.ts";
+import { errorAnswers } from "../errors.ts";
+import { caching, etag, noStore, requestId } from "../headers.ts";
+import { nobody } from "../security.ts";
+
+const health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } } as const;
+const conditions = z.object({
+  "If-None-Match": z.string().optional().meta({ description: "Tags that the caller has." }),
+});
+const hourly = caching("public, max-age=3600");
+const revalidated = caching("public, no-cache");
+const immutable = caching("public, max-age=31536000, immutable");
+
+/** What tells of the service itself. */
+export const servicePaths: ZodOpenApiPathsObject = {
+  "/health": {
+    get: {
+      operationId: "checkHealth",
+      tags: ["Service"],
+      summary: "The state of the service and its parts",
+      security: nobody,
+      responses: {
+        "200": {
+          description: "It serves; `degraded`: without something.",
+          headers: z.object({ ...requestId, ...noStore }),
+          content: { "application/json": { schema: healthStatus, example: health } },
+        },
+        "503": {
+          description: "It cannot serve.",
+          headers: z.object({ ...requestId, ...noStore }),
+          content: {
+            "application/json": {
+              schema: healthStatus,
+              example: {
+                status: "down",
+                parts: { ...health.parts, eventStore: { status: "down", detail: "no answer in time" } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  "/openapi.json": {
+    get: {
+      operationId: "describe",
+      tags: ["Service"],
+      summary: "This description",
+      security: nobody,
+      requestParams: { header: conditions },
+      responses: {
+        "200": {
+          description: "The description of the API, OpenAPI 3.1.",
+          headers: z.object({ ...requestId, ...revalidated, ...etag }),
+          content: {
+            "application/json": { schema: z.looseObject({ openapi: z.string(), info: z.looseObject({}) }) },
+          },
+        },
+        "304": {
+          description: "The caller has it already.",
+          headers: z.object({ ...requestId, ...revalidated, ...etag }),
+        },
+      },
+    },
+  },
+  "/docs": {
+    get: {
+      operationId: "readDocs",
+      tags: ["Service"],
+      summary: "A page that renders this description",
+      security: nobody,
+      responses: {
+        "200": {
+          description: "The page.",
+          headers: z.object({
+            ...requestId,
+            ...hourly,
+            "Content-Security-Policy": z
+              .string()
+              .meta({ description: "Nothing from elsewhere.", examples: ["default-src 'none'"] }),
+            "X-Content-Type-Options": z.literal("nosniff").meta({ description: "Types are as told." }),
+          }),
+          content: { "text/html": { schema: z.string() } },
+        },
+      },
+    },
+  },
+  "/docs/assets/{version}/{file}": {
+    get: {
+      operationId: "readDocsAsset",
+      tags: ["Service"],
+      summary: "What the page is made of",
+      security: nobody,
+      requestParams: {
+        path: z.object({
+          version: z.string().meta({ description: "The renderer's version.", examples: ["5.35.0"] }),
+          file: z
+            .string()
+            .meta({ description: "One of the files of the page.", examples: ["swagger-ui.css"] }),
+        }),
+      },
+      responses: {
+        "200": {
+          description: "The file.",
+          headers: z.object({
+            ...requestId,
+            ...immutable,
+            "X-Content-Type-Options": z.literal("nosniff").meta({ description: "Types are as told." }),
+          }),
+          content: {
+            "text/javascript": { schema: z.string() },
+            "text/css": { schema: z.string() },
+            "image/png": {},
+          },
+        },
+        ...errorAnswers("anyone", [404]),
+      },
+    },
+  },
+};

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
+import type { HeaderNames } from "../../header-names.ts";
+import { type LegacyRequestSchema, legacyRequest } from "../../legacy/request.ts";
+import type { RequestSchema } from "../../synthesis/request.ts";
+import { errorAnswers } from "../errors.ts";
+import {
+  cached,
+  caching,
+  contentLocation,
+  contentRange,
+  deprecation,
+  etag,
+  limits,
+  prosodyApplied,
+  requestId,
+} from "../headers.ts";
+import { websites } from "../security.ts";
+import { conditions, headOf, sound, soundHeaders } from "../sounds.ts";
+
+const dayAndWeek = "public, max-age=86400, s-maxage=604800";
+const day = "public, max-age=86400";
+const fallback = "public, max-age=60";
+
+/** `/v2/text/synthesize`, and what remains of v1. */
+export const synthesisPaths = (schema: RequestSchema, names: HeaderNames): ZodOpenApiPathsObject => {
+  const get: ZodOpenApiOperationObject = {
+    operationId: "synthesize",
+    tags: ["Synthesis"],
+    summary: "Speak a text",
+    description:
+      "The same parameters always give the same sound. `pitch=` and `pitch=null` count as absent, unknown parameters are ignored.",
+    security: websites,
+    requestParams: { query: queryOf(schema), header: z.object(conditions) },
+    responses: { ...answersToGet(names), ...errorAnswers("counted", getErrors) },
+  };
+  const legacy: ZodOpenApiOperationObject = {
+    ...get,
+    operationId: "synthesizeLegacy",
+    tags: ["Legacy"],
+    deprecated: true,
+    summary: "Speak a text, as v1 asked for it",
+    description: "The same sounds, limits and errors as v2. There is no `voice` and no `format`.",
+    requestParams: { query: queryOf(legacyRequest(schema)), header: z.object(conditions) },
+    responses: { ...answersToGet(names, deprecation), ...errorAnswers("counted", getErrors, deprecation) },
+  };
+  return {
+    "/v2/text/synthesize": {
+      get,
+      head: headOf(get, "synthesizeHead"),
+      post: {
+        operationId: "synthesizeByPost",
+        tags: ["Synthesis"],
+        summary: "Speak a text that is too long or too private for an address",
+        security: websites,
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema,
+              example: { voice: "UK English Female", text: "The train to Oxford leaves at nine.", rate: 1.2 },
+            },
+          },
+        },
+        responses: {
+          ...answersWithSound(names, [day, fallback], {}),
+          ...errorAnswers("counted", [400, 401, 403, 404, 413, 429, 500, 502, 503]),
+        },
+      },
+    },
+    "/v1/text:synthesize": { get: legacy, head: headOf(legacy, "synthesizeLegacyHead") },
+  };
+};
+
+const getErrors = [400, 401, 403, 404, 416, 429, 431, 500, 502, 503] as const;
+
+/** Numbers in an address may also be written `null`. */
+const queryOf = (schema: RequestSchema | LegacyRequestSchema) => {
+  const { pitch, rate, volume } = schema.shape;
+  const nullable = (knob: typeof pitch) =>
+    knob
+      .unwrap()
+      .nullable()
+      .optional()
+      .meta({ description: knob.description, default: knob.parse(undefined) });
+  return z.object({
+    ...schema.shape,
+    pitch: nullable(pitch),
+    rate: nullable(rate),
+    volume: nullable(volume),
+  });
+};
+
+const answersWithSound = (names: HeaderNames, lifetimes: string[], more: z.ZodRawShape) => ({
+  "200": sound("The sound.", {
+    ...soundHeaders,
+    ...limits,
+    ...caching(...lifetimes),
+    ...contentLocation,
+    ...prosodyApplied(names),
+    ...cached(names),
+    ...more,
+  }),
+  "204": {
+    description: "Silence was asked for (volume 0): there is nothing to hear.",
+    headers: z.object({
+      ...requestId,
+      ...limits,
+      ...caching(...lifetimes.slice(0, 1)),
+      ...prosodyApplied(names),
+      ...more,
+    }),
+  },
+});
+
+const answersToGet = (names: HeaderNames, more: z.ZodRawShape = {}) => {
+  const answers = answersWithSound(names, [dayAndWeek, fallback], more);
+  return {
+    ...answers,
+    "206": sound("The part of the sound that was asked for.", {
+      ...answers["200"].headers.shape,
+      ...contentRange,
+    }),
+    "304": {
+      description: "The caller has the sound already.",
+      headers: z.object({ ...requestId, ...limits, ...etag, ...caching(dayAndWeek), ...more }),
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import type {
+  ZodOpenApiContentObject,
+  ZodOpenApiOperationObject,
+  ZodOpenApiResponsesObject,
+} from "zod-openapi";
+import { audioFormats, contentTypes } from "../../domain/speech.ts";
+import { acceptRanges, etag, requestId } from "./headers.ts";
+
+/** What every answer that is a sound has in common. */
+
+const bytes: ZodOpenApiContentObject = Object.fromEntries(
+  audioFormats.map((format) => [contentTypes[format], {}]),
+);
+
+export const soundHeaders = { ...requestId, ...etag, ...acceptRanges };
+
+/** An answer with audio in one of its formats. */
+export const sound = (description: string, headers: z.ZodRawShape) => ({
+  description,
+  headers: z.object(headers),
+  content: bytes,
+});
+
+/** The conditions under which a GET of a sound may be answered otherwise than with the whole. */
+export const conditions = {
+  "If-None-Match": z
+    .string()
+    .optional()
+    .meta({ description: "Tags that the caller has; 304 if one of them is it, or `*`." }),
+  Range: z
+    .string()
+    .optional()
+    .meta({
+      description: "A single byte range; others are answered with the whole.",
+      examples: ["bytes=0-1023"],
+    }),
+  "If-Range": z.string().optional().meta({ description: "The tag that `Range` is meant for." }),
+};
+
+/** The same operation asked with HEAD: the same headers, no content, and never a part. */
+export const headOf = (get: ZodOpenApiOperationObject, id: string): ZodOpenApiOperationObject => ({
+  ...get,
+  operationId: id,
+  summary: `${get.summary}: the headers alone`,
+  responses: Object.fromEntries(
+    Object.entries(get.responses as ZodOpenApiResponsesObject)
+      .filter(([status]) => !withoutHead.has(status))
+      .map(([status, { id: _, content: __, ...response }]) => [status, response]),
+  ),
+});
+
+/** HEAD asks for no range and makes nothing that could fail. */
+const withoutHead = new Set(["206", "416", "502"]);
