@@ -14,6 +14,7 @@ import { websites as websitesProjection } from "../projections/websites.ts";
 import { createAccessTokens } from "./application/access-tokens.ts";
 import { type Audit, createAudit } from "./application/audit.ts";
 import { createAuthenticator } from "./application/authentication.ts";
+import { type CatalogKeeper, createCatalogKeeper } from "./application/catalog.ts";
 import { createExecute, type Execute } from "./application/commands.ts";
 import { createFailedAttempts } from "./application/failed-attempts.ts";
 import { createHealth } from "./application/health.ts";
@@ -77,6 +78,7 @@ export interface Core {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
+  readonly catalog: CatalogKeeper;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
   /** Waits for what was begun, then frees everything. */
@@ -130,6 +132,7 @@ export const composeCore = async (
     websites: createWebsites({ ...commands, websites: runner.view(websitesProjection), keys }),
     keys,
     originVerification: createOriginVerification(commands),
+    catalog: createCatalogKeeper({ ...commands, catalog: runner.view(catalog) }),
     audit: createAudit({ store }),
     reportUsage: createUsageReport({ store, totals: runner.view(usageTotals), clock }),
     close: () => running.disposeAsync(),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Audit } from "../application/audit.ts";
+import type { CatalogKeeper } from "../application/catalog.ts";
 import type { CommandContext } from "../application/commands.ts";
 import type { Keys } from "../application/keys.ts";
 import type { OriginVerification } from "../application/origin-verification.ts";
@@ -11,6 +12,7 @@ export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
+  readonly catalog: CatalogKeeper;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
 }

@@ -4,12 +4,15 @@ import { registerAuditCommand } from "./audit.ts";
 import type { Register, WithServices } from "./command.ts";
 import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
 import { registerUsageCommand } from "./usage.ts";
+import { registerSystemVoiceCommands, registerVoiceCommands } from "./voices.ts";
 import { registerWebsiteCommands } from "./websites.ts";
 
 const registrations: readonly Register[] = [
   registerWebsiteCommands,
   registerKeyCommands,
   registerSecretCommands,
+  registerVoiceCommands,
+  registerSystemVoiceCommands,
   registerUsageCommand,
   registerAuditCommand,
 ];

@@ -1,5 +1,6 @@
 import Router from "@koa/router";
 import type { Audit } from "../../application/audit.ts";
+import type { CatalogKeeper } from "../../application/catalog.ts";
 import type { Keys } from "../../application/keys.ts";
 import type { OriginVerification } from "../../application/origin-verification.ts";
 import type { ReportUsage } from "../../application/usage-report.ts";
@@ -9,6 +10,7 @@ import { auditRoutes } from "./audit.ts";
 import { operatorOnly } from "./authorize.ts";
 import { keyRoutes } from "./keys.ts";
 import { usageRoutes } from "./usage.ts";
+import { catalogRoutes } from "./voices.ts";
 import { websiteRoutes } from "./websites.ts";
 
 /** Everything under `/admin`, for the operator alone. */
@@ -17,6 +19,7 @@ export const adminRoutes = ({
   websites,
   keys,
   originVerification,
+  catalog,
   audit,
   reportUsage,
 }: {
@@ -24,6 +27,7 @@ export const adminRoutes = ({
   websites: Websites;
   keys: Keys;
   originVerification: OriginVerification;
+  catalog: CatalogKeeper;
   audit: Audit;
   reportUsage: ReportUsage;
 }): Router => {
@@ -32,6 +36,7 @@ export const adminRoutes = ({
   for (const routes of [
     websiteRoutes({ websites, originVerification }),
     keyRoutes({ keys }),
+    catalogRoutes({ catalog }),
     usageRoutes({ reportUsage }),
     auditRoutes({ audit }),
   ]) {

@@ -1,0 +1,153 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { CatalogKeeper } from "../application/catalog.ts";
+import { engineCodes, type SystemVoice, type Voice } from "../domain/speech.ts";
+import { operator, print, type Register } from "./command.ts";
+import { fields, table } from "./layout.ts";
+
+interface VoiceOptions {
+  readonly lang?: string;
+  readonly flag?: string;
+  readonly gender?: string;
+  readonly systemVoice?: number[];
+  readonly deprecated?: boolean;
+}
+
+export const registerVoiceCommands: Register = (program, withServices) => {
+  const voice = program.command("voice").description("the voices that every website has");
+
+  voice
+    .command("list")
+    .description("all voices, in the order in which they were added")
+    .option("--lang <code>", "only those of this language code")
+    .action(async ({ lang }: { lang?: string }, command: Command) => {
+      const all = await withServices(async ({ catalog }) => catalog.list().voices);
+      print(
+        command,
+        all.filter((one) => lang === undefined || one.lang === lang),
+        voiceTable,
+      );
+    });
+
+  voice
+    .command("add <name>")
+    .description("add a voice")
+    .requiredOption("--lang <code>", "its language, BCP-47")
+    .requiredOption("--flag <country>", "the country of its flag, two letters")
+    .addOption(genderOption().makeOptionMandatory())
+    .requiredOption("--system-voice <id...>", "the system voices behind it, in the order of fallback", ids)
+    .action(async (name: string, options: VoiceOptions, command: Command) => {
+      const given = { name, ...membersOf(options) };
+      print(command, await withServices(({ catalog }) => catalog.addVoice(given, operator)), voiceText);
+    });
+
+  voice
+    .command("change <name>")
+    .description("change what is given of a voice")
+    .option("--lang <code>", "its language, BCP-47")
+    .option("--flag <country>", "the country of its flag, two letters")
+    .addOption(genderOption())
+    .option("--system-voice <id...>", "the system voices behind it, in the order of fallback", ids)
+    .option("--no-deprecated", "no longer deprecated")
+    .action(async (name: string, options: VoiceOptions, command: Command) => {
+      const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
+      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.changeVoice(name, change, operator);
+      print(command, await withServices(work), voiceText);
+    });
+
+  voice
+    .command("deprecate <name>")
+    .description("show a voice as deprecated; it can still be spoken with")
+    .action(async (name: string, _options, command: Command) => {
+      print(command, await withServices(({ catalog }) => catalog.deprecateVoice(name, operator)), voiceText);
+    });
+};
+
+export const registerSystemVoiceCommands: Register = (program, withServices) => {
+  const systemVoice = program
+    .command("system-voice")
+    .description("what speaks: an engine's voices, and those that browsers bring with them");
+
+  systemVoice
+    .command("list")
+    .description("all system voices, by id")
+    .action(async (_options, command: Command) => {
+      const all = await withServices(async ({ catalog }) => catalog.list().systemVoices);
+      print(command, all, systemVoiceTable);
+    });
+
+  systemVoice
+    .command("add <name>")
+    .description("add a system voice")
+    .requiredOption("--lang <code>", "its language, BCP-47")
+    .addOption(genderOption())
+    .addOption(new Option("--engine <code>", "who speaks it; nobody: browsers").choices(engineCodes))
+    .option("--voice-name <name>", "the engine's own name for it")
+    .action(async (name: string, { engine: service, ...members }, command: Command) => {
+      const given = { name, ...members, ...(service && { service }) };
+      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.addSystemVoice(given, operator);
+      print(command, await withServices(work), systemVoiceText);
+    });
+
+  systemVoice
+    .command("deprecate <id>")
+    .description("no longer choose a system voice by language alone")
+    .action(async (given: string, _options, command: Command) => {
+      const [id = 0] = ids(given);
+      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.deprecateSystemVoice(id, operator);
+      print(command, await withServices(work), systemVoiceText);
+    });
+};
+
+const genderOption = (): Option => new Option("--gender <gender>", "female or male").choices(["f", "m"]);
+
+const ids = (value: string, before: number[] = []): number[] => {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be the id of a system voice.");
+  return [...before, Number(value)];
+};
+
+const membersOf = ({ lang, flag, gender, systemVoice }: VoiceOptions) => ({
+  ...(lang !== undefined && { lang }),
+  ...(flag !== undefined && { flag }),
+  ...(gender !== undefined && { gender }),
+  ...(systemVoice && { voiceIDs: systemVoice }),
+});
+
+const voiceTable = (all: readonly Voice[]): string =>
+  table(
+    ["name", "language", "gender", "flag", "system voices", "state"],
+    all.map((one) => [one.name, one.lang, one.gender, one.flag, one.voiceIDs.join(" "), stateOf(one)]),
+    "There is no voice.",
+  );
+
+const voiceText = (voice: Voice): string =>
+  fields({
+    voice: voice.name,
+    language: voice.lang,
+    gender: voice.gender,
+    flag: voice.flag,
+    "system voices": voice.voiceIDs.join(" "),
+    state: stateOf(voice),
+  });
+
+const systemVoiceTable = (all: readonly SystemVoice[]): string =>
+  table(
+    ["id", "name", "language", "gender", "engine", "the engine's name", "state"],
+    all.map((one) => [
+      ...[String(one.id), one.name, one.lang ?? "", one.gender ?? "", one.service ?? "browsers"],
+      ...[one.voiceName ?? "", stateOf(one)],
+    ]),
+    "There is no system voice.",
+  );
+
+const systemVoiceText = (one: SystemVoice): string =>
+  fields({
+    id: String(one.id),
+    name: one.name,
+    language: one.lang,
+    gender: one.gender,
+    engine: one.service ?? "browsers",
+    "the engine's name": one.voiceName,
+    state: stateOf(one),
+  });
+
+const stateOf = ({ deprecated }: { deprecated?: boolean }): string => (deprecated ? "deprecated" : "in use");

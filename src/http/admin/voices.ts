@@ -1,0 +1,49 @@
+import Router from "@koa/router";
+import type {} from "koa-body";
+import { z } from "zod";
+import type { CatalogKeeper } from "../../application/catalog.ts";
+import { paramOf, parse } from "../validation.ts";
+import { operatorOf } from "./operator.ts";
+
+const systemVoiceId = z.object({ id: z.coerce.number().pipe(z.int().positive()) });
+
+/** `/admin/voices` and `/admin/system-voices`: the catalog that every website has. Nothing is ever taken out of it. */
+export const catalogRoutes = ({ catalog }: { catalog: CatalogKeeper }): Router => {
+  const router = new Router({ prefix: "/admin" });
+
+  router.get("/voices", (ctx) => {
+    const { voices, systemVoices } = catalog.list();
+    ctx.body = { voices, systemVoices, count: voices.length };
+  });
+
+  router.get("/voices/:name", (ctx) => {
+    ctx.body = catalog.voice(paramOf(ctx, "name"));
+  });
+
+  router.post("/voices", async (ctx) => {
+    const voice = await catalog.addVoice(ctx.request.body, operatorOf(ctx));
+    ctx.status = 201;
+    ctx.set("Location", `/admin/voices/${encodeURIComponent(voice.name)}`);
+    ctx.body = voice;
+  });
+
+  router.patch("/voices/:name", async (ctx) => {
+    ctx.body = await catalog.changeVoice(paramOf(ctx, "name"), ctx.request.body, operatorOf(ctx));
+  });
+
+  router.delete("/voices/:name", async (ctx) => {
+    ctx.body = await catalog.deprecateVoice(paramOf(ctx, "name"), operatorOf(ctx));
+  });
+
+  router.post("/system-voices", async (ctx) => {
+    ctx.status = 201;
+    ctx.body = await catalog.addSystemVoice(ctx.request.body, operatorOf(ctx));
+  });
+
+  router.delete("/system-voices/:id", async (ctx) => {
+    const { id } = parse(systemVoiceId, ctx.params);
+    ctx.body = await catalog.deprecateSystemVoice(id, operatorOf(ctx));
+  });
+
+  return router;
+};
