@@ -1,0 +1,63 @@
+import { type AskToSpeak, allowSpeechButton } from "./allow-speech.ts";
+import type { AudioElement, Page, PageDocument, PageNavigator } from "./dom.ts";
+import { aborted } from "./exchange.ts";
+import type { NativeSpeech } from "./native-narrator.ts";
+import type { Player, PlaySound } from "./player.ts";
+
+/** What the library stands on. In a browser all of it is there; elsewhere a player has to be given to speak. */
+export interface Environment {
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Rejects as soon as the signal is raised. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** 0 to 1. */
+  readonly random: () => number;
+  /** Takes the lines of `debug`. */
+  readonly log: (line: string) => void;
+  /** What makes sounds heard, or a function that is handed them. Default: the audio element. */
+  readonly player?: Player | PlaySound;
+  /** Default: an element of the library's own. */
+  readonly audio?: AudioElement;
+  /** Default: a button at the foot of the page. */
+  readonly askToSpeak?: AskToSpeak;
+  readonly nativeSpeech?: NativeSpeech;
+  readonly navigator?: PageNavigator;
+  readonly document?: PageDocument;
+}
+
+/** What is there where the script runs. */
+export const environmentHere = (): Environment => {
+  const { document, navigator, speechSynthesis, SpeechSynthesisUtterance, Audio } = globalThis as Page;
+  return {
+    fetch: (input, init) => globalThis.fetch(input, init),
+    now: Date.now,
+    sleep,
+    random: Math.random,
+    log: (line) => console.debug(line),
+    ...(document && { document, askToSpeak: allowSpeechButton(document) }),
+    ...(document && navigator && { navigator }),
+    ...(Audio && { audio: new Audio() }),
+    ...(speechSynthesis &&
+      SpeechSynthesisUtterance && {
+        nativeSpeech: {
+          synthesis: speechSynthesis,
+          utterance: (text: string) => new SpeechSynthesisUtterance(text),
+        },
+      }),
+  };
+};
+
+const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(aborted(signal.reason));
+    const waited = setTimeout(() => {
+      signal.removeEventListener("abort", left);
+      resolve();
+    }, milliseconds);
+    const left = (): void => {
+      clearTimeout(waited);
+      reject(aborted(signal.reason));
+    };
+    signal.addEventListener("abort", left, { once: true });
+  });

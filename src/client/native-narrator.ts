@@ -1,0 +1,106 @@
+import type { NativeSynthesis, NativeUtterance, NativeVoice } from "./dom.ts";
+import { VoxledgerError } from "./errors.ts";
+import type { Narrator, Telling } from "./narrator.ts";
+import type { Wanted } from "./transport.ts";
+import type { VoiceCollection } from "./voices.ts";
+
+/** The browser's own speech. */
+export interface NativeSpeech {
+  readonly synthesis: NativeSynthesis;
+  utterance(text: string): NativeUtterance;
+}
+
+/** Below this, browsers take a rate for a mistake. */
+const slowestRate = 0.1;
+
+/** How long to wait for voices that a browser has not told of yet. */
+const voicesWithinMs = 1_000;
+
+/** The browser's voices; some browsers tell of them only a moment after the page has begun. */
+export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly NativeVoice[]> =>
+  new Promise((resolve) => {
+    const told = synthesis.getVoices();
+    if (told.length > 0) return resolve(told);
+    const tell = (): void => {
+      clearTimeout(enough);
+      resolve(synthesis.getVoices());
+    };
+    const enough = setTimeout(tell, voicesWithinMs);
+    synthesis.addEventListener("voiceschanged", tell, { once: true });
+  });
+
+/**
+ * The browser's voice that is the one wanted: by its own name, by the name that the catalog knows a browser's voice
+ * under, or, when no voice is named, by its language. A voice that is merely similar is none.
+ */
+export const matchingVoice = (
+  voices: readonly NativeVoice[],
+  { voice, lang }: Pick<Wanted, "voice" | "lang">,
+  catalog: Pick<VoiceCollection, "voices" | "systemVoices">,
+): NativeVoice | undefined => {
+  if (voice === undefined) {
+    const speaking = voices.filter((one) => sameTag(one.lang, lang));
+    return speaking.find((one) => one.default) ?? speaking.find((one) => one.localService) ?? speaking[0];
+  }
+  const names = [voice, ...nativeNames(voice, catalog)];
+  return names.map((name) => voices.find((one) => one.name === name)).find((one) => one !== undefined);
+};
+
+const nativeNames = (
+  name: string,
+  { voices, systemVoices }: Pick<VoiceCollection, "voices" | "systemVoices">,
+): string[] => {
+  const ids = voices.find((voice) => voice.name === name)?.voiceIDs ?? [];
+  return ids.flatMap((id) => {
+    const found = systemVoices.find((systemVoice) => systemVoice.id === id);
+    return found && found.service === undefined ? [found.voiceName ?? found.name] : [];
+  });
+};
+
+/** Android writes `en_GB`. */
+const sameTag = (a: string, b: string | undefined): boolean =>
+  a.replace("_", "-").toLowerCase() === b?.toLowerCase();
+
+/** Speaks by one of the browser's voices. */
+export const nativeNarrator = (
+  { synthesis, utterance }: NativeSpeech,
+  voice: NativeVoice,
+  { prosody }: Pick<Wanted, "prosody">,
+): Narrator => {
+  const utter = (text: string, { signal, onStart, onBoundary }: Telling): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const spoken = utterance(text);
+      spoken.voice = voice;
+      spoken.lang = voice.lang;
+      spoken.pitch = prosody.pitch;
+      spoken.rate = Math.max(prosody.rate, slowestRate);
+      spoken.volume = prosody.volume;
+      spoken.onstart = onStart;
+      spoken.onboundary = ({ charIndex, name }) => {
+        if (name === "word" || name === "sentence") onBoundary(charIndex, name);
+      };
+      spoken.onend = () => resolve();
+      spoken.onerror = ({ error }) => (signal.aborted ? resolve() : reject(failed(error)));
+      const silence = (): void => {
+        synthesis.cancel();
+        synthesis.resume(); // a pause would outlive what was cancelled, and hold whatever is spoken next
+        resolve();
+      };
+      signal.addEventListener("abort", silence, { once: true });
+      synthesis.speak(spoken);
+    });
+
+  return {
+    native: true,
+    async *narrate(parts) {
+      for (const part of parts) yield { part, tell: (telling) => utter(part.text, telling) };
+    },
+    pause: () => synthesis.pause(),
+    resume: () => synthesis.resume(),
+  };
+};
+
+const failed = (reason: string): VoxledgerError =>
+  new VoxledgerError(`The browser could not speak: ${reason}`, {
+    code: reason === "not-allowed" ? "NOT_ALLOWED" : "PLAYBACK_FAILED",
+  });

@@ -1,0 +1,169 @@
+import { asVoxledgerError, VoxledgerError } from "./errors.ts";
+import { type EventPayloads, type Events, guarded } from "./events.ts";
+import type { Narrator, Passage } from "./narrator.ts";
+import { type TextPart, textParts } from "./text-parts.ts";
+import type { Wanted } from "./transport.ts";
+import { createTurnstile } from "./turnstile.ts";
+
+export interface SpeakParams {
+  readonly voice?: string;
+  /** BCP-47; chooses a voice when none is named. */
+  readonly lang?: string;
+  /** 0 to 2, 1 is normal. */
+  readonly pitch?: number;
+  /** 0 to 2, 1 is normal. */
+  readonly rate?: number;
+  /** 0 to 1. */
+  readonly volume?: number;
+  /** Whether the player applies rate and volume where the service could not. Default: true. */
+  readonly prosodyFallback?: boolean;
+  readonly onstart?: () => void;
+  readonly onend?: (end: EventPayloads["OnEnd"]) => void;
+  readonly onerror?: (error: VoxledgerError) => void;
+  /** Native voices alone. `charIndex` counts from the text's beginning. */
+  readonly onboundary?: (charIndex: number, name: "word" | "sentence") => void;
+}
+
+/** How a speech ended that did not fail. */
+export interface Spoken {
+  readonly cancelled: boolean;
+}
+
+/** Who can speak it, in the order in which they are tried; where one fails, the next goes on. */
+export interface Cast {
+  readonly wanted: Wanted;
+  readonly narrators: readonly Narrator[];
+}
+
+export interface Stage {
+  readonly events: Events;
+  castFor(params: SpeakParams): Promise<Cast>;
+  /** Told who speaks from now on. */
+  onNarrator(narrator: Narrator, wanted: Wanted): Promise<void>;
+  /** Tells of an error, once. */
+  tell(error: VoxledgerError): void;
+}
+
+/** One text being spoken. */
+export interface Speech {
+  /** Rejects when it failed, whether or not anybody looks. @throws {VoxledgerError} */
+  readonly over: Promise<Spoken>;
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+}
+
+export const beginSpeech = (text: string, params: SpeakParams, stage: Stage): Speech => {
+  const { events } = stage;
+  const abort = new AbortController();
+  const { signal } = abort;
+  const pauses = createTurnstile();
+  const cancelled = Promise.withResolvers<Spoken>();
+  let narrator: Narrator | undefined;
+  let phase: "coming" | "heard" | "over" = "coming";
+
+  const onStart = (): void => {
+    if (phase !== "coming") return;
+    phase = "heard";
+    events.emit("OnStart", {});
+    guarded(() => params.onstart?.());
+  };
+
+  const end = (spoken: Spoken): Spoken => {
+    if (phase === "heard") {
+      events.emit("OnEnd", spoken);
+      guarded(() => params.onend?.(spoken));
+    }
+    phase = "over";
+    return spoken;
+  };
+
+  const tell = async ({ part, tell }: Passage): Promise<void> => {
+    await pauses.passed(signal);
+    if (signal.aborted) return;
+    await tell({
+      signal,
+      onStart: () => {
+        if (signal.aborted) return;
+        onStart();
+        events.emit("OnPartStart", part);
+      },
+      onBoundary: (charIndex, name) => guarded(() => params.onboundary?.(part.charIndex + charIndex, name)),
+    });
+    if (!signal.aborted) events.emit("OnPartEnd", part);
+  };
+
+  /** Answers with what is left to be spoken when the narrator fails, and why it did. */
+  const narrate = async (by: Narrator, wanted: Wanted, parts: readonly TextPart[]): Promise<Unspoken> => {
+    narrator = by;
+    await stage.onNarrator(by, wanted);
+    let told = 0;
+    try {
+      for await (const passage of by.narrate(parts, signal)) {
+        const { voice, lang } = wanted;
+        if (told === 0) events.emit("OnVoiceResolved", { voice, lang, native: by.native });
+        await tell(passage);
+        if (signal.aborted) break;
+        told++;
+      }
+      return { parts: [] };
+    } catch (error) {
+      return { parts: parts.slice(told), failure: asVoxledgerError(error) };
+    }
+  };
+
+  const speak = async (): Promise<Spoken> => {
+    const { wanted, narrators } = await stage.castFor(params);
+    let unspoken: Unspoken = { parts: textParts(text, wanted.lang) };
+    if (unspoken.parts.length === 0) {
+      throw new VoxledgerError("There is nothing to speak.", { code: "VALIDATION_ERROR" });
+    }
+    for (const each of narrators) {
+      if (signal.aborted) break;
+      unspoken = await narrate(each, wanted, unspoken.parts);
+      if (unspoken.parts.length === 0) break;
+    }
+    if (unspoken.failure) throw unspoken.failure;
+    return end({ cancelled: signal.aborted });
+  };
+
+  const fail = (error: unknown): never => {
+    const failure = asVoxledgerError(error);
+    phase = "over";
+    stage.tell(failure);
+    guarded(() => params.onerror?.(failure));
+    throw failure;
+  };
+
+  const over = Promise.race([
+    speak().catch((error) => (signal.aborted ? { cancelled: true } : fail(error))),
+    cancelled.promise,
+  ]);
+  over.catch(() => {}); // told by OnError and onerror too: a caller who listens there need not await
+
+  return {
+    over,
+    pause: () => {
+      if (pauses.closed || phase === "over") return;
+      pauses.close();
+      narrator?.pause();
+      events.emit("OnPause", {});
+    },
+    resume: () => {
+      if (!pauses.closed || phase === "over") return;
+      narrator?.resume();
+      pauses.open();
+      events.emit("OnResume", {});
+    },
+    cancel: () => {
+      if (phase === "over") return;
+      abort.abort();
+      cancelled.resolve(end({ cancelled: true }));
+    },
+  };
+};
+
+interface Unspoken {
+  readonly parts: readonly TextPart[];
+  readonly failure?: VoxledgerError;
+}

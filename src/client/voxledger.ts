@@ -1,0 +1,235 @@
+/**
+ * The client library: one module without dependencies, for browsers and for Node.
+ *
+ *     import { Voxledger } from "https://tts.example.com/client.js";
+ *     const speech = new Voxledger({ apiKey: "…" });
+ *     button.onclick = () => speech.speak("Good morning.", { voice: "UK English Female" });
+ */
+
+import { audioElementPlayer } from "./audio-element-player.ts";
+import { createCasting } from "./casting.ts";
+import { chunkTransport } from "./chunk-transport.ts";
+import { type Configuration, complete, type VoxledgerConfig } from "./configuration.ts";
+import { type Environment, environmentHere } from "./environment.ts";
+import { asVoxledgerError, VoxledgerError } from "./errors.ts";
+import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
+import { createExchange, type Exchange } from "./exchange.ts";
+import { createHandshake, type ShakeHands } from "./handshake.ts";
+import { nativeVoices } from "./native-narrator.ts";
+import { platformOf, voiceInfo } from "./platform-report.ts";
+import { functionPlayer, type Player } from "./player.ts";
+import { createRequest, readJson } from "./requests.ts";
+import { createService, type Service } from "./service.ts";
+import { createSession } from "./session.ts";
+import { beginSpeech, type SpeakParams, type Speech, type Spoken, type Stage } from "./speech.ts";
+import { unsupportedTransport } from "./transport.ts";
+import type {
+  PlatformQuery,
+  VoiceCollection,
+  VoiceDetail,
+  VoiceReportAnswer,
+  VoicesByLanguage,
+} from "./voices.ts";
+import type { WebsiteConfig } from "./website-config.ts";
+
+export type { AskToSpeak } from "./allow-speech.ts";
+export type { VoxledgerConfig } from "./configuration.ts";
+export type { Environment } from "./environment.ts";
+export { VoxledgerError } from "./errors.ts";
+export type { EventKind, EventPayloads, Listener, Speaking, SpeechEvent } from "./events.ts";
+export type { PlayableSound, Playback, Player, PlaySound } from "./player.ts";
+export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
+export type { SpeakParams, Spoken } from "./speech.ts";
+export type { TextPart } from "./text-parts.ts";
+export type { Delivery, Transport, TransportMode } from "./transport.ts";
+export type * from "./voices.ts";
+export type * from "./website-config.ts";
+
+export interface OriginProof {
+  readonly verified: boolean;
+  readonly origin: string;
+}
+
+/** A website's connection to the service, and its voice. Every method that asks the service throws VoxledgerError. */
+export class Voxledger {
+  readonly #events: Events;
+  readonly #environment: Environment;
+  readonly #exchange: Exchange;
+  readonly #service: Service;
+  readonly #shakeHands: ShakeHands;
+  readonly #stage: Stage;
+  readonly #closed = new AbortController();
+  readonly #told = new WeakSet<VoxledgerError>();
+  #ready: Promise<WebsiteConfig> | undefined;
+  #isReady = false;
+  #catalog: Promise<VoiceCollection> | undefined;
+  #speech: Speech | undefined;
+
+  /**
+   * Asks the service for its configuration at once; `OnReady` or `OnError` tell how that went.
+   * @throws {TypeError} for a configuration that cannot be used
+   */
+  constructor(config: VoxledgerConfig, given: Partial<Environment> = {}) {
+    const environment: Environment = { ...environmentHere(), ...given };
+    const { document, fetch, now, log } = environment;
+    const configuration = complete(config, { scriptUrl: import.meta.url, inPage: document !== undefined });
+    const note = configuration.debug ? (line: string) => log(`voxledger: ${line}`) : () => {};
+    const exchange = createExchange({ ...configuration, fetch, note });
+    const session = createSession({ ...configuration, exchange, now });
+    const patience = { ...environment, retryAttempts: configuration.retryAttempts };
+    const { baseUrl } = configuration;
+
+    this.#environment = environment;
+    this.#exchange = exchange;
+    this.#events = createEvents(now);
+    this.#service = createService({ request: createRequest({ exchange, session, patience }), baseUrl, now });
+    this.#shakeHands = createHandshake({ service: this.#service, session, baseUrl, environment });
+    this.#stage = this.#build(configuration);
+    this.#listenForClick();
+    queueMicrotask(() => this.#load());
+  }
+
+  /** Listens to one kind of event; answers with the function that ends the listening. */
+  on<Kind extends EventKind>(kind: Kind, listener: Listener<Kind>): () => void {
+    return this.#events.on(kind, listener);
+  }
+
+  /** The website's configuration, asked for anew; with it comes the token that further requests carry. */
+  async config(): Promise<WebsiteConfig> {
+    this.#ready = undefined;
+    return await this.#configured();
+  }
+
+  /** All voices; with a platform, without those that it has not. */
+  voices(platform: PlatformQuery = {}): Promise<VoiceCollection> {
+    return this.#service.voices(platform, this.#closed.signal);
+  }
+
+  voice(name: string): Promise<VoiceDetail> {
+    return this.#service.voice(name, this.#closed.signal);
+  }
+
+  /** Exactly that language's, case-sensitive. */
+  voicesByLanguage(lang: string): Promise<VoicesByLanguage> {
+    return this.#service.voicesByLanguage(lang, this.#closed.signal);
+  }
+
+  /** Proves this page's origin to the service with the token that the operator issued for it. Works once. */
+  verifyOrigin(token: string): Promise<OriginProof> {
+    // Not tried again: a token that was used but whose answer was lost would be told as refused.
+    const call = { method: "POST", path: "v2/auth/verify-origin" } as const;
+    return this.#exchange(
+      call,
+      { Authorization: `Bearer ${token}` },
+      readJson<OriginProof>,
+      this.#closed.signal,
+    );
+  }
+
+  /** Tells the service which voices this browser has. @throws {VoxledgerError} `NOT_SUPPORTED` where it has none to tell of */
+  async reportVoices(): Promise<VoiceReportAnswer> {
+    const { navigator, nativeSpeech, now } = this.#environment;
+    if (!navigator || !nativeSpeech) {
+      throw new VoxledgerError("There is no browser here with voices to report.", { code: "NOT_SUPPORTED" });
+    }
+    const voices = (await nativeVoices(nativeSpeech.synthesis)).map(voiceInfo);
+    const platform = await platformOf(navigator);
+    const report = { platform, voices, timestamp: new Date(now()).toISOString(), sdkVersion: "v2" };
+    return await this.#service.report(report, this.#closed.signal);
+  }
+
+  /**
+   * Speaks the text, instead of what is being spoken. Resolves when it is over; whoever listens to `OnError` or `onerror`
+   * need not look at the promise. In Node a player has to be given to the constructor.
+   */
+  speak(text: string, params: SpeakParams = {}): Promise<Spoken> {
+    this.cancel();
+    this.#speech = beginSpeech(text, params, this.#stage);
+    return this.#speech.over;
+  }
+
+  pause(): void {
+    this.#speech?.pause();
+  }
+
+  resume(): void {
+    this.#speech?.resume();
+  }
+
+  cancel(): void {
+    this.#speech?.cancel();
+  }
+
+  /** Falls silent and ends all that is under way. */
+  close(): void {
+    this.cancel();
+    this.#closed.abort();
+  }
+
+  #load(): void {
+    this.#events.emit("OnLoad", {});
+    this.#configured().catch((error) => this.#tell(asVoxledgerError(error)));
+  }
+
+  /** The configuration, asked for once; after a failure once more. */
+  #configured(): Promise<WebsiteConfig> {
+    this.#ready ??= this.#shakeHands(this.#closed.signal).then(
+      (config) => {
+        if (!this.#isReady) this.#events.emit("OnReady", {});
+        this.#isReady = true;
+        return config;
+      },
+      (error) => {
+        this.#ready = undefined;
+        throw error;
+      },
+    );
+    return this.#ready;
+  }
+
+  #catalogOnce(): Promise<VoiceCollection> {
+    this.#catalog ??= this.voices().catch((error) => {
+      this.#catalog = undefined;
+      throw error;
+    });
+    return this.#catalog;
+  }
+
+  #tell(error: VoxledgerError): void {
+    if (this.#told.has(error) || this.#closed.signal.aborted) return;
+    this.#told.add(error);
+    const { message, code } = error;
+    this.#events.emit("OnError", { message, ...(code !== undefined && { code }) });
+  }
+
+  #listenForClick(): void {
+    const clicked = (): void => this.#events.emit("OnClickEvent", {});
+    const options = { once: true, capture: true, signal: this.#closed.signal };
+    this.#environment.document?.addEventListener("click", clicked, options);
+  }
+
+  #build(configuration: Configuration): Stage {
+    const { transport: mode } = configuration;
+    const casting = createCasting({
+      configuration,
+      websiteVoice: async () => (await this.#configured()).voice,
+      catalog: () => this.#catalogOnce(),
+      transport: mode === "chunks" ? chunkTransport(this.#service) : unsupportedTransport(mode),
+      player: playerOf(this.#environment, () => this.#events.emit("OnAllowSpeechClicked", {})),
+      nativeSpeech: this.#environment.nativeSpeech,
+      events: this.#events,
+    });
+    return { ...casting, events: this.#events, tell: (error) => this.#tell(error) };
+  }
+}
+
+const playerOf = ({ player, audio, askToSpeak }: Environment, onAllowed: () => void): Player => {
+  if (typeof player === "function") return functionPlayer(player);
+  if (player) return player;
+  if (audio && askToSpeak) return audioElementPlayer({ audio, askToSpeak, onAllowed });
+  return functionPlayer(() => {
+    throw new VoxledgerError("There is nothing here to play audio by: give a player.", {
+      code: "NOT_SUPPORTED",
+    });
+  });
+};
