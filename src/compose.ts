@@ -47,6 +47,7 @@ import { audioRoutes } from "./http/audio.ts";
 import { renewTokens } from "./http/auth/renewal.ts";
 import { authRoutes } from "./http/auth/routes.ts";
 import { clientAddress } from "./http/client-address.ts";
+import { bundleClient, clientScriptRoutes } from "./http/client-script.ts";
 import { configRoutes } from "./http/config/routes.ts";
 import { cors, createApiCors } from "./http/cors.ts";
 import { docsRoutes } from "./http/docs/routes.ts";
@@ -230,6 +231,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       legacyRoutes({ ...speaking, schema }),
       openApiRoutes(describeApi({ schema, names, publicUrl: settings.publicUrl })),
       docsRoutes(settings),
+      clientScriptRoutes(await bundleClient()),
       adminRoutes({ ...core, adminToken: settings.adminToken }),
     ],
   });
