@@ -15,6 +15,7 @@ import {
 } from "../domain/usage.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { Principal } from "./authentication.ts";
+import { isoClock } from "./iso-clock.ts";
 
 /** The ledger of what was served: recorded before it leaves, never over the quota. */
 export interface Ledger {
@@ -42,7 +43,7 @@ export const createLedger = ({
   quotas: View<MonthlyUse>;
   clock: () => number;
 }): Ledger => {
-  const now = (): string => new Date(clock()).toISOString();
+  const now = isoClock(clock);
 
   const suspend = async (
     { apiKey }: Principal,

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { Unavailable } from "../domain/errors.ts";
 import {
@@ -106,6 +106,7 @@ export const createCommandHandler = ({
   const lanes = new LRUCache<string, Lane>({ max: warmStreams });
   const idle: (() => void)[] = [];
   let pending = 0;
+  let turn: Promise<void> | undefined;
 
   const laneOf = (stream: string, decider: Decider<Any, Any>): Lane => {
     const known = lanes.get(stream);
@@ -115,9 +116,17 @@ export const createCommandHandler = ({
     return lane;
   };
 
+  /** The same end for all lanes that wait for it in one turn, so that their appends fall together too. */
+  const endOfTurn = (): Promise<void> => {
+    turn ??= nextTurn().then(() => {
+      turn = undefined;
+    });
+    return turn;
+  };
+
   const work = async (lane: Lane): Promise<void> => {
     lane.busy = true;
-    await undefined; // commands of one turn meet
+    await endOfTurn(); // commands of one turn of the event loop meet
     while (lane.queue.length > 0) {
       const batch = lane.queue.splice(0, maxBatch);
       try {

@@ -102,7 +102,7 @@ describe("a worker of the event store", () => {
 
   for (const end of ["crash", "exit"] as const) {
     it(`that dies by ${end} rejects every open call, and is started anew by the next one`, async () => {
-      const link = openWorkerLink<Fragile>({ entry, workerData: undefined, send: "turn" });
+      const link = openWorkerLink<Fragile>({ entry, workerData: undefined, send: "together" });
       const calls = [link.call("hang", "a"), link.call(end, "a bad page"), link.call("hang", "b")];
       for (const call of calls) expect((await expectUnavailable(() => call)).cause).to.be.instanceOf(Error);
       expect(await link.call("echo", "still here")).to.equal("still here");

@@ -36,7 +36,9 @@ export const openForWriting = (path: string): DatabaseSync =>
   opened(path, writerWaitMs, (db) => {
     const { journal_mode: mode } = patiently(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system cannot share a write-ahead log");
-    db.exec("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
+    db.exec(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
+    );
     if (versionOf(db) !== version) migrate(db);
   });
 

@@ -32,7 +32,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   const writer = openWorkerLink<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
     workerData: path,
-    send: "turn",
+    send: "together",
   });
   const reader = openWorkerLink<ReaderProtocol>({
     entry: new URL("./reader-worker.ts", import.meta.url),

@@ -1,4 +1,5 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from "../event-store.ts";
+import { inGusts } from "./gusts.ts";
 import type { LogPage, ReaderProtocol } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
@@ -33,11 +34,13 @@ async function* follow(
   }
 }
 
+/** Every page costs both threads a message and a query: under load they had better be long than many. */
+const gustMs = 5;
+
 /** The subscriptions of one store. */
 export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
   const open = new Set<AbortController>();
   let tickets = 0;
-  let waking = false;
 
   const start = (options: SubscribeOptions): AsyncIterator<EventBatch, void, undefined> => {
     tickets += 1;
@@ -79,15 +82,10 @@ export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
     subscribe: (options: SubscribeOptions): AsyncIterable<EventBatch> => ({
       [Symbol.asyncIterator]: () => start(options),
     }),
-    /** Own appends are heard at once, not at the next poll; what one commit answered wakes once. */
-    logHasGrown(): void {
-      if (open.size === 0 || waking) return;
-      waking = true;
-      queueMicrotask(() => {
-        waking = false;
-        reader.tell("wake", undefined);
-      });
-    },
+    /** Own appends are heard at once, not at the next poll; many in a row are heard in gusts. */
+    logHasGrown: inGusts(gustMs, () => {
+      if (open.size > 0) reader.tell("wake", undefined);
+    }),
     close(): void {
       for (const subscription of open) subscription.abort();
     },

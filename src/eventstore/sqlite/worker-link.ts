@@ -17,10 +17,10 @@ export interface WorkerLinkOptions {
   readonly entry: URL;
   readonly workerData: unknown;
   /**
-   * `turn`: what is called in one turn of the event loop crosses as one message. `now`: each call crosses at once, so
-   * that the worker is at it while the caller's own turn goes on.
+   * `together`: what is called in one go crosses as one message, before the caller's callers go on with what they do. `now`:
+   * each call crosses at once, so that the worker is at it while the caller's own work goes on.
    */
-  readonly send: "now" | "turn";
+  readonly send: "now" | "together";
 }
 
 interface Pending {
@@ -79,7 +79,7 @@ export const openWorkerLink = <P extends Protocol>({
   const post = <K extends keyof P & string>(id: number, kind: K, request: P[K]["request"]): void => {
     outbox.push({ id, kind, request });
     if (send === "now") flush();
-    else if (outbox.length === 1) setImmediate(flush);
+    else if (outbox.length === 1) queueMicrotask(flush);
   };
 
   const end = async (): Promise<void> => {
