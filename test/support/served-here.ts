@@ -1,0 +1,73 @@
+import { createHmac } from "node:crypto";
+import { request } from "node:http";
+import { composeService } from "../../src/compose.ts";
+import { createLog } from "../../src/log.ts";
+import { deriveKey } from "../../src/master-key.ts";
+import { readSettings } from "../../src/settings.ts";
+import { adminToken, temporaryFolder } from "./service.ts";
+
+/** The whole service in this process, under a clock that stands still until a test moves it. */
+export interface ServedHere {
+  readonly url: string;
+  readonly time: { now: number };
+  /** A token with any header and any claims, signed with the service's own key. */
+  sign(header: object, claims: object): string;
+  close(): Promise<void>;
+}
+
+export const serveHere = async (env: Record<string, string> = {}): Promise<ServedHere> => {
+  const folder = await temporaryFolder();
+  const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
+  const masterKey = Buffer.alloc(32, 7);
+  const settings = readSettings({
+    PORT: "0",
+    DATA_DIR: folder.path,
+    ADMIN_TOKEN: adminToken,
+    MASTER_KEY: masterKey.toString("base64"),
+    ...env,
+  });
+  const service = await composeService(settings, createLog("silent"), () => time.now);
+  const key = deriveKey(masterKey, "access tokens");
+  return {
+    url: service.url,
+    time,
+    sign: (header, claims) => {
+      const signed = `${encode(header)}.${encode(claims)}`;
+      return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+    },
+    close: async () => {
+      await service.close();
+      await folder.remove();
+    },
+  };
+};
+
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** A request with exactly these headers: `fetch` has its own idea of some of them. A list is a header sent twice. */
+export const ask = (
+  url: string,
+  { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string | string[]> } = {},
+): Promise<Answered> =>
+  new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers as Record<string, string>,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    asking.on("error", reject);
+    asking.end();
+  });
