@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AuditEntry } from "../../application/audit.ts";
 import type { KeyDetails, NewKey, NewSecret } from "../../application/keys.ts";
-import type { NewVerification } from "../../application/origin-verification.ts";
+import type { NewVerification, VerifiedOrigin } from "../../application/origin-verification.ts";
 import type { UsageReport } from "../../application/usage-report.ts";
 import type { NewWebsite, WebsiteDetails } from "../../application/websites.ts";
 import { type Plan, tiers } from "../../domain/plan.ts";
@@ -72,6 +72,12 @@ export const newVerification = z.object({
   origin: z.string(),
   expiresAt: time,
 }) satisfies z.ZodType<NewVerification>;
+
+/** What the site that presented it is answered. */
+export const verifiedOrigin = z.object({
+  verified: z.literal(true),
+  origin: z.string(),
+}) satisfies z.ZodType<VerifiedOrigin>;
 
 const tally = { requests: count, characters: count };
 

@@ -1,11 +1,15 @@
 import { createDocument, type ZodOpenApiObject } from "zod-openapi";
 import type { HeaderNames } from "../header-names.ts";
 import type { RequestSchema } from "../synthesis/request.ts";
+import type { Described } from "./described.ts";
+import { createErrorAnswers } from "./errors.ts";
 import { nameSchemas } from "./names.ts";
+import { accessPaths } from "./paths/access.ts";
 import { adminPaths } from "./paths/admin.ts";
 import { audioPaths } from "./paths/audio.ts";
 import { servicePaths } from "./paths/service.ts";
 import { synthesisPaths } from "./paths/synthesis.ts";
+import { voicePaths } from "./paths/voices.ts";
 import { securitySchemes } from "./security.ts";
 import { unrepresentable } from "./unrepresentable.ts";
 
@@ -26,6 +30,7 @@ export const describeApi = ({
   publicUrl: string | undefined;
 }): OpenApiDocument => {
   nameSchemas(schema);
+  const described: Described = { schema, names, errorAnswers: createErrorAnswers(names) };
   const document: ZodOpenApiObject = {
     openapi: "3.1.0",
     info: {
@@ -38,10 +43,12 @@ export const describeApi = ({
     servers: [{ url: publicUrl ?? "/" }],
     tags,
     paths: {
-      ...synthesisPaths(schema, names),
-      ...audioPaths,
-      ...servicePaths,
-      ...adminPaths,
+      ...synthesisPaths(described),
+      ...voicePaths(described),
+      ...accessPaths(described),
+      ...audioPaths(described),
+      ...servicePaths(described),
+      ...adminPaths(described),
     },
     components: { securitySchemes },
   };
@@ -56,6 +63,8 @@ without authentication.`;
 
 const tags = [
   { name: "Synthesis", description: "From text to sound." },
+  { name: "Voices", description: "Who can speak, and what platforms have of their own." },
+  { name: "Access", description: "A website's configuration, tokens and origins." },
   { name: "Audio", description: "Sounds by their addresses." },
   { name: "Service", description: "The service itself." },
   { name: "Legacy", description: "What remains of v1." },

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorResponse, errorResponse } from "../error-response.ts";
-import { authenticate, contentRange, limits, noStore, requestId, retryAfter } from "./headers.ts";
+import type { HeaderNames } from "../header-names.ts";
+import { authenticate, contentRange, limits, noStore, renewal, requestId, retryAfter } from "./headers.ts";
 
 /** The answers that are errors: one description for each status, wherever it occurs. */
 
@@ -103,51 +104,50 @@ const errors = {
 
 export type ErrorStatus = keyof typeof errors;
 
-const described = (
-  status: ErrorStatus,
-  audience: Audience,
-  more: z.ZodRawShape,
-): ZodOpenApiResponseObject => {
-  const { description, example, headers, early }: ErrorDescription = errors[status];
-  const counted = audience === "counted" && (early ? z.object(limits).partial().shape : limits);
-  return {
-    description,
-    headers: z.object({ ...requestId, ...noStore, ...counted, ...headers, ...more }),
-    content: {
-      "application/json": {
-        schema: errorResponse,
-        example: { error: { statusCode: status, ...example } },
-      },
-    },
-  };
-};
-
-/** Told under one name each, because most operations share them. */
-const shared = (audience: Audience): Record<ErrorStatus, ZodOpenApiResponseObject> =>
-  Object.fromEntries(
-    Object.entries(errors).map(([status, { name }]) => [
-      status,
-      {
-        id: audience === "counted" ? `${name}Counted` : name,
-        ...described(Number(status) as ErrorStatus, audience, {}),
-      },
-    ]),
-  ) as Record<ErrorStatus, ZodOpenApiResponseObject>;
-
-const responses: Record<Audience, Record<ErrorStatus, ZodOpenApiResponseObject>> = {
-  counted: shared("counted"),
-  anyone: shared("anyone"),
-};
-
 /** The error answers of an operation; `more`: headers of its own that they carry too. */
-export const errorAnswers = (
+export type ErrorAnswers = (
   audience: Audience,
   statuses: readonly ErrorStatus[],
   more?: z.ZodRawShape,
-): Partial<Record<`${ErrorStatus}`, ZodOpenApiResponseObject>> =>
-  Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      more ? described(status, audience, more) : responses[audience][status],
-    ]),
-  );
+) => Partial<Record<`${ErrorStatus}`, ZodOpenApiResponseObject>>;
+
+export const createErrorAnswers = (names: HeaderNames): ErrorAnswers => {
+  const described = (
+    status: ErrorStatus,
+    audience: Audience,
+    more: z.ZodRawShape,
+  ): ZodOpenApiResponseObject => {
+    const { description, example, headers, early }: ErrorDescription = errors[status];
+    const counted = audience === "counted" && {
+      ...(early ? z.object(limits).partial().shape : limits),
+      ...(status !== 401 && renewal(names)),
+    };
+    return {
+      description,
+      headers: z.object({ ...requestId, ...noStore, ...counted, ...headers, ...more }),
+      content: {
+        "application/json": {
+          schema: errorResponse,
+          example: { error: { statusCode: status, ...example } },
+        },
+      },
+    };
+  };
+
+  /** Told under one name each, because most operations share them. */
+  const shared = new Map<string, ZodOpenApiResponseObject>();
+  const sharedAnswer = (status: ErrorStatus, audience: Audience): ZodOpenApiResponseObject => {
+    const id = `${errors[status].name}${audience === "counted" ? "Counted" : ""}`;
+    const answer = shared.get(id) ?? { id, ...described(status, audience, {}) };
+    shared.set(id, answer);
+    return answer;
+  };
+
+  return (audience, statuses, more) =>
+    Object.fromEntries(
+      statuses.map((status) => [
+        String(status),
+        more ? described(status, audience, more) : sharedAnswer(status, audience),
+      ]),
+    );
+};

@@ -54,6 +54,15 @@ export const acceptRanges = {
   "Accept-Ranges": z.literal("bytes").meta({ description: "Byte ranges can be asked for." }),
 };
 
+/** On answers that no shared cache keeps, for the bearer of a token that is past half its life. */
+export const renewal = ({ authRenewed, authRenewedExp }: HeaderNames) => ({
+  [authRenewed]: z
+    .string()
+    .optional()
+    .meta({ description: "A fresh access token, when the one presented is past half its life." }),
+  [authRenewedExp]: count.optional().meta({ description: "When that one expires, in unix seconds." }),
+});
+
 export const contentRange = {
   "Content-Range": text.meta({
     description: "Which bytes these are, of how many.",

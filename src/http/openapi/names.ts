@@ -24,6 +24,7 @@ const named = {
   AudioFormat,
   VoiceGender,
   AuthToken: config.AuthToken,
+  VerifyOriginResponse: admin.verifiedOrigin,
   ConfigResponse: config.ConfigResponse,
   HealthStatus: healthStatus,
   ErrorResponse: errorResponse,

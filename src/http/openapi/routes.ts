@@ -1,14 +1,12 @@
-import { hash } from "node:crypto";
 import Router from "@koa/router";
-import { etagOf } from "../audio-body.ts";
 import { noneMatchHits } from "../conditional.ts";
 import { reply } from "../reply.ts";
+import { taggedJson } from "../tagged-json.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 /** `GET /openapi.json`: one description, the same bytes as long as the process lives. */
 export const openApiRoutes = (document: OpenApiDocument): Router => {
-  const body = Buffer.from(JSON.stringify(document));
-  const etag = etagOf(hash("sha256", body));
+  const { body, etag } = taggedJson(document);
   const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
   const router = new Router();
   router.get("/openapi.json", (ctx) => {

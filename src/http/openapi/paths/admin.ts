@@ -8,7 +8,8 @@ import * as answers from "../../admin/answers.ts";
 import { auditQuery } from "../../admin/audit.ts";
 import { issuance, reinstatement, suspension } from "../../admin/keys.ts";
 import { usageQuery } from "../../admin/usage.ts";
-import { type ErrorStatus, errorAnswers } from "../errors.ts";
+import type { Described } from "../described.ts";
+import type { ErrorStatus } from "../errors.ts";
 import { location, noStore, requestId, vary } from "../headers.ts";
 import { operator } from "../security.ts";
 
@@ -45,28 +46,32 @@ const parameters = {
     .meta({ description: "A secret's id.", examples: ["sec_0b9Zk2fX7Qm4sT1uVwYzAc"] }),
 };
 
-const call = (asked: AdminCall): ZodOpenApiOperationObject => {
-  const { id, summary, query, body, answer, errors = [] } = asked;
-  const path = asked.parameters && z.object(parameters).pick(mask(asked.parameters));
-  const withBody: ErrorStatus[] = body ? [400, 413, 503] : [];
-  return {
-    operationId: id,
-    tags: ["Admin"],
-    summary,
-    security: operator,
-    requestParams: { ...(path && { path }), ...(query && { query }) },
-    ...(body && {
-      requestBody: {
-        required: !asked.optionalBody,
-        content: { "application/json": { schema: body[0], example: body[1] } },
+type Call = (asked: AdminCall) => ZodOpenApiOperationObject;
+
+const describeCall =
+  ({ errorAnswers }: Described): Call =>
+  (asked) => {
+    const { id, summary, query, body, answer, errors = [] } = asked;
+    const path = asked.parameters && z.object(parameters).pick(mask(asked.parameters));
+    const withBody: ErrorStatus[] = body ? [400, 413, 503] : [];
+    return {
+      operationId: id,
+      tags: ["Admin"],
+      summary,
+      security: operator,
+      requestParams: { ...(path && { path }), ...(query && { query }) },
+      ...(body && {
+        requestBody: {
+          required: !asked.optionalBody,
+          content: { "application/json": { schema: body[0], example: body[1] } },
+        },
+      }),
+      responses: {
+        ...answer,
+        ...errorAnswers("anyone", [...new Set<ErrorStatus>([401, ...errors, ...withBody, 500])].sort()),
       },
-    }),
-    responses: {
-      ...answer,
-      ...errorAnswers("anyone", [...new Set<ErrorStatus>([401, ...errors, ...withBody, 500])].sort()),
-    },
+    };
   };
-};
 
 const mask = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, true])) as { [name in keyof typeof parameters]?: true };
@@ -87,7 +92,7 @@ const made = (description: string, schema: z.ZodType, more: z.ZodRawShape = {}) 
   },
 });
 
-const websitePaths: ZodOpenApiPathsObject = {
+const websitePaths = (call: Call): ZodOpenApiPathsObject => ({
   "/admin/websites": {
     get: call({
       id: "listWebsites",
@@ -151,9 +156,9 @@ const websitePaths: ZodOpenApiPathsObject = {
       errors: [404],
     }),
   },
-};
+});
 
-const keyPaths: ZodOpenApiPathsObject = {
+const keyPaths = (call: Call): ZodOpenApiPathsObject => ({
   "/admin/keys": {
     get: call({
       id: "listKeys",
@@ -229,11 +234,9 @@ const keyPaths: ZodOpenApiPathsObject = {
       errors: [400, 404, 503],
     }),
   },
-};
+});
 
-export const adminPaths: ZodOpenApiPathsObject = {
-  ...websitePaths,
-  ...keyPaths,
+const auditPaths = (call: Call): ZodOpenApiPathsObject => ({
   "/admin/audit": {
     get: call({
       id: "audit",
@@ -253,4 +256,10 @@ export const adminPaths: ZodOpenApiPathsObject = {
       errors: [400, 404, 503],
     }),
   },
+});
+
+/** `/admin`, the operator's interface. */
+export const adminPaths = (described: Described): ZodOpenApiPathsObject => {
+  const call = describeCall(described);
+  return { ...websitePaths(call), ...keyPaths(call), ...auditPaths(call) };
 };

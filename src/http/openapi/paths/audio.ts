@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { errorAnswers } from "../errors.ts";
+import type { Described } from "../described.ts";
 import { caching, contentRange, etag, requestId } from "../headers.ts";
 import { nobody } from "../security.ts";
 import { conditions, headOf, sound, soundHeaders } from "../sounds.ts";
 
 const forever = caching("public, max-age=31536000, immutable");
 
-const get: ZodOpenApiOperationObject = {
+const pull = ({ errorAnswers }: Described): ZodOpenApiOperationObject => ({
   operationId: "pullAudio",
   tags: ["Audio"],
   summary: "Pull a sound by its address",
@@ -38,8 +38,9 @@ const get: ZodOpenApiOperationObject = {
     },
     ...errorAnswers("anyone", [404, 416, 500]),
   },
-};
+});
 
-export const audioPaths: ZodOpenApiPathsObject = {
-  "/audio/{object}": { get, head: headOf(get, "pullAudioHead") },
+export const audioPaths = (described: Described): ZodOpenApiPathsObject => {
+  const get = pull(described);
+  return { "/audio/{object}": { get, head: headOf(get, "pullAudioHead") } };
 };

@@ -1,20 +1,18 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { healthStatus } from "../../health.ts";
-import { errorAnswers } from "../errors.ts";
+import type { Described } from "../described.ts";
 import { caching, etag, noStore, requestId } from "../headers.ts";
 import { nobody } from "../security.ts";
+import { conditional } from "../tagged.ts";
 
 const health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } } as const;
-const conditions = z.object({
-  "If-None-Match": z.string().optional().meta({ description: "Tags that the caller has." }),
-});
 const hourly = caching("public, max-age=3600");
 const revalidated = caching("public, no-cache");
 const immutable = caching("public, max-age=31536000, immutable");
 
 /** What tells of the service itself. */
-export const servicePaths: ZodOpenApiPathsObject = {
+export const servicePaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject => ({
   "/health": {
     get: {
       operationId: "checkHealth",
@@ -49,7 +47,7 @@ export const servicePaths: ZodOpenApiPathsObject = {
       tags: ["Service"],
       summary: "This description",
       security: nobody,
-      requestParams: { header: conditions },
+      requestParams: { header: conditional },
       responses: {
         "200": {
           description: "The description of the API, OpenAPI 3.1.",
@@ -119,4 +117,4 @@ export const servicePaths: ZodOpenApiPathsObject = {
       },
     },
   },
-};
+});

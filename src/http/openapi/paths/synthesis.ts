@@ -3,7 +3,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-opena
 import type { HeaderNames } from "../../header-names.ts";
 import { type LegacyRequestSchema, legacyRequest } from "../../legacy/request.ts";
 import type { RequestSchema } from "../../synthesis/request.ts";
-import { errorAnswers } from "../errors.ts";
+import type { Described } from "../described.ts";
 import {
   cached,
   caching,
@@ -23,7 +23,7 @@ const day = "public, max-age=86400";
 const fallback = "public, max-age=60";
 
 /** `/v2/text/synthesize`, and what remains of v1. */
-export const synthesisPaths = (schema: RequestSchema, names: HeaderNames): ZodOpenApiPathsObject => {
+export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodOpenApiPathsObject => {
   const get: ZodOpenApiOperationObject = {
     operationId: "synthesize",
     tags: ["Synthesis"],

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { verifiedOrigin } from "../../admin/answers.ts";
+import { AuthToken, ConfigResponse } from "../../config/schemas.ts";
+import type { Described } from "../described.ts";
+import { limits, noStore, renewal, requestId } from "../headers.ts";
+import { originOwner, websites } from "../security.ts";
+import { conditional, taggedAnswers } from "../tagged.ts";
+
+/** A website's configuration, its access tokens and the proof of its origins. */
+export const accessPaths = (described: Described): ZodOpenApiPathsObject => ({
+  "/v2/config": {
+    get: {
+      operationId: "readConfig",
+      tags: ["Access"],
+      summary: "The website's configuration, and a token for the requests that follow",
+      description: "Suspended keys may read it. The tag is the configuration's: a 304 brings no token.",
+      security: websites,
+      requestParams: { header: conditional },
+      responses: {
+        ...taggedAnswers(described, ConfigResponse),
+        ...described.errorAnswers("counted", [401, 429, 500]),
+      },
+    },
+  },
+  "/v2/auth/refresh": {
+    post: {
+      operationId: "refreshToken",
+      tags: ["Access"],
+      summary: "A fresh access token",
+      security: websites,
+      responses: {
+        "200": {
+          description: "The token.",
+          headers: z.object({ ...requestId, ...limits, ...noStore, ...renewal(described.names) }),
+          content: { "application/json": { schema: AuthToken } },
+        },
+        ...described.errorAnswers("counted", [401, 403, 429, 500]),
+      },
+    },
+  },
+  "/v2/auth/verify-origin": {
+    post: {
+      operationId: "verifyOrigin",
+      tags: ["Access"],
+      summary: "Prove that the request's origin is the website's",
+      security: originOwner,
+      requestParams: {
+        header: z.object({
+          Origin: z
+            .string()
+            .optional()
+            .meta({ description: "The origin to prove.", examples: ["https://example.com"] }),
+        }),
+      },
+      responses: {
+        "200": {
+          description: "The origin is verified from here on.",
+          headers: z.object({ ...requestId, ...noStore }),
+          content: { "application/json": { schema: verifiedOrigin } },
+        },
+        ...described.errorAnswers("anyone", [401, 409, 429, 500, 503]),
+      },
+    },
+  },
+});
