@@ -1,0 +1,31 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface LocalServer {
+  /** `http://127.0.0.1:PORT`, which is also the origin of its pages. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Answers on a free port of the loopback. */
+export const serveLocally = async (answer: RequestListener): Promise<LocalServer> => {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};
+
+/** A page, and nothing else. */
+export const servePage = (html: () => string): Promise<LocalServer> =>
+  serveLocally((req, res) => {
+    if (req.url !== "/") return void res.writeHead(404).end();
+    res
+      .writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" })
+      .end(html());
+  });
