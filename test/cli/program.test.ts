@@ -73,6 +73,17 @@ describe("the command line", () => {
     expect((await voxledger("website", "list")).stdout).to.match(new RegExp(`^${id}  Shop `, "m"));
   });
 
+  it("issues a token with which a website proves an origin", async () => {
+    const { id } = await aWebsite();
+    const { token, origin } = await json("website", "verification", id, "https://New.example/");
+    expect(origin).to.equal("https://new.example");
+    await service.originVerification.verify({ token, origin }, "r");
+    expect(service.websites.get(id).origins).to.deep.equal(["https://shop.example", origin]);
+    const { stdout } = await voxledger("website", "verification", id, "https://c.example");
+    expect(stdout).to.match(/^token +vlv_[\w.-]+ \(shown this once\)$/m);
+    expect(await failure("website", "verification", id, "c.example")).to.contain("origin: ");
+  });
+
   it("configures a website from a file", async () => {
     const { id } = await aWebsite();
     const file = join(folder, "config.json");

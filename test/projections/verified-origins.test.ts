@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  isVerifiedOrigin,
+  type VerifiedOrigins,
+  verifiedOrigins,
+} from "../../projections/verified-origins.ts";
+import { websites } from "../../projections/websites.ts";
+import { type Website, websiteStream } from "../../src/domain/website.ts";
+import { type Told, told, viewOf } from "./told.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const origins = ["https://a.example", "https://b.example", "https://c.example"];
+const ids = ["1", "2", "3"];
+
+const someOrigins = fc.subarray(origins);
+const eventOf = (id: string): fc.Arbitrary<Told> =>
+  fc
+    .oneof(
+      someOrigins.map((some) => ({ type: "OriginsChanged", data: { origins: some, at } })),
+      fc
+        .constantFrom(...origins)
+        .map((origin) => ({ type: "OriginVerified", data: { hash: "h", origin, at } })),
+      fc.constant({ type: "WebsiteConfigured", data: { config: {}, at } }),
+    )
+    .map((event) => ({ stream: websiteStream(id), ...event }));
+
+const registrations = ids.map(
+  (id): Told => ({
+    stream: websiteStream(id),
+    type: "WebsiteRegistered",
+    data: { websiteId: id, name: id, origins: [], at },
+  }),
+);
+const histories = fc
+  .array(fc.constantFrom(...ids).chain(eventOf), { maxLength: 30 })
+  .map((events) => told([...registrations, ...events]));
+
+describe("the view of verified origins", () => {
+  it("knows an origin exactly as long as some website has it, and the same from any snapshot", () => {
+    fc.assert(
+      fc.property(histories, fc.nat(), (events, cutAt) => {
+        const cut = cutAt % (events.length + 1);
+        const before = viewOf<VerifiedOrigins>(verifiedOrigins, events.slice(0, cut));
+        const resumed = viewOf<VerifiedOrigins>(verifiedOrigins, events.slice(cut), before);
+        const theirs = new Set(
+          [...viewOf<Website>(websites, events).entries()].flatMap(([, website]) =>
+            website.status === "registered" ? website.origins : [],
+          ),
+        );
+        for (const origin of origins) {
+          expect(isVerifiedOrigin(resumed, origin)).to.equal(theirs.has(origin));
+        }
+      }),
+    );
+  });
+
+  it("knows nothing that merely is a name in JavaScript, and nothing before the first website", () => {
+    const view = viewOf<VerifiedOrigins>(verifiedOrigins, told(registrations));
+    for (const name of ["constructor", "__proto__", "", "null"]) {
+      expect(isVerifiedOrigin(view, name)).to.equal(false);
+    }
+    expect(isVerifiedOrigin(viewOf<VerifiedOrigins>(verifiedOrigins, []), "https://a.example")).to.equal(
+      false,
+    );
+  });
+});
