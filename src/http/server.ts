@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
@@ -72,7 +73,8 @@ const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void =>
   const json = JSON.stringify({ error: { ...body.error, statusCode: status } });
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${json}`,
+      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n` +
+      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${json}`,
   );
 };
 

@@ -79,7 +79,6 @@ const errors = {
       code: "VALIDATION_ERROR",
       errors: [{ path: [], message: "The request cannot be read." }],
     },
-    early: true,
   },
   500: {
     name: "InternalError",

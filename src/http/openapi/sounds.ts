@@ -50,5 +50,5 @@ export const headOf = (get: ZodOpenApiOperationObject, id: string): ZodOpenApiOp
   ),
 });
 
-/** HEAD asks for no range and makes nothing that could fail. */
-const withoutHead = new Set(["206", "416", "502"]);
+/** HEAD asks for no range and makes nothing that could fail; what cannot be read is refused before its method is known. */
+const withoutHead = new Set(["206", "416", "431", "502"]);

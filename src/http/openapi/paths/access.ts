@@ -59,7 +59,7 @@ export const accessPaths = (described: Described): ZodOpenApiPathsObject => ({
           headers: z.object({ ...requestId, ...noStore }),
           content: { "application/json": { schema: verifiedOrigin } },
         },
-        ...described.errorAnswers("anyone", [401, 409, 429, 500, 503]),
+        ...described.errorAnswers("anyone", [401, 429, 500, 503]),
       },
     },
   },

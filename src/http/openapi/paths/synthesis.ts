@@ -24,6 +24,8 @@ const fallback = "public, max-age=60";
 
 /** `/v2/text/synthesize`, and what remains of v1. */
 export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodOpenApiPathsObject => {
+  // Refused before anyone looks at whose request or which path it is.
+  const tooLong = errorAnswers("anyone", [431]);
   const get: ZodOpenApiOperationObject = {
     operationId: "synthesize",
     tags: ["Synthesis"],
@@ -32,7 +34,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
       "The same parameters always give the same sound. `pitch=` and `pitch=null` count as absent, unknown parameters are ignored.",
     security: websites,
     requestParams: { query: queryOf(schema), header: z.object(conditions) },
-    responses: { ...answersToGet(names), ...errorAnswers("counted", getErrors) },
+    responses: { ...answersToGet(names), ...errorAnswers("counted", getErrors), ...tooLong },
   };
   const legacy: ZodOpenApiOperationObject = {
     ...get,
@@ -42,7 +44,11 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
     summary: "Speak a text, as v1 asked for it",
     description: "The same sounds, limits and errors as v2. There is no `voice` and no `format`.",
     requestParams: { query: queryOf(legacyRequest(schema)), header: z.object(conditions) },
-    responses: { ...answersToGet(names, deprecation), ...errorAnswers("counted", getErrors, deprecation) },
+    responses: {
+      ...answersToGet(names, deprecation),
+      ...errorAnswers("counted", getErrors, deprecation),
+      ...tooLong,
+    },
   };
   return {
     "/v2/text/synthesize": {
@@ -72,7 +78,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
   };
 };
 
-const getErrors = [400, 401, 403, 404, 416, 429, 431, 500, 502, 503] as const;
+const getErrors = [400, 401, 403, 404, 416, 429, 500, 502, 503] as const;
 
 /** Numbers in an address may also be written `null`. */
 const queryOf = (schema: RequestSchema | LegacyRequestSchema) => {

@@ -1,0 +1,153 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { Received, Sent } from "../support/exchange.ts";
+
+/** As much of an OpenAPI document as answers are held to. */
+export interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly responses?: Readonly<Record<string, Response>> };
+}
+export interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { schema: object; example?: unknown }>>;
+  };
+  readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+}
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required?: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+interface Response {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
+}
+
+/** Holds answers to the description, and remembers which of its answers were seen. */
+export interface HttpContract {
+  /** Every way in which the answer is not as described; none for one that is. */
+  deviations(sent: Sent, received: Received): string[];
+  /** The described answers that were never seen, as `GET /health 503`. */
+  unseen(): string[];
+}
+
+/** HTTP's own framing, and what browsers ask for across origins. */
+const undescribed =
+  /^(connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
+
+export const createHttpContract = (document: Described): HttpContract => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const validators = new Map<object, ValidateFunction>();
+  const seen = new Set<string>();
+
+  const violations = (schema: object, value: unknown): string[] => {
+    const validate = validators.get(schema) ?? ajv.compile({ ...schema, components: document.components });
+    validators.set(schema, validate);
+    return validate(value) ? [] : [ajv.errorsText(validate.errors)];
+  };
+
+  const headerDeviations = ({ headers: described = {} }: Response, { headers }: Received): string[] => {
+    const names = new Map(Object.keys(described).map((name) => [name.toLowerCase(), name]));
+    const unknown = Object.keys(headers).filter((name) => !names.has(name) && !undescribed.test(name));
+    return [
+      ...unknown.map((name) => `the header ${name} is not described`),
+      ...Object.entries(described).flatMap(([name, { required, schema }]) => {
+        const value = headers[name.toLowerCase()];
+        if (value === undefined) return required ? [`the header ${name} is missing`] : [];
+        return violations(schema, value).map((what) => `the header ${name}: ${what}`);
+      }),
+    ];
+  };
+
+  const bodyDeviations = ({ content }: Response, sent: Sent, { headers, body }: Received): string[] => {
+    if (!content || sent.method === "HEAD") return body.length > 0 ? ["there is a body"] : [];
+    const type = headers["content-type"]?.split(";")[0] ?? "";
+    const described = content[type];
+    if (!described) return [`the type ${type || "(none)"} is not described`];
+    const { schema } = described;
+    if (body.length === 0) return ["there is no body"];
+    if (!schema) return [];
+    return valuesOf(type, body.toString()).flatMap((value) => violations(schema, value));
+  };
+
+  const errorDeviations = ({ method }: Sent, { status, body }: Received): string[] => {
+    if (status < 400 || method === "HEAD" || !body.includes('"error"')) return [];
+    const { error } = JSON.parse(body.toString());
+    return error.statusCode === status ? [] : [`the envelope says ${error.statusCode}`];
+  };
+
+  return {
+    deviations: (sent, received) => {
+      const found = find(document, sent);
+      const { status } = received;
+      if (!found) return [404, 405].includes(status) ? [] : [`${status} for what is not described`];
+      const response = found.operation.responses[status];
+      const place = `${found.method} ${found.path} ${status}`;
+      if (!response) return [`${place} is not described`];
+      seen.add(place);
+      const described = resolve(document, response);
+      return [
+        ...headerDeviations(described, received),
+        ...bodyDeviations(described, sent, received),
+        ...errorDeviations(sent, received),
+      ].map((what) => `${place}: ${what}`);
+    },
+    unseen: () =>
+      operationsOf(document)
+        .flatMap(({ method, path, operation }) =>
+          Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
+        )
+        .filter((place) => !seen.has(place)),
+  };
+};
+
+export interface FoundOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export const operationsOf = ({ paths }: Described): FoundOperation[] =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  );
+
+/** The operation that a request is for; paths without parameters go before those with them. HEAD is a GET's too. */
+const find = (document: Described, { method, path }: Sent): FoundOperation | undefined => {
+  const asked = path.split("?")[0] ?? "";
+  const fitting = operationsOf(document)
+    .filter((found) => patternOf(found.path).test(asked))
+    .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
+  const of = (name: string) => fitting.find((found) => found.method === name);
+  return of(method) ?? (method === "HEAD" ? of("GET") : undefined);
+};
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`);
+
+const resolve = ({ components }: Described, response: Response | { readonly $ref: string }): Response => {
+  if (!("$ref" in response)) return response;
+  const name = response.$ref.split("/").at(-1) ?? "";
+  const shared = components.responses?.[name];
+  if (!shared) throw new Error(`${response.$ref} leads nowhere`);
+  return shared;
+};
+
+/** The documents in a body: one, or one a line. */
+const valuesOf = (type: string, body: string): unknown[] => {
+  if (type === "application/json") return [JSON.parse(body)];
+  if (type === "application/x-ndjson")
+    return body
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  return [body];
+};

@@ -1,0 +1,345 @@
+import { expect } from "chai";
+import { createHttpContract, type Described, type HttpContract, operationsOf } from "../contracts/http.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
+import { type Exchange, openExchange, type Received, type Sent } from "../support/exchange.ts";
+import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+/** The described answers that this test cannot bring about, and why. */
+const unseeable = [
+  // The service has no known fault, which is what a 500 stands for.
+  / 500$/,
+  // Nothing sent over HTTP makes a local engine fail; test/audio/synthesis.test.ts fails them.
+  / 502$/,
+  // Nor does it take the event store away; test/application tests do.
+  / 503$/,
+];
+
+const operator = { Authorization: `Bearer ${adminToken}` };
+const json = { "Content-Type": "application/json" };
+const spoken = "voice=UK%20English%20Female&text=Held+to+its+word";
+const legacy = "lang=en-GB&text=Held+to+its+word";
+const report = {
+  platform: { browser: "Firefox", browserVersion: "131", os: "Linux", osVersion: "6" },
+  voices: [{ name: "espeak", lang: "en-GB", voiceURI: "urn:espeak", localService: true }],
+  timestamp: "2026-11-21T08:00:00Z",
+};
+const oversized = JSON.stringify({ text: "x".repeat(1_100_000) });
+
+describe("the description", function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let connection: ReturnType<typeof openExchange>;
+  let document: Described;
+  let contract: HttpContract;
+  let website: Credentials;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path);
+    connection = openExchange(service.url);
+    const { body } = await connection.exchange({ method: "GET", path: "/openapi.json" });
+    document = JSON.parse(body.toString());
+    contract = createHttpContract(document);
+    website = await registerWebsite(service.url);
+  });
+  after(async () => {
+    connection.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  /** Sends, and holds the answer to the description. */
+  const ask: Exchange = async (sent) => {
+    const received = await connection.exchange(sent);
+    const place = `${sent.method} ${sent.path.slice(0, 200)}`;
+    expect(contract.deviations(sent, received), place).to.deep.equal([]);
+    expect(received.headers["x-request-id"], place).to.match(/^[0-9a-f-]{36}$/);
+    return received;
+  };
+
+  const expectStatus = async (status: number, sent: Sent): Promise<Received> => {
+    const received = await ask(sent);
+    const told = `${sent.method} ${sent.path.slice(0, 200)}: ${received.body.subarray(0, 300)}`;
+    expect(received.status, told).to.equal(status);
+    return received;
+  };
+
+  const get = (status: number, path: string, headers: Record<string, string> = authorize(website)) =>
+    expectStatus(status, { method: "GET", path, headers });
+
+  const send = (
+    status: number,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = { ...operator, ...json },
+  ) =>
+    expectStatus(status, {
+      method,
+      path,
+      headers,
+      body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
+    });
+
+  const asJson = ({ body }: Received) => JSON.parse(body.toString());
+
+  /** A request for every operation that websites call, right but for who asks. */
+  const requestsOfWebsites = (): Sent[] =>
+    operationsOf(document)
+      .filter(({ operation }) => operation.security?.some((scheme) => "apiSecret" in scheme))
+      .map(({ method, path }) => {
+        const query = path.startsWith("/v1") ? `?${legacy}` : `?${spoken}`;
+        const filled = path.replace("{lang}", "en-GB").replace("{name}", "UK%20English%20Female");
+        const body = path.endsWith("/report") ? report : { voice: "UK English Female", text: "x" };
+        return method === "POST"
+          ? { method, path: filled, headers: json, body: JSON.stringify(body) }
+          : { method, path: filled + query };
+      });
+
+  const as = ({ headers, ...sent }: Sent, credentials: Record<string, string>): Sent => ({
+    ...sent,
+    headers: { ...headers, ...credentials },
+  });
+
+  describe("is true of sounds", () => {
+    for (const [path, query] of [
+      ["/v2/text/synthesize", spoken],
+      ["/v1/text:synthesize", legacy],
+    ] as const) {
+      it(`GET and HEAD ${path}`, async () => {
+        const whole = await get(200, `${path}?${query}`);
+        const headers = authorize(website);
+        await get(200, `${path}?${query}`); // and by the lane
+        await get(204, `${path}?${query}&volume=0`);
+        await get(206, `${path}?${query}`, { ...headers, Range: "bytes=0-9" });
+        await get(304, `${path}?${query}`, { ...headers, "If-None-Match": whole.headers.etag ?? "" });
+        await get(400, `${path}?${query}&pitch=fast`);
+        await get(404, `${path}?text=x&lang=xx-XX`);
+        await get(416, `${path}?${query}`, { ...headers, Range: "bytes=9999999-" });
+        for (const [status, more, condition] of [
+          [200, "", {}],
+          [204, "&volume=0", {}],
+          [304, "", { "If-None-Match": "*" }],
+          [400, "&rate=3", {}],
+          [404, "&engine=gwn", {}],
+        ] as const) {
+          const address = `${path}?${legacy}${more}`;
+          await expectStatus(status, {
+            method: "HEAD",
+            path: address,
+            headers: { ...headers, ...condition },
+          });
+        }
+      });
+
+      it(`${path} with more than fits into an address`, async () => {
+        await get(431, `${path}?text=${"x".repeat(70_000)}`);
+      });
+    }
+
+    it("POST /v2/text/synthesize", async () => {
+      const headers = { ...authorize(website), ...json };
+      const post = (status: number, body: unknown) =>
+        send(status, "POST", "/v2/text/synthesize", body, headers);
+      await post(200, { lang: "cy-GB", text: "Bore da" });
+      await post(204, { voice: "UK English Female", text: "x", volume: 0 });
+      await post(400, "{");
+      await post(400, { text: "x", rate: "1" });
+      await post(404, { voice: "Nobody", text: "x" });
+      await post(413, oversized);
+    });
+
+    it("GET and HEAD /audio/{object}", async () => {
+      const { headers } = await get(200, `/v2/text/synthesize?${spoken}`);
+      const path = headers["content-location"] ?? "";
+      const etag = headers.etag ?? "";
+      await get(200, path, {});
+      await get(206, path, { Range: "bytes=-5" });
+      await get(304, path, { "If-None-Match": etag });
+      await get(416, path, { Range: "bytes=9999999-" });
+      await get(404, `/audio/${"0".repeat(64)}.mp3`, {});
+      await expectStatus(200, { method: "HEAD", path });
+      await expectStatus(304, { method: "HEAD", path, headers: { "If-None-Match": "*" } });
+      await expectStatus(404, { method: "HEAD", path: "/audio/nothing.mp3" });
+    });
+  });
+
+  describe("is true of voices, configuration and tokens", () => {
+    it("under a tag, and conditionally", async () => {
+      for (const path of [
+        "/v2/voices",
+        "/v2/voices?browser=Chrome&browserVersion=130&os=Windows&osVersion=11",
+        "/v2/voices/by-language/en-GB",
+        "/v2/voices/by-language/nowhere",
+        "/v2/voices/UK%20English%20Female",
+        "/v2/config",
+      ]) {
+        const { headers } = await get(200, path);
+        await get(304, path, { ...authorize(website), "If-None-Match": headers.etag ?? "" });
+      }
+      await get(404, "/v2/voices/Nobody");
+      await get(400, "/v2/voices?os=a&os=b");
+      for (const path of ["/v2/voices/by-language/en-GB", "/v2/voices/UK%20English%20Female"]) {
+        await get(400, path, { ...authorize(website), Host: "no/host" });
+      }
+    });
+
+    it("POST /v2/voices/report", async () => {
+      const headers = { ...authorize(website), ...json };
+      await send(200, "POST", "/v2/voices/report", report, headers);
+      await send(400, "POST", "/v2/voices/report", { ...report, voices: "all" }, headers);
+      await send(413, "POST", "/v2/voices/report", oversized, headers);
+    });
+
+    it("POST /v2/auth/refresh", async () => {
+      await send(200, "POST", "/v2/auth/refresh", undefined, authorize(website));
+    });
+
+    it("POST /v2/auth/verify-origin", async () => {
+      const { id } = await registerWebsite(service.url);
+      const path = `/admin/websites/${id}`;
+      const verify = async (status: number, origin: string, proven = origin) => {
+        const { token } = asJson(await send(201, "POST", `${path}/verifications`, { origin }));
+        const headers = { Authorization: `Bearer ${token}`, Origin: proven };
+        await send(status, "POST", "/v2/auth/verify-origin", undefined, headers);
+      };
+      await verify(200, "https://a.example");
+      await verify(401, "https://b.example", "https://c.example");
+    });
+  });
+
+  describe("is true of the service's own pages", () => {
+    it("/health, /openapi.json, /docs", async () => {
+      await get(200, "/health", {});
+      const { headers } = await get(200, "/openapi.json", {});
+      await get(304, "/openapi.json", { "If-None-Match": headers.etag ?? "" });
+      const page = await get(200, "/docs", {});
+      const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
+      expect(files).to.have.length(4);
+      for (const file of files) await get(200, `/${file}`, {});
+      await get(404, "/docs/assets/0/swagger-ui.css", {});
+    });
+  });
+
+  describe("is true of the operator's interface", () => {
+    it("of websites", async () => {
+      const path = `/admin/websites/${website.id}`;
+      const site = { name: "another", origins: ["https://e.example"], plan: "commercial" };
+      await send(201, "POST", "/admin/websites", site);
+      await send(201, "POST", `${path}/verifications`, { origin: "https://e.example" });
+      await send(200, "PUT", `${path}/config`, {
+        voice: { rate: 1.2 },
+        features: { webPlayer: { enabled: true } },
+      });
+      await send(200, "PUT", `${path}/origins`, { origins: ["https://e.example"] });
+      await send(201, "POST", `${path}/keys`, undefined, operator);
+      for (const listed of ["/admin/websites", path]) await get(200, listed, operator);
+      let status = 201;
+      while (status === 201) {
+        const origin = { origin: "https://f.example" };
+        ({ status } = await ask({
+          method: "POST",
+          path: `${path}/verifications`,
+          headers: { ...operator, ...json },
+          body: JSON.stringify(origin),
+        }));
+      }
+      expect(status).to.equal(409);
+    });
+
+    it("of keys", async () => {
+      const { apiKey, secretId } = asJson(await send(201, "POST", `/admin/websites/${website.id}/keys`, {}));
+      const path = `/admin/keys/${apiKey}`;
+      for (let secrets = 1; secrets < 10; secrets++)
+        await send(201, "POST", `${path}/secrets`, undefined, operator);
+      await send(409, "POST", `${path}/secrets`, undefined, operator);
+      await send(204, "DELETE", `${path}/secrets/${secretId}`, undefined, operator);
+      await send(200, "PUT", `${path}/plan`, { tier: "commercial" });
+      await send(200, "POST", `${path}/suspend`, { reason: "invoice overdue" });
+      await get(200, path, operator);
+      await get(200, "/admin/keys", operator);
+      await send(200, "POST", `${path}/reinstate`, {});
+    });
+
+    it("of usage and audit", async () => {
+      const { apiKey } = website;
+      await get(200, `/admin/keys/${apiKey}/usage`, operator);
+      await get(200, `/admin/keys/${apiKey}/usage?month=2026-01&asOf=2026-01-31`, operator);
+      await get(400, `/admin/keys/${apiKey}/usage?month=never`, operator);
+      await get(200, "/admin/audit", operator);
+      await get(200, `/admin/audit?apiKey=${apiKey}&format=csv`, operator);
+      await get(400, "/admin/audit?after=-1", operator);
+      await get(404, "/admin/audit?apiKey=vlk_none", operator);
+    });
+
+    it("of bodies that are wrong or too large, and of what is not there", async () => {
+      for (const { method, path, operation } of operationsOf(document)) {
+        if (!path.startsWith("/admin/")) continue;
+        const nowhere = path.replaceAll(/\{\w+\}/g, "none");
+        const [body] = Object.values(operation.requestBody?.content ?? {});
+        const headers = { ...operator, ...(body && json) };
+        if (operation.responses[404] && path.includes("{")) {
+          await send(404, method, nowhere, body?.example, headers);
+        }
+        if (!body) continue;
+        await send(400, method, nowhere, "[", headers);
+        await send(400, method, nowhere, { unheardOf: true }, headers);
+        await send(413, method, nowhere, oversized, headers);
+      }
+    });
+  });
+
+  describe("is true of who is not let in", () => {
+    it("without credentials", async () => {
+      for (const sent of requestsOfWebsites()) await expectStatus(401, sent);
+      for (const { method, path } of operationsOf(document)) {
+        if (path.startsWith("/admin/"))
+          await expectStatus(401, { method, path: path.replaceAll(/\{\w+\}/g, "x") });
+      }
+    });
+
+    it("with a suspended key, which may still read its configuration", async () => {
+      const suspended = await registerWebsite(service.url);
+      await admin(service.url, "POST", `/keys/${suspended.apiKey}/suspend`, { reason: "abuse" });
+      for (const sent of requestsOfWebsites()) {
+        await expectStatus(sent.path.startsWith("/v2/config") ? 200 : 403, as(sent, authorize(suspended)));
+      }
+    });
+
+    it("with a key that has used up its minute", async () => {
+      const busy = await registerWebsite(service.url, { requestsPerMinute: 1 });
+      for (const sent of requestsOfWebsites()) {
+        let status = 0;
+        while (status !== 429) ({ status } = await ask(as(sent, authorize(busy)))); // the minute may end meanwhile
+      }
+    });
+
+    it("from an address that has failed too often", async () => {
+      const guess = { Authorization: "Bearer guessed", Origin: "https://a.example" };
+      let status = 0;
+      while (status !== 429) {
+        ({ status } = await ask({ method: "POST", path: "/v2/auth/verify-origin", headers: guess }));
+      }
+      const refused = { "X-API-Key": "guessed", "X-API-Secret": "guessed" };
+      const [sent] = requestsOfWebsites();
+      if (sent) await expectStatus(429, as(sent, refused));
+    });
+  });
+
+  describe("as a whole", () => {
+    it("is silent about nothing: other addresses are not there, other methods not allowed", async () => {
+      for (const path of ["/", "/v2", "/v2/nowhere", "/v1/voices", "/admin", "/docs/assets", "/%"])
+        await get(404, path);
+      for (const path of ["/v2/voices", "/v2/config", "/v1/text:synthesize", "/health", "/docs"]) {
+        const { headers } = await expectStatus(405, { method: "DELETE", path });
+        expect(headers.allow, path).to.include("GET");
+      }
+    });
+
+    it("describes no answer that was not seen here, but for those that cannot be brought about", () => {
+      const unseen = contract.unseen().filter((place) => !unseeable.some((pattern) => pattern.test(place)));
+      expect(unseen).to.deep.equal([]);
+    });
+  });
+});
