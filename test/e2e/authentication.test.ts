@@ -1,0 +1,125 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { ask } from "../support/served-here.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+type Headers = Record<string, string>;
+
+const shop = "https://shop.example";
+
+/** What a withdrawal is promised to take at most until other processes feel it. */
+const promisedMs = 200;
+
+describe("authentication on two processes that share a store", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let first: RunningService;
+  let second: RunningService;
+  let website: Credentials & { secretId: string };
+
+  before(async () => {
+    folder = await temporaryFolder();
+    [first, second] = await Promise.all([startService(folder.path), startService(folder.path)]);
+  });
+  after(async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await folder.remove();
+  });
+  beforeEach(async () => {
+    website = (await registerWebsite(first.url)) as typeof website;
+    await admin(first.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
+    await seenBySecond(async () => (await origins()).includes(shop));
+  });
+
+  const pair = () => ({ "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret });
+  const fromShop = () => ({ "X-API-Key": website.apiKey, Origin: shop });
+  const refresh = ({ url }: RunningService, headers: Headers) =>
+    ask(`${url}/v2/auth/refresh`, { method: "POST", headers });
+  const speak = ({ url }: RunningService, headers: Headers) =>
+    ask(`${url}/v2/text/synthesize?lang=en-GB&text=Hello.`, { headers });
+  const bearer = async (service: RunningService, headers: Headers) => ({
+    Authorization: `Bearer ${JSON.parse((await refresh(service, headers)).text).token}`,
+  });
+  const origins = async () =>
+    ((await admin(second.url, "GET", `/websites/${website.id}`)).body.origins ?? []) as string[];
+  const secretsSeen = async () =>
+    (await admin(second.url, "GET", `/keys/${website.apiKey}`)).body.secrets as { secretId: string }[];
+
+  /** Looks at the second process until it is so; answers with how long that took. Fails after 10 s. */
+  const seenBySecond = async (holds: () => Promise<boolean>): Promise<number> => {
+    const began = performance.now();
+    while (!(await holds())) {
+      if (performance.now() - began > 10_000) throw new Error("the second process never came to know of it");
+      await delay(5);
+    }
+    return performance.now() - began;
+  };
+
+  it("is by one key for tokens, though both started on an empty folder at once", async () => {
+    expect((await speak(second, await bearer(first, pair()))).status).to.equal(200);
+    expect((await speak(first, await bearer(second, pair()))).status).to.equal(200);
+  });
+
+  it("knows an origin verified on the one on the other", async () => {
+    const origin = "https://new.example";
+    const { body } = await admin(first.url, "POST", `/websites/${website.id}/verifications`, { origin });
+    const headers = { Origin: origin, Authorization: `Bearer ${body.token}` };
+    const answers = await Promise.all(
+      [first, second].map(({ url }) => ask(`${url}/v2/auth/verify-origin`, { method: "POST", headers })),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401]);
+    await seenBySecond(async () => (await origins()).includes(origin));
+    expect((await refresh(second, { "X-API-Key": website.apiKey, Origin: origin })).status).to.equal(200);
+  });
+
+  /**
+   * The promise is about requests: the first one sent so long after the withdrawal was answered is refused. When the
+   * second process's view came to know of it is only told, so that a slow day shows as a number.
+   */
+  const isFeltBySecond = async (
+    what: string,
+    held: Headers[],
+    withdraw: () => Promise<unknown>,
+    gone: () => Promise<boolean>,
+  ) => {
+    for (const headers of held) expect((await speak(second, headers)).status).to.equal(200);
+    await withdraw();
+    const known = seenBySecond(gone);
+    await delay(promisedMs);
+    for (const headers of held) {
+      expect((await speak(second, headers)).status).to.equal(401);
+      expect((await refresh(second, headers)).status).to.equal(401);
+    }
+    const ms = Math.ceil(await known);
+    console.log(`        ${what} was known to the other process after ${ms} ms`);
+  };
+
+  it("refuses a secret revoked on the one on the other, and the tokens minted from it", async () => {
+    const held = [pair(), await bearer(first, pair()), await bearer(second, pair())];
+    await isFeltBySecond(
+      "the revocation",
+      held,
+      () => admin(first.url, "DELETE", `/keys/${website.apiKey}/secrets/${website.secretId}`),
+      async () => (await secretsSeen()).length === 0,
+    );
+  });
+
+  it("refuses an origin withdrawn on the one on the other, and the tokens minted for it", async () => {
+    const held = [fromShop(), { ...(await bearer(first, fromShop())), Origin: shop }];
+    await isFeltBySecond(
+      "the withdrawal",
+      held,
+      () => admin(first.url, "PUT", `/websites/${website.id}/origins`, { origins: [] }),
+      async () => (await origins()).length === 0,
+    );
+  });
+
+  it("keeps no secret and no token in either log", async () => {
+    const { Authorization } = await bearer(first, pair());
+    await speak(second, { Authorization });
+    await speak(second, { Authorization: `${Authorization}x` });
+    const logs = [...first.log, ...second.log].join("\n");
+    expect(logs).to.not.include(website.apiSecret);
+    expect(logs).to.not.include(Authorization.slice("Bearer ".length));
+  });
+});
