@@ -67,7 +67,7 @@ export const createCatalogKeeper = ({
     },
     voice: (name) => {
       const state = catalog.get(catalogStream);
-      return found(state && indexOf(state).voice(name), `There is no voice named ${name}.`);
+      return found(state && indexOf(state).voice(name));
     },
     addVoice: async (given, context) => {
       const voice = parse(voiceSchema, given);
@@ -100,7 +100,7 @@ export const createCatalogKeeper = ({
 };
 
 /** @throws {NotFound} */
-const found = <T>(voice: T | undefined, message = "There is no such voice."): T => {
-  if (voice === undefined) throw new NotFound(message);
+const found = <T>(voice: T | undefined): T => {
+  if (voice === undefined) throw new NotFound("There is no voice of that name.");
   return voice;
 };

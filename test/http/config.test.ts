@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { ConfigResponse } from "../../src/http/config/schemas.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
+import { ask, type ServedHere, serveHere } from "../support/served-here.ts";
+
+describe("GET /v2/config", () => {
+  let service: ServedHere;
+  let website: Credentials;
+
+  before(async () => {
+    service = await serveHere();
+  });
+  beforeEach(async () => {
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const get = (headers: Record<string, string> = authorize(website), method = "GET") =>
+    ask(`${service.url}/v2/config`, { method, headers });
+  const configure = async (config: object) => {
+    const { status } = await admin(service.url, "PUT", `/websites/${website.id}/config`, config);
+    expect(status).to.equal(200);
+  };
+
+  it("answers with every member, where nothing is stored with its default", async () => {
+    const { status, headers, text } = await get();
+    const { auth, ...config } = JSON.parse(text);
+    expect([status, headers["x-ratelimit-limit"]]).to.deep.equal([200, "1000000"]);
+    expect(ConfigResponse.parse({ ...config, auth })).to.deep.equal({ ...config, auth });
+    expect(config.voice).to.deep.equal({ name: "UK English Female", pitch: 1, rate: 1, volume: 1 });
+    expect(config.analytics).to.deep.equal({ enabled: false });
+    expect(config.features.webPlayer.paragraphSelector).to.equal("p, h2, h3, li");
+    expect(config.sdkVersion).to.equal("v1");
+  });
+
+  it("completes what is stored, for the very next request", async () => {
+    await configure({ voice: { pitch: 1.5 }, features: { webPlayer: { enabled: true } } });
+    const config = JSON.parse((await get()).text);
+    expect(config.voice).to.deep.equal({ name: "UK English Female", pitch: 1.5, rate: 1, volume: 1 });
+    expect(config.features.webPlayer).to.include({ enabled: true, selector: "article" });
+    expect(config.features.welcomeMessage).to.deep.equal({ enabled: false, text: null });
+  });
+
+  it("brings a token that lets in to what follows", async () => {
+    const { auth } = JSON.parse((await get()).text);
+    expect(auth.exp).to.equal(service.time.now / 1_000 + 900);
+    const headers = { Authorization: `Bearer ${auth.token}` };
+    expect((await ask(`${service.url}/v2/voices`, { headers })).status).to.equal(200);
+    expect((await get(headers)).status).to.equal(200);
+  });
+
+  it("has a tag of the configuration alone: another token is no change", async () => {
+    const first = await get();
+    service.time.now += 5_000;
+    const second = await get();
+    expect(second.text).to.not.equal(first.text);
+    expect(second.headers.etag).to.equal(first.headers.etag);
+    await configure({ sdkVersion: "v2" });
+    expect((await get()).headers.etag).to.not.equal(first.headers.etag);
+    await configure({});
+    expect((await get()).headers.etag).to.equal(first.headers.etag);
+  });
+
+  it("answers 304, without a token, to whoever has it", async () => {
+    const { headers: first } = await get();
+    expect(first).to.include({ "cache-control": "private, no-cache" });
+    const { status, headers, text } = await get({
+      ...authorize(website),
+      "If-None-Match": `W/${first.etag}`,
+    });
+    expect([status, text]).to.deep.equal([304, ""]);
+    for (const name of ["etag", "cache-control", "vary"]) expect(headers[name], name).to.equal(first[name]);
+    expect((await get({ ...authorize(website), "If-None-Match": '"x"' })).status).to.equal(200);
+  });
+
+  it("tells HEAD the same without the body", async () => {
+    const [head, whole] = [await get(authorize(website), "HEAD"), await get()];
+    expect([head.status, head.text, head.headers.etag]).to.deep.equal([200, "", whole.headers.etag]);
+  });
+
+  it("stays readable for a suspended key", async () => {
+    await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "unpaid" });
+    expect((await get()).status).to.equal(200);
+    const { status } = await ask(`${service.url}/v2/voices`, { headers: authorize(website) });
+    expect(status).to.equal(403);
+  });
+
+  it("is refused without credentials and over the limit", async () => {
+    const { status, headers, text } = await get({});
+    expect([status, JSON.parse(text).error.code]).to.deep.equal([401, "UNAUTHORIZED"]);
+    expect(headers).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+    const limited = await registerWebsite(service.url, { requestsPerMinute: 1 });
+    expect((await get(authorize(limited))).status).to.equal(200);
+    const refused = await get(authorize(limited));
+    expect([refused.status, refused.headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);
+  });
+
+  it("is each website's own", async () => {
+    const other = await registerWebsite(service.url);
+    await configure({ voice: { name: "German Male" } });
+    expect(JSON.parse((await get()).text).voice.name).to.equal("German Male");
+    expect(JSON.parse((await get(authorize(other))).text).voice.name).to.equal("UK English Female");
+  });
+});
