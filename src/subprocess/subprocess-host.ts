@@ -1,9 +1,9 @@
 import { Unavailable } from "../domain/errors.ts";
+import { untilAborted } from "../until-aborted.ts";
 import { keepHostProcess } from "./keep-host-process.ts";
 import type { EncoderOrder, Limits, Order, ToolOrder } from "./protocol.ts";
 import { createSlots, type Slots } from "./slots.ts";
 import type { ToolVersions } from "./tools.ts";
-import { untilAborted } from "../until-aborted.ts";
 
 export type ToolJob = Omit<ToolOrder, "type" | keyof Limits> & Partial<Limits> & { readonly input: string };
 export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
