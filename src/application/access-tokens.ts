@@ -17,11 +17,8 @@ export interface TokenClaims extends Validity {
 
 /** Short-lived tokens that stand for what proved a principal, and for no more. */
 export interface AccessTokens {
-  /**
-   * A fresh token, bound to what proved the principal. A principal proven by a secret may have it bound to an origin
-   * beside; one proven from an origin has it bound to that one, whatever is asked.
-   */
-  issue(principal: Principal, origin?: string): AccessToken;
+  /** A fresh token, bound to what proved the principal. */
+  issue(principal: Principal): AccessToken;
   /** A fresh token in place of one that is past half its life; undefined for any other principal. */
   renew(principal: Principal): AccessToken | undefined;
   /** What the token says, or undefined for one that was not minted here or is not valid now. */
@@ -49,12 +46,11 @@ export const createAccessTokens = ({
   const known = new LRUCache<string, SignedClaims>({ max: remembered });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
-  const issue = ({ apiKey, proof }: Principal, origin?: string): AccessToken => {
+  const issue = ({ apiKey, proof }: Principal): AccessToken => {
     const iat = nowSeconds();
     const exp = iat + ttlSeconds;
-    const bound = proof.by === "secret" ? { sid: proof.secretId } : {};
-    const claims = { sub: apiKey, ...bound, origin: proof.origin ?? origin, iat, nbf: iat, exp };
-    return { token: signJwt(claims, key), exp };
+    const bound = proof.by === "secret" ? { sid: proof.secretId } : { origin: proof.origin };
+    return { token: signJwt({ sub: apiKey, ...bound, iat, nbf: iat, exp }, key), exp };
   };
 
   /** What the token said when it was signed, whenever that was. */
@@ -104,14 +100,13 @@ const payload = z
   .transform(({ sub, sid, origin, iat, nbf, exp }, context): SignedClaims => {
     const proof = proofOf(sid, origin);
     if (!proof) {
-      context.addIssue("A token is bound to a secret, an origin or both.");
+      context.addIssue("A token is bound to a secret or an origin.");
       return z.NEVER;
     }
     return { apiKey: sub, proof, issuedAt: iat, exp, from: Math.max(iat, nbf) };
   });
 
 const proofOf = (secretId: string | undefined, origin: string | undefined): Proof | undefined => {
-  const bound = origin === undefined ? {} : { origin };
-  if (secretId !== undefined) return { by: "secret", secretId, ...bound };
+  if (secretId !== undefined) return origin === undefined ? { by: "secret", secretId } : undefined;
   return origin === undefined ? undefined : { by: "origin", origin };
 };

@@ -63,7 +63,7 @@ export const createAuthenticator = ({
     const claims = accessTokens.read(token);
     if (!claims || (apiKey !== undefined && apiKey !== claims.apiKey)) return undefined;
     const { proof } = claims;
-    if (proof.origin !== undefined && proof.origin !== origin) return undefined;
+    if (proof.by === "origin" && proof.origin !== origin) return undefined;
     const key = findKey(keys, claims.apiKey);
     return key && stillHolds(proof, key) ? { ...principalOf(key, proof), token: claims } : undefined;
   };

@@ -14,11 +14,10 @@ export interface Principal {
 
 /**
  * What it was proven by: one of the key's secrets, or an origin of the website's. It holds until the secret is revoked
- * or the origin withdrawn, and so does whatever is minted from it. `origin` beside a secret: of a token that was
- * minted for use from there alone.
+ * or the origin withdrawn, and so does whatever is minted from it.
  */
 export type Proof =
-  | { readonly by: "secret"; readonly secretId: string; readonly origin?: string }
+  | { readonly by: "secret"; readonly secretId: string }
   | { readonly by: "origin"; readonly origin: string };
 
 /** In unix seconds. */

@@ -191,8 +191,9 @@ describe("access tokens over HTTP", () => {
       await isRefused(service.sign(header, { ...claims(), exp: "tomorrow" }));
     });
 
-    it("with claims that bind them to nothing, to nobody or to nothing of the key's", async () => {
+    it("with claims that bind them to nothing, to two things, to nobody or to nothing of the key's", async () => {
       await isRefused(service.sign(header, { ...claims(), sid: undefined }));
+      await isRefused(service.sign(header, { ...claims(), origin: shop }));
       await isRefused(service.sign(header, { ...claims(), sub: "vlk_nobody" }));
       await isRefused(service.sign(header, { ...claims(), sid: "sec_other" }));
       await isRefused(service.sign(header, []));

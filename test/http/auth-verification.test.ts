@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Answered, ask, type ServedHere, serveHere } from "../support/served-here.ts";
+import { adminToken } from "../support/service.ts";
 
 const shop = "https://shop.example";
 
@@ -123,7 +124,7 @@ describe("origin verification over HTTP", () => {
     const token = await issued();
     await verify(token);
     const response = await fetch(`${service.url}/admin/audit`, {
-      headers: { Authorization: "Bearer an-operator's-token-for-tests" },
+      headers: { Authorization: `Bearer ${adminToken}` },
     });
     const log = await response.text();
     expect(log).to.include("OriginVerificationIssued").and.to.include("OriginVerified");
