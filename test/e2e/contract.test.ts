@@ -210,10 +210,12 @@ describe("the description", function () {
   });
 
   describe("is true of the service's own pages", () => {
-    it("/health, /openapi.json, /docs", async () => {
+    it("/health, /openapi.json, /client.js, /docs", async () => {
       await get(200, "/health", {});
-      const { headers } = await get(200, "/openapi.json", {});
-      await get(304, "/openapi.json", { "If-None-Match": headers.etag ?? "" });
+      for (const path of ["/openapi.json", "/client.js"]) {
+        const { headers } = await get(200, path, {});
+        await get(304, path, { "If-None-Match": headers.etag ?? "" });
+      }
       const page = await get(200, "/docs", {});
       const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
       expect(files).to.have.length(4);
@@ -262,6 +264,20 @@ describe("the description", function () {
       await send(200, "POST", `${path}/reinstate`, {});
     });
 
+    it("of the catalog", async () => {
+      const narrator = { name: "Narrator", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f3" };
+      const { id } = asJson(await send(201, "POST", "/admin/system-voices", narrator));
+      await send(409, "POST", "/admin/system-voices", narrator);
+      const voice = { name: "A Narrator", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [id] };
+      await send(201, "POST", "/admin/voices", voice);
+      await send(409, "POST", "/admin/voices", voice);
+      for (const path of ["/admin/voices", "/admin/voices/A%20Narrator"]) await get(200, path, operator);
+      await send(200, "PATCH", "/admin/voices/A%20Narrator", { gender: "m" });
+      await send(200, "DELETE", "/admin/voices/A%20Narrator", undefined, operator);
+      await send(200, "DELETE", `/admin/system-voices/${id}`, undefined, operator);
+      await send(404, "DELETE", "/admin/system-voices/999999", undefined, operator);
+    });
+
     it("of usage and audit", async () => {
       const { apiKey } = website;
       await get(200, `/admin/keys/${apiKey}/usage`, operator);
@@ -279,12 +295,14 @@ describe("the description", function () {
         const nowhere = path.replaceAll(/\{\w+\}/g, "none");
         const [body] = Object.values(operation.requestBody?.content ?? {});
         const headers = { ...operator, ...(body && json) };
-        if (operation.responses[404] && path.includes("{")) {
+        const tooLong = path.replaceAll(/\{\w+\}/g, "x".repeat(201));
+        if (path !== tooLong) await send(400, method, tooLong, body?.example, headers);
+        if (path !== nowhere && !path.endsWith("/system-voices/{id}")) {
           await send(404, method, nowhere, body?.example, headers);
         }
         if (!body) continue;
         await send(400, method, nowhere, "[", headers);
-        await send(400, method, nowhere, { unheardOf: true }, headers);
+        if (path === nowhere) await send(400, method, path, { unheardOf: true }, headers);
         await send(413, method, nowhere, oversized, headers);
       }
     });

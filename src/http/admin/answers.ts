@@ -7,6 +7,8 @@ import type { NewWebsite, WebsiteDetails } from "../../application/websites.ts";
 import { type Plan, tiers } from "../../domain/plan.ts";
 import { websiteConfig } from "../../domain/website-config.ts";
 
+import { SystemVoice, Voice } from "../voices/schemas.ts";
+
 /* What the admin API answers with: the shapes of the application's own, held to them by the compiler. */
 
 const time = z.iso.datetime();
@@ -78,6 +80,8 @@ export const verifiedOrigin = z.object({
   verified: z.literal(true),
   origin: z.string(),
 }) satisfies z.ZodType<VerifiedOrigin>;
+
+export const catalogList = z.object({ voices: z.array(Voice), systemVoices: z.array(SystemVoice), count });
 
 const tally = { requests: count, characters: count };
 

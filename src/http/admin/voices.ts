@@ -5,7 +5,7 @@ import type { CatalogKeeper } from "../../application/catalog.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
 
-const systemVoiceId = z.object({ id: z.coerce.number().pipe(z.int().positive()) });
+export const systemVoiceId = z.object({ id: z.coerce.number().pipe(z.int().positive()) });
 
 /** `/admin/voices` and `/admin/system-voices`: the catalog that every website has. Nothing is ever taken out of it. */
 export const catalogRoutes = ({ catalog }: { catalog: CatalogKeeper }): Router => {

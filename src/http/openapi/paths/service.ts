@@ -8,6 +8,13 @@ import { conditional } from "../tagged.ts";
 
 const health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } } as const;
 const hourly = caching("public, max-age=3600");
+const hourlyAndStale = caching("public, max-age=3600, stale-while-revalidate=86400");
+const asTold = {
+  "X-Content-Type-Options": z.literal("nosniff").meta({ description: "Types are as told." }),
+};
+const fromAnywhere = {
+  "Cross-Origin-Resource-Policy": z.literal("cross-origin").meta({ description: "Any page may load it." }),
+};
 const revalidated = caching("public, no-cache");
 const immutable = caching("public, max-age=31536000, immutable");
 
@@ -63,6 +70,26 @@ export const servicePaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject
       },
     },
   },
+  "/client.js": {
+    get: {
+      operationId: "loadClient",
+      tags: ["Service"],
+      summary: "The client library, one module for any page to import",
+      security: nobody,
+      requestParams: { header: conditional },
+      responses: {
+        "200": {
+          description: "The module.",
+          headers: z.object({ ...requestId, ...hourlyAndStale, ...etag, ...fromAnywhere, ...asTold }),
+          content: { "text/javascript": { schema: z.string() } },
+        },
+        "304": {
+          description: "The caller has it already.",
+          headers: z.object({ ...requestId, ...hourlyAndStale, ...etag, ...fromAnywhere, ...asTold }),
+        },
+      },
+    },
+  },
   "/docs": {
     get: {
       operationId: "readDocs",
@@ -78,7 +105,7 @@ export const servicePaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject
             "Content-Security-Policy": z
               .string()
               .meta({ description: "Nothing from elsewhere.", examples: ["default-src 'none'"] }),
-            "X-Content-Type-Options": z.literal("nosniff").meta({ description: "Types are as told." }),
+            ...asTold,
           }),
           content: { "text/html": { schema: z.string() } },
         },
@@ -105,7 +132,7 @@ export const servicePaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject
           headers: z.object({
             ...requestId,
             ...immutable,
-            "X-Content-Type-Options": z.literal("nosniff").meta({ description: "Types are as told." }),
+            ...asTold,
           }),
           content: {
             "text/javascript": { schema: z.string() },
