@@ -1,29 +1,15 @@
-import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { appending } from "./event-store/appending.ts";
 import { closing } from "./event-store/closing.ts";
 import { reading } from "./event-store/reading.ts";
 import { repeating } from "./event-store/repeating.ts";
 import { retaining } from "./event-store/retaining.ts";
+import type { EventStoreSetup, Rule } from "./event-store/rule.ts";
 import { subscribing } from "./event-store/subscribing.ts";
-
-/** What a driver gives: a store over an empty log, further clients of the same log, and its end. */
-export interface EventStoreSetup {
-  readonly store: EventStore;
-  /** Opens the same log once more, as another process would. */
-  again(): Promise<EventStore>;
-  /** Lets the store's clock run on. */
-  advance(milliseconds: number): void;
-  /** Closes and removes everything. */
-  end(): Promise<void>;
-}
 
 export interface ContractOptions {
   /** Rules that this driver cannot keep, each with its reason. */
   readonly except?: Readonly<Record<string, string>>;
 }
-
-/** Declares one rule of the port, which gets a log of its own. */
-export type Rule = (title: string, holds: (setup: EventStoreSetup) => Promise<void>) => void;
 
 /** Every sentence of the port (src/eventstore/event-store.ts), for every driver. */
 export const eventStoreContract = (

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { WrongExpectedRevision } from "../../../src/eventstore/event-store.ts";
-import type { Rule } from "../event-store.ts";
 import { event, eventsOf, expectConflict, ids, read, revisions, thrownBy, told } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const appending = (rule: Rule): void => {
   rule("counts a stream's revisions from 0", async ({ store }) => {

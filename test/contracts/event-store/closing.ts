@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
-import type { Rule } from "../event-store.ts";
 import { event, eventsOf, ids, read, thrownBy } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const closing = (rule: Rule): void => {
   rule("answers a ping while it can take appends", async ({ store }) => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Rule } from "../event-store.ts";
 import { event, eventsOf, fill, read, revisions, thrownBy } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const reading = (rule: Rule): void => {
   rule("gives nothing of a stream that is not there", async ({ store }) => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ExpectedRevision } from "../../../src/eventstore/event-store.ts";
-import type { Rule } from "../event-store.ts";
 import { event, eventsOf, expectConflict, ids, read } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const repeating = (rule: Rule): void => {
   const cases: [ExpectedRevision, string][] = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Rule } from "../event-store.ts";
 import { event, eventsOf, fill, read, revisions, thrownBy, told } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const retaining = (rule: Rule): void => {
   rule("keeps so many events at most", async ({ store }) => {

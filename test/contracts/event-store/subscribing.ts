@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { EventBatch, NewEvent } from "../../../src/eventstore/event-store.ts";
-import type { Rule } from "../event-store.ts";
 import { batchesUntil, event, eventsOf, fill, ids, told } from "./events.ts";
+import type { Rule } from "./rule.ts";
 
 export const subscribing = (rule: Rule): void => {
   rule("says that it has caught up with an empty log", async ({ store }) => {
