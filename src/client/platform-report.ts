@@ -30,8 +30,9 @@ export const voiceInfo = ({
 const brandNames: Readonly<Record<string, string>> = {
   "Microsoft Edge": "Edge",
   Opera: "Opera",
+  "Samsung Internet": "Samsung Internet",
   "Google Chrome": "Chrome",
-  Chromium: "Chrome",
+  Chromium: "Chromium",
 };
 
 /** The most telling of the brands that a browser goes by; Chromium is among all of them. */
@@ -45,6 +46,7 @@ const browsers: readonly (readonly [string, RegExp])[] = [
   ["Edge", /\bEdg(?:e|A|iOS)?\/([\d.]+)/],
   ["Opera", /\bOPR\/([\d.]+)/],
   ["Firefox", /\b(?:Firefox|FxiOS)\/([\d.]+)/],
+  ["Samsung Internet", /\bSamsungBrowser\/([\d.]+)/],
   ["Chrome", /\b(?:Headless)?(?:Chrome|CriOS)\/([\d.]+)/],
   ["Safari", /\bVersion\/([\d.]+).* Safari\//],
 ];

@@ -5,7 +5,7 @@ import { type LocalServer, serveLocally } from "../support/local-server.ts";
 export interface MadeUp {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | object;
+  readonly body?: string | Buffer | object;
   readonly hang?: true;
 }
 
@@ -25,7 +25,7 @@ export const answering = async (
     if (hang) return;
     req.resume();
     res.writeHead(status, { "Content-Type": "application/json", ...headers });
-    res.end(typeof body === "string" ? body : JSON.stringify(body));
+    res.end(typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
   return { ...server, asked };
 };

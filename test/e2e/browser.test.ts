@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
+import { answering, type MadeUp, config as voiceConfig } from "../client/answering.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
-import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
@@ -25,6 +26,8 @@ const pageOf = (service: string, apiKey: string, config: object, then = ""): str
   ${then}
 </script>`;
 
+const openToPages = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-API-Key" };
+
 interface Told {
   readonly type: string;
   readonly timestamp: number;
@@ -37,7 +40,7 @@ interface Window {
   readonly sounds: readonly { readonly seconds: number; readonly played: number }[];
   text: string;
   readonly spoken: Promise<{ cancelled: boolean }>;
-  readonly audio: { readonly paused: boolean; readonly playbackRate: number };
+  readonly audio: { readonly paused: boolean; readonly playbackRate: number; readonly volume: number };
   readonly speech: {
     speak(text: string, params?: object): Promise<unknown>;
     pause(): void;
@@ -64,6 +67,15 @@ describe("the client library in a browser", () => {
     const site = await servePage(() => pageOf(service.url, website.apiKey, config, then));
     sites.push(site);
     return site;
+  };
+  /** A service that is made up, whose sounds are these, open to every page. */
+  const madeUp = async (sound: () => MadeUp): Promise<LocalServer> => {
+    const server = await answering(({ method, url = "" }) => {
+      const answer = url.startsWith("/v2/text/") && method === "GET" ? sound() : voiceConfig;
+      return { ...answer, headers: { ...answer.headers, ...openToPages } };
+    });
+    sites.push(server);
+    return server;
   };
   const verify = (id: string, ...origins: string[]) =>
     admin(service.url, "PUT", `/websites/${id}/origins`, { origins });
@@ -273,6 +285,32 @@ describe("the client library in a browser", () => {
     await until(page, "OnEnd");
   });
 
+  it("plays faster and softer where the service could not speak so", async () => {
+    const speech = await bytesOf(
+      await synthesize(service.url, website, { voice: "UK English Female", text: "Once more." }),
+    );
+    const plain = await madeUp(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: speech }));
+    config = { baseUrl: plain.url };
+    const page = await open(await serveSite());
+    await page.evaluate(() => {
+      void window.speech.speak("Once more.", { rate: 1.5, volume: 0.25 });
+    });
+    await until(page, "OnPartStart");
+    expect(await page.evaluate(() => [window.audio.playbackRate, window.audio.volume])).to.deep.equal([
+      1.5, 0.25,
+    ]);
+    await until(page, "OnEnd");
+  });
+
+  it("tells that what came is no sound", async () => {
+    const broken = await madeUp(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: "not a sound" }));
+    config = { baseUrl: broken.url };
+    const page = await open(await serveSite());
+    await page.click("#speak");
+    await until(page, "OnError");
+    expect((await told(page)).at(-1)).to.include({ type: "OnError", code: "PLAYBACK_FAILED" });
+  });
+
   it("reports the browser's voices and platform", async () => {
     const site = await serveSite();
     await verify(website.id, site.url);
@@ -280,7 +318,7 @@ describe("the client library in a browser", () => {
     const report = page.waitForRequest(/\/v2\/voices\/report$/);
     const answer = await page.evaluate(() => window.speech.reportVoices());
     const { platform } = (await report).postDataJSON();
-    expect(platform).to.include({ browser: "Chrome", os: "Linux", deviceType: "desktop" });
+    expect(platform).to.include({ browser: "Chromium", os: "Linux", deviceType: "desktop" });
     expect(platform.browserVersion).to.match(/^\d+\./);
     expect(answer.count).to.be.above(200);
   });
