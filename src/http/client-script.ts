@@ -16,8 +16,18 @@ const entry = fileURLToPath(new URL("../client/voxledger.ts", import.meta.url));
 /** Browsers that have `AbortSignal.any` and `Promise.withResolvers` have this syntax. */
 const target = "es2022";
 
-/** Makes one module of the library's files. Done once, at the start: there is no build to run before. */
-export const bundleClient = async (): Promise<ClientScript> => {
+let bundled: Promise<ClientScript> | undefined;
+
+/**
+ * One module of all the library's files, made at the start: there is no build to run before. Made once in a process, for
+ * to stop the bundler is to stop it for everybody.
+ */
+export const bundleClient = (): Promise<ClientScript> => {
+  bundled ??= bundle();
+  return bundled;
+};
+
+const bundle = async (): Promise<ClientScript> => {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
