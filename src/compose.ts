@@ -232,7 +232,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       openApiRoutes(describeApi({ schema, names, publicUrl: settings.publicUrl })),
       docsRoutes(settings),
       clientScriptRoutes(await bundleClient()),
-      adminRoutes({ ...core, adminToken: settings.adminToken }),
+      adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
     ],
   });
   const server = await listen({ ...settings, app, lane: createLane({ ...speaking, apiCors, log }) });

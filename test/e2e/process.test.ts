@@ -132,6 +132,20 @@ describe("the process", () => {
     expect(body.error).to.include({ code: "UNAUTHORIZED" });
   });
 
+  it("throttles who guesses the admin token, and never who knows it", async () => {
+    const service = await startService(folder.path);
+    const headers = { Authorization: "Bearer a-guess-at-the-token" };
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 35; guess++) {
+      statuses.push((await fetch(`${service.url}/admin/keys`, { headers })).status);
+    }
+    const known = await admin(service.url, "GET", "/keys");
+    await service.stop();
+    expect(statuses[0]).to.equal(401);
+    expect(statuses[34]).to.equal(429);
+    expect(known.status).to.equal(200);
+  });
+
   it("names its headers as the operator says", async () => {
     const service = await startService(folder.path, { HEADER_PREFIX: "Acme" });
     const website = await registerWebsite(service.url);

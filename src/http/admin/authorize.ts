@@ -1,18 +1,28 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Middleware } from "koa";
-import { NotFound, Unauthorized } from "../../domain/errors.ts";
+import type { FailedAttempts } from "../../application/failed-attempts.ts";
+import { NotFound } from "../../domain/errors.ts";
+import type { ClientAddress } from "../client-address.ts";
+
+export interface OperatorAccess {
+  /** Without one there is no admin API. */
+  readonly adminToken: string | undefined;
+  readonly failedAttempts: FailedAttempts;
+  readonly clientOf: ClientAddress;
+}
 
 /**
- * Lets the operator in: `Authorization: Bearer` with ADMIN_TOKEN. Without a token set there is no admin API.
- * @throws {Unauthorized} @throws {NotFound}
+ * Lets the operator in: `Authorization: Bearer` with ADMIN_TOKEN.
+ * @throws {NotFound} @throws {Unauthorized} @throws {RateLimited} after too many wrong tokens
  */
-export const operatorOnly = (adminToken: string | undefined): Middleware => {
+export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorAccess): Middleware => {
   const expected = adminToken === undefined ? undefined : digest(adminToken);
   return async (ctx, next) => {
     if (!expected) throw new NotFound("There is nothing under this address.");
     const [, token = ""] = /^Bearer +(\S+)$/i.exec(ctx.get("Authorization")) ?? [];
-    if (!timingSafeEqual(digest(token), expected))
-      throw new Unauthorized("The admin token is missing or wrong.");
+    if (!timingSafeEqual(digest(token), expected)) {
+      failedAttempts.refuse(clientOf(ctx.req), "The admin token is missing or wrong.");
+    }
     await next();
   };
 };

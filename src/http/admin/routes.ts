@@ -7,7 +7,7 @@ import type { ReportUsage } from "../../application/usage-report.ts";
 import type { Websites } from "../../application/websites.ts";
 import { jsonBody } from "../middleware.ts";
 import { auditRoutes } from "./audit.ts";
-import { operatorOnly } from "./authorize.ts";
+import { type OperatorAccess, operatorOnly } from "./authorize.ts";
 import { keyRoutes } from "./keys.ts";
 import { usageRoutes } from "./usage.ts";
 import { catalogRoutes } from "./voices.ts";
@@ -15,15 +15,14 @@ import { websiteRoutes } from "./websites.ts";
 
 /** Everything under `/admin`, for the operator alone. */
 export const adminRoutes = ({
-  adminToken,
   websites,
   keys,
   originVerification,
   catalog,
   audit,
   reportUsage,
-}: {
-  adminToken: string | undefined;
+  ...access
+}: OperatorAccess & {
   websites: Websites;
   keys: Keys;
   originVerification: OriginVerification;
@@ -32,7 +31,7 @@ export const adminRoutes = ({
   reportUsage: ReportUsage;
 }): Router => {
   const router = new Router();
-  router.use(operatorOnly(adminToken), jsonBody());
+  router.use(operatorOnly(access), jsonBody());
   for (const routes of [
     websiteRoutes({ websites, originVerification }),
     keyRoutes({ keys }),
