@@ -6,6 +6,7 @@
  *     button.onclick = () => speech.speak("Good morning.", { voice: "UK English Female" });
  */
 
+import { type AskedOnce, askedOnce } from "./asked-once.ts";
 import { audioElementPlayer } from "./audio-element-player.ts";
 import { createCasting } from "./casting.ts";
 import { chunkTransport } from "./chunk-transport.ts";
@@ -56,13 +57,11 @@ export class Voxledger {
   readonly #environment: Environment;
   readonly #exchange: Exchange;
   readonly #service: Service;
-  readonly #shakeHands: ShakeHands;
+  readonly #website: AskedOnce<WebsiteConfig>;
   readonly #stage: Stage;
   readonly #closed = new AbortController();
   readonly #told = new WeakSet<VoxledgerError>();
-  #ready: Promise<WebsiteConfig> | undefined;
   #isReady = false;
-  #catalog: Promise<VoiceCollection> | undefined;
   #speech: Speech | undefined;
 
   /**
@@ -83,7 +82,8 @@ export class Voxledger {
     this.#exchange = exchange;
     this.#events = createEvents(now);
     this.#service = createService({ request: createRequest({ exchange, session, patience }), baseUrl, now });
-    this.#shakeHands = createHandshake({ service: this.#service, session, baseUrl, environment });
+    const shakeHands = createHandshake({ service: this.#service, session, baseUrl, environment });
+    this.#website = askedOnce(() => this.#connect(shakeHands));
     this.#stage = this.#build(configuration);
     this.#listenForClick();
     queueMicrotask(() => this.#load());
@@ -96,8 +96,8 @@ export class Voxledger {
 
   /** The website's configuration, asked for anew; with it comes the token that further requests carry. */
   async config(): Promise<WebsiteConfig> {
-    this.#ready = undefined;
-    return await this.#configured();
+    this.#website.forget();
+    return await this.#website.get();
   }
 
   /** All voices; with a platform, without those that it has not. */
@@ -168,31 +168,14 @@ export class Voxledger {
 
   #load(): void {
     this.#events.emit("OnLoad", {});
-    this.#configured().catch((error) => this.#tell(asVoxledgerError(error)));
+    this.#website.get().catch((error) => this.#tell(asVoxledgerError(error)));
   }
 
-  /** The configuration, asked for once; after a failure once more. */
-  #configured(): Promise<WebsiteConfig> {
-    this.#ready ??= this.#shakeHands(this.#closed.signal).then(
-      (config) => {
-        if (!this.#isReady) this.#events.emit("OnReady", {});
-        this.#isReady = true;
-        return config;
-      },
-      (error) => {
-        this.#ready = undefined;
-        throw error;
-      },
-    );
-    return this.#ready;
-  }
-
-  #catalogOnce(): Promise<VoiceCollection> {
-    this.#catalog ??= this.voices().catch((error) => {
-      this.#catalog = undefined;
-      throw error;
-    });
-    return this.#catalog;
+  async #connect(shakeHands: ShakeHands): Promise<WebsiteConfig> {
+    const config = await shakeHands(this.#closed.signal);
+    if (!this.#isReady) this.#events.emit("OnReady", {});
+    this.#isReady = true;
+    return config;
   }
 
   #tell(error: VoxledgerError): void {
@@ -212,8 +195,8 @@ export class Voxledger {
     const { transport: mode } = configuration;
     const casting = createCasting({
       configuration,
-      websiteVoice: async () => (await this.#configured()).voice,
-      catalog: () => this.#catalogOnce(),
+      websiteVoice: async () => (await this.#website.get()).voice,
+      catalog: askedOnce(() => this.voices()).get,
       transport: mode === "chunks" ? chunkTransport(this.#service) : unsupportedTransport(mode),
       player: playerOf(this.#environment, () => this.#events.emit("OnAllowSpeechClicked", {})),
       nativeSpeech: this.#environment.nativeSpeech,
