@@ -37,6 +37,8 @@ export const createSession = ({
 
   const adopt = (token: AuthToken | undefined): void => {
     if (apiSecret !== undefined || !token) return;
+    // A browser may tell an answer from its cache again, with the token of that time.
+    if (current && token.exp < current.exp) return;
     const refreshAt = token.exp * 1_000 - marginMs;
     // A token that is over when it comes was dated by another clock: then only a refusal can tell.
     current = { ...token, refreshAt: refreshAt > now() ? refreshAt : Number.POSITIVE_INFINITY };

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createSession } from "../../src/client/session.ts";
 import { type SpeechEvent, Voxledger } from "../../src/client/voxledger.ts";
 import { rejection } from "../rejection.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
@@ -70,6 +71,19 @@ describe("the client library's session", () => {
       { path: "/v2/voices/by-language/en-GB", by: "authorization" },
       { path: "/v2/voices/UK%20English%20Female", by: "authorization" },
     ]);
+  });
+
+  it("does not go back to an older token that a cached answer tells again", async () => {
+    const session = createSession({
+      apiKey: "k",
+      apiSecret: undefined,
+      exchange: () => Promise.reject(new Error("nothing is to be asked")),
+      now: () => now,
+    });
+    const inSeconds = (seconds: number) => Math.floor(now / 1_000) + seconds;
+    session.adopt({ token: "newer", exp: inSeconds(900) });
+    session.adopt({ token: "older", exp: inSeconds(600) });
+    expect(await session.headers()).to.deep.equal({ Authorization: "Bearer newer" });
   });
 
   it("keeps the token to itself", async () => {
