@@ -31,6 +31,12 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** The first answer that the README shows: its status line and the names of its headers, in order. */
+const shapeOf = (text: string): string[] => {
+  const [, head = ""] = /(HTTP\/1\.1 200 OK\r?\n(?:.+\r?\n)+)/.exec(text) ?? [];
+  return head.split(/\r?\n/).map((line) => line.replace(/: .*/, ""));
+};
+
 describe("README", () => {
   it("starts the service with scripts/quickstart, and every line that it tells to type works", async () => {
     const folder = await temporaryFolder();
@@ -45,7 +51,8 @@ describe("README", () => {
       const { stdout } = await run("scripts/quickstart", { env });
       expect(stdout).to.include("Voxledger has spoken").and.to.include("scripts/voxledger audit");
 
-      const commands = commandsOf(await readFile("README.md", "utf8"));
+      const readme = await readFile("README.md", "utf8");
+      const commands = commandsOf(readme);
       expect(commands.length).to.be.above(10);
       const script = commands
         .map((command) =>
@@ -57,6 +64,7 @@ describe("README", () => {
         .join("\n");
       const session = await run("bash", ["-euo", "pipefail", "-c", script], { env, cwd: folder.path });
       expect(session.stdout).to.include("SVC-Cached: miss").and.to.include("SynthesisServed");
+      expect(shapeOf(readme)).to.deep.equal(shapeOf(session.stdout)).and.to.include("SVC-Cached");
       for (const sound of ["train.mp3", "bonjour.mp3", "pause.mp3", "data/hello.mp3"]) {
         const probe = ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", sound];
         const { stdout: seconds } = await run("ffprobe", probe, { cwd: folder.path });
