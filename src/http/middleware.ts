@@ -57,6 +57,9 @@ const allowed = (ctx: Context): string[] =>
 
 const bodyLimit = "1mb";
 
+/** The methods whose body means something. What comes with any other is left alone, whatever it is. */
+const withBody = new Set(["POST", "PUT", "PATCH"]);
+
 /** Reads a JSON body of at most 1 MiB into `ctx.request.body`. @throws {Invalid} for any other kind of body */
 export const jsonBody = (): Middleware => {
   const read = koaBody({
@@ -67,6 +70,7 @@ export const jsonBody = (): Middleware => {
     jsonLimit: bodyLimit,
   });
   return async (ctx, next) => {
+    if (!withBody.has(ctx.method)) return await next();
     // `is` answers null when there is no body at all, but takes `Content-Length: 0` for one.
     if (ctx.request.length !== 0 && ctx.is("json", "+json") === false) {
       throw new Invalid([{ path: [], message: "The body must be sent as application/json." }]);

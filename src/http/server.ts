@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
 import { Invalid } from "../domain/errors.ts";
-import { presentError } from "./errors.ts";
+import { type ErrorAnswer, presentError } from "./errors.ts";
+import { sendError } from "./reply.ts";
 import type { Lane } from "./synthesis/lane.ts";
 
 export interface HttpServer {
@@ -32,13 +33,22 @@ export const listen = async ({
 }): Promise<HttpServer> => {
   const handle = app.callback() as RequestListener;
   let draining = false;
+  const serve: RequestListener = (req, res) => {
+    if (draining) res.setHeader("Connection", "close");
+    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseNamelessHost(res);
+    if (!lane(req, res)) handle(req, res);
+  };
   const server = createServer(
-    { maxHeaderSize: headerBytes(maxTextCharacters), requestTimeout: 60_000, headersTimeout: 20_000 },
-    (req, res) => {
-      if (draining) res.setHeader("Connection", "close");
-      if (!lane(req, res)) handle(req, res);
+    {
+      maxHeaderSize: headerBytes(maxTextCharacters),
+      requestTimeout: 60_000,
+      headersTimeout: 20_000,
+      requireHostHeader: false, // required below, with the envelope that Node's own 400 has not
     },
+    serve,
   );
+  // An expectation that nobody knows is left alone, as RFC 9110 lets us: Node's own 417 has no envelope.
+  server.on("checkExpectation", serve);
   server.on("clientError", refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -63,6 +73,12 @@ const urlOf = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
+
+/** HTTP/1.1 asks for it, whether or not it is of any use (RFC 9112, section 3.2). */
+const refuseNamelessHost = (res: ServerResponse): ErrorAnswer =>
+  sendError(res, new Invalid([{ path: ["Host"], message: "Host is required." }]), {
+    "X-Request-Id": randomUUID(),
+  });
 
 /** A request that is not HTTP, or too large to be one, still gets the envelope. */
 const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void => {

@@ -35,8 +35,11 @@ export interface HttpContract {
   unseen(): string[];
 }
 
+/** How a deviation ends that is an answer to a request which the description does not know. */
+export const undescribed = "for what is not described";
+
 /** HTTP's own framing, and what browsers ask for across origins. */
-const undescribed =
+const framing =
   /^(connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
 
 export const createHttpContract = (document: Described): HttpContract => {
@@ -53,7 +56,7 @@ export const createHttpContract = (document: Described): HttpContract => {
 
   const headerDeviations = ({ headers: described = {} }: Response, { headers }: Received): string[] => {
     const names = new Map(Object.keys(described).map((name) => [name.toLowerCase(), name]));
-    const unknown = Object.keys(headers).filter((name) => !names.has(name) && !undescribed.test(name));
+    const unknown = Object.keys(headers).filter((name) => !names.has(name) && !framing.test(name));
     return [
       ...unknown.map((name) => `the header ${name} is not described`),
       ...Object.entries(described).flatMap(([name, { required, schema }]) => {
@@ -85,7 +88,7 @@ export const createHttpContract = (document: Described): HttpContract => {
     deviations: (sent, received) => {
       const found = find(document, sent);
       const { status } = received;
-      if (!found) return [404, 405].includes(status) ? [] : [`${status} for what is not described`];
+      if (!found) return [404, 405].includes(status) ? [] : [`${status} ${undescribed}`];
       const response = found.operation.responses[status];
       const place = `${found.method} ${found.path} ${status}`;
       if (!response) return [`${place} is not described`];

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 
 /** A request as it is sent: nothing is normalised, neither path nor headers. */
 export interface Sent {
@@ -39,4 +40,13 @@ export const openExchange = (url: string): { exchange: Exchange; close(): void }
     },
     close: () => agent.destroy(),
   };
+};
+
+/** Sends bytes, no more, and answers with all that comes back until the service ends the connection. */
+export const sendBytes = async (url: string, bytes: string): Promise<string> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.end(bytes);
+  const chunks: Buffer[] = await socket.toArray();
+  return Buffer.concat(chunks).toString();
 };

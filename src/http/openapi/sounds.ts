@@ -38,17 +38,28 @@ export const conditions = {
   "If-Range": z.string().optional().meta({ description: "The tag that `Range` is meant for." }),
 };
 
-/** The same operation asked with HEAD: the same headers, no content, and never a part. */
-export const headOf = (get: ZodOpenApiOperationObject, id: string): ZodOpenApiOperationObject => ({
+/**
+ * The same operation asked with HEAD: the same headers, no content, and never a part. HEAD makes no sound, so what
+ * tells of its making (`ofMaking`) is there only for one that was made before.
+ */
+export const headOf = (
+  get: ZodOpenApiOperationObject,
+  operationId: string,
+  ofMaking: z.ZodRawShape = {},
+): ZodOpenApiOperationObject => ({
   ...get,
-  operationId: id,
+  operationId,
   summary: `${get.summary}: the headers alone`,
   responses: Object.fromEntries(
     Object.entries(get.responses as ZodOpenApiResponsesObject)
       .filter(([status]) => !withoutHead.has(status))
-      .map(([status, { id: _, content: __, ...response }]) => [status, response]),
+      .map(([status, { id: _, content: __, headers, ...response }]) => {
+        const shape = (headers as z.ZodObject).shape;
+        const optional = status === "200" ? z.object(ofMaking).partial().shape : {};
+        return [status, { ...response, headers: z.object({ ...shape, ...optional }) }];
+      }),
   ),
 });
 
-/** HEAD asks for no range and makes nothing that could fail; what cannot be read is refused before its method is known. */
+/** HEAD asks for no range and fails at no making; what cannot be read is refused before its method is known. */
 const withoutHead = new Set(["206", "416", "431", "502"]);

@@ -53,7 +53,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
   return {
     "/v2/text/synthesize": {
       get,
-      head: headOf(get, "synthesizeHead"),
+      head: headOf(get, "synthesizeHead", cached(names)),
       post: {
         operationId: "synthesizeByPost",
         tags: ["Synthesis"],
@@ -74,7 +74,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
         },
       },
     },
-    "/v1/text:synthesize": { get: legacy, head: headOf(legacy, "synthesizeLegacyHead") },
+    "/v1/text:synthesize": { get: legacy, head: headOf(legacy, "synthesizeLegacyHead", cached(names)) },
   };
 };
 

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { headerNames } from "../../src/http/header-names.ts";
+import { describeApi } from "../../src/http/openapi/document.ts";
+import { synthesizeRequest } from "../../src/http/synthesis/request.ts";
+import { createHttpContract, type Described, operationsOf, undescribed } from "../contracts/http.ts";
+import { authorize, registerWebsite } from "../support/client.ts";
+import { openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
+import { hostileRequests, type Known } from "../support/hostile-requests.ts";
+import { resolved } from "../support/resolved.ts";
+import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+/** The same requests in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/e2e/fuzz.test.ts */
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
+const numRuns = Number(process.env.FUZZ_RUNS ?? 60);
+
+const description = describeApi({
+  schema: synthesizeRequest(4_000),
+  names: headerNames("SVC"),
+  publicUrl: undefined,
+});
+const contract = createHttpContract(description as unknown as Described);
+
+describe("whatever is sent", function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let connection: ReturnType<typeof openExchange>;
+  let known: Known;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1" });
+    connection = openExchange(service.url);
+    const [asking, changed] = [await registerWebsite(service.url), await registerWebsite(service.url)];
+    known = {
+      website: authorize(asking),
+      operator: { Authorization: `Bearer ${adminToken}` },
+      // What the operator does must not befall the key that is asked with.
+      names: { apiKey: changed.apiKey, id: changed.id, lang: "en-GB", name: "UK English Female" },
+    };
+  });
+  after(async () => {
+    connection.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  const isNoAccident = async (sent: Sent): Promise<void> => {
+    const received = await connection.exchange(sent);
+    expect(received.status, told(received)).to.not.equal(500);
+    expect(received.headers["x-request-id"], told(received)).to.match(/^[0-9a-f-]{36}$/);
+    expect(contract.deviations(sent, received).filter(isOfDescribed)).to.deep.equal([]);
+    if (received.status >= 400 && sent.method !== "HEAD") expectEnvelope(received);
+  };
+
+  for (const [index, found] of operationsOf(resolved(description) as Described).entries()) {
+    it(`to ${found.method} ${found.path}, the answer is no accident`, async () => {
+      await fc.assert(fc.asyncProperty(hostileRequests(found, known), isNoAccident), {
+        seed: seed + index,
+        numRuns,
+      });
+    });
+  }
+
+  it("that is hardly HTTP, an answer has the envelope, if there is one", async () => {
+    const line = fc.oneof(
+      fc.constantFrom(
+        "GET /health HTTP/1.1",
+        "GET / HTTP/9.9",
+        "Host: a",
+        "Content-Length: x",
+        "Transfer-Encoding: ?",
+      ),
+      fc.string({ unit: "binary", maxLength: 60 }),
+    );
+    const bytes = fc
+      .array(line, { minLength: 1, maxLength: 6 })
+      .map((lines) => `${lines.join("\r\n")}\r\n\r\n`);
+    const hasEnvelope = async (sent: string): Promise<void> => {
+      const [head = "", body = ""] = (await sendBytes(service.url, sent)).split("\r\n\r\n");
+      const status = Number(head.split(" ")[1] ?? 0);
+      expect(status).to.not.equal(500);
+      if (status < 400) return;
+      expect(head).to.match(/^X-Request-Id: [0-9a-f-]{36}\r?$/m);
+      const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1]); // another answer may follow
+      expect(JSON.parse(body.slice(0, length)).error.statusCode).to.equal(status);
+    };
+    await fc.assert(fc.asyncProperty(bytes, hasEnvelope), { seed, numRuns: numRuns * 2 });
+  });
+
+  it("leaves the service as well as it was, with no fault in its log", async () => {
+    const { status, body } = await connection.exchange({ method: "GET", path: "/health" });
+    expect([status, JSON.parse(body.toString()).status]).to.deep.equal([200, "ok"]);
+    expect(service.log.filter((line) => line.includes('"failed"'))).to.deep.equal([]);
+  });
+});
+
+/** Other methods, and other ways to write a path, are answered too; only not as anything described. */
+const isOfDescribed = (deviation: string): boolean => !deviation.endsWith(undescribed);
+
+const told = ({ status, body }: Received): string => `${status}: ${body.subarray(0, 300)}`;
+
+const expectEnvelope = (received: Received): void => {
+  expect(received.headers["content-type"], told(received)).to.match(/^application\/json/);
+  const { error, ...rest } = JSON.parse(received.body.toString());
+  expect(rest).to.deep.equal({});
+  expect(error.statusCode).to.equal(received.status);
+  expect(error.message).to.be.a("string").and.to.not.equal("");
+  expect(received.body.toString(), "no stack, no path").to.not.match(/\bat [\w.]+ \(|node_modules|\/src\//);
+};
