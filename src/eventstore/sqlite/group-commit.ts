@@ -8,7 +8,7 @@ import { optional } from "./row.ts";
 import { streamTable } from "./streams.ts";
 
 /** One transaction, one fsync, for a whole group of calls. Answers only what is durable; when it fails, all of it does. */
-export const groupCommit = (db: DatabaseSync) => {
+export const groupCommit = (db: DatabaseSync, mustBeThere: () => void) => {
   const streams = streamTable(db);
   const append = appender(db, streams);
   const trim = trimmer(db);
@@ -40,12 +40,14 @@ export const groupCommit = (db: DatabaseSync) => {
   return {
     /** Takes the write lock, which another process may hold. @throws when it could not be had for long. */
     begin(): void {
+      mustBeThere();
       patiently(() => db.exec("BEGIN IMMEDIATE"));
     },
     commit(calls: readonly Call<WriterProtocol>[]): Answer[] {
       try {
         const answers = transact(calls);
         db.exec("COMMIT");
+        mustBeThere(); // what went into a file that is gone is not recorded
         return answers;
       } catch (error) {
         rollBack(db);

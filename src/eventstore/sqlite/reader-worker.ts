@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import type { DatabaseFile } from "./database-file.ts";
 import { logPages, streamPages } from "./pages.ts";
 import type { Answer, Call, LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
 import { toFailure } from "./protocol.ts";
@@ -15,7 +16,7 @@ interface Held {
 }
 
 serve<ReaderProtocol>((reply) => {
-  const db = openForReading(workerData as string);
+  const { db, mustBeThere } = openForReading(workerData as DatabaseFile);
   const streamPage = streamPages(db);
   const logPage = logPages(db);
   /** Changes when any other connection, here or in another process, has committed. */
@@ -33,6 +34,7 @@ serve<ReaderProtocol>((reply) => {
 
   const answered = (id: number, answer: () => Answer[]): Answer[] => {
     try {
+      mustBeThere();
       return answer();
     } catch (error) {
       return [{ id, failure: toFailure(error) }];
@@ -76,8 +78,17 @@ serve<ReaderProtocol>((reply) => {
     }
   };
 
+  const isLost = (): boolean => {
+    try {
+      mustBeThere();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+
   const poll = (): void => {
-    if (dataVersion().data_version !== seen) send(lookAgain());
+    if (isLost() || dataVersion().data_version !== seen) send(lookAgain());
   };
 
   return {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { patiently } from "./busy.ts";
+import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 
 const version = 1;
 
@@ -31,9 +32,16 @@ const tables = `
   CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
 `;
 
+/** A database that is open, and the check that its file still has its name. */
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** @throws for good once the file was removed or replaced. */
+  readonly mustBeThere: () => void;
+}
+
 /** Opens the database for the writer: durable at every commit, with its tables. */
-export const openForWriting = (path: string): DatabaseSync =>
-  opened(path, writerWaitMs, (db) => {
+export const openForWriting = (file: DatabaseFile): OpenDatabase =>
+  opened(file, writerWaitMs, (db) => {
     const { journal_mode: mode } = patiently(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system cannot share a write-ahead log");
     db.exec(
@@ -46,17 +54,20 @@ export const openForWriting = (path: string): DatabaseSync =>
  * Opens a database that has its tables. Not read-only: after a crash elsewhere the first reader may have to
  * rebuild the WAL's index, which a read-only connection cannot.
  */
-export const openForReading = (path: string): DatabaseSync =>
-  opened(path, readerWaitMs, (db) => {
+export const openForReading = (file: DatabaseFile): OpenDatabase =>
+  opened(file, readerWaitMs, (db) => {
     db.exec("PRAGMA query_only = ON");
     refuseNewer(versionOf(db));
   });
 
-const opened = (path: string, timeout: number, prepare: (db: DatabaseSync) => void): DatabaseSync => {
-  const db = new DatabaseSync(path, { timeout });
+const opened = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void): OpenDatabase => {
+  // Never makes a missing file: who opened the store did, or meant the one that was there.
+  const db = new DatabaseSync(fileUrl(file, { mode: "rw" }), { timeout });
   try {
     prepare(db);
-    return db;
+    const mustBeThere = watchFile(file);
+    mustBeThere();
+    return { db, mustBeThere };
   } catch (error) {
     db.close();
     throw error;

@@ -6,6 +6,7 @@ import {
   type Retention,
   WrongExpectedRevision,
 } from "../event-store.ts";
+import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
 import { checkStreamName, toStored } from "./stored-event.ts";
 import { readStream } from "./stream-reading.ts";
@@ -28,15 +29,15 @@ export interface SqliteEventStoreOptions {
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now } = options;
   const path = resolve(options.path);
-  await makeFile(path);
+  const file = await makeFile(path);
   const writer = openWorkerLink<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
-    workerData: path,
+    workerData: file,
     send: "together",
   });
   const reader = openWorkerLink<ReaderProtocol>({
     entry: new URL("./reader-worker.ts", import.meta.url),
-    workerData: path,
+    workerData: file,
     send: "now",
   });
   const subscriptions = openSubscriptions(reader);
@@ -91,10 +92,11 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
 };
 
 /** SQLite would make the file readable to all; the journals beside it take over its mode. */
-const makeFile = async (path: string): Promise<void> => {
+const makeFile = async (path: string): Promise<DatabaseFile> => {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await (await open(path, "a", 0o600)).close();
+    return findFile(path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new EventStoreUnavailable(`the event store's file cannot be opened: ${code}`, { cause });

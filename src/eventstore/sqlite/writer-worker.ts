@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import type { DatabaseFile } from "./database-file.ts";
 import { failed, groupCommit } from "./group-commit.ts";
 import type { Answer, Call, WriterProtocol } from "./protocol.ts";
 import { openForWriting } from "./schema.ts";
@@ -8,8 +9,8 @@ import { serve } from "./worker-port.ts";
 const eventsPerGroup = 2000;
 
 serve<WriterProtocol>((reply) => {
-  const db = openForWriting(workerData as string);
-  const { begin, commit } = groupCommit(db);
+  const { db, mustBeThere } = openForWriting(workerData as DatabaseFile);
+  const { begin, commit } = groupCommit(db, mustBeThere);
   let waiting: Call<WriterProtocol>[] = [];
   let scheduled = false;
 
