@@ -4,6 +4,7 @@ import { KeyIsSuspended, Unavailable } from "../domain/errors.ts";
 import { keyDecider, keyStream, suspendKey } from "../domain/key.ts";
 import {
   monthOf,
+  type Prospect,
   QuotaExceeded,
   requireRoom,
   type SynthesisServed,
@@ -26,10 +27,10 @@ export interface Ledger {
    */
   record(principal: Principal, served: Omit<SynthesisServed, "at">): Promise<void>;
   /**
-   * Refuses at once, before any work is done, what `record` would refuse in the end.
-   * @throws {KeyIsSuspended}
+   * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
+   * @throws {KeyIsSuspended} @throws {Unavailable}
    */
-  precheck(principal: Principal, characters: number, requestId: string): Promise<void>;
+  precheck(principal: Principal, prospect: Omit<Prospect, "at">, requestId: string): Promise<void>;
 }
 
 export const createLedger = ({
@@ -87,12 +88,14 @@ export const createLedger = ({
         serve(usage, { ...served, at }, monthlyCharacters),
       );
     },
-    precheck: async (principal, characters, requestId) => {
+    precheck: async (principal, prospect, requestId) => {
       const at = now();
       const { apiKey, plan } = principal;
       const used = quotas.get(usageStream(apiKey, monthOf(at)))?.used ?? 0;
-      if (plan.monthlyCharacters === null || used + characters <= plan.monthlyCharacters) return;
-      await put(principal, requestId, at, (usage) => requireRoom(usage, characters, plan.monthlyCharacters));
+      if (plan.monthlyCharacters === null || used + prospect.characters <= plan.monthlyCharacters) return;
+      await put(principal, requestId, at, (usage) =>
+        requireRoom(usage, { ...prospect, at }, plan.monthlyCharacters),
+      );
     },
   };
 };

@@ -51,13 +51,16 @@ export interface Synthesis {
   /** The sound from memory or store, without making it. */
   find(plan: SynthesisPlan, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * The sound, made if need be. A key whose quota has no room is refused before any work.
+   * The sound, made if need be. What the quota has no room for, for sure, is refused before any work.
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
-  obtain(plan: SynthesisPlan, order: Order, signal: AbortSignal): Promise<Sound>;
+  obtain(plan: SynthesisPlan, order: Order, extent: Extent, signal: AbortSignal): Promise<Sound>;
   /** Puts the answer on the ledger; only then may the sound leave. @throws {KeyIsSuspended} @throws {Unavailable} */
   record(plan: SynthesisPlan, order: Order, sound: Sound, partial: boolean): Promise<void>;
 }
+
+/** What of the sound is asked for, as far as that is known without it; `uncertain`: perhaps nothing that it has. */
+export type Extent = "whole" | "part" | "uncertain";
 
 /** Who asks, and under which request. */
 export interface Order {
@@ -123,9 +126,11 @@ export const createSynthesis = ({
     isCurrent: ({ catalogRevision }) => catalogNow()?.revision === catalogRevision,
     peek: ({ takes: [first] }) => pipeline.peek(first),
     find: async ({ takes: [first] }, signal) => pipeline.find(first, signal),
-    obtain: async (plan, { principal, requestId }, signal) => {
-      await ledger.precheck(principal, plan.characters, requestId);
-      return await pipeline.obtain(plan.takes, signal);
+    obtain: async (plan, { principal, requestId }, extent, signal) => {
+      const { characters, takes } = plan;
+      const prospect = { hashes: takes.map(({ hash }) => hash), characters, partial: extent === "part" };
+      if (extent !== "uncertain") await ledger.precheck(principal, prospect, requestId);
+      return await pipeline.obtain(takes, signal);
     },
     record: (plan, { principal, requestId }, sound, partial) => {
       const { recipe, voice } = sound.take;

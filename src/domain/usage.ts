@@ -69,17 +69,36 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** Nothing to record, unless the quota (null: none) has no room for so many characters. @throws {QuotaExceeded} */
-export const requireRoom = ({ used }: Usage, characters: number, quota: number | null): [] => {
-  if (quota !== null && used + characters > quota) throw new QuotaExceeded(used, quota);
+/** What an answer would be: several hashes where it is not yet known which object it will be of. */
+export interface Prospect {
+  readonly hashes: readonly string[];
+  readonly characters: number;
+  readonly partial?: boolean | undefined;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+/** The code points that an answer counts, for sure: none for a part that may be free. */
+const countedFor = ({ recent }: Usage, { hashes, characters, partial, at }: Prospect): number => {
+  const since = Date.parse(at) - partialGraceMs;
+  return partial && hashes.some((hash) => countedSince(recent, hash, since)) ? 0 : characters;
+};
+
+/** The code points to count, if the quota (null: none) has room for them. @throws {QuotaExceeded} */
+const admit = (usage: Usage, prospect: Prospect, quota: number | null): number => {
+  const characters = countedFor(usage, prospect);
+  if (quota !== null && usage.used + characters > quota) throw new QuotaExceeded(usage.used, quota);
+  return characters;
+};
+
+/** Nothing to record, unless `serve` would refuse the answer. @throws {QuotaExceeded} */
+export const requireRoom = (usage: Usage, prospect: Prospect, quota: number | null): [] => {
+  admit(usage, prospect, quota);
   return [];
 };
 
 /** Records an answer with audio, if the quota has room for it. @throws {QuotaExceeded} */
 export const serve = (usage: Usage, served: SynthesisServed, quota: number | null): UsageEvent[] => {
-  const free =
-    served.partial && countedSince(usage.recent, served.hash, Date.parse(served.at) - partialGraceMs);
-  const characters = free ? 0 : served.characters;
-  requireRoom(usage, characters, quota);
+  const characters = admit(usage, { ...served, hashes: [served.hash] }, quota);
   return [{ type: "SynthesisServed", data: { ...served, characters } }];
 };

@@ -3,6 +3,7 @@ import {
   evolveUsage,
   initialUsage,
   monthOf,
+  type Prospect,
   QuotaExceeded,
   requireRoom,
   type SynthesisServed,
@@ -78,9 +79,36 @@ describe("usage of a key in a month", () => {
     expect(event?.data.characters).to.equal(10);
   });
 
-  it("tells room from none without recording anything", () => {
-    expect(requireRoom(having(served()), 90, 100)).to.deep.equal([]);
-    expect(() => requireRoom(having(served()), 91, 100)).to.throw(QuotaExceeded);
+  describe("before anything is made", () => {
+    const asking = (over: Partial<Prospect> = {}): Prospect => ({
+      hashes: ["a".repeat(64)],
+      characters: 10,
+      at: "2026-11-21T10:05:00.000Z",
+      ...over,
+    });
+    const full = having(served());
+
+    it("has room or not, and nothing is recorded", () => {
+      expect(requireRoom(full, asking({ characters: 90 }), 100)).to.deep.equal([]);
+      expect(() => requireRoom(full, asking({ characters: 91 }), 100)).to.throw(QuotaExceeded);
+    });
+
+    it("has room for a part that will be free, until it is not", () => {
+      expect(requireRoom(full, asking({ partial: true }), 10)).to.deep.equal([]);
+      const late = asking({ partial: true, at: "2026-11-21T10:10:00.001Z" });
+      expect(() => requireRoom(full, late, 10)).to.throw(QuotaExceeded);
+    });
+
+    it("has room for a part of what may turn out to be an object that was counted", () => {
+      const either = asking({ partial: true, hashes: ["b".repeat(64), "a".repeat(64)] });
+      expect(requireRoom(full, either, 10)).to.deep.equal([]);
+      const neither = asking({ partial: true, hashes: ["b".repeat(64)] });
+      expect(() => requireRoom(full, neither, 10)).to.throw(QuotaExceeded);
+    });
+
+    it("has no room for the whole object again", () => {
+      expect(() => requireRoom(full, asking(), 10)).to.throw(QuotaExceeded);
+    });
   });
 
   it("belongs to the month of the answer's own time", () => {

@@ -12,8 +12,8 @@ const statuses = (responses: readonly Response[]): Record<number, number> => {
 describe("exactness under concurrency", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   const services: RunningService[] = [];
-  const start = async (): Promise<RunningService> => {
-    const service = await startService(folder.path);
+  const start = async (env: Record<string, string> = {}): Promise<RunningService> => {
+    const service = await startService(folder.path, env);
     services.push(service);
     return service;
   };
@@ -124,18 +124,69 @@ describe("exactness under concurrency", () => {
     expect(body.usage).to.include({ characters: 20 });
   });
 
-  it("refuses what is over the minute's limit until the minute is over, and over the burst at once", async () => {
+  it("suspends for no part that is free, nor for one that is not there, but for the next whole", async () => {
     const service = await start();
+    const website = await registerWebsite(service.url, quota(10));
+    const speak = (range?: string, text = "ten chars!") =>
+      synthesize(service.url, website, { voice, text }, range ? { headers: { Range: range } } : {});
+    expect((await speak()).status).to.equal(200);
+    for (const range of ["bytes=0-99", "bytes=100-", "bytes=-5"]) {
+      expect((await speak(range)).status).to.equal(206);
+    }
+    expect((await speak("bytes=99999999-")).status).to.equal(416);
+    expect((await speak("bytes=99999999-", "never spoken")).status).to.equal(416);
+    expect((await speak("bytes=0-99")).status).to.equal(206);
+    expect(await errorOf(await speak())).to.include({ statusCode: 403, code: "KEY_SUSPENDED" });
+    expect(await errorOf(await speak("bytes=0-99"))).to.include({ code: "KEY_SUSPENDED" });
+  });
+
+  it("suspends for a part of what was not counted, when the quota has no room for it", async () => {
+    const service = await start();
+    const website = await registerWebsite(service.url, quota(9));
+    const headers = { Range: "bytes=0-1" };
+    const refused = await synthesize(service.url, website, { voice, text: "ten chars!" }, { headers });
+    expect(await errorOf(refused)).to.include({ statusCode: 403, code: "KEY_SUSPENDED" });
+  });
+
+  it("makes no sound for who is over the quota", async () => {
+    const service = await start();
+    const poor = await registerWebsite(service.url, quota(9));
+    const query = { voice, text: "ten chars!" };
+    expect((await synthesize(service.url, poor, query)).status).to.equal(403);
+    const rich = await registerWebsite(service.url);
+    const found = await synthesize(service.url, rich, query, { method: "HEAD" });
+    expect(found.headers.get("content-length")).to.equal(null);
+    expect((await synthesize(service.url, rich, query)).headers.get("svc-cached")).to.equal("miss");
+  });
+
+  /** The limit's worth of requests fits into one minute or, should the minute turn meanwhile, into two. */
+  const atOnce = async (service: RunningService, requests: number) => {
     const website = await registerWebsite(service.url, { requestsPerMinute: 25 });
     const speak = () => synthesize(service.url, website, { voice, text: "Hello" });
-    const responses = await Promise.all(Array.from({ length: 40 }, speak));
+    const responses = await Promise.all(Array.from({ length: requests }, speak));
     const refused = responses.filter(({ status }) => status === 429);
-    expect(refused.length).to.be.at.least(15);
     for (const response of refused) {
       expect(Number(response.headers.get("retry-after"))).to.be.within(1, 60);
       expect(response.headers.get("x-ratelimit-limit")).to.equal("25");
-      expect((await errorOf(response)).code).to.match(/^(BURST_)?RATE_LIMIT_EXCEEDED$/);
     }
+    return {
+      served: responses.filter(({ status }) => status === 200).length,
+      codes: new Set(await Promise.all(refused.map(async (response) => (await errorOf(response)).code))),
+    };
+  };
+
+  it("refuses what is over the minute's limit until the minute is over", async () => {
+    const service = await start({ BURST_LIMIT: "1000" });
+    const { served, codes } = await atOnce(service, 60);
+    expect([25, 50]).to.include(served);
+    expect([...codes]).to.deep.equal(["RATE_LIMIT_EXCEEDED"]);
+  });
+
+  it("refuses what is over the burst at once", async () => {
+    const service = await start({ BURST_WINDOW_MS: "60000" });
+    const { served, codes } = await atOnce(service, 24);
+    expect(served).to.equal(20);
+    expect([...codes]).to.deep.equal(["BURST_RATE_LIMIT_EXCEEDED"]);
   });
 });
 

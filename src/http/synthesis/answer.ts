@@ -1,7 +1,7 @@
-import type { Order, Sound, Synthesis, SynthesisPlan, Take } from "../../application/synthesis.ts";
+import type { Extent, Order, Sound, Synthesis, SynthesisPlan, Take } from "../../application/synthesis.ts";
 import { formatKnobs } from "../../domain/prosody.ts";
 import { type Answer, askedPart, etagOf, soundAnswer, soundHeaders } from "../audio-body.ts";
-import { noneMatchHits } from "../conditional.ts";
+import { noneMatchHits, partOf } from "../conditional.ts";
 import type { HeaderNames } from "../header-names.ts";
 
 /** What of the request an answer depends on, beside the plan. */
@@ -22,6 +22,12 @@ const fallbackLifetime = "public, max-age=60";
 
 /** The credentials that an answer from a website's own engine depends on. */
 const byokVary = "X-API-Key, X-API-Secret, Authorization";
+
+/** A sound has a byte at least: a range that has one of a single byte has one of every sound. */
+const extentOf = ({ method, range }: Asked): Extent => {
+  if (method !== "GET" || range === undefined) return "whole";
+  return partOf({ range, ifRange: undefined }, "", 1) === "unsatisfiable" ? "uncertain" : "part";
+};
 
 export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
   const silence = ({ method }: Asked): Answer => ({
@@ -82,7 +88,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
     const fresh = asked.method === "POST" ? undefined : unchanged(plan, asked);
     if (fresh) return fresh;
     if (asked.method === "HEAD") return await head(plan, asked);
-    return await deliver(plan, await synthesis.obtain(plan, asked, asked.signal), asked);
+    return await deliver(plan, await synthesis.obtain(plan, asked, extentOf(asked), asked.signal), asked);
   };
 
   return { answer, deliver };
