@@ -73,16 +73,17 @@ describe("the event store in one file", () => {
       await store.close();
     }));
 
-  it("refuses appends when the disk is full, loses none that it took, and still reads and closes", () =>
+  it("refuses appends and pings when the disk is full, loses nothing, and still reads and closes", () =>
     inFolder(async (folder) => {
       const limit = 'ulimit -f 1000; exec "$@"';
       const args = [process.execPath, fixture("append-until-full"), join(folder, "events.db")];
       const child = spawn("bash", ["-c", limit, "bash", ...args]);
       const [answer] = await Promise.all([text(child.stdout), text(child.stderr)]);
-      const { acknowledged, held, cause } = JSON.parse(answer);
+      const { acknowledged, held, cause, ping } = JSON.parse(answer);
       expect(acknowledged).to.be.greaterThan(0);
       expect(held).to.equal(acknowledged);
       expect(cause).to.equal(true);
+      expect(ping).to.equal("refused");
     }));
 
   it("opens at the same time in several processes, which make it together", () =>

@@ -17,6 +17,9 @@ export const groupCommit = (db: DatabaseSync, mustBeThere: () => void) => {
     "SELECT created FROM events ORDER BY position DESC LIMIT 1",
   );
 
+  // More pages than a small append takes. Random, because SQLite leaves out pages that would not change.
+  const probe = db.prepare("REPLACE INTO probe (id, filler) VALUES (1, randomblob(32768))");
+
   const appendAt = (request: AppendRequest, created: number): AppendAnswer => {
     const row = streams.find(request.stream);
     const answer = append(row, request, created);
@@ -32,6 +35,7 @@ export const groupCommit = (db: DatabaseSync, mustBeThere: () => void) => {
         latest = Math.max(latest, call.request.now);
         return { id: call.id, answer: appendAt(call.request, latest) };
       }
+      if (call.kind === "probe") probe.run();
       if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
       return { id: call.id, answer: undefined };
     });

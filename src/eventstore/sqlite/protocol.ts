@@ -7,7 +7,9 @@ export type Protocol = Record<string, { readonly request: unknown; readonly answ
 export type WriterProtocol = {
   append: { request: AppendRequest; answer: AppendAnswer };
   retain: { request: RetainRequest; answer: undefined };
-  /** Answered once a write transaction could be had. */
+  /** Answered once a write transaction could be had: a full disk is no reason not to open. */
+  ready: { request: undefined; answer: undefined };
+  /** Answered once something was written. */
   probe: { request: undefined; answer: undefined };
 };
 

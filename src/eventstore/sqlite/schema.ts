@@ -2,8 +2,6 @@ import { DatabaseSync } from "node:sqlite";
 import { patiently } from "./busy.ts";
 import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 
-const version = 1;
-
 /** SQLite's own wait for a lock: short for the writer, which is patient in its own way, long enough for a reader. */
 const writerWaitMs = 50;
 const readerWaitMs = 5000;
@@ -12,7 +10,7 @@ const readerWaitMs = 5000;
  * The last event of a stream always stays, so a stream's revision is that of its last row. Positions are never used
  * twice. `first_revision` is the first event still shown; rows before it wait to be deleted.
  */
-const tables = `
+const log = `
   CREATE TABLE streams (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -31,6 +29,13 @@ const tables = `
   CREATE UNIQUE INDEX events_by_id ON events (id);
   CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
 `;
+
+/** What a probe writes, to find out whether the disk takes it. */
+const probe = "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
+
+/** From each version of the schema to the next. */
+const migrations = [log, probe];
+const version = migrations.length;
 
 /** A database that is open, and the check that its file still has its name. */
 export interface OpenDatabase {
@@ -79,7 +84,7 @@ const migrate = (db: DatabaseSync): void => {
   patiently(() => db.exec("BEGIN IMMEDIATE"));
   const found = versionOf(db);
   refuseNewer(found);
-  if (found === 0) db.exec(`${tables}; PRAGMA user_version = ${version}`);
+  db.exec(`${migrations.slice(found).join("")} PRAGMA user_version = ${version}`);
   db.exec("COMMIT");
 };
 

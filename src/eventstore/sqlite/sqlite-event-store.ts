@@ -51,7 +51,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   };
 
   try {
-    await writer.call("probe", undefined);
+    await writer.call("ready", undefined);
     await reader.call("probe", undefined);
   } catch (error) {
     await close();
