@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createHttpContract, type Described, type HttpContract, operationsOf } from "../contracts/http.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
-import { type Exchange, openExchange, type Received, type Sent } from "../support/exchange.ts";
+import { type Exchange, openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 /** The described answers that this test cannot bring about, and why. */
@@ -110,7 +110,7 @@ describe("the description", function () {
       it(`GET and HEAD ${path}`, async () => {
         const whole = await get(200, `${path}?${query}`);
         const headers = authorize(website);
-        await get(200, `${path}?${query}`); // and by the lane
+        await get(200, `${path}?${query}`); // and by the fast path
         await get(204, `${path}?${query}&volume=0`);
         await get(206, `${path}?${query}`, { ...headers, Range: "bytes=0-9" });
         await get(304, `${path}?${query}`, { ...headers, "If-None-Match": whole.headers.etag ?? "" });
@@ -358,6 +358,18 @@ describe("the description", function () {
       for (const path of ["/v2/voices", "/v2/config", "/v1/text:synthesize", "/health", "/docs"]) {
         const { headers } = await expectStatus(405, { method: "DELETE", path });
         expect(headers.allow, path).to.include("GET");
+      }
+    });
+
+    it("holds for what is answered before any route is known", async () => {
+      await get(200, "/health", { Expect: "miracles" });
+      await expectStatus(200, { method: "GET", path: "/admin/keys", headers: operator, body: "not JSON" });
+      for (const bytes of ["GET /health HTTP/1.1\r\n\r\n", "no request at all\r\n\r\n"]) {
+        const [head = "", body = ""] = (await sendBytes(service.url, bytes)).split("\r\n\r\n");
+        expect(head)
+          .to.match(/^HTTP\/1.1 400 /)
+          .and.to.match(/^X-Request-Id: [0-9a-f-]{36}\r$/m);
+        expect(JSON.parse(body).error).to.include({ statusCode: 400, code: "VALIDATION_ERROR" });
       }
     });
 

@@ -17,7 +17,7 @@ export const docsPage = (base: string, assets: string): string => `<!doctype htm
 `;
 
 /**
- * Nothing from elsewhere, nothing inline but style attributes, and no frame around it. "Try it out" asks the API where
+ * Nothing from elsewhere, nothing inline, and no frame around it. "Try it out" asks the API where
  * the description says it is.
  */
 export const contentSecurityPolicy = (publicUrl: string | undefined): string =>
@@ -25,7 +25,6 @@ export const contentSecurityPolicy = (publicUrl: string | undefined): string =>
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src 'self'${publicUrl ? ` ${new URL(publicUrl).origin}` : ""}`,
     "media-src 'self' blob:",

@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { type Browser, launchBrowser } from "../support/browser.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+describe("/docs in a browser", function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let browser: Browser;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path);
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  for (const address of ["/docs", "/docs/"]) {
+    it(`renders the description at ${address}, with nothing from elsewhere and nothing that its policy forbids`, async () => {
+      const page = await browser.context.newPage();
+      const complaints: string[] = [];
+      const asked: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("request", (request) => asked.push(request.url()));
+      await page.goto(service.url + address);
+      await page.locator("#operations-Synthesis-synthesize .opblock-summary-control").click();
+      await page.locator("#operations-Synthesis-synthesize .opblock-body tr[data-param-name=text]").waitFor();
+      expect(await page.locator(".title").first().textContent())
+        .to.include("Voxledger")
+        .and.to.include("2.1.0");
+      expect(complaints).to.deep.equal([]);
+      const elsewhere = asked.filter((url) => !url.startsWith(service.url) && !url.startsWith("data:"));
+      expect(elsewhere).to.deep.equal([]);
+      await page.close();
+    });
+  }
+
+  it("asks the service from the page itself", async () => {
+    const page = await browser.context.newPage();
+    await page.goto(`${service.url}/docs`);
+    const health = page.locator("#operations-Service-checkHealth");
+    await health.locator(".opblock-summary-control").click();
+    await health.locator(".try-out__btn").click();
+    await health.locator(".execute").click();
+    await health.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
+    await page.close();
+  });
+});
