@@ -61,7 +61,7 @@ import { openApiRoutes } from "./http/openapi/routes.ts";
 import { createPublicUrl } from "./http/public-url.ts";
 import { listen } from "./http/server.ts";
 import { createAnswerer } from "./http/synthesis/answer.ts";
-import { createLane } from "./http/synthesis/lane.ts";
+import { createFastPath } from "./http/synthesis/fast-path.ts";
 import { createPreparedPlans } from "./http/synthesis/prepared-plans.ts";
 import { synthesizeRequest } from "./http/synthesis/request.ts";
 import { synthesisRoutes } from "./http/synthesis/routes.ts";
@@ -235,7 +235,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
     ],
   });
-  const server = await listen({ ...settings, app, lane: createLane({ ...speaking, apiCors, log }) });
+  const server = await listen({ ...settings, app, fastPath: createFastPath({ ...speaking, apiCors, log }) });
   opened.defer(() => server.drain(settings.drainSeconds * 1_000));
   const running = opened.move();
   return { url: server.url, close: () => running.disposeAsync() };

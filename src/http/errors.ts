@@ -1,3 +1,4 @@
+import { maxFailuresPerMinute } from "../application/failed-attempts.ts";
 import {
   Conflict,
   EngineFailed,
@@ -42,6 +43,33 @@ export class RangeNotSatisfiable extends Error {
   }
 }
 
+/** The body is larger than any that is read. */
+export class PayloadTooLarge extends Error {
+  override readonly name = "PayloadTooLarge";
+
+  constructor() {
+    super("The body is larger than 1 MiB.");
+  }
+}
+
+/** The address or a header is longer than any that can be meant. */
+export class HeadersTooLarge extends Error {
+  override readonly name = "HeadersTooLarge";
+
+  constructor() {
+    super("The address or a header of the request is too long.");
+  }
+}
+
+/** The request did not come to its end in time. */
+export class TooSlow extends Error {
+  override readonly name = "TooSlow";
+
+  constructor() {
+    super("The request took too long to arrive.");
+  }
+}
+
 /** The one place where errors become statuses. Whatever is not known here is a 500 that tells nothing. */
 export const presentError = (error: unknown): ErrorAnswer => {
   if (error instanceof Invalid) return answer(400, "VALIDATION_ERROR", error, {}, error.problems);
@@ -53,20 +81,22 @@ export const presentError = (error: unknown): ErrorAnswer => {
     return answer(405, "METHOD_NOT_ALLOWED", error, { Allow: error.allow.join(", ") });
   }
   if (error instanceof Conflict) return answer(409, "CONFLICT", error);
+  if (error instanceof PayloadTooLarge) return answer(413, "PAYLOAD_TOO_LARGE", error);
+  if (error instanceof TooSlow) return answer(408, "REQUEST_TIMEOUT", error);
+  if (error instanceof HeadersTooLarge) return answer(431, "REQUEST_HEADER_FIELDS_TOO_LARGE", error);
   if (error instanceof RangeNotSatisfiable) {
     return answer(416, "RANGE_NOT_SATISFIABLE", error, { "Content-Range": `bytes */${error.size}` });
   }
   if (error instanceof RateLimited) {
     const code = error.kind === "burst" ? "BURST_RATE_LIMIT_EXCEEDED" : "RATE_LIMIT_EXCEEDED";
-    return answer(429, code, error, retryAfter(error.retryAfterSeconds));
+    const limits = error.kind === "failures" ? failureLimits : {};
+    return answer(429, code, error, { ...limits, ...retryAfter(error.retryAfterSeconds) });
   }
   if (error instanceof EngineFailed)
     return answer(502, undefined, error, retryAfter(error.retryAfterSeconds));
   if (error instanceof Unavailable) {
     return answer(503, "UNAVAILABLE", error, retryAfter(error.retryAfterSeconds));
   }
-  const refusedBody = bodyRefusal(error);
-  if (refusedBody) return refusedBody;
   return answer(500, "INTERNAL_ERROR", { message: "Something went wrong on our side." });
 };
 
@@ -87,16 +117,11 @@ const answer = (
   },
 });
 
+/** Of who is refused before the key is known; a key's own limits are the gate's to tell. */
+const failureLimits = {
+  "X-RateLimit-Limit": String(maxFailuresPerMinute),
+  "X-RateLimit-Remaining": "0",
+};
+
 const retryAfter = (seconds: number | undefined): Record<string, string> =>
   seconds === undefined ? {} : { "Retry-After": String(seconds) };
-
-/** koa-body's refusals carry a status; their messages may echo the body and stay inside. */
-const bodyRefusal = (error: unknown): ErrorAnswer | undefined => {
-  const status = error instanceof Error && "status" in error ? error.status : undefined;
-  if (status === 413) {
-    return answer(413, "PAYLOAD_TOO_LARGE", { message: "The body is larger than 1 MiB." });
-  }
-  if (typeof status !== "number" || status < 400 || status >= 500) return undefined;
-  const message = "The body cannot be read: it must be well-formed JSON in UTF-8.";
-  return answer(400, "VALIDATION_ERROR", { message }, {}, [{ path: [], message }]);
-};

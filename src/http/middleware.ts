@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
-import { koaBody } from "koa-body";
 import type { Logger } from "pino";
-import { Invalid, NotFound } from "../domain/errors.ts";
+import { NotFound } from "../domain/errors.ts";
 import { isOurFault, MethodNotAllowed, presentError } from "./errors.ts";
 import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "./gate.ts";
 import { replyError } from "./reply.ts";
@@ -20,18 +19,22 @@ export const logRequests =
   async (ctx, next) => {
     const began = performance.now();
     await next();
-    log.info(
-      {
-        requestId: ctx.state.requestId,
-        method: ctx.method,
-        route: ctx._matchedRoute,
-        status: ctx.status,
-        ms: Math.round(performance.now() - began),
-        apiKey: ctx.state.caller?.principal.apiKey,
-      },
-      "request",
-    );
+    const aborted = ctx.res.destroyed;
+    const status = aborted ? clientClosedRequest : ctx.status;
+    const ms = Math.round(performance.now() - began);
+    log.info({ ...told(ctx), status, ms, ...(aborted && { aborted }) }, "request");
   };
+
+/** Nobody is sent it: what logs call a request whose client left before its answer. */
+const clientClosedRequest = 499;
+
+/** What the log may know of a request. */
+const told = (ctx: Context) => ({
+  requestId: ctx.state.requestId,
+  method: ctx.method,
+  route: ctx._matchedRoute,
+  apiKey: ctx.state.caller?.principal.apiKey,
+});
 
 /** Turns whatever went wrong, and whatever nobody answered, into the envelope. */
 export const presentErrors =
@@ -43,10 +46,8 @@ export const presentErrors =
       if (ctx.status === 404 && ctx.body == null) throw new NotFound("There is nothing under this address.");
     } catch (error) {
       if (ctx.res.destroyed) return; // nobody is there to be told
-      if (isOurFault(presentError(error)))
-        log.error({ requestId: ctx.state.requestId, err: error }, "failed");
-      const { status } = replyError(ctx, error);
-      if (status === 413) ctx.set("Connection", "close"); // the rest of the body is not worth reading
+      if (isOurFault(presentError(error))) log.error({ ...told(ctx), err: error }, "failed");
+      replyError(ctx, error);
     }
   };
 
@@ -54,30 +55,6 @@ const allowed = (ctx: Context): string[] =>
   String(ctx.response.get("Allow"))
     .split(", ")
     .filter((method) => method !== "");
-
-const bodyLimit = "1mb";
-
-/** The methods whose body means something. What comes with any other is left alone, whatever it is. */
-const withBody = new Set(["POST", "PUT", "PATCH"]);
-
-/** Reads a JSON body of at most 1 MiB into `ctx.request.body`. @throws {Invalid} for any other kind of body */
-export const jsonBody = (): Middleware => {
-  const read = koaBody({
-    json: true,
-    text: false,
-    urlencoded: false,
-    multipart: false,
-    jsonLimit: bodyLimit,
-  });
-  return async (ctx, next) => {
-    if (!withBody.has(ctx.method)) return await next();
-    // `is` answers null when there is no body at all, but takes `Content-Length: 0` for one.
-    if (ctx.request.length !== 0 && ctx.is("json", "+json") === false) {
-      throw new Invalid([{ path: [], message: "The body must be sent as application/json." }]);
-    }
-    await read(ctx, next);
-  };
-};
 
 /**
  * Lets in who is known and within the limits, and suspended keys only where the route says so; the limits are told in

@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type Koa from "koa";
 import { Invalid } from "../domain/errors.ts";
-import { type ErrorAnswer, presentError } from "./errors.ts";
+import { type ErrorAnswer, HeadersTooLarge, presentError, TooSlow } from "./errors.ts";
 import { sendError } from "./reply.ts";
-import type { Lane } from "./synthesis/lane.ts";
+import type { FastPath } from "./synthesis/fast-path.ts";
 
 export interface HttpServer {
   /** Where it listens. */
@@ -20,23 +26,26 @@ const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 1
 /** @throws when the address is taken or not allowed */
 export const listen = async ({
   app,
-  lane,
+  fastPath,
   host,
   port,
   maxTextCharacters,
+  silenceMs = 120_000,
 }: {
   app: Koa;
-  lane: Lane;
+  fastPath: FastPath;
   host: string;
   port: number;
   maxTextCharacters: number;
+  /** How long a connection may stand still, in both directions, while it is owed an answer. */
+  silenceMs?: number;
 }): Promise<HttpServer> => {
   const handle = app.callback() as RequestListener;
   let draining = false;
   const serve: RequestListener = (req, res) => {
     if (draining) res.setHeader("Connection", "close");
     if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseNamelessHost(res);
-    if (!lane(req, res)) handle(req, res);
+    if (!fastPath(req, res)) handle(req, res);
   };
   const server = createServer(
     {
@@ -50,6 +59,8 @@ export const listen = async ({
   // An expectation that nobody knows is left alone, as RFC 9110 lets us: Node's own 417 has no envelope.
   server.on("checkExpectation", serve);
   server.on("clientError", refuseUnreadable);
+  // Of a client that never reads: a socket whose bytes are taken, however slowly, is not silent.
+  server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -80,19 +91,30 @@ const refuseNamelessHost = (res: ServerResponse): ErrorAnswer =>
     "X-Request-Id": randomUUID(),
   });
 
-/** A request that is not HTTP, or too large to be one, still gets the envelope. */
+/** A request that is not HTTP, too large or too slow to be one, still gets the envelope. */
 const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-  const message = "The request cannot be read.";
-  const { body } = presentError(new Invalid([{ path: [], message }]));
-  const [status, reason] = error.code === "HPE_HEADER_OVERFLOW" ? tooLarge : badRequest;
-  const json = JSON.stringify({ error: { ...body.error, statusCode: status } });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${json}`,
-  );
+  const { status, headers, body } = presentError(unreadable(error.code));
+  const json = JSON.stringify(body);
+  const head = {
+    ...headers,
+    "X-Request-Id": randomUUID(),
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(json),
+    Connection: "close",
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`);
+  // Its sender can read the answer only while what it still sends is taken.
+  socket.resume();
+  const late = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once("close", () => clearTimeout(late));
 };
 
-const badRequest = [400, "Bad Request"] as const;
-const tooLarge = [431, "Request Header Fields Too Large"] as const;
+const lingerMs = 5_000;
+
+const unreadable = (code: string | undefined): Error => {
+  if (code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge();
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TooSlow();
+  return new Invalid([{ path: [], message: "The request cannot be read." }]);
+};

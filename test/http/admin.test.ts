@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { keyRoutes } from "../../src/http/admin/keys.ts";
 import { websiteRoutes } from "../../src/http/admin/websites.ts";
 import { createApp } from "../../src/http/app.ts";
-import { jsonBody } from "../../src/http/middleware.ts";
+import { jsonBody } from "../../src/http/json-body.ts";
 import { type Operated, operate } from "../application/operated.ts";
 
 describe("the admin API", () => {

@@ -32,7 +32,7 @@ describe("pages of other origins", () => {
   const allowed = ({ headers }: Answered) => headers["access-control-allow-origin"];
   const list = (header: string | undefined) => (header ?? "").split(", ");
 
-  /** Each kind of answer of the API, good and bad, by the router and by the lane. */
+  /** Each kind of answer of the API, good and bad, by the router and by the fast path. */
   const everyAnswer = async (headers: Headers): Promise<Answered[]> => [
     await get(speech, { ...pair(), ...headers, Range: "bytes=0-9" }),
     await get(speech, { ...pair(), ...headers }),

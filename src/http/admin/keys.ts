@@ -1,5 +1,4 @@
 import Router from "@koa/router";
-import type {} from "koa-body";
 import { z } from "zod";
 import type { Keys } from "../../application/keys.ts";
 import { reason } from "../../domain/key.ts";

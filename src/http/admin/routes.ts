@@ -5,7 +5,7 @@ import type { Keys } from "../../application/keys.ts";
 import type { OriginVerification } from "../../application/origin-verification.ts";
 import type { ReportUsage } from "../../application/usage-report.ts";
 import type { Websites } from "../../application/websites.ts";
-import { jsonBody } from "../middleware.ts";
+import { jsonBody } from "../json-body.ts";
 import { auditRoutes } from "./audit.ts";
 import { type OperatorAccess, operatorOnly } from "./authorize.ts";
 import { keyRoutes } from "./keys.ts";

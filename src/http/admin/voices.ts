@@ -1,5 +1,4 @@
 import Router from "@koa/router";
-import type {} from "koa-body";
 import { z } from "zod";
 import type { CatalogKeeper } from "../../application/catalog.ts";
 import { paramOf, parse } from "../validation.ts";

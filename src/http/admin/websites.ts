@@ -1,5 +1,4 @@
 import Router from "@koa/router";
-import type {} from "koa-body";
 import { type OriginVerification, verificationRequest } from "../../application/origin-verification.ts";
 import { newOrigins, registration, type Websites } from "../../application/websites.ts";
 import { storedConfig } from "../../domain/website-config.ts";

@@ -66,18 +66,16 @@ const errors = {
   429: {
     name: "TooManyRequests",
     description:
-      "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`). Without the limit's headers when it was the address that failed to authenticate too often.",
-    headers: retryAfter,
+      "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`). The limit told is the key's, or, for an address that failed to authenticate too often, that of failures.",
+    headers: { ...limits, ...retryAfter },
     example: { message: "More than 100 requests in this minute.", code: "RATE_LIMIT_EXCEEDED" },
-    early: true,
   },
   431: {
     name: "HeadersTooLarge",
     description: "The address or a header is longer than any that can be meant.",
     example: {
-      message: "The request cannot be read.",
-      code: "VALIDATION_ERROR",
-      errors: [{ path: [], message: "The request cannot be read." }],
+      message: "The address or a header of the request is too long.",
+      code: "REQUEST_HEADER_FIELDS_TOO_LARGE",
     },
   },
   500: {

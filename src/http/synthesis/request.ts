@@ -82,6 +82,11 @@ export type RequestSchema = ReturnType<typeof synthesizeRequest>;
 export const requestFromBody = (schema: RequestSchema, body: unknown): SynthesisRequest =>
   toRequest(parse(schema, body));
 
+const streamed = z.object({ stream: z.boolean().optional() });
+
+/** Whether the body asks for a stream of events, as the voices' links tell it to. @throws {Invalid} */
+export const asksForStream = (body: unknown): boolean => parse(streamed, body).stream === true;
+
 /**
  * Reads the query's parameters; `pitch=` and `pitch=null` count as absent, unknown ones are left alone.
  * @throws {Invalid} for whatever the schema refuses, and for a parameter that is given twice
@@ -91,9 +96,12 @@ export const requestFromQuery = (schema: RequestSchema, query: string): Synthesi
 
 /**
  * The named parameters of a query as a schema takes them: pitch, rate and volume as numbers, the rest as text.
- * @throws {Invalid} for a parameter that is given twice
+ * @throws {Invalid} for a parameter that is given twice, and for a query that is not percent-encoded UTF-8
  */
 export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
+  if (!isDecodable(query)) {
+    throw new Invalid([{ path: [], message: "The query must be percent-encoded UTF-8." }]);
+  }
   const given = new URLSearchParams(query);
   const values: Record<string, string | number> = {};
   const repeated: Problem[] = [];
@@ -106,6 +114,16 @@ export const queryValues = (query: string, names: readonly string[]): Record<str
   }
   if (repeated.length > 0) throw new Invalid(repeated);
   return values;
+};
+
+/** URLSearchParams takes anything, and would have other text spoken than was meant. */
+const isDecodable = (query: string): boolean => {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const numbers = new Set(["pitch", "rate", "volume"]);

@@ -1,12 +1,14 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
 import type { Synthesis } from "../../application/synthesis.ts";
+import { NotFound } from "../../domain/errors.ts";
 import type { Gate } from "../gate.ts";
-import { authenticated, jsonBody, leaving } from "../middleware.ts";
+import { jsonBody } from "../json-body.ts";
+import { authenticated, leaving } from "../middleware.ts";
 import { reply } from "../reply.ts";
 import type { Answerer, Asked } from "./answer.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
-import { type RequestSchema, requestFromBody, requestFromQuery } from "./request.ts";
+import { asksForStream, type RequestSchema, requestFromBody, requestFromQuery } from "./request.ts";
 
 /** `GET` and `POST /v2/text/synthesize`. */
 export const synthesisRoutes = ({
@@ -32,12 +34,20 @@ export const synthesisRoutes = ({
   });
 
   router.post("/v2/text/synthesize", authenticated(gate), jsonBody(), async (ctx) => {
+    const streamed = acceptsEvents(ctx) || asksForStream(ctx.request.body);
     const plan = synthesis.plan(requestFromBody(schema, ctx.request.body));
+    if (streamed) {
+      const { engine } = plan.takes[0].recipe;
+      throw new NotFound(`There is no streaming provider for the engine ${engine}.`);
+    }
     reply(ctx, await answerer.answer(plan, asked(ctx, "POST")));
   });
 
   return router;
 };
+
+/** Whether a stream is asked for by its name; `*` and `text/*` ask for nothing in particular. */
+const acceptsEvents = ({ req }: Context): boolean => /\btext\/event-stream\b/i.test(req.headers.accept ?? "");
 
 /** What of the request an answer depends on. */
 export const asked = (ctx: Context, method: Asked["method"]): Asked => ({

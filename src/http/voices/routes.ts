@@ -1,9 +1,9 @@
 import Router from "@koa/router";
-import type {} from "koa-body";
 import type { ReportVoices } from "../../application/voice-reports.ts";
 import type { Voices } from "../../application/voices.ts";
 import type { Gate } from "../gate.ts";
-import { authenticated, jsonBody } from "../middleware.ts";
+import { jsonBody } from "../json-body.ts";
+import { authenticated } from "../middleware.ts";
 import type { PublicUrl } from "../public-url.ts";
 import { replyTagged } from "../tagged-json.ts";
 import { parse } from "../validation.ts";

@@ -10,16 +10,17 @@ import type { Answerer } from "./answer.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 
 /** Takes the request if it can be answered at once; false leaves it, untouched, to the application. */
-export type Lane = (req: IncomingMessage, res: ServerResponse) => boolean;
+export type FastPath = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-const address = "/v2/text/synthesize?";
+const route = "/v2/text/synthesize";
+const address = `${route}?`;
 const never = new AbortController().signal;
 
 /**
- * The lane for what is already known: a plain GET whose address was planned before and whose sound lies in memory
+ * For what is already known: a plain GET whose address was planned before and whose sound lies in memory
  * passes the same gate, the same ledger and the same presenter as any other, but neither router nor parser.
  */
-export const createLane = ({
+export const createFastPath = ({
   gate,
   apiCors,
   synthesis,
@@ -33,7 +34,7 @@ export const createLane = ({
   answerer: Answerer;
   prepared: PreparedPlans;
   log: Logger;
-}): Lane => {
+}): FastPath => {
   const serve = async (
     req: IncomingMessage,
     res: ServerResponse,
@@ -41,10 +42,13 @@ export const createLane = ({
     sound: Sound,
   ): Promise<void> => {
     const requestId = randomUUID();
+    const began = performance.now();
     const headers = apiCors(req.headers.origin);
     headers["X-Request-Id"] = requestId;
+    let apiKey: string | undefined;
     try {
       const caller = gate(req);
+      apiKey = caller.principal.apiKey;
       Object.assign(headers, limitHeaders(caller.admission));
       requireAdmission(caller);
       const { principal } = caller;
@@ -58,8 +62,12 @@ export const createLane = ({
       send(res, { ...answer, headers: Object.assign(headers, answer.headers, { Vary: vary }) });
     } catch (error) {
       const answer = sendError(res, error, headers);
-      if (isOurFault(answer)) log.error({ requestId, err: error }, "failed");
+      if (isOurFault(answer)) log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
     }
+    if (!log.isLevelEnabled("debug")) return; // so as not to make, for nobody, what costs as much as the answer
+    const ms = Math.round(performance.now() - began);
+    const { statusCode: status } = res;
+    log.debug({ requestId, method: "GET", route, status, ms, apiKey, fastPath: true }, "request");
   };
 
   return (req, res) => {
