@@ -87,6 +87,8 @@ export interface EventStore {
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
   /** Reads one stream; a stream that is not there is empty. @throws {EventStoreUnavailable} */
   readStream(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
+  /** The event at exactly this position, or undefined: there is none, or it was trimmed. @throws {EventStoreUnavailable} */
+  eventAt(position: number): Promise<RecordedEvent | undefined>;
   /**
    * Everything from a position on, then what comes, without end, until `signal` or the consumer's `break`. A batch
    * with `caughtUp` comes at least once even when there is no event; then only batches that carry events or

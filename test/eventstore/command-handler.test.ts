@@ -173,6 +173,142 @@ describe("the command handler", () => {
     expect(state.sum).to.equal(5);
   });
 
+  describe("when the store hangs", () => {
+    const deadlineMs = 40;
+    /** The store, whose next appends are told of only when they are let go; they may land before or after. */
+    const hanging = (store: EventStore, lands: "before" | "after") => {
+      const release = Promise.withResolvers<void>();
+      const landed: Promise<unknown>[] = [];
+      let hangs = true;
+      const hung: EventStore = {
+        ...store,
+        append: (...append) => {
+          if (!hangs) return store.append(...append);
+          const now = lands === "before" ? store.append(...append) : undefined;
+          const late = release.promise.then(() => now ?? store.append(...append));
+          landed.push(late.catch(() => {}));
+          return late;
+        },
+      };
+      return {
+        store: hung,
+        recover: () => {
+          hangs = false;
+        },
+        letGo: async () => {
+          hangs = false;
+          release.resolve();
+          await Promise.all(landed);
+        },
+      };
+    };
+    const refusal = async (outcome: Promise<unknown>): Promise<unknown> => outcome.catch((error) => error);
+
+    it("gives each command up at its own time, those behind the hanging one among them", async () => {
+      const stream = freshStream();
+      const { store, letGo } = hanging(temporary.store, "after");
+      const handler = createCommandHandler({ store, deadlineMs });
+      const order: number[] = [];
+      const put = async (id: number): Promise<void> => {
+        expect(await refusal(handler.execute(purse, stream, add(id, 1, 100), {}))).to.be.instanceOf(
+          Unavailable,
+        );
+        order.push(id);
+      };
+      const first = put(1);
+      await new Promise(setImmediate);
+      const others = [put(2), put(3)];
+      await Promise.all([first, ...others]);
+      expect(order).to.deep.equal([1, 2, 3]);
+      expect(handler.pending).to.equal(0);
+      await handler.drain();
+      await letGo();
+    });
+
+    it("counts what landed unheard of before it decides again", async () => {
+      const stream = freshStream();
+      const { store, recover, letGo } = hanging(temporary.store, "before");
+      const handler = createCommandHandler({ store, deadlineMs });
+      const lost = await refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      expect(lost).to.be.instanceOf(Unavailable);
+      recover();
+      expect(await refusal(handler.execute(purse, stream, add(2, 60, 100), {}))).to.be.instanceOf(Full);
+      const { state } = await handler.execute(purse, stream, add(3, 40, 100), {});
+      expect(state.sum).to.equal(100);
+      await letGo();
+    });
+
+    it("lets no late append land on what was decided meanwhile", async () => {
+      const stream = freshStream();
+      const { store, recover, letGo } = hanging(temporary.store, "after");
+      const handler = createCommandHandler({ store, deadlineMs });
+      expect(await refusal(handler.execute(purse, stream, add(1, 60, 100), {}))).to.be.instanceOf(
+        Unavailable,
+      );
+      recover();
+      await handler.execute(purse, stream, add(2, 60, 100), {});
+      await letGo();
+      expect(await logOf(temporary.store, stream)).to.deep.equal([{ id: 2, amount: 60 }]);
+      expect(await refusal(handler.execute(purse, stream, add(3, 60, 100), {}))).to.be.instanceOf(Full);
+    });
+
+    it("gives up reading too, and folds nothing twice", async () => {
+      const stream = freshStream();
+      await createCommandHandler({ store: temporary.store }).execute(purse, stream, add(1, 60, 100), {});
+      const release = Promise.withResolvers<void>();
+      let hangs = true;
+      const store: EventStore = {
+        ...temporary.store,
+        readStream: async function* (...read) {
+          if (hangs) await release.promise;
+          yield* temporary.store.readStream(...read);
+        },
+      };
+      const handler = createCommandHandler({ store, deadlineMs });
+      expect(await refusal(handler.execute(purse, stream, add(2, 1, 100), {}))).to.be.instanceOf(Unavailable);
+      hangs = false;
+      release.resolve();
+      const { state } = await handler.execute(purse, stream, add(3, 40, 100), {});
+      expect(state.sum).to.equal(100);
+    });
+
+    it("is refused in time behind a lock that another process holds, and well again after it", async () => {
+      const stream = freshStream();
+      const holder = start("hold-lock", join(temporary.folder, "events.db"));
+      await once(holder.lines, "line");
+      const impatient = createCommandHandler({ store: temporary.store, deadlineMs });
+      const refused = await Promise.all(
+        [1, 2, 3].map((id) => refusal(impatient.execute(purse, stream, add(id, 30, 100), {}))),
+      );
+      for (const error of refused) expect(error).to.be.instanceOf(Unavailable);
+      expect(refused[0]).to.have.property("retryAfterSeconds").that.is.above(0);
+      expect(await logOf(temporary.store, stream)).to.deep.equal([]);
+      holder.process.stdin.end();
+      await holder.ended;
+      const patient = createCommandHandler({ store: temporary.store });
+      await patient.execute(purse, freshStream(), add(0, 1, 100), {}); // what was late has landed, or never will
+      const { state } = await patient.execute(purse, stream, () => [], {});
+      const { state: after } = await impatientlyAgain(impatient, stream, 4, 10);
+      expect(after.sum).to.equal(state.sum + 10);
+    }).timeout(20_000);
+
+    /** The machine may be slower than the short deadline: asks until the store has answered in time. */
+    const impatientlyAgain = async (
+      handler: ReturnType<typeof createCommandHandler>,
+      stream: string,
+      id: number,
+      amount: number,
+    ) => {
+      for (;;) {
+        try {
+          return await handler.execute(purse, stream, once1(add(id, amount, 100), id), {});
+        } catch (error) {
+          expect(error).to.be.instanceOf(Unavailable);
+        }
+      }
+    };
+  });
+
   it("lets no more than a bound of commands wait", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store, maxPending: 10 });

@@ -9,6 +9,7 @@ import { inFolder } from "./children.ts";
 const calls = (store: EventStore): (() => Promise<unknown>)[] => [
   () => store.append("s", [event()], "any"),
   () => read(store, "s"),
+  () => store.eventAt(1),
   () => told(store),
   () => store.setRetention("s", { maxCount: 1 }),
   () => store.ping(),

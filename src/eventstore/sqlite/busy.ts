@@ -1,10 +1,11 @@
 const SQLITE_BUSY = 5;
-const patienceMs = 10_000;
+/** Shorter than a command waits: a lock held for long is told of while somebody still listens. */
+const patienceMs = 3_000;
 const pauseMs = 1;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Runs a statement again while another process holds the lock, for at most ten seconds; blocks its thread. SQLite's own
+ * Runs a statement again while another process holds the lock, for at most three seconds; blocks its thread. SQLite's own
  * waiting is kept short, because it grows lazier with every attempt and would lose every race
  * against a busy neighbour.
  */

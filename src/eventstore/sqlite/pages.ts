@@ -76,6 +76,16 @@ export const streamPages = (db: DatabaseSync) => {
   };
 };
 
+/** The event at a position, as JSON. */
+export const eventAt = (db: DatabaseSync) => {
+  const select = optional<{ json: string }>(
+    db,
+    `SELECT ${json} FROM events e JOIN streams s ON s.id = e.stream
+     WHERE e.position = ? AND e.revision >= s.first_revision`,
+  );
+  return (position: number): string | undefined => select(position)?.json;
+};
+
 /** Pages of the whole log, narrowed to streams whose names start so. */
 export const logPages = (db: DatabaseSync) => {
   const nth = optional<{ position: number }>(

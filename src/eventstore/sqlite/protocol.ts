@@ -16,6 +16,8 @@ export type WriterProtocol = {
 export type ReaderProtocol = {
   stream: { request: StreamRequest; answer: StreamPage };
   log: { request: LogRequest; answer: LogPage };
+  /** The position's event as JSON. */
+  event: { request: number; answer: string | undefined };
   /** Answers the held request of this ticket with an empty page; is not answered itself. */
   forget: { request: number; answer: never };
   /** The log has grown: look again for those who wait. Is not answered. */

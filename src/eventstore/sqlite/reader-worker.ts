@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { DatabaseFile } from "./database-file.ts";
-import { logPages, streamPages } from "./pages.ts";
+import { eventAt, logPages, streamPages } from "./pages.ts";
 import type { Answer, Call, LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
 import { toFailure } from "./protocol.ts";
 import { required } from "./row.ts";
@@ -19,6 +19,7 @@ serve<ReaderProtocol>((reply) => {
   const { db, mustBeThere } = openForReading(workerData as DatabaseFile);
   const streamPage = streamPages(db);
   const logPage = logPages(db);
+  const event = eventAt(db);
   /** Changes when any other connection, here or in another process, has committed. */
   const dataVersion = required<{ data_version: number }>(db, "PRAGMA data_version");
   const held = new Map<number, Held>();
@@ -60,6 +61,8 @@ serve<ReaderProtocol>((reply) => {
         return [{ id: call.id, answer: streamPage(call.request) }];
       case "log":
         return readLog(call.id, call.request);
+      case "event":
+        return [{ id: call.id, answer: event(call.request) }];
       case "forget":
         return forget(call.request);
       case "wake":

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import {
   type EventStore,
   EventStoreUnavailable,
+  type RecordedEvent,
   type Retention,
   WrongExpectedRevision,
 } from "../event-store.ts";
@@ -80,6 +81,10 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       }
     },
     readStream: (stream, readOptions = {}) => readStream(reader, stream, readOptions),
+    async eventAt(position) {
+      const json = await reader.call("event", position);
+      return json === undefined ? undefined : (JSON.parse(json) as RecordedEvent);
+    },
     subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
     async setRetention(stream, retention) {
       checkStreamName(stream);

@@ -36,6 +36,7 @@ export const closing = (rule: Rule): void => {
     const calls: (() => Promise<unknown>)[] = [
       () => store.append("s", [event()], "any"),
       () => read(store, "s"),
+      () => store.eventAt(1),
       () => collect(store.subscribe()),
       () => store.setRetention("s", { maxCount: 1 }),
       () => store.ping(),

@@ -35,6 +35,20 @@ export const reading = (rule: Rule): void => {
     expect(await read(store, "s", { limit: 0 })).to.deep.equal([]);
   });
 
+  rule(
+    "gives the event at a position, whatever its stream, and nothing where there is none",
+    async ({ store }) => {
+      const fact = event({ told: "whole" });
+      await store.append("a", [event()], "none");
+      const { position } = await store.append("b", [fact], "none");
+      const [recorded] = await read(store, "b");
+      expect(await store.eventAt(position)).to.deep.equal(recorded);
+      expect(recorded).to.deep.include(fact);
+      expect(await store.eventAt(position + 1)).to.equal(undefined);
+      expect(await store.eventAt(-1)).to.equal(undefined);
+    },
+  );
+
   rule("reads one stream alone", async ({ store }) => {
     await Promise.all(["s", "s2", "S"].map((stream) => store.append(stream, eventsOf(3), "none")));
     expect(await read(store, "s")).to.have.length(3);

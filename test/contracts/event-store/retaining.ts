@@ -58,6 +58,14 @@ export const retaining = (rule: Rule): void => {
     expect(left).to.deep.equal(["s@2999", "t@0", "t@1", "s@3000"]);
   });
 
+  rule("hides trimmed events from a look at their position", async ({ store }) => {
+    await store.setRetention("s", { maxCount: 1 });
+    const first = await store.append("s", [event()], "none");
+    const last = await store.append("s", [event()], 0);
+    expect(await store.eventAt(first.position)).to.equal(undefined);
+    expect((await store.eventAt(last.position))?.revision).to.equal(1);
+  });
+
   rule("leaves other streams alone", async ({ store }) => {
     await store.setRetention("s", { maxCount: 1 });
     await store.append("s", eventsOf(3), "none");
