@@ -91,7 +91,7 @@ export const createSynthesis = ({
     const engine = engines.get(candidate.engine);
     if (!engine) return [];
     const recipe: Recipe = {
-      pipeline: `${engine.version(voiceName)}; ${encoderVersion}`,
+      tools: `${engine.version(voiceName)}; ${encoderVersion}`,
       engine: engine.code,
       voice: voiceName,
       lang,

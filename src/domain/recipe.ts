@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import { type AudioFormat, type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 
+/**
+ * What this service itself makes of a recipe: how knobs become a tool's arguments, texts its input, samples a file.
+ * Raise it with every change of that, or the store goes on giving the sounds of before; a test holds it to that.
+ */
+export const pipelineVersion = 1;
+
 /** Everything that the bytes of a sound depend on, and nothing else. */
 export interface Recipe {
-  /** Versions of all that makes the bytes: the pipeline's own and its tools'. */
-  readonly pipeline: string;
+  /** Versions of the tools that make the bytes. */
+  readonly tools: string;
   readonly engine: EngineCode;
   /** The engine's own name for the voice. */
   readonly voice: string;
@@ -30,7 +36,8 @@ export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: s
   `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${recipe.format}`;
 
 const canonical = (recipe: Recipe) => [
-  recipe.pipeline,
+  pipelineVersion,
+  recipe.tools,
   recipe.engine,
   recipe.voice,
   recipe.lang,

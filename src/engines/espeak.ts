@@ -30,11 +30,11 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   };
 };
 
-/** Words a minute (it takes less than 80 for 80), 0 to 99 with 50 as the voice's own, and per cent (below 2: silence). */
+/** Words a minute (it takes less than 80 for 80), 0 to 99 with 50 as the voice's own, and per cent (below 4 some voices are silent). */
 const knobArguments = ({ rate, pitch, volume }: Prosody): string[] => [
   ...["-s", String(Math.max(80, Math.round(175 * rate)))],
   ...["-p", String(Math.min(99, Math.round(50 * pitch)))],
-  ...["-a", String(volume === 0 ? 0 : Math.max(2, Math.round(100 * volume)))],
+  ...["-a", String(volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)))],
 ];
 
 /**

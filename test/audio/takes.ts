@@ -6,7 +6,7 @@ import { normalProsody } from "../../src/domain/speech.ts";
 export const takeOf = (text: string, more: Partial<Recipe> & { systemVoice?: string } = {}): Take => {
   const { systemVoice = "a voice", ...overrides } = more;
   const recipe: Recipe = {
-    pipeline: "test",
+    tools: "test",
     engine: "g1",
     voice: "espeak:gmw/en",
     lang: "en-US",
