@@ -150,6 +150,7 @@ const headerValue = fc
   .oneof(
     anyText,
     fc.constantFrom("*", '"', 'W/"x"', "bytes=0-", "bytes=-0", "bytes=9-1", "https://a.example", "null"),
+    fc.constantFrom("gzip", "deflate", "br", "identity", "gzip, gzip"),
   )
   .map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, "").trim());
 
@@ -189,6 +190,8 @@ const contentType = fc.oneof(
     arbitrary: fc.constantFrom(
       "text/plain",
       "application/json; charset=klingon",
+      "application/json; charset=utf-16",
+      "application/json; charset=",
       "multipart/form-data",
       "",
       "x",
