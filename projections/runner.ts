@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
-import { noSnapshots, type Partition, type SnapshotStore } from "./snapshot.ts";
+import { type Landmark, noSnapshots, type Partition, type SnapshotStore, type Span } from "./snapshot.ts";
 
 /** A projection's states, as of the last event told. */
 export interface View<S> {
@@ -14,7 +14,7 @@ export interface View<S> {
 export interface ProjectionRunner {
   /** The projection's view; the projection must be one of those that the runner was made with. */
   view<S>(projection: Projection<S>): View<S>;
-  /** Starts from the newest snapshots; resolves when the log as of now is told. @throws {EventStoreUnavailable} */
+  /** Starts from the newest snapshots that are of this log; resolves when the log as of now is told. @throws {EventStoreUnavailable} */
   start(): Promise<void>;
   /** Resolves when every view has passed the position of the log. Rejects with the signal's reason, or when closed. */
   reached(position: number, signal?: AbortSignal): Promise<void>;
@@ -28,6 +28,8 @@ export interface RunnerOptions {
   readonly store: EventStore;
   readonly projections: readonly Projection<unknown>[];
   readonly snapshots?: SnapshotStore;
+  /** The beginnings of the names of streams that retention trims: no snapshot rests on events that may vanish. */
+  readonly trimmed?: readonly string[];
   readonly clock?: () => number;
   /** A snapshot is written after so many events. Default 50,000. */
   readonly snapshotEvery?: number;
@@ -40,6 +42,8 @@ interface Running {
   partitions: Map<string, Partition>;
   /** Everything up to here is in the partitions. */
   position: number;
+  /** What the partitions hold, told by events that stay; undefined while there is none. */
+  span: Span | undefined;
 }
 
 const resubscribeMs = { first: 50, most: 2_000 };
@@ -49,6 +53,7 @@ export const createProjectionRunner = ({
   store,
   projections,
   snapshots = noSnapshots,
+  trimmed = [],
   clock = Date.now,
   snapshotEvery = 50_000,
   onTrouble = () => {},
@@ -60,12 +65,14 @@ export const createProjectionRunner = ({
   let position = beginning;
   let live = false;
   let downSince: number | undefined;
+  let sound = true;
   let sinceSnapshot = 0;
   let snapshotting: Promise<void> = Promise.resolve();
   let following: Promise<void> = Promise.resolve();
 
   const apply = (batch: EventBatch): void => {
-    for (const one of running.values()) applyTo(one, batch);
+    const landmark = batch.events.findLast(({ stream }) => !startsWithOne(stream, trimmed));
+    for (const one of running.values()) applyTo(one, batch, landmark);
     position = batch.position;
     live = batch.caughtUp;
     downSince = undefined;
@@ -80,9 +87,11 @@ export const createProjectionRunner = ({
 
   const snapshot = async (): Promise<void> => {
     sinceSnapshot = 0;
-    for (const { projection, partitions, position: at } of running.values()) {
+    for (const one of running.values()) {
+      const { projection, partitions, span } = one;
+      if (!sound || !span) continue;
       try {
-        await snapshots.save(projection, { position: at, partitions });
+        await snapshots.save(projection, partitions, () => one.span ?? span);
       } catch (error) {
         onTrouble(`the snapshot of ${projection.name} was not written`, error);
       }
@@ -93,14 +102,19 @@ export const createProjectionRunner = ({
     for (const one of running.values()) {
       const saved = await snapshots.load(one.projection);
       if (!saved) continue;
-      one.partitions = saved.partitions;
-      one.position = saved.position;
+      if (await holds(store, saved.span)) {
+        one.partitions = saved.partitions;
+        one.span = saved.span;
+        one.position = saved.span.from.position;
+      } else
+        onTrouble(`the snapshot of ${one.projection.name} is left aside`, new Error("it is of another log"));
     }
     position = Math.min(...[...running.values()].map((one) => one.position));
   };
 
   /** A fold that throws would throw again: the views stand still, and say so, until the program is mended. */
   const stalled = (error: unknown): unknown => {
+    sound = false;
     live = false;
     downSince ??= clock();
     onTrouble("a fold failed: the views stand still", error);
@@ -160,7 +174,7 @@ export const createProjectionRunner = ({
       ending.abort();
       await following.catch(() => {}); // told already
       await snapshotting;
-      if (position > beginning) await snapshot();
+      await snapshot();
       for (const waiter of waiting) waiter.reject(new EventStoreUnavailable("the views are closed"));
       waiting.clear();
     },
@@ -171,13 +185,22 @@ const startOf = (projection: Projection<unknown>): Running => ({
   projection,
   partitions: new Map(),
   position: beginning,
+  span: undefined,
 });
 
+/** Whether the log is the one that the span was seen in: it holds the same events at both ends. */
+const holds = async (store: EventStore, { from, upTo }: Span): Promise<boolean> => {
+  for (const { position, id } of [from, upTo]) {
+    if ((await store.eventAt(position))?.id !== id) return false;
+  }
+  return true;
+};
+
 /** A partition may be ahead of its projection: a snapshot is written while events go on. */
-const applyTo = (one: Running, { events, position }: EventBatch): void => {
+const applyTo = (one: Running, { events, position }: EventBatch, landmark?: Landmark): void => {
   const { projection, partitions } = one;
   for (const event of events) {
-    if (event.position <= one.position || !hears(projection, event.stream)) continue;
+    if (event.position <= one.position || !startsWithOne(event.stream, projection.prefixes)) continue;
     const name = projection.partition(event);
     if (name === undefined) continue;
     const partition = partitions.get(name);
@@ -191,11 +214,18 @@ const applyTo = (one: Running, { events, position }: EventBatch): void => {
       partition.position = event.position;
     }
   }
+  if (landmark && landmark.position > one.position) one.span = reaching(one.span, landmark);
   one.position = Math.max(one.position, position);
 };
 
-const hears = (projection: Projection<unknown>, stream: string): boolean =>
-  projection.prefixes.some((prefix) => stream.startsWith(prefix));
+/** Right after a restart the partitions are ahead of what has been told again. */
+const reaching = (span: Span | undefined, { position, id }: Landmark): Span => {
+  const from = { position, id };
+  return { from, upTo: span && span.upTo.position > position ? span.upTo : from };
+};
+
+const startsWithOne = (stream: string, prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => stream.startsWith(prefix));
 
 const viewOf = <S>(one: Running): View<S> => ({
   get: (name) => one.partitions.get(name)?.state as S | undefined,

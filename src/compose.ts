@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { catalog } from "../projections/catalog.ts";
 import { keys as keysProjection } from "../projections/keys.ts";
@@ -7,7 +7,8 @@ import { monthlyQuota } from "../projections/monthly-quota.ts";
 import { platforms } from "../projections/platforms.ts";
 import { rate } from "../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../projections/runner.ts";
-import { noSnapshots, snapshotFiles } from "../projections/snapshot.ts";
+import { noSnapshots } from "../projections/snapshot.ts";
+import { snapshotFiles } from "../projections/snapshot-files.ts";
 import { usageTotals } from "../projections/usage-totals.ts";
 import { isVerifiedOrigin, verifiedOrigins } from "../projections/verified-origins.ts";
 import { websites as websitesProjection } from "../projections/websites.ts";
@@ -27,6 +28,7 @@ import { createSynthesis } from "./application/synthesis.ts";
 import { createUsageReport, type ReportUsage } from "./application/usage-report.ts";
 import { createVoiceReports } from "./application/voice-reports.ts";
 import { createVoices, noOwnVoices } from "./application/voices.ts";
+import { createWarmUsage } from "./application/warm-usage.ts";
 import { createWebsites, type Websites } from "./application/websites.ts";
 import { ffmpegEncoder } from "./audio/ffmpeg-encoder.ts";
 import { openFilesystemAudioStore } from "./audio/filesystem-audio-store.ts";
@@ -41,6 +43,7 @@ import { localEngines } from "./engines/local-engine.ts";
 import { type CommandHandler, createCommandHandler } from "./eventstore/command-handler.ts";
 import type { EventStore } from "./eventstore/event-store.ts";
 import { openSqliteEventStore } from "./eventstore/sqlite/sqlite-event-store.ts";
+import { makeFolder } from "./folder.ts";
 import { adminRoutes } from "./http/admin/routes.ts";
 import { createApp } from "./http/app.ts";
 import { audioRoutes } from "./http/audio.ts";
@@ -67,7 +70,8 @@ import { synthesizeRequest } from "./http/synthesis/request.ts";
 import { synthesisRoutes } from "./http/synthesis/routes.ts";
 import { voiceRoutes } from "./http/voices/routes.ts";
 import { deriveKey, obtainMasterKey } from "./master-key.ts";
-import type { Settings } from "./settings.ts";
+import { sharedPatience } from "./patience.ts";
+import { type Settings, underSetting } from "./settings.ts";
 import { openSubprocessHost } from "./subprocess/subprocess-host.ts";
 
 /** What the command line works with and the service stands on: the log, its views, and the commands. */
@@ -96,10 +100,11 @@ export const composeCore = async (
   { clock = Date.now, keepSnapshots = true }: { clock?: () => number; keepSnapshots?: boolean } = {},
 ): Promise<Core> => {
   await using opened = new AsyncDisposableStack();
-  const store = await openSqliteEventStore({ path: settings.eventStore.path });
+  await underSetting("DATA_DIR", makeFolder(settings.dataDir));
+  const store = await openEventStore(settings);
   opened.defer(store.close);
-  const handler = createCommandHandler({ store, clock });
-  const logId = await identifyLog(handler, randomUUID(), new Date(clock()).toISOString());
+  const first = createCommandHandler({ store, clock });
+  const logId = await identifyLog(first, randomUUID(), new Date(clock()).toISOString());
   const snapshots = snapshotFiles(join(settings.dataDir, "snapshots", logId));
   const runner = createProjectionRunner({
     store,
@@ -113,17 +118,20 @@ export const composeCore = async (
       usageTotals,
       platforms,
     ],
+    trimmed: rate.prefixes,
     snapshots: keepSnapshots ? snapshots : { ...snapshots, save: noSnapshots.save },
     clock,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
   opened.defer(runner.close);
   await runner.start();
+  const quotas = runner.view(monthlyQuota);
+  const handler = createCommandHandler({ store, clock, warm: createWarmUsage({ store, quotas, clock }) });
   opened.defer(handler.drain);
   const execute = createExecute({ handler, runner });
   const keysView = runner.view(keysProjection);
   const commands = { execute, clock, random: randomBytes };
-  const keys = createKeys({ ...commands, keys: keysView, quotas: runner.view(monthlyQuota) });
+  const keys = createKeys({ ...commands, keys: keysView, quotas });
   const running = opened.move();
   return {
     store,
@@ -139,6 +147,12 @@ export const composeCore = async (
     close: () => running.disposeAsync(),
   };
 };
+
+const openEventStore = ({ eventStore: { path } }: Settings): Promise<EventStore> =>
+  underSetting(
+    "EVENT_STORE",
+    makeFolder(dirname(path)).then(() => openSqliteEventStore({ path })),
+  );
 
 /** The whole service. */
 export interface Service {
@@ -161,7 +175,8 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
     { actor: "system" },
   );
-  const sound = await composeSound(settings, log, opened);
+  const patience = sharedPatience(settings.drainSeconds * 1_000);
+  const sound = await composeSound(settings, log, opened, patience);
   const limiter = createRateLimiter({
     handler,
     store,
@@ -235,15 +250,28 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
       adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
     ],
   });
-  const server = await listen({ ...settings, app, fastPath: createFastPath({ ...speaking, apiCors, log }) });
-  opened.defer(() => server.drain(settings.drainSeconds * 1_000));
+  const fastPath = createFastPath({ ...speaking, apiCors, log });
+  const server = await listen({ ...settings, app, fastPath }).catch((error) => {
+    const isOfPort = error.code === "EADDRINUSE" || error.code === "EACCES";
+    return underSetting(isOfPort ? "PORT" : "HOST", Promise.reject(error));
+  });
+  opened.defer(() => server.drain(patience()));
   const running = opened.move();
   return { url: server.url, close: () => running.disposeAsync() };
 };
 
 /** What makes sound and keeps it. */
-const composeSound = async (settings: Settings, log: Logger, opened: AsyncDisposableStack) => {
-  const audioStore = await openFilesystemAudioStore({ path: settings.audioStore.path });
+const composeSound = async (
+  settings: Settings,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  patience: () => number,
+) => {
+  const { path } = settings.audioStore;
+  const audioStore = await underSetting(
+    "AUDIO_STORE",
+    makeFolder(path).then(() => openFilesystemAudioStore({ path })),
+  );
   opened.defer(audioStore.close);
   const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency });
   opened.defer(host.close);
@@ -258,7 +286,7 @@ const composeSound = async (settings: Settings, log: Logger, opened: AsyncDispos
     log,
   });
   opened.defer(async () => {
-    const lost = await pipeline.drain(settings.drainSeconds * 1_000);
+    const lost = await pipeline.drain(patience());
     if (lost > 0) log.warn({ lost }, "sounds were not kept: they will be made again when asked for");
   });
   return { audioStore, engines, encoderVersion: encoder.version, pipeline };

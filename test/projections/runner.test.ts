@@ -7,7 +7,8 @@ import {
   type ProjectionRunner,
   type RunnerOptions,
 } from "../../projections/runner.ts";
-import { noSnapshots, snapshotFiles } from "../../projections/snapshot.ts";
+import { noSnapshots } from "../../projections/snapshot.ts";
+import { snapshotFiles } from "../../projections/snapshot-files.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
@@ -197,6 +198,7 @@ describe("the projection runner", () => {
         throw new Error("no space");
       },
     };
+    await append(temporary.store, "sum-a", 1);
     const runner = await start({ snapshots, onTrouble: (what) => troubles.push(what) });
     await runner.close();
     expect(troubles).to.have.length(1);
