@@ -25,7 +25,8 @@ export interface Speech {
   readonly audio: AsyncIterable<Buffer>;
 }
 
-/** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}. */
+/** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}; when nobody could
+ * say anything of the text it throws {Invalid}, path `text`, so that no other engine is tried. */
 export interface Engine {
   readonly code: EngineCode;
   /** What the bytes of this voice depend on beside the request (its tool's version): part of every recipe. */

@@ -2,6 +2,7 @@ import type { Prosody } from "../domain/speech.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { samplesOf } from "./samples.ts";
+import { unspoken } from "./unspoken.ts";
 
 /** A voice by its file, because variants of a voice by its language are not always heard; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
@@ -23,9 +24,11 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     },
     knobs: () => ["pitch", "rate", "volume"],
     takesSsml: true,
-    speak: ({ text, ssml, voice, prosody }, signal) => {
+    speak: (request, signal) => {
+      const { text, ssml, voice, prosody } = request;
       const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
-      return samplesOf(host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal));
+      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal);
+      return samplesOf(wav, () => unspoken(request));
     },
   };
 };

@@ -1,8 +1,8 @@
-import { EngineFailed } from "../domain/errors.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "./engine.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { type Samples, samplesOf, scaled } from "./samples.ts";
+import { nothingToSpeak, unspoken, unspokenHere } from "./unspoken.ts";
 
 /** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
@@ -34,11 +34,10 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
 const speak = async (host: SubprocessHost, request: SpeechRequest, signal: AbortSignal): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
-  if (!speakable.test(input)) {
-    throw new EngineFailed("The text has nothing in it that this voice can say.");
-  }
+  if (!speakable.test(input)) throw beyondAscii.test(request.text) ? unspokenHere() : nothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
-  const sound = await samplesOf(host.run({ tool: "flite", args, output: "file", input }, signal));
+  const wav = host.run({ tool: "flite", args, output: "file", input }, signal);
+  const sound = await samplesOf(wav, () => unspoken(request));
   return volume === 1 ? sound : { ...sound, pcm: scaled(sound.pcm, volume) };
 };
 
@@ -62,6 +61,9 @@ const plain = (text: string): string =>
     .replace(/[\u2018\u2019]/g, "'")
     .replace(/[\u2010-\u2015]/g, "-")
     .replace(/[^\x20-\x7e\n\t]/gu, " ");
+
+/** Letters, digits and signs (emoji among them) that flite leaves out and another voice may know. */
+const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/u;
 
 /** For anything else flite gives a breath and no word. */
 const speakable = /[A-Za-z0-9%&@$+#^~_*=/\\|]/;

@@ -11,6 +11,6 @@ export interface LocalTool {
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
   readonly takesSsml: boolean;
-  /** @throws {ToolFailed} {EngineFailed} {Unavailable}, or the signal's reason; so may the samples */
+  /** @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; so may the samples */
   speak(request: SpeechRequest, signal: AbortSignal): Promise<Samples>;
 }

@@ -11,15 +11,15 @@ const headerBytes = 44;
 
 /**
  * The samples of a WAV, as soon as one of them is not silent.
- * @throws {EngineFailed} when none is, or it is no WAV; what `wav` throws
+ * @throws {EngineFailed} when it is no WAV; `silence()` when all are silent; what `wav` throws
  */
-export const samplesOf = async (wav: AsyncIterable<Buffer>): Promise<Samples> => {
+export const samplesOf = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
   const rest = wav[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;
   for (let heard = false; !heard; ) {
     const { value, done } = await rest.next();
-    if (done) throw new EngineFailed("The text has nothing in it that this voice can say.");
+    if (done) throw silence();
     heard = value.subarray(Math.max(0, headerBytes - size)).some((byte) => byte !== 0);
     held.push(value);
     size += value.length;

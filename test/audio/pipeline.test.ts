@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
 import { createMemoryCache } from "../../src/audio/memory-cache.ts";
 import { createPipeline, type Pipeline, type PipelineParts, type Sound } from "../../src/audio/pipeline.ts";
-import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
 import { type FickleStore, fickle } from "./fickle-store.ts";
 import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
 import { type Observed, observed, openRealParts, type RealParts } from "./real-parts.ts";
@@ -278,6 +278,13 @@ describe("the pipeline", () => {
       expect(error).to.be.instanceOf(EngineFailed);
       expect((error as Error).message).to.contain("voice");
       expect(pipeline.stats().failures).to.equal(2);
+    });
+
+    it("asks no other engine when nobody could say anything of the text", async () => {
+      const error = await failureOf(pipeline.obtain([takeOf("..."), takeOf("...", { engine: "g2" })], never));
+      expect(error).to.be.instanceOf(Invalid);
+      expect(engine.asked).to.have.length(1);
+      expect(pipeline.stats().failures).to.equal(0);
     });
 
     it("tells all who waited, keeps nothing of it, and tries again for the next", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EngineFailed } from "../../src/domain/errors.ts";
+import { EngineFailed, Invalid } from "../../src/domain/errors.ts";
 import { type Knob, knobs } from "../../src/domain/speech.ts";
 import type { Engine, SpeechRequest } from "../../src/engines/engine.ts";
 import { rejection } from "../rejection.ts";
@@ -87,9 +87,10 @@ export const engineContract = (name: string, setUp: () => Promise<EngineSetup>):
       }
     });
 
-    it("fails with a message when there is nothing to say", async () => {
+    it("calls a text invalid in which nobody could find anything to say", async () => {
       const failure = await rejection(say(engine, { ...request, text: setup.unspeakable }));
-      expect(failure).to.be.instanceOf(EngineFailed);
+      expect(failure).to.be.instanceOf(Invalid);
+      expect((failure as Invalid).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
 
     it("throws the signal's reason when it is aborted before it begins", async () => {

@@ -140,6 +140,8 @@ describe("synthesis over HTTP", () => {
     for (const [why, query, path] of [
       ["no text", { voice: "UK English Female" }, "text"],
       ["a blank text", { ...hello, text: " \n" }, "text"],
+      ["a text without anything to speak", { ...hello, text: "..." }, "text"],
+      ["SSML without anything to speak", { ...hello, text: "<speak>.</speak>" }, "text"],
       ["neither voice nor lang", { text: "x" }, "lang"],
       ["a pitch out of range", { ...hello, pitch: "2.1" }, "pitch"],
       ["a rate that is no number", { ...hello, rate: "fast" }, "rate"],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { releaseSeed } from "../../src/catalog-seed/seed.ts";
-import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody, type Prosody } from "../../src/domain/speech.ts";
 import type { Engine, SpeechRequest } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local-engine.ts";
@@ -228,13 +228,37 @@ describe("The local engines", () => {
     expect(engine.prosody("flite:awb")).to.deep.equal(["rate", "volume"]);
   });
 
-  it("fail rather than give silence for a text without words", async () => {
+  it("call a text invalid, rather than give silence, when no voice could say anything of it", async () => {
     for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
-      for (const text of [" ", ".", "\n\n", "…", "()", "\u200b"]) {
+      for (const text of [" ", ".", "...", "-", "<", "\n\n", "…", "()", "\u200b", "\u200b-\ufeff"]) {
         const failure = await rejection(say(engine, requestOf(voice, text)));
-        expect(failure, JSON.stringify(text)).to.be.instanceOf(EngineFailed);
-        expect((failure as EngineFailed).message).to.contain("nothing in it that this voice can say");
+        expect(failure, JSON.stringify(text)).to.be.instanceOf(Invalid);
       }
+    }
+    for (const text of ["<speak>.</speak>", '<speak><prosody volume="silent">One</prosody></speak>']) {
+      const request = { ...requestOf("espeak:gmw/en-US", text), ssml: true };
+      expect(await rejection(say(engine, request)), text).to.be.instanceOf(Invalid);
+    }
+  });
+
+  it("leave to another voice what flite cannot say, and say what is left of the rest", async () => {
+    for (const text of ["\u{1F642}", "привет", "€"]) {
+      const failure = await rejection(say(engine, requestOf("flite:slt", text)));
+      expect(failure, text).to.be.instanceOf(EngineFailed);
+      expect((await say(engine, requestOf("espeak:gmw/en-US", text))).length).to.be.above(1000);
+    }
+    const [some, all] = await Promise.all(
+      ["Hello \u{1F642}\u{1F642} all.", "Hello    all."].map((text) =>
+        say(engine, requestOf("flite:slt", text)),
+      ),
+    );
+    expect(some?.equals(all ?? Buffer.of())).to.equal(true);
+  });
+
+  it("are heard at the lowest volume", async () => {
+    for (const voice of ["espeak:gmw/en-US+f3", "espeak:roa/fr", "flite:slt"]) {
+      const sound = await say(engine, requestOf(voice, "One.", { pitch: 0, volume: 0.004 }));
+      expect(sound.some((byte) => byte !== 0)).to.equal(true);
     }
   });
 
