@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
+import { reasonOf } from "./reason.ts";
 
 /** Everything that can be set, read from the environment once, here and nowhere else. */
 export interface Settings {
@@ -43,6 +44,15 @@ export class BadSetting extends Error {
   override readonly name = "BadSetting";
 }
 
+/** What is opened as a setting says. @throws {BadSetting} naming the setting, with the reason in one line */
+export const underSetting = async <T>(name: string, opened: Promise<T>): Promise<T> => {
+  try {
+    return await opened;
+  } catch (error) {
+    throw new BadSetting(`${name}: ${reasonOf(error)}`, { cause: error });
+  }
+};
+
 const number = (least: number, most: number) =>
   z
     .string()
@@ -51,6 +61,13 @@ const number = (least: number, most: number) =>
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+/** What links are made under: credentials would be given away, and a path cannot follow a query or a fragment. */
+const publicUrl = url
+  .refine((value) => !/[?#]/.test(value), "must have no query and no fragment")
+  .refine((value) => URL.parse(value)?.username === "", "must hold no credentials")
+  .refine((value) => URL.parse(value)?.password === "", "must hold no credentials")
+  .transform((value) => value.replace(/\/+$/, ""));
 
 const cidr = (network: string): boolean => {
   const [address = "", bits, rest] = network.split("/");
@@ -69,7 +86,7 @@ const list = z.string().transform((value) =>
 const environment = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: number(0, 65_535).default(8080),
-  PUBLIC_URL: url.transform((value) => value.replace(/\/+$/, "")).optional(),
+  PUBLIC_URL: publicUrl.optional(),
   DATA_DIR: z.string().default("./data"),
   EVENT_STORE: z
     .string()
@@ -79,7 +96,10 @@ const environment = z.object({
     .string()
     .regex(/^file:.+/, "must be file:PATH")
     .optional(),
-  ADMIN_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  ADMIN_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, "must have at least 16 characters, all of them visible ASCII")
+    .optional(),
   MASTER_KEY: z
     .base64("must be 32 bytes in base64")
     .transform((value) => Buffer.from(value, "base64"))

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -108,17 +110,35 @@ describe("the process", () => {
     const { code, stderr } = await failToStart({ PORT: String(port), DATA_DIR: folder.path });
     other.close();
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^voxledger: .*EADDRINUSE.*\n$/);
+    expect(stderr).to.match(/^voxledger: PORT: .*EADDRINUSE.*\n$/);
   });
 
-  it("does not start on a store that it cannot open, and says so", async () => {
-    const { code, stderr } = await failToStart({
-      PORT: "0",
-      DATA_DIR: folder.path,
-      EVENT_STORE: "sqlite:/dev/null/x.db",
+  for (const [name, value] of [
+    ["EVENT_STORE", "sqlite:/dev/null/x.db"],
+    ["EVENT_STORE", "sqlite:/proc/x/y.db"],
+    ["EVENT_STORE", "sqlite:/dev"],
+    ["AUDIO_STORE", "file:/dev/null/x"],
+    ["AUDIO_STORE", "file:/proc/x/y"],
+    ["DATA_DIR", "/dev/null"],
+    ["DATA_DIR", "/proc/x"],
+    ["HOST", "no-such-host.invalid"],
+  ] as const) {
+    it(`does not start with ${name}=${value}, and says so in one line that names it`, async () => {
+      const { code, stderr } = await failToStart({ PORT: "0", DATA_DIR: folder.path, [name]: value });
+      expect(code).to.equal(1);
+      expect(stderr).to.match(new RegExp(`^voxledger: ${name}: [^\\n]+\\n$`));
     });
+  }
+
+  it("says in one line that it could not close what it had opened, and ends with 1", async () => {
+    const ending = spawn(process.execPath, ["test/support/closing-in-vain.ts"], { stdio: "pipe" });
+    const stderr: string[] = [];
+    ending.stderr.on("data", (chunk) => stderr.push(String(chunk)));
+    await once(ending.stdout, "data");
+    ending.kill("SIGTERM");
+    const [code] = await once(ending, "close");
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^voxledger: .+\n$/);
+    expect(stderr.join("")).to.equal("voxledger: the lock is held (by another)\n");
   });
 
   it("has no admin API without an admin token, and none for a wrong one", async () => {

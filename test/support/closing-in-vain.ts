@@ -1,0 +1,10 @@
+import { closeOnSignal } from "../../src/ending.ts";
+import { createLog } from "../../src/log.ts";
+
+/** A process whose end fails, and which something still holds then. */
+const close = (): Promise<never> =>
+  Promise.reject(new Error("the lock\nis held", { cause: new Error("by another") }));
+
+setInterval(() => {}, 60_000);
+closeOnSignal(close, createLog("silent"));
+process.stdout.write("ready\n");
