@@ -38,6 +38,12 @@ export interface Usage {
 /** A part of an object is free to the key that was counted for the object so long ago (in the same month). */
 export const partialGraceMs = 10 * 60_000;
 
+/** What was counted is remembered a little longer than it is free for: the clocks of instances differ. */
+export const rememberedMs = partialGraceMs + 60_000;
+
+/** At most so many of a stream's last events tell what was counted recently. */
+export { maxObjects as maxRememberedEvents } from "./recently-counted.ts";
+
 export const usageStream = (apiKey: string, month: string): string => `usage-${apiKey}-${month}`;
 
 /** `yyyy-mm` of an ISO 8601 UTC time. */
@@ -50,7 +56,7 @@ export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
   if (event.type !== "SynthesisServed" || characters === 0) return usage;
   return {
     used: usage.used + characters,
-    recent: remember(usage.recent, hash, Date.parse(at), partialGraceMs),
+    recent: remember(usage.recent, hash, Date.parse(at), rememberedMs),
   };
 };
 

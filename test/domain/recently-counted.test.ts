@@ -35,6 +35,14 @@ describe("objects counted recently", () => {
     expect(countedSince(recent, "h46000", 0)).to.equal(true);
   });
 
+  it("make room for little more than what is recent", () => {
+    let recent = nothingCounted;
+    for (let i = 0; i < 3_000; i++) recent = remember(recent, `burst${i}`, i / 100, grace);
+    for (let i = 0; i < 6_000; i++) recent = remember(recent, `calm${i}`, 10_000 + i * 100, grace);
+    expect(recent.length).to.be.below(100);
+    expect(countedSince(recent, "calm5999", 0)).to.equal(true);
+  });
+
   it("change nothing that was handed out before", () => {
     const before = remember(nothingCounted, "a", 1, grace);
     remember(before, "b", 2, grace);

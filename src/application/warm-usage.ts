@@ -1,0 +1,53 @@
+import type { MonthlyUse } from "../../projections/monthly-quota.ts";
+import type { View } from "../../projections/runner.ts";
+import {
+  evolveUsage,
+  initialUsage,
+  maxRememberedEvents,
+  rememberedMs,
+  type UsageEvent,
+} from "../domain/usage.ts";
+import type { Head } from "../eventstore/command-handler.ts";
+import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
+
+/**
+ * A month's usage as the view has counted it, without reading the whole month: what was counted lately is read
+ * backwards from there. Undefined for streams that the view does not count.
+ */
+export const createWarmUsage =
+  ({
+    store,
+    quotas,
+    clock,
+  }: {
+    store: Pick<EventStore, "readStream">;
+    quotas: View<MonthlyUse>;
+    clock: () => number;
+  }) =>
+  async (stream: string): Promise<Head | undefined> => {
+    const counted = quotas.get(stream);
+    if (!counted) return undefined;
+    const { used, revision } = counted; // the view goes on counting meanwhile
+    const last = await lastEvents(store, stream, revision, clock() - rememberedMs);
+    if (last[0]?.revision !== revision) return undefined;
+    const { recent } = last.reduceRight((usage, event) => evolveUsage(usage, asUsage(event)), initialUsage());
+    return { state: { used, recent }, revision, position: last[0].position };
+  };
+
+/** The newest first, back to the first that is older than `since`. */
+const lastEvents = async (
+  store: Pick<EventStore, "readStream">,
+  stream: string,
+  from: number,
+  since: number,
+): Promise<RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
+  const options = { direction: "backwards", from, limit: maxRememberedEvents } as const;
+  for await (const event of store.readStream(stream, options)) {
+    events.push(event);
+    if (Date.parse(asUsage(event).data.at) < since) break;
+  }
+  return events;
+};
+
+const asUsage = ({ type, data }: RecordedEvent): UsageEvent => ({ type, data }) as UsageEvent;
