@@ -1,5 +1,6 @@
 import type { ProjectionRunner } from "../../projections/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
+import { untilShown } from "./until-shown.ts";
 
 /** Who commands, and under which request. */
 export interface CommandContext {
@@ -20,15 +21,11 @@ export type Execute = <S, E extends DomainEvent>(
   context: CommandContext,
 ) => Promise<S>;
 
-/** How long a command waits for the views to show it. */
-const visibleWithinMs = 5_000;
-
 export const createExecute =
   ({ handler, runner }: { handler: CommandHandler; runner: Pick<ProjectionRunner, "reached"> }): Execute =>
   async (decider, stream, decide, { requestId, actor }) => {
     const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
     const { state, position } = await handler.execute(decider, stream, decide, metadata);
-    // The fact is in the log: views that lag are no reason to tell the caller that it failed, nor to lose a secret.
-    await runner.reached(position, AbortSignal.timeout(visibleWithinMs)).catch(() => {});
+    await untilShown(runner, position);
     return state;
   };

@@ -17,6 +17,7 @@ import {
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { Principal } from "./authentication.ts";
 import { isoClock } from "./iso-clock.ts";
+import { untilShown } from "./until-shown.ts";
 
 /** The ledger of what was served: recorded before it leaves, never over the quota. */
 export interface Ledger {
@@ -58,7 +59,7 @@ export const createLedger = ({
       (key) => suspendKey(key, { cause: "quota", quota: exceeded.quota, reason, at: now() }),
       { correlationId: requestId, actor: "system" },
     );
-    await views.reached(position);
+    await untilShown(views, position);
     if (state.status !== "suspended") throw new Unavailable("The key's plan has just changed: try again.", 1);
     throw suspended(state.reason);
   };
