@@ -8,6 +8,10 @@ export interface HostProcess {
   readonly pid: number;
   readonly versions: ToolVersions;
   start(order: Order, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob;
+  /** Answers when the process does. @throws {ToolFailed} it is gone */
+  ping(): Promise<void>;
+  /** Ends it at once: its jobs fail as those of a process that died. */
+  kill(): void;
   /** Answers when the process is gone, and every job of it settled. */
   readonly gone: Promise<void>;
   /** Ends it with all that it started. */
@@ -26,13 +30,17 @@ const closeDeadlineMs = 2_000;
 export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
   const child = forkHost(options);
   const jobs = new Map<number, RemoteJob>();
+  const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
+  let pong = awaitPong();
+  let ended = false;
   let nextJob = 0;
 
   const gone = new Promise<void>((resolve) => {
     const end = () => {
       killOrphans(child);
-      const failure = new ToolFailed("helper", "The process that runs the speech tools has ended.");
-      for (const job of jobs.values()) job.settle(failure);
+      ended = true;
+      pong.reject(dead);
+      for (const job of jobs.values()) job.settle(dead);
       jobs.clear();
       resolve();
     };
@@ -53,6 +61,10 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     switch (response.type) {
       case "ready":
         return ready.resolve(response.versions);
+      case "pong":
+        pong.resolve();
+        pong = awaitPong();
+        return;
       case "output":
         return jobs.get(response.job)?.received(response.bytes);
       case "written":
@@ -76,9 +88,15 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     start: (order, input, signal) => {
       const id = nextJob++;
       const job = startRemoteJob(id, order, input, signal, send);
-      jobs.set(id, job);
+      if (ended) job.settle(dead);
+      else jobs.set(id, job);
       return job;
     },
+    ping: () => {
+      send({ type: "ping" });
+      return pong.promise;
+    },
+    kill: () => child.kill("SIGKILL"),
     gone,
     close: async () => {
       const stuck = setTimeout(() => child.kill("SIGKILL"), closeDeadlineMs);
@@ -87,6 +105,13 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
       clearTimeout(stuck);
     },
   };
+};
+
+/** Who waits hears of a failure; with nobody waiting it must not end the service. */
+const awaitPong = (): PromiseWithResolvers<void> => {
+  const pong = Promise.withResolvers<void>();
+  pong.promise.catch(() => undefined);
+  return pong;
 };
 
 /**

@@ -15,7 +15,8 @@ const pausesMs = [0, 0, 250, 1000, 5000];
 /** A life so long was a good one. */
 const goodLifeMs = 60_000;
 
-export const keepHostProcess = (options: ForkOptions): KeptHostProcess => {
+/** `onDeath` is called for each that ended before `close`. */
+export const keepHostProcess = (options: ForkOptions, onDeath: () => void): KeptHostProcess => {
   const closing = new AbortController();
   let starts = 0;
   let shortLives = 0;
@@ -31,6 +32,7 @@ export const keepHostProcess = (options: ForkOptions): KeptHostProcess => {
     const started = await startHostProcess(options);
     alive = started;
     void started.gone.then(() => {
+      if (!closing.signal.aborted) onDeath();
       alive = undefined;
       host = undefined;
       if (performance.now() - born > goodLifeMs) shortLives = 1;

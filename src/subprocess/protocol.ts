@@ -21,6 +21,7 @@ export type EncoderOrder = Limits & { readonly type: "encoder"; readonly format:
 export type Order = ToolOrder | EncoderOrder;
 
 export type Request =
+  | { readonly type: "ping" }
   | { readonly type: "start"; readonly job: number; readonly order: Order }
   | { readonly type: "input"; readonly job: number; readonly bytes: Buffer }
   | { readonly type: "end"; readonly job: number }
@@ -30,6 +31,7 @@ export type Request =
 
 /** After `done` or `failed`, which every job comes to, its process is gone. */
 export type Response =
+  | { readonly type: "pong" }
   | { readonly type: "ready"; readonly versions: ToolVersions }
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
   /** So many bytes of input were passed on: as many more may be sent. */

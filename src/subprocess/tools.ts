@@ -15,6 +15,8 @@ export type Reason =
   | "missing"
   /** It ended with an error. */
   | "exit"
+  /** Somebody else ended it: a lack of memory, an operator. */
+  | "killed"
   /** It ended well, and gave nothing. */
   | "silent"
   | "deadline"

@@ -220,6 +220,72 @@ describe("The subprocess host", () => {
     expect(host.stats().restarts).to.equal(1);
   });
 
+  it("tells the log of each helper that ended by itself, and not of one that was closed", async () => {
+    const told: string[] = [];
+    const host = await open({ warn: (sentence) => told.push(sentence) });
+    process.kill(pidOf(host), "SIGKILL");
+    await until("it is told", () => told.length === 1);
+    await sayWhole(host, "One.");
+    await host.close();
+    expect(told).to.have.lengthOf(1);
+  });
+
+  it("says of a tool that somebody else killed that it was killed", async () => {
+    const host = await open();
+    for (const begin of [say, flite]) {
+      const reading = reasonOf(collect(begin(host, long)));
+      await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
+      process.kill(childrenOf(pidOf(host))[0]?.pid ?? 0, "SIGKILL");
+      expect(await reading).to.equal("killed");
+    }
+  });
+
+  it("lets no job wait for its turn for longer than the bound, and its deadline begin with its turn", async () => {
+    const host = await open({ atOnce: 1, queueMs: 30 });
+    const stop = new AbortController();
+    const first = rejection(collect(say(host, long, stop.signal)));
+    await until("it runs", () => host.stats().running === 1);
+    expect(await rejection(collect(say(host, "two", never, { deadlineMs: 1 })))).to.be.instanceOf(
+      Unavailable,
+    );
+    expect(host.stats().queued).to.equal(0);
+    stop.abort(new Error("stopped"));
+    await first;
+    await until("the slot is free again", () => host.stats().running === 0);
+    expect((await sayWhole(host, "three")).length).to.be.above(44);
+  });
+
+  describe("when the helper stands still", () => {
+    it("says so when it is asked, and that it is well when it goes on", async () => {
+      const host = await open();
+      await host.ping();
+      process.kill(pidOf(host), "SIGSTOP");
+      expect(((await rejection(host.ping())) as ToolFailed).reason).to.equal("helper");
+      process.kill(pidOf(host), "SIGCONT");
+      await host.ping();
+    });
+
+    it("ends it when it holds a job beyond its deadline, and has a new one", async () => {
+      const host = await open({ graceMs: 100 });
+      const reading = reasonOf(collect(say(host, long, never, { deadlineMs: 400 })));
+      await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
+      const old = [pidOf(host), ...childrenOf(pidOf(host)).map(({ pid }) => pid)];
+      process.kill(pidOf(host), "SIGSTOP");
+      expect(await reading).to.equal("helper");
+      await gone(...old);
+      expect((await sayWhole(host, "One.")).length).to.be.above(44);
+    });
+  });
+
+  it("is well again at once when it is asked after the helper's death", async () => {
+    const host = await open();
+    const pid = pidOf(host);
+    process.kill(pid, "SIGKILL");
+    await until("the host has noticed", () => host.stats().pid !== pid);
+    await host.ping();
+    expect(host.stats().restarts).to.equal(1);
+  });
+
   it("leaves no process when its owner is killed", async () => {
     const owner = fork(new URL("./host-owner.ts", import.meta.url));
     const [{ pid }] = (await once(owner, "message")) as [{ pid: number }];

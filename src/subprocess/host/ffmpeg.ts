@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand from "fluent-ffmpeg";
 import type { EncodedFormat } from "../tools.ts";
-import { exitFailure, type Work } from "./work.ts";
+import { exitFailure, killedFailure, type Work } from "./work.ts";
 
 /**
  * The only file that knows fluent-ffmpeg (2.1.3, archived). What one must know of it:
@@ -63,7 +63,10 @@ export const startFfmpeg = (format: EncodedFormat): EncoderWork => {
 
   const ended = new Promise<void>((resolve, reject) => {
     command.on("end", () => resolve());
-    command.on("error", (_error, _stdout, stderr) => reject(exitFailure("ffmpeg", stderr ?? "")));
+    command.on("error", ({ message }, _stdout, stderr) => {
+      const [signal = ""] = /SIG[A-Z]+$/.exec(message) ?? []; // "ffmpeg was killed with signal SIGKILL"
+      reject(killedFailure("ffmpeg", signal) ?? exitFailure("ffmpeg", stderr ?? ""));
+    });
   });
   const gone = ended.catch(() => undefined).finally(() => output.end());
 

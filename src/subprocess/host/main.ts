@@ -45,6 +45,7 @@ const start = (job: number, order: Order): void => {
 };
 
 process.on("message", (request: Request) => {
+  if (request.type === "ping") return send({ type: "pong" });
   if (request.type === "start") return start(request.job, request.order);
   const job = jobs.get(request.job);
   switch (request.type) {

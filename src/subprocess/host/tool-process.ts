@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import type { ToolOrder } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { openUnnamedFile } from "./unnamed-file.ts";
-import { exitFailure, type Work } from "./work.ts";
+import { exitFailure, killedFailure, type Work } from "./work.ts";
 
 const pieceBytes = 64 * 1024;
 const maxStderr = 4096;
@@ -66,7 +66,10 @@ const exitOf = (tool: string, child: ChildProcess): Promise<void> => {
   });
   const exited = new Promise<void>((resolve, reject) => {
     child.on("error", () => reject(new ToolFailed("missing", `${tool} could not be started.`)));
-    child.on("close", (code) => (code === 0 ? resolve() : reject(exitFailure(tool, stderr))));
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(killedFailure(tool, signal ?? "") ?? exitFailure(tool, stderr));
+    });
   });
   exited.catch(() => undefined);
   return exited;

@@ -16,6 +16,12 @@ export const exitFailure = (tool: string, stderr: string): ToolFailed => {
   return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`);
 };
 
+const fromOutside: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM"]);
+
+/** Undefined for a signal that a tool brings on itself, by a crash. */
+export const killedFailure = (tool: string, signal: string): ToolFailed | undefined =>
+  fromOutside.has(signal) ? new ToolFailed("killed", `${tool} was killed.`) : undefined;
+
 /** Tools quote what they were given and name the files they looked for: neither is for others to read. */
 const complaint = (stderr: string): string =>
   (stderr.trim().split("\n", 1)[0] ?? "")
