@@ -93,7 +93,9 @@ const refuseNamelessHost = (res: ServerResponse): ErrorAnswer =>
 
 /** A request that is not HTTP, too large or too slow to be one, still gets the envelope. */
 const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (refused.has(socket)) return; // told once for each chunk that still comes
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  refused.add(socket);
   const { status, headers, body } = presentError(unreadable(error.code));
   const json = JSON.stringify(body);
   const head = {
@@ -111,6 +113,7 @@ const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void =>
   socket.once("close", () => clearTimeout(late));
 };
 
+const refused = new WeakSet<Socket>();
 const lingerMs = 5_000;
 
 const unreadable = (code: string | undefined): Error => {

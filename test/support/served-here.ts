@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
+import type { Logger } from "pino";
 import { composeService } from "../../src/compose.ts";
 import { createLog } from "../../src/log.ts";
 import { deriveKey } from "../../src/master-key.ts";
@@ -15,7 +16,10 @@ export interface ServedHere {
   close(): Promise<void>;
 }
 
-export const serveHere = async (env: Record<string, string> = {}): Promise<ServedHere> => {
+export const serveHere = async (
+  env: Record<string, string> = {},
+  log: Logger = createLog("silent"),
+): Promise<ServedHere> => {
   const folder = await temporaryFolder();
   const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
   const masterKey = Buffer.alloc(32, 7);
@@ -26,7 +30,7 @@ export const serveHere = async (env: Record<string, string> = {}): Promise<Serve
     MASTER_KEY: masterKey.toString("base64"),
     ...env,
   });
-  const service = await composeService(settings, createLog("silent"), () => time.now);
+  const service = await composeService(settings, log, () => time.now);
   const key = deriveKey(masterKey, "access tokens");
   return {
     url: service.url,
