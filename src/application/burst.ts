@@ -3,11 +3,15 @@ import { LRUCache } from "lru-cache";
 /** Counts over a sliding window, for each (key, client). */
 export interface BurstLimiter {
   /** Counts one request and answers whether it is within the limit; one beyond it is not counted. */
-  take(id: string, limit: number, now: number): boolean;
+  take(id: string, limit: number): boolean;
+  /** After so long without a request any number within the limit passes. */
+  readonly forgetsWithinMs: number;
 }
 
-/** The window moves in steps of this part of it: it is at most so much longer than asked for. */
+/** The window moves in steps of this part of it: it is at most so much longer than asked for, and never shorter. */
 const slots = 20;
+/** The slot that has just begun beside a whole window of them. */
+const cells = slots + 1;
 const maxClients = 50_000;
 
 interface Window {
@@ -16,34 +20,36 @@ interface Window {
   slot: number;
 }
 
-export const createBurstLimiter = (windowMs: number): BurstLimiter => {
+/** `uptime`: milliseconds that never go back. */
+export const createBurstLimiter = (windowMs: number, uptime = () => performance.now()): BurstLimiter => {
   const windows = new LRUCache<string, Window>({ max: maxClients });
   const slotMs = windowMs / slots;
 
   return {
-    take: (id, limit, now) => {
-      const slot = Math.floor(now / slotMs);
+    take: (id, limit) => {
+      const slot = Math.floor(uptime() / slotMs);
       let window = windows.get(id);
       if (!window) {
-        window = { counts: new Uint32Array(slots), sum: 0, slot };
+        window = { counts: new Uint32Array(cells), sum: 0, slot };
         windows.set(id, window);
       }
       advance(window, slot);
       if (window.sum >= limit) return false;
-      window.counts[slot % slots] = (window.counts[slot % slots] ?? 0) + 1;
+      window.counts[slot % cells] = (window.counts[slot % cells] ?? 0) + 1;
       window.sum += 1;
       return true;
     },
+    forgetsWithinMs: windowMs + slotMs,
   };
 };
 
 /** Forgets the slots that have left the window. */
 const advance = (window: Window, slot: number): void => {
-  const steps = Math.min(slot - window.slot, slots);
+  const steps = Math.min(slot - window.slot, cells);
   for (let step = 1; step <= steps; step++) {
-    const index = (window.slot + step) % slots;
+    const index = (window.slot + step) % cells;
     window.sum -= window.counts[index] ?? 0;
     window.counts[index] = 0;
   }
-  if (slot > window.slot) window.slot = slot;
+  window.slot = slot;
 };

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { RateLimited, Unauthorized } from "../domain/errors.ts";
+import { clientNetwork } from "./client-network.ts";
 
 /** Counts wrong credentials by client, whatever form they came in. */
 export interface FailedAttempts {
@@ -19,7 +20,7 @@ export const createFailedAttempts = ({ clock }: { clock: () => number }): Failed
   const minuteNow = (): number => Math.floor(clock() / minuteMs);
 
   const countOf = (client: string): number => {
-    const known = failures.get(client);
+    const known = failures.get(clientNetwork(client));
     return known?.minute === minuteNow() ? known.count : 0;
   };
 
@@ -31,7 +32,7 @@ export const createFailedAttempts = ({ clock }: { clock: () => number }): Failed
   return {
     refuse: (client, message) => {
       const count = countOf(client) + 1;
-      failures.set(client, { minute: minuteNow(), count });
+      failures.set(clientNetwork(client), { minute: minuteNow(), count });
       throw count <= maxFailuresPerMinute ? new Unauthorized(message) : tooMany();
     },
     requireRoom: (client) => {

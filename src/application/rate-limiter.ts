@@ -6,6 +6,7 @@ import { minuteOf, type RateEvent, rateDecider, rateRetentionSeconds, rateStream
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { createBurstLimiter } from "./burst.ts";
+import { clientNetwork } from "./client-network.ts";
 
 /** What the limits say of one request. */
 export interface Admission {
@@ -32,6 +33,8 @@ export interface RateLimiterOptions {
   /** This instance, unlike any other that ever was. */
   readonly instance: string;
   readonly clock: () => number;
+  /** Milliseconds that never go back, for the burst check. Default `performance.now`. */
+  readonly uptime?: () => number;
   /** The sliding window of the burst check. Default 1,000. */
   readonly burstWindowMs?: number;
   /** Default: a twentieth of the requests per minute, at least 20. */
@@ -53,12 +56,14 @@ export const createRateLimiter = ({
   view,
   instance,
   clock,
+  uptime,
   burstWindowMs = 1_000,
   burstLimit,
   flushMs = 100,
   onTrouble = () => {},
 }: RateLimiterOptions): RateLimiter => {
-  const bursts = createBurstLimiter(burstWindowMs);
+  const bursts = createBurstLimiter(burstWindowMs, uptime);
+  const burstOver = Math.ceil(bursts.forgetsWithinMs / 1_000);
   const counters = new Map<string, Counter>();
   const trimmed = new Set<string>();
   let flushing: Promise<void> | undefined;
@@ -87,7 +92,12 @@ export const createRateLimiter = ({
       type: "RequestsCounted",
       data: { instance, minute: counter.minute, count, at },
     };
-    await handler.execute(rateDecider, rateStream(apiKey), () => [counted], { actor: "system" });
+    try {
+      await handler.execute(rateDecider, rateStream(apiKey), () => [counted], { actor: "system" });
+    } catch (error) {
+      counter.told -= count; // for the next telling, while the minute lasts
+      throw error;
+    }
     if (trimmed.has(apiKey)) return;
     await store.setRetention(rateStream(apiKey), { maxAgeSeconds: rateRetentionSeconds });
     trimmed.add(apiKey);
@@ -123,11 +133,12 @@ export const createRateLimiter = ({
       const counter = counterOf(apiKey, minute);
       const limit = plan.requestsPerMinute;
       const left = Math.max(0, limit - counter.count - countedElsewhere(apiKey, minute));
-      const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
-      if (!bursts.take(`${apiKey} ${client}`, burst, now)) {
-        return { limit, remaining: left, refusal: tooFast(Math.max(1, Math.ceil(burstWindowMs / 1_000))) };
-      }
+      // Whoever waited only for the burst to be over would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: tooMany(secondsLeft(now)) };
+      const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
+      if (!bursts.take(`${apiKey} ${clientNetwork(client)}`, burst)) {
+        return { limit, remaining: left, refusal: tooFast(burstOver) };
+      }
       counter.count += 1;
       return { limit, remaining: left - 1 };
     },

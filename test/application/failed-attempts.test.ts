@@ -24,6 +24,13 @@ describe("failed attempts", () => {
     expect(fail("c")).to.throw(Unauthorized);
   });
 
+  it("from anywhere in one IPv6 network are one client's", () => {
+    for (let i = 0; i < maxFailuresPerMinute; i++) expect(fail(`2001:db8::${i}`)).to.throw(Unauthorized);
+    expect(fail("2001:db8::ffff")).to.throw(RateLimited);
+    expect(() => attempts.requireRoom("2001:db8::abcd")).to.throw(RateLimited);
+    expect(fail("2001:db8:0:1::1")).to.throw(Unauthorized);
+  });
+
   it("leave room until there were too many", () => {
     expect(() => attempts.requireRoom("d")).to.not.throw();
     exhaust("d");

@@ -1,9 +1,14 @@
 import { expect } from "chai";
 import { rate } from "../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner.ts";
-import { createRateLimiter, type RateLimiter } from "../../src/application/rate-limiter.ts";
+import {
+  createRateLimiter,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from "../../src/application/rate-limiter.ts";
+import { Unavailable } from "../../src/domain/errors.ts";
 import { freePlan, type Plan } from "../../src/domain/plan.ts";
-import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
@@ -15,7 +20,10 @@ describe("the per-minute limit", () => {
   const closing: (() => Promise<void>)[] = [];
 
   /** An instance of its own, whose telling is asked for, not timed. */
-  const instance = async (name: string): Promise<{ limiter: RateLimiter; runner: ProjectionRunner }> => {
+  const instance = async (
+    name: string,
+    options: Partial<RateLimiterOptions> = {},
+  ): Promise<{ limiter: RateLimiter; runner: ProjectionRunner }> => {
     const { store } = temporary;
     const runner = createProjectionRunner({ store, projections: [rate] });
     await runner.start();
@@ -27,6 +35,7 @@ describe("the per-minute limit", () => {
       clock: () => now,
       burstLimit: 1_000,
       flushMs: 1e8,
+      ...options,
     });
     closing.push(limiter.close, runner.close);
     return { limiter, runner };
@@ -91,21 +100,61 @@ describe("the per-minute limit", () => {
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(26);
   });
 
-  it("is not used up by what the burst check refuses, and shows what is left all the same", async () => {
-    const { store } = temporary;
-    const { runner } = await instance("view");
-    const limiter = createRateLimiter({
-      handler: createCommandHandler({ store }),
-      store,
-      view: runner.view(rate),
-      instance: "a",
-      clock: () => now,
-      flushMs: 1e8,
+  it("tells again, in the same minute, what could not be told", async () => {
+    let down = true;
+    const handler = createCommandHandler({ store: temporary.store });
+    const flaky: CommandHandler = {
+      ...handler,
+      execute: (...command) => {
+        if (down) return Promise.reject(new Unavailable("down", 1));
+        return handler.execute(...command);
+      },
+    };
+    const [a, b] = [await instance("a", { handler: flaky }), await instance("b")];
+    for (let i = 0; i < 5; i++) a.limiter.admit("k", roomy, "ip");
+    await a.limiter.flush();
+    down = false;
+    a.limiter.admit("k", roomy, "ip");
+    await a.limiter.flush();
+    await b.runner.reached(await lastPosition());
+    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(23);
+  });
+
+  describe("and the burst check", () => {
+    const uptime = { now: 0 };
+    const bursting = async () =>
+      (await instance("a", { burstLimit: undefined, uptime: () => uptime.now })).limiter;
+
+    it("does not use it up with what it refuses, and shows what is left all the same", async () => {
+      const limiter = await bursting();
+      const admissions = Array.from({ length: 25 }, () => limiter.admit("k", freePlan, "ip"));
+      expect(admissions.filter(({ refusal }) => refusal === undefined)).to.have.length(20);
+      expect(admissions[24]).to.deep.include({ limit: 100, remaining: 80 });
+      expect(admissions[24]?.refusal).to.include({ kind: "burst" });
     });
-    closing.push(limiter.close);
-    const admissions = Array.from({ length: 25 }, () => limiter.admit("k", freePlan, "ip"));
-    expect(admissions.filter(({ refusal }) => refusal === undefined)).to.have.length(20);
-    expect(admissions[24]).to.deep.include({ limit: 100, remaining: 80 });
-    expect(admissions[24]?.refusal).to.include({ kind: "burst", retryAfterSeconds: 1 });
+
+    it("lets the same request pass after the time that it tells", async () => {
+      const limiter = await bursting();
+      const refused = Array.from({ length: 21 }, () => limiter.admit("k", freePlan, "ip")).at(-1);
+      uptime.now += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
+      expect(limiter.admit("k", freePlan, "ip").refusal).to.equal(undefined);
+    });
+
+    it("leaves the refusal to the minute when the minute has nothing left", async () => {
+      const limiter = await bursting();
+      const few: Plan = { ...roomy, requestsPerMinute: 20 };
+      const admissions = Array.from({ length: 30 }, () => limiter.admit("k", few, "ip"));
+      for (const { remaining, refusal } of admissions.slice(20)) {
+        expect(remaining).to.equal(0);
+        expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 60 });
+      }
+    });
+
+    it("takes the addresses of one IPv6 network for one client", async () => {
+      const limiter = await bursting();
+      const admissions = Array.from({ length: 21 }, (_, i) => limiter.admit("k", freePlan, `2001:db8::${i}`));
+      expect(admissions[20]?.refusal).to.include({ kind: "burst" });
+      expect(limiter.admit("k", freePlan, "2001:db8:0:1::1").refusal).to.equal(undefined);
+    });
   });
 });
