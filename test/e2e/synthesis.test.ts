@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import type { Health } from "../../src/application/health.ts";
 import {
+  admin,
   authorize,
   bytesOf,
   type Credentials,
@@ -10,6 +11,7 @@ import {
   synthesize,
   synthesizeByPost,
 } from "../support/client.ts";
+import { descendantsOf, gone, until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 const hello = { voice: "UK English Female", text: "Hello, this is a test." };
@@ -174,6 +176,16 @@ describe("synthesis over HTTP", () => {
       });
     });
 
+    it("refuses an address that is not percent-encoded UTF-8: nothing else is spoken than was meant", async () => {
+      for (const query of ["text=he%ffllo&lang=en-GB", "text=hello%zz&lang=en-GB", "text=x%&lang=en-GB"]) {
+        const response = await fetch(`${service.url}/v2/text/synthesize?${query}`, {
+          headers: authorize(website),
+        });
+        expect(response.status, query).to.equal(400);
+        expect(await errorOf(response)).to.include({ code: "VALIDATION_ERROR" });
+      }
+    });
+
     it("answers 404 for a voice, a language or an engine that is not there", async () => {
       for (const query of [
         { voice: "Nobody", text: "x" },
@@ -238,6 +250,31 @@ describe("synthesis over HTTP", () => {
       }
     });
 
+    it("has no stream for a free engine, asked by header or body: 404 names it and what is missing", async () => {
+      const post = (body: object, headers: Record<string, string> = {}) =>
+        fetch(`${service.url}/v2/text/synthesize`, {
+          method: "POST",
+          headers: { ...authorize(website), "Content-Type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        });
+      for (const response of [
+        await post(hello, { Accept: "text/event-stream" }),
+        await post(hello, { Accept: "audio/mpeg, text/event-stream;q=0.9" }),
+        await post({ ...hello, stream: true }),
+        await post({ ...hello, stream: true, volume: 0 }),
+      ]) {
+        expect(response.status).to.equal(404);
+        expect(await errorOf(response)).to.deep.equal({
+          message: "There is no streaming provider for the engine g1.",
+          statusCode: 404,
+          code: "NOT_FOUND",
+        });
+      }
+      expect((await post({ ...hello, stream: false }, { Accept: "*/*" })).status).to.equal(200);
+      expect((await post({ ...hello, stream: "yes" })).status).to.equal(400);
+      expect((await post({ stream: true }, { Accept: "text/event-stream" })).status).to.equal(400);
+    });
+
     it("refuses a body over 1 MiB with 413", async () => {
       const response = await synthesizeByPost(service.url, website, {
         ...hello,
@@ -271,6 +308,40 @@ describe("synthesis over HTTP", () => {
     const health = (await response.json()) as Health;
     expect(health.status).to.equal("ok");
     expect(health.parts).to.have.all.keys("eventStore", "projections", "engines", "audioStore");
+  });
+
+  it("ends the work for a client that has left, and makes the sound for the next one all the same", async () => {
+    const query = { ...hello, text: "Whoever asked for this is gone. ".repeat(120) };
+    const leaving = new AbortController();
+    const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
+    const espeak = () => descendantsOf(service.pid).find(({ command }) => command.startsWith("espeak"));
+    await until("the engine speaks", () => espeak() !== undefined);
+    const engine = espeak()?.pid ?? 0;
+    process.kill(engine, "SIGSTOP"); // it cannot come to its end by itself
+    leaving.abort();
+    expect(await left).to.equal("AbortError");
+    await gone(engine);
+    await until("the request is logged", () => service.log.some((line) => line.includes('"aborted":true')));
+    const aborted = service.log.filter((line) => line.includes('"aborted":true'));
+    expect(aborted).to.have.length(1);
+    expect(JSON.parse(aborted[0] ?? "")).to.include({ status: 499, apiKey: website.apiKey });
+    const response = await get(query);
+    expect([response.status, response.headers.get("svc-cached")]).to.deep.equal([200, "miss"]);
+  });
+
+  it("lets a fallback live for a minute alone in caches: what was asked for is tried again", async () => {
+    const bad = { name: "Mute", lang: "en-GB", service: "g1", voiceName: "espeak:no-such-voice" };
+    const good = { name: "Loud", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f2" };
+    const ids: unknown[] = [];
+    for (const voice of [bad, good])
+      ids.push((await admin(service.url, "POST", "/system-voices", voice)).body.id);
+    const voice = { name: "Fallible", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: ids };
+    expect((await admin(service.url, "POST", "/voices", voice)).status).to.equal(201);
+    for (let asked = 0; asked < 2; asked++) {
+      const response = await get({ voice: "Fallible", text: "Somebody speaks." });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get("cache-control")).to.equal("public, max-age=60");
+    }
   });
 
   it("logs no text and no secret", async () => {

@@ -13,6 +13,10 @@ interface Seen extends Process {
 /** The processes that run now whose parent this is; one that is dead and only not yet reaped does not run. */
 export const childrenOf = (pid: number): Process[] => running().filter(({ parent }) => parent === pid);
 
+/** Its children, theirs, and so on. */
+export const descendantsOf = (pid: number): Process[] =>
+  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child.pid)]);
+
 export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
 
 /** Looks until it is so. Fails after 10 s. */
