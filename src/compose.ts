@@ -224,7 +224,6 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
   });
   const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
   const checkHealth = createHealth({
-    clock,
     checks: [
       { name: "eventStore", vital: true, look: () => store.ping() },
       { name: "projections", vital: true, look: async () => mustBeLive(runner) },

@@ -24,18 +24,20 @@ export type CheckHealth = () => Promise<Health>;
 
 export const createHealth = ({
   checks,
-  clock,
+  uptime = () => performance.now(),
   patienceMs = 2_000,
   freshMs = 500,
 }: {
   checks: readonly Check[];
-  clock: () => number;
+  /** Milliseconds that never go back. */
+  uptime?: () => number;
   /** A part that does not answer within this counts as down. */
   patienceMs?: number;
   /** A report serves for so long: asking costs no more than that, whoever asks. */
   freshMs?: number;
 }): CheckHealth => {
-  let last: { at: number; report: Promise<Health> } | undefined;
+  let last: Promise<Health> | undefined;
+  let staleAt = Number.POSITIVE_INFINITY; // while it is being made
 
   const examine = async (): Promise<Health> => {
     const found = await Promise.all(
@@ -49,9 +51,12 @@ export const createHealth = ({
   };
 
   return () => {
-    const now = clock();
-    if (!last || now - last.at >= freshMs) last = { at: now, report: examine() };
-    return last.report;
+    if (last && uptime() < staleAt) return last;
+    staleAt = Number.POSITIVE_INFINITY;
+    last = examine().finally(() => {
+      staleAt = uptime() + freshMs;
+    });
+    return last;
   };
 };
 
