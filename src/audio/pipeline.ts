@@ -9,7 +9,7 @@ import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { type Sound, soundOf, type Take } from "./sound.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { createStoreWriter, type StoreWriterStats } from "./store-writer.ts";
-import { createSynthesis, type SynthesisParts, type Synthesize } from "./synthesis.ts";
+import { createSynthesis, type SynthesisParts, type Synthesize } from "./speaker.ts";
 
 export type { Sound, Take };
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { createSynthesis } from "../../src/audio/synthesis.ts";
+import { createSynthesis } from "../../src/audio/speaker.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../src/engines/engine.ts";
 import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
