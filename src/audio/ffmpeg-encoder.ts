@@ -1,4 +1,4 @@
-import { EngineFailed } from "../domain/errors.ts";
+import { EngineFailed, Interrupted, Unavailable } from "../domain/errors.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { type EncodedFormat, ToolFailed } from "../subprocess/tools.ts";
 import type { Encoder } from "./encoder.ts";
@@ -31,7 +31,8 @@ async function* compressed(
     yield* host.encode({ format: sound.format, input: endlessWav(sound.sampleRate, sound.pcm) }, signal);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
-    throw new EngineFailed(`The sound could not be encoded: ${error.message}`, { cause: error });
+    if (error.interrupted) throw new Interrupted({ cause: error });
+    throw new Unavailable("The sound could not be encoded.", 5, { cause: error });
   }
 }
 

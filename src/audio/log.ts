@@ -1,3 +1,7 @@
+import { ServiceError } from "../domain/errors.ts";
+import { ToolFailed } from "../subprocess/tools.ts";
+import { AudioStoreUnavailable } from "./audio-store.ts";
+
 /** What the audio parts tell the operator; a pino logger is one. Facts hold no text, path or credential. */
 export interface Log {
   warn(facts: object, message: string): void;
@@ -6,5 +10,13 @@ export interface Log {
 
 export const silent: Log = { warn: () => undefined, info: () => undefined };
 
-/** What of an error may be told: its own words, not its cause (which may name paths and hosts). */
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");
+/**
+ * What of an error may be told. The words of our own errors, which hold nothing secret; of any other its kind alone,
+ * for its message may name paths and hosts. Never a cause, never a stack.
+ */
+export const wordsOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown";
+  const ours = [ServiceError, AudioStoreUnavailable, ToolFailed].some((kind) => error instanceof kind);
+  if (ours) return error.message;
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+};

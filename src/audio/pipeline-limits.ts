@@ -1,10 +1,12 @@
 /** The bounds of the way from a recipe to its bytes; times in milliseconds, sizes in bytes. */
 export interface PipelineLimits {
-  /** One synthesis, from asking the engine to the last encoded byte. */
-  readonly synthesisMs: number;
+  /** So long anybody waits for a sound, fallbacks and queues included. */
+  readonly obtainMs: number;
   readonly objectBytes: number;
   /** Sounds being looked up or made at once. */
   readonly underWay: number;
+  /** Objects being fetched at once: by anybody, who must not take the room of those who want to hear something. */
+  readonly fetching: number;
   /** One read from the store. */
   readonly readMs: number;
   /** Failed reads in a row that open the breaker, and how long it stays open. */
@@ -20,9 +22,10 @@ export interface PipelineLimits {
 const megabyte = 1024 * 1024;
 
 export const pipelineLimits: PipelineLimits = {
-  synthesisMs: 30_000,
+  obtainMs: 60_000,
   objectBytes: 64 * megabyte,
   underWay: 1000,
+  fetching: 100,
   readMs: 2000,
   readFailures: 3,
   readCoolingMs: 5000,

@@ -1,19 +1,17 @@
-import { EngineFailed } from "../domain/errors.ts";
+import { EngineFailed, Interrupted } from "../domain/errors.ts";
 import type { Recipe } from "../domain/recipe.ts";
 import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../domain/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engines/engine.ts";
-import { type Clock, withDeadline } from "./clock.ts";
 import { isCut } from "./cut-sound.ts";
 import type { Encoder } from "./encoder.ts";
+import type { Log } from "./log.ts";
 import { mendWav } from "./wav.ts";
 
-export interface SynthesisParts {
+export interface SpeakerParts {
   /** The engine that the recipe names, for whom it names; undefined when there is none (any more). */
   readonly engines: (recipe: Recipe) => Engine | undefined;
   readonly encoder: Encoder;
-  readonly clock: Clock;
-  /** From asking the engine to the last encoded byte. */
-  readonly deadlineMs: number;
+  readonly log: Log;
   readonly maxObjectBytes: number;
 }
 
@@ -24,15 +22,16 @@ export interface Spoken {
 }
 
 /**
- * The whole sound of a recipe, made anew, in the recipe's format: never empty, never cut.
+ * The whole sound of a recipe, made anew, in the recipe's format: never empty, never cut. What is interrupted is begun
+ * once more. Nothing is left running when it is settled.
  * @throws {EngineFailed} the engine failed, was too slow, or what it gave is no whole sound of the format
+ * @throws {Invalid} the text has nothing in it that can be spoken
+ * @throws {Unavailable} no turn in time, no encoder, or interrupted twice
  */
-export type Synthesize = (spoken: Spoken, signal: AbortSignal) => Promise<Buffer>;
+export type Speak = (spoken: Spoken, signal: AbortSignal) => Promise<Buffer>;
 
-export const createSynthesis = (parts: SynthesisParts): Synthesize => {
-  const { engines, encoder, clock, deadlineMs, maxObjectBytes } = parts;
-
-  const speak = async (spoken: Spoken, signal: AbortSignal): Promise<Buffer> => {
+export const createSpeaker = ({ engines, encoder, log, maxObjectBytes }: SpeakerParts): Speak => {
+  const make = async (spoken: Spoken, signal: AbortSignal): Promise<Buffer> => {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not there.`);
@@ -42,12 +41,25 @@ export const createSynthesis = (parts: SynthesisParts): Synthesize => {
     return checked(recipe.format, sound);
   };
 
-  return (spoken, signal) => {
-    const late = () =>
-      new EngineFailed(`The engine ${spoken.recipe.engine} did not finish within ${deadlineMs / 1000} s.`);
-    return withDeadline({ clock, ms: deadlineMs, late, signal }, (both) => speak(spoken, both));
+  const attempt = async (spoken: Spoken, signal: AbortSignal): Promise<Buffer> => {
+    const over = new AbortController();
+    try {
+      return await make(spoken, AbortSignal.any([signal, over.signal]));
+    } finally {
+      over.abort(settled);
+    }
   };
+
+  return (spoken, signal) =>
+    attempt(spoken, signal).catch((error: unknown) => {
+      if (!(error instanceof Interrupted)) throw error;
+      const { engine, voice } = spoken.recipe;
+      log.warn({ engine, voice }, "A synthesis was interrupted: it is begun once more.");
+      return attempt(spoken, signal);
+    });
 };
+
+const settled = new Error("It is over: nothing of it is wanted any more.");
 
 /** Exactly what the hash covers: the same recipe must ask the same of the engine, however the request was worded. */
 const speechRequest = ({ recipe, ssml }: Spoken): SpeechRequest => ({

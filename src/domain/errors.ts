@@ -75,3 +75,10 @@ export class Unavailable extends ServiceError {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** The work was broken off by no fault of its own (its process was killed): it may well be done if asked again. */
+export class Interrupted extends Unavailable {
+  constructor(options?: ErrorOptions) {
+    super("The speech tools were interrupted.", 1, options);
+  }
+}

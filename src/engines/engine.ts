@@ -26,7 +26,8 @@ export interface Speech {
 }
 
 /** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}; when nobody could
- * say anything of the text it throws {Invalid}, path `text`, so that no other engine is tried. */
+ * say anything of the text it throws {Invalid}, path `text`, so that no other engine is tried; broken off from outside, {Interrupted}. Its own deadline counts from its
+ * turn, and is {EngineFailed}; no turn in time is {Unavailable}. */
 export interface Engine {
   readonly code: EngineCode;
   /** What the bytes of this voice depend on beside the request (its tool's version): part of every recipe. */

@@ -1,4 +1,4 @@
-import { EngineFailed } from "../domain/errors.ts";
+import { EngineFailed, Interrupted } from "../domain/errors.ts";
 import type { EngineCode } from "../domain/speech.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../subprocess/tools.ts";
@@ -63,5 +63,7 @@ async function* told(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
 }
 
 const refuse = (error: unknown): never => {
-  throw error instanceof ToolFailed ? new EngineFailed(error.message, { cause: error }) : error;
+  if (!(error instanceof ToolFailed)) throw error;
+  if (error.interrupted) throw new Interrupted({ cause: error });
+  throw new EngineFailed(error.message, { cause: error });
 };

@@ -36,4 +36,9 @@ export class ToolFailed extends Error {
     super(message);
     this.reason = reason;
   }
+
+  /** Whether it was broken off by something else than the job itself. */
+  get interrupted(): boolean {
+    return this.reason === "helper" || this.reason === "killed";
+  }
 }

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
+import { silent } from "../../src/audio/log.ts";
 import { createMemoryCache } from "../../src/audio/memory-cache.ts";
 import { createPipeline, type Pipeline, type PipelineParts, type Sound } from "../../src/audio/pipeline.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
+import type { Engine } from "../../src/engines/engine.ts";
 import { type FickleStore, fickle } from "./fickle-store.ts";
 import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
 import { type Observed, observed, openRealParts, type RealParts } from "./real-parts.ts";
@@ -303,17 +305,69 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("falls back from an engine that is too slow", async () => {
-      const hanging = { ...engine, synthesize: () => new Promise<never>(() => undefined) };
-      pipeline = pipelineWith({ engines: ({ engine: code }) => (code === "g1" ? hanging : engine) });
-      const second = takeOf("Hello.", { engine: "g2" });
-      const sound = pipeline.obtain([hello, second], never);
-      while (engine.asked.length === 0) {
-        clock.advance(1000);
-        await setImmediate();
-      }
-      expect((await sound).take).to.equal(second);
+    it("tells the log once of each take that failed: engine, voice and reason, never the text", async () => {
+      const told: object[] = [];
+      pipeline = pipelineWith({ log: { ...silent, warn: (facts) => told.push(facts) } });
+      await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
+      const reason = "The engine g1 does not have the voice that was asked for.";
+      expect(told).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
     });
+  });
+
+  describe("when there is no getting a turn", () => {
+    const second = takeOf("Hello.", { engine: "g2" });
+    const withFirst = (synthesize: Engine["synthesize"]) =>
+      pipelineWith({ engines: ({ engine: code }) => (code === "g1" ? { ...engine, synthesize } : engine) });
+
+    it("does not make it worse by asking the next voice", async () => {
+      const overload = new Unavailable("Too much speech is being made at once.", 1);
+      pipeline = withFirst(() => Promise.reject(overload));
+      expect(await failureOf(pipeline.obtain([hello, second], never))).to.equal(overload);
+      expect(engine.asked).to.have.length(0);
+    });
+
+    it("lets nobody wait for longer than the bound on it all, and stops the work", async () => {
+      let heard: AbortSignal | undefined;
+      pipeline = withFirst((_, signal) => {
+        heard = signal;
+        return new Promise(() => undefined);
+      });
+      const failed = failureOf(pipeline.obtain([hello, second], never));
+      await until(() => heard !== undefined);
+      clock.advance(59_999);
+      await setImmediate();
+      expect(heard?.aborted).to.equal(false);
+      clock.advance(1);
+      expect(await failed).to.be.instanceOf(Unavailable);
+      expect(heard?.aborted).to.equal(true);
+      expect(engine.asked).to.have.length(0);
+    });
+  });
+
+  it("serves all in their own voice when the helper is killed under them", async () => {
+    const texts = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => `Story ${i}. `.repeat(40));
+    let killed = false;
+    engine.onSound = () => {
+      if (!killed) process.kill(real.helper(), "SIGKILL");
+      killed = true;
+    };
+    const sounds = await Promise.all(
+      texts.map((text) => pipeline.obtain([takeOf(text), takeOf(text, { engine: "g2" })], never)),
+    );
+    expect(sounds.map(({ take, failed }) => [take.recipe.engine, failed])).to.deep.equal(
+      texts.map(() => ["g1", []]),
+    );
+  });
+
+  it("keeps room for who wants to hear something, however many objects are being fetched", async () => {
+    pipeline = pipelineWith({ limits: { fetching: 2 } });
+    store.mood = "hangs";
+    const fetches = [1, 2, 3].map((i) => failureOf(pipeline.fetch(takeOf(`Number ${i}.`).name, never)));
+    expect(await fetches[2]).to.be.instanceOf(Unavailable);
+    store.mood = "well";
+    expect((await obtain()).provenance).to.equal("miss");
+    clock.advance(2000);
+    for (const fetched of fetches) expect(await fetched).to.be.instanceOf(Unavailable);
   });
 
   it("refuses to look up and make more at once than its bound", async () => {

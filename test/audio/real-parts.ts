@@ -8,6 +8,8 @@ import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 export interface RealParts {
   readonly engine: Engine;
   readonly encoder: Encoder;
+  /** The helper's process id. */
+  helper(): number;
   /** Processes that are at work. */
   running(): number;
   close(): Promise<void>;
@@ -20,6 +22,7 @@ export const openRealParts = async (): Promise<RealParts> => {
   return {
     engine,
     encoder: ffmpegEncoder(host),
+    helper: () => host.stats().pid ?? 0,
     running: () => host.stats().running,
     close: () => host.close(),
   };

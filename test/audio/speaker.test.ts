@@ -1,9 +1,10 @@
-import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { createSynthesis } from "../../src/audio/speaker.ts";
-import { EngineFailed } from "../../src/domain/errors.ts";
+import { type Log, silent } from "../../src/audio/log.ts";
+import { createSpeaker } from "../../src/audio/speaker.ts";
+import { EngineFailed, Interrupted, Unavailable } from "../../src/domain/errors.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../src/engines/engine.ts";
-import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
+import { childrenOf } from "../support/processes.ts";
+import { until } from "./manual-clock.ts";
 import { observed, openRealParts, type RealParts } from "./real-parts.ts";
 import { takeOf } from "./takes.ts";
 
@@ -34,17 +35,11 @@ describe("a synthesis", () => {
   });
   after(() => real.close());
 
-  let clock: ManualClock;
-  beforeEach(() => {
-    clock = createManualClock();
-  });
-
-  const synthesisWith = (engine: Engine | undefined, more: { max?: number } = {}) =>
-    createSynthesis({
+  const synthesisWith = (engine: Engine | undefined, more: { max?: number; log?: Log } = {}) =>
+    createSpeaker({
       engines: () => engine,
       encoder: real.encoder,
-      clock,
-      deadlineMs: 30_000,
+      log: more.log ?? silent,
       maxObjectBytes: more.max ?? 1024 * 1024,
     });
 
@@ -142,20 +137,47 @@ describe("a synthesis", () => {
       expect(await failure(engine, { max: 1_000_000 })).to.be.instanceOf(EngineFailed);
       expect(closed).to.equal(true);
     });
+  });
 
-    it("when the engine is not ready by the deadline, and stops it, even if it does not hear", async () => {
-      const { engine, seen } = says(pcm, async function* () {
-        yield noise;
-        await new Promise(() => undefined);
-      });
-      const failed = failure(engine);
-      await until(() => seen.signal !== undefined);
-      clock.advance(29_999);
-      await setImmediate();
-      expect(seen.signal?.aborted).to.equal(false);
-      clock.advance(1);
-      expect(await failed).to.be.instanceOf(EngineFailed);
-      expect(seen.signal?.aborted).to.equal(true);
+  describe("is begun once more when it was interrupted", () => {
+    const interruptedOnce = (engine: Engine, times: number) => {
+      const counted = { ...engine, asked: 0 };
+      counted.synthesize = async (request, signal) => {
+        if (counted.asked++ < times) throw new Interrupted();
+        return engine.synthesize(request, signal);
+      };
+      return counted;
+    };
+
+    it("with the same voice, for the same bytes, and the log is told without the text", async () => {
+      const told: string[] = [];
+      const log = { ...silent, warn: (...line: unknown[]) => told.push(JSON.stringify(line)) };
+      const engine = interruptedOnce(real.engine, 1);
+      const made = await synthesisWith(engine, { log })(takeOf("Hello."), never);
+      expect(made.equals(await synthesisWith(real.engine)(takeOf("Hello."), never))).to.equal(true);
+      expect(engine.asked).to.equal(2);
+      expect(told).to.have.length(1);
+      expect(told.join()).to.contain("espeak:gmw/en").and.to.not.contain("Hello");
+    });
+
+    it("and only once", async () => {
+      const engine = interruptedOnce(real.engine, 2);
+      expect(await failure(engine)).to.be.instanceOf(Unavailable);
+      expect(engine.asked).to.equal(2);
+    });
+
+    it("when the encoder is killed under it", async () => {
+      const engine = observed(real.engine);
+      engine.onSound = () => {
+        if (engine.asked.length > 1) return;
+        for (const { pid, command } of childrenOf(real.helper())) {
+          if (command === "ffmpeg") process.kill(pid, "SIGKILL");
+        }
+      };
+      const story = takeOf("A long story. ".repeat(50));
+      const made = await synthesisWith(engine)(story, never);
+      expect(engine.asked).to.have.length(2);
+      expect(made.equals(await synthesisWith(real.engine)(story, never))).to.equal(true);
     });
   });
 
@@ -167,6 +189,5 @@ describe("a synthesis", () => {
     const made = synthesisWith(engine)(takeOf("A long story. ".repeat(250)), controller.signal);
     expect(await made.catch((error: unknown) => error)).to.equal(reason);
     await until(() => real.running() === 0);
-    expect(clock.waiting()).to.equal(0);
   });
 });
