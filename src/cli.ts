@@ -6,8 +6,9 @@ import { createLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 
 /** Opens the log beside a service that may be running: both see what the other writes. Snapshots are the service's. */
-const withServices: WithServices = async (work) => {
-  const core = await composeCore(readSettings(), createLog("silent"), { keepSnapshots: false });
+const withServices: WithServices = async (work, { writes } = { writes: false }) => {
+  const options = { keepSnapshots: false, readOnly: !writes };
+  const core = await composeCore(readSettings(), createLog("silent"), options);
   try {
     return await work(core);
   } finally {

@@ -21,7 +21,7 @@ import { createFailedAttempts } from "./application/failed-attempts.ts";
 import { createHealth } from "./application/health.ts";
 import { createKeys, type Keys } from "./application/keys.ts";
 import { createLedger } from "./application/ledger.ts";
-import { identifyLog } from "./application/log-identity.ts";
+import { identifyLog, logIdOf } from "./application/log-identity.ts";
 import { createOriginVerification, type OriginVerification } from "./application/origin-verification.ts";
 import { createRateLimiter } from "./application/rate-limiter.ts";
 import { createSynthesis } from "./application/synthesis.ts";
@@ -90,6 +90,15 @@ export interface Core {
   close(): Promise<void>;
 }
 
+export interface CoreOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** Whether snapshots are written; those that are there are read anyway. Default true. */
+  readonly keepSnapshots?: boolean;
+  /** Opens a log that exists and writes nothing anywhere: commands are refused. Default false. */
+  readonly readOnly?: boolean;
+}
+
 /**
  * Opens the log, beside whoever else has it open, and brings its views up to date.
  * @throws {EventStoreUnavailable} @throws {Unavailable}
@@ -97,15 +106,18 @@ export interface Core {
 export const composeCore = async (
   settings: Settings,
   log: Logger,
-  { clock = Date.now, keepSnapshots = true }: { clock?: () => number; keepSnapshots?: boolean } = {},
+  { clock = Date.now, keepSnapshots = true, readOnly = false }: CoreOptions = {},
 ): Promise<Core> => {
   await using opened = new AsyncDisposableStack();
-  await underSetting("DATA_DIR", makeFolder(settings.dataDir));
-  const store = await openEventStore(settings);
+  if (!readOnly) await underSetting("DATA_DIR", makeFolder(settings.dataDir));
+  const store = await openEventStore(settings, readOnly);
   opened.defer(store.close);
   const first = createCommandHandler({ store, clock });
-  const logId = await identifyLog(first, randomUUID(), new Date(clock()).toISOString());
-  const snapshots = snapshotFiles(join(settings.dataDir, "snapshots", logId));
+  const logId = readOnly
+    ? await logIdOf(store)
+    : await identifyLog(first, randomUUID(), new Date(clock()).toISOString());
+  const snapshots =
+    logId === undefined ? noSnapshots : snapshotFiles(join(settings.dataDir, "snapshots", logId));
   const runner = createProjectionRunner({
     store,
     projections: [
@@ -119,7 +131,7 @@ export const composeCore = async (
       platforms,
     ],
     trimmed: rate.prefixes,
-    snapshots: keepSnapshots ? snapshots : { ...snapshots, save: noSnapshots.save },
+    snapshots: keepSnapshots && !readOnly ? snapshots : { ...snapshots, save: noSnapshots.save },
     clock,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
@@ -148,11 +160,13 @@ export const composeCore = async (
   };
 };
 
-const openEventStore = ({ eventStore: { path } }: Settings): Promise<EventStore> =>
-  underSetting(
-    "EVENT_STORE",
-    makeFolder(dirname(path)).then(() => openSqliteEventStore({ path })),
-  );
+const openEventStore = ({ eventStore: { path } }: Settings, readOnly: boolean): Promise<EventStore> => {
+  const open = async (): Promise<EventStore> => {
+    if (!readOnly) await makeFolder(dirname(path));
+    return await openSqliteEventStore({ path, readOnly });
+  };
+  return underSetting("EVENT_STORE", open());
+};
 
 /** The whole service. */
 export interface Service {

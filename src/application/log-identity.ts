@@ -1,18 +1,28 @@
 import type { CommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
 
 /** The log's own name, given to it by the first process that writes to it: what is kept beside it belongs to it alone. */
 type LogEvent = { readonly type: "LogBegun"; readonly data: { logId: string; at: string } };
+
+const stream = "log";
 
 const decider = {
   initial: (): string | undefined => undefined,
   evolve: (logId: string | undefined, event: LogEvent): string | undefined => logId ?? event.data.logId,
 };
 
+/** The log's id, or undefined when nobody has written to it yet. @throws {EventStoreUnavailable} */
+export const logIdOf = async (store: EventStore): Promise<string | undefined> => {
+  for await (const { data } of store.readStream(stream, { limit: 1 }))
+    return (data as LogEvent["data"]).logId;
+  return undefined;
+};
+
 /** The log's id; `newId` becomes it if it has none. @throws {Unavailable} */
 export const identifyLog = async (handler: CommandHandler, newId: string, at: string): Promise<string> => {
   const { state } = await handler.execute(
     decider,
-    "log",
+    stream,
     (logId): LogEvent[] => (logId === undefined ? [{ type: "LogBegun", data: { logId: newId, at } }] : []),
     { actor: "system" },
   );

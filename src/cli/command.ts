@@ -17,8 +17,15 @@ export interface Services {
   readonly reportUsage: ReportUsage;
 }
 
-/** Opens the services for as long as the work takes. */
-export type WithServices = <T>(work: (services: Services) => Promise<T>) => Promise<T>;
+/** What only reads opens a log that exists and leaves it as it is; what `writes` may begin one. */
+export interface Access {
+  readonly writes: boolean;
+}
+
+export const writing: Access = { writes: true };
+
+/** Opens the services for as long as the work takes, for reading alone unless told otherwise. */
+export type WithServices = <T>(work: (services: Services) => Promise<T>, access?: Access) => Promise<T>;
 
 /** Adds a file's commands to the program. */
 export type Register = (program: Command, withServices: WithServices) => void;

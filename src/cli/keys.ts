@@ -3,7 +3,7 @@ import type { KeyDetails, NewKey, NewSecret } from "../application/keys.ts";
 import { reason as reasonText } from "../domain/key.ts";
 import { tiers } from "../domain/plan.ts";
 import { parse } from "../domain/validation.ts";
-import { operator, print, type Register } from "./command.ts";
+import { operator, print, type Register, writing } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
 import {
   type PlanNumbers,
@@ -21,7 +21,11 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .description("issue a further key, with a secret that is shown this once")
     .action(async (websiteId: string, options: PlanOptions, command: Command) => {
       const plan = planOf(options.plan, options);
-      print(command, await withServices(({ keys }) => keys.issue(websiteId, plan, operator)), newKey);
+      print(
+        command,
+        await withServices(({ keys }) => keys.issue(websiteId, plan, operator), writing),
+        newKey,
+      );
     });
 
   key
@@ -44,7 +48,11 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .addArgument(new Argument("<tier>", "the plan").choices(tiers))
     .action(async (apiKey: string, tier: string, numbers: PlanNumbers, command: Command) => {
       const plan = planOf(tier, numbers);
-      print(command, await withServices(({ keys }) => keys.changePlan(apiKey, plan, operator)), keyText);
+      print(
+        command,
+        await withServices(({ keys }) => keys.changePlan(apiKey, plan, operator), writing),
+        keyText,
+      );
     });
 
   key
@@ -53,7 +61,11 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .requiredOption("--reason <text>", "why, as the key's holder is told")
     .action(async (apiKey: string, options: { reason: string }, command: Command) => {
       const reason = parse(reasonText, options.reason);
-      print(command, await withServices(({ keys }) => keys.suspend(apiKey, reason, operator)), keyText);
+      print(
+        command,
+        await withServices(({ keys }) => keys.suspend(apiKey, reason, operator), writing),
+        keyText,
+      );
     });
 
   key
@@ -62,7 +74,11 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .option("--reason <text>", "why", "reinstated by the operator")
     .action(async (apiKey: string, options: { reason: string }, command: Command) => {
       const reason = parse(reasonText, options.reason);
-      print(command, await withServices(({ keys }) => keys.reinstate(apiKey, reason, operator)), keyText);
+      print(
+        command,
+        await withServices(({ keys }) => keys.reinstate(apiKey, reason, operator), writing),
+        keyText,
+      );
     });
 };
 
@@ -73,14 +89,18 @@ export const registerSecretCommands: Register = (program, withServices) => {
     .command("create <apiKey>")
     .description("add a secret, which is shown this once")
     .action(async (apiKey: string, _options, command: Command) => {
-      print(command, await withServices(({ keys }) => keys.createSecret(apiKey, operator)), newSecret);
+      print(
+        command,
+        await withServices(({ keys }) => keys.createSecret(apiKey, operator), writing),
+        newSecret,
+      );
     });
 
   secret
     .command("revoke <apiKey> <secretId>")
     .description("make a secret invalid from now on")
     .action(async (apiKey: string, secretId: string, _options, command: Command) => {
-      await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator));
+      await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator), writing);
       print(command, { apiKey, secretId, revoked: true }, () => `${secretId} is revoked.`);
     });
 };

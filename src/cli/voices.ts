@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogKeeper } from "../application/catalog.ts";
 import { engineCodes, type SystemVoice, type Voice } from "../domain/speech.ts";
-import { operator, print, type Register } from "./command.ts";
+import { operator, print, type Register, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
 
 interface VoiceOptions {
@@ -37,7 +37,11 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .requiredOption("--system-voice <id...>", "the system voices behind it, in the order of fallback", ids)
     .action(async (name: string, options: VoiceOptions, command: Command) => {
       const given = { name, ...membersOf(options) };
-      print(command, await withServices(({ catalog }) => catalog.addVoice(given, operator)), voiceText);
+      print(
+        command,
+        await withServices(({ catalog }) => catalog.addVoice(given, operator), writing),
+        voiceText,
+      );
     });
 
   voice
@@ -51,14 +55,18 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .action(async (name: string, options: VoiceOptions, command: Command) => {
       const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
       const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.changeVoice(name, change, operator);
-      print(command, await withServices(work), voiceText);
+      print(command, await withServices(work, writing), voiceText);
     });
 
   voice
     .command("deprecate <name>")
     .description("show a voice as deprecated; it can still be spoken with")
     .action(async (name: string, _options, command: Command) => {
-      print(command, await withServices(({ catalog }) => catalog.deprecateVoice(name, operator)), voiceText);
+      print(
+        command,
+        await withServices(({ catalog }) => catalog.deprecateVoice(name, operator), writing),
+        voiceText,
+      );
     });
 };
 
@@ -85,7 +93,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     .action(async (name: string, { engine: service, ...members }, command: Command) => {
       const given = { name, ...members, ...(service && { service }) };
       const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.addSystemVoice(given, operator);
-      print(command, await withServices(work), systemVoiceText);
+      print(command, await withServices(work, writing), systemVoiceText);
     });
 
   systemVoice
@@ -94,7 +102,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     .action(async (given: string, _options, command: Command) => {
       const [id = 0] = ids(given);
       const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.deprecateSystemVoice(id, operator);
-      print(command, await withServices(work), systemVoiceText);
+      print(command, await withServices(work, writing), systemVoiceText);
     });
 };
 

@@ -5,7 +5,7 @@ import { type NewVerification, verificationRequest } from "../application/origin
 import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
 import { parse } from "../domain/validation.ts";
 import { storedConfig } from "../domain/website-config.ts";
-import { operator, print, type Register } from "./command.ts";
+import { operator, print, type Register, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
 
@@ -18,7 +18,11 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
     .action(async (name: string, options: PlanOptions & { origin?: string[] }, command: Command) => {
       const plan = planGiven(options.plan, options);
       const given = parse(registration, { name, origins: options.origin, plan });
-      print(command, await withServices(({ websites }) => websites.register(given, operator)), newWebsite);
+      print(
+        command,
+        await withServices(({ websites }) => websites.register(given, operator), writing),
+        newWebsite,
+      );
     });
 
   website
@@ -42,7 +46,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
       const config = parse(storedConfig, await readJson(file));
       print(
         command,
-        await withServices(({ websites }) => websites.configure(id, config, operator)),
+        await withServices(({ websites }) => websites.configure(id, config, operator), writing),
         websiteText,
       );
     });
@@ -58,7 +62,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
       const { origins } = parse(newOrigins, { origins: given });
       print(
         command,
-        await withServices(({ websites }) => websites.setOrigins(id, origins, operator)),
+        await withServices(({ websites }) => websites.setOrigins(id, origins, operator), writing),
         websiteText,
       );
     });
@@ -70,7 +74,10 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
       const { origin } = parse(verificationRequest, { origin: given });
       print(
         command,
-        await withServices(({ originVerification }) => originVerification.issue(id, origin, operator)),
+        await withServices(
+          ({ originVerification }) => originVerification.issue(id, origin, operator),
+          writing,
+        ),
         newVerification,
       );
     });

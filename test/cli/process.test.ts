@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -17,14 +17,15 @@ describe("the command line as a process", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}, options: SpawnOptions = {}) =>
     spawn(process.execPath, [cli, ...args], {
+      ...options,
       env: { PATH: process.env.PATH, DATA_DIR: folder, ...env },
       stdio: "pipe",
     });
 
-  const voxledger = async (args: readonly string[], { input = "", env = {} } = {}) => {
-    const child = start(args, env);
+  const voxledger = async (args: readonly string[], { input = "", env = {}, options = {} } = {}) => {
+    const child = start(args, env, options);
     child.stdin.end(input);
     const [stdout, stderr, [exitCode]] = await Promise.all([
       text(child.stdout),
@@ -94,6 +95,39 @@ describe("the command line as a process", () => {
     expect(existsSync(absent)).to.equal(false);
   });
 
+  it("reads no log that is not there, and makes none", async () => {
+    const absent = join(folder, "absent");
+    for (const args of readingCommands("vlk_none", "web_none")) {
+      const { exitCode, stdout, stderr } = await voxledger(args, { env: { DATA_DIR: absent } });
+      expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 1, stdout: "" });
+      expect(stderr).to.match(/^error: .*there is none.*\n$/);
+    }
+    expect(existsSync(absent)).to.equal(false);
+  }).timeout(60_000);
+
+  it("reads a log that may not be written, and leaves it as it is", async () => {
+    const { id, apiKey } = await json(["website", "create", "Shop"]);
+    const copy = await mkdtemp(join(tmpdir(), "voxledger-copy-"));
+    try {
+      const path = join(copy, "events.db");
+      await cp(join(folder, "events.db"), path);
+      const before = await readFile(path);
+      await chmod(path, 0o444);
+      await chmod(copy, 0o555);
+      // Root may write anything.
+      const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      for (const args of readingCommands(apiKey, id)) {
+        const { exitCode, stderr } = await voxledger(args, { env: { DATA_DIR: copy }, options });
+        expect({ exitCode, stderr }, args.join(" ")).to.deep.equal({ exitCode: 0, stderr: "" });
+      }
+      expect(await readdir(copy)).to.deep.equal(["events.db"]);
+      expect(before.equals(await readFile(path))).to.equal(true);
+    } finally {
+      await chmod(copy, 0o700);
+      await rm(copy, { recursive: true });
+    }
+  }).timeout(60_000);
+
   it("does not mind a reader that has had enough", async () => {
     const child = start(["website", "list"]);
     child.stdout.destroy();
@@ -101,3 +135,14 @@ describe("the command line as a process", () => {
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
   });
 });
+
+const readingCommands = (apiKey: string, websiteId: string): string[][] => [
+  ["audit"],
+  ["usage", apiKey],
+  ["website", "list"],
+  ["website", "show", websiteId],
+  ["key", "list"],
+  ["key", "show", apiKey],
+  ["voice", "list"],
+  ["system-voice", "list"],
+];

@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { patiently } from "./busy.ts";
 import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
@@ -62,12 +64,13 @@ export const openForWriting = (file: DatabaseFile): OpenDatabase =>
 export const openForReading = (file: DatabaseFile): OpenDatabase =>
   opened(file, readerWaitMs, (db) => {
     db.exec("PRAGMA query_only = ON");
-    refuseNewer(versionOf(db));
+    const found = versionOf(db);
+    if (found === 0) throw new Error("the file holds no events");
+    refuseNewer(found);
   });
 
 const opened = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void): OpenDatabase => {
-  // Never makes a missing file: who opened the store did, or meant the one that was there.
-  const db = new DatabaseSync(fileUrl(file, { mode: "rw" }), { timeout });
+  const db = connect(file, timeout);
   try {
     prepare(db);
     const mustBeThere = watchFile(file);
@@ -76,6 +79,28 @@ const opened = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync)
   } catch (error) {
     db.close();
     throw error;
+  }
+};
+
+/**
+ * Never makes a missing file: who opened the store did, or meant the one that was there. What may not be written is read as
+ * it is: when there is no write-ahead log, without the files beside it that SQLite would have to make.
+ */
+const connect = (file: DatabaseFile, timeout: number): DatabaseSync => {
+  if (isWritable(file.path) && isWritable(dirname(file.path))) {
+    return new DatabaseSync(fileUrl(file, { mode: "rw" }), { timeout });
+  }
+  const wal = statSync(`${file.path}-wal`, { throwIfNoEntry: false });
+  const parameters: Record<string, string> = wal?.size ? { mode: "ro" } : { mode: "ro", immutable: "1" };
+  return new DatabaseSync(fileUrl(file, parameters), { timeout, readOnly: true });
+};
+
+const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 };
 

@@ -18,6 +18,8 @@ import { openWorkerLink } from "./worker-link.ts";
 export interface SqliteEventStoreOptions {
   /** The database's file; it and its folder are made when missing, for the owner alone. */
   readonly path: string;
+  /** Opens what is there, also where nothing may be written; makes nothing and refuses to append. Default false. */
+  readonly readOnly?: boolean;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -28,9 +30,9 @@ export interface SqliteEventStoreOptions {
  * @throws {EventStoreUnavailable} when the file cannot be opened, is no database, or comes from a newer release.
  */
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
-  const { clock = Date.now } = options;
+  const { clock = Date.now, readOnly = false } = options;
   const path = resolve(options.path);
-  const file = await makeFile(path);
+  const file = readOnly ? existingFile(path) : await makeFile(path);
   const writer = openWorkerLink<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
     workerData: file,
@@ -44,6 +46,10 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   const subscriptions = openSubscriptions(reader);
   const waiting = waitingRoom();
 
+  const mayWrite = (): void => {
+    if (readOnly) throw new TypeError("the event store was opened for reading");
+  };
+
   const close = async (): Promise<void> => {
     subscriptions.close();
     await reader.close();
@@ -52,7 +58,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   };
 
   try {
-    await writer.call("ready", undefined);
+    if (!readOnly) await writer.call("ready", undefined);
     await reader.call("probe", undefined);
   } catch (error) {
     await close();
@@ -61,6 +67,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
 
   return {
     async append(stream, events, expected) {
+      mayWrite();
       checkStreamName(stream);
       const { ids, bodies, bytes } = toStored(events);
       const leave = waiting.enter(ids.length, bytes);
@@ -87,11 +94,12 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     },
     subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
     async setRetention(stream, retention) {
+      mayWrite();
       checkStreamName(stream);
       checkRetention(retention);
       await writer.call("retain", { stream, retention });
     },
-    ping: () => writer.call("probe", undefined),
+    ping: () => (readOnly ? reader.call("probe", undefined) : writer.call("probe", undefined)),
     close,
   };
 };
@@ -103,9 +111,23 @@ const makeFile = async (path: string): Promise<DatabaseFile> => {
     await (await open(path, "a", 0o600)).close();
     return findFile(path);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new EventStoreUnavailable(`the event store's file cannot be opened: ${code}`, { cause });
+    throw notOpened(cause);
   }
+};
+
+const existingFile = (path: string): DatabaseFile => {
+  try {
+    return findFile(path);
+  } catch (cause) {
+    throw notOpened(cause);
+  }
+};
+
+/** The system's own message would tell the path. */
+const notOpened = (cause: unknown): EventStoreUnavailable => {
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === "ENOENT" ? "there is none" : code;
+  return new EventStoreUnavailable(`the event store's file cannot be opened: ${why}`, { cause });
 };
 
 const checkRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
