@@ -1,5 +1,4 @@
 import { ServiceError } from "../domain/errors.ts";
-import { ToolFailed } from "../subprocess/tools.ts";
 import { AudioStoreUnavailable } from "./audio-store.ts";
 
 /** What the audio parts tell the operator; a pino logger is one. Facts hold no text, path or credential. */
@@ -16,7 +15,6 @@ export const silent: Log = { warn: () => undefined, info: () => undefined };
  */
 export const wordsOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";
-  const ours = [ServiceError, AudioStoreUnavailable, ToolFailed].some((kind) => error instanceof kind);
-  if (ours) return error.message;
+  if (error instanceof ServiceError || error instanceof AudioStoreUnavailable) return error.message;
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };
