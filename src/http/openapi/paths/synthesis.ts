@@ -58,6 +58,8 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
         operationId: "synthesizeByPost",
         tags: ["Synthesis"],
         summary: "Speak a text that is too long or too private for an address",
+        description:
+          "`Accept: text/event-stream`, or `stream: true` in the body, asks for a stream: 404 when the engine has no streaming provider.",
         security: websites,
         requestBody: {
           required: true,
