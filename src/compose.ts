@@ -241,7 +241,7 @@ export const composeService = async (settings: Settings, log: Logger, clock = Da
     checks: [
       { name: "eventStore", vital: true, look: () => store.ping() },
       { name: "projections", vital: true, look: async () => mustBeLive(runner) },
-      { name: "engines", vital: true, look: async () => mustHave(sound.engines) },
+      { name: "engines", vital: true, look: sound.checkEngines },
       { name: "audioStore", vital: false, look: () => sound.audioStore.ping() },
     ],
   });
@@ -286,9 +286,10 @@ const composeSound = async (
     makeFolder(path).then(() => openFilesystemAudioStore({ path })),
   );
   opened.defer(audioStore.close);
-  const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency });
+  const warn = (sentence: string) => log.warn(sentence);
+  const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency, warn });
   opened.defer(host.close);
-  const local = await localEngines({ host, warn: (sentence) => log.warn(sentence) });
+  const local = await localEngines({ host, warn });
   const engines: ReadonlyMap<EngineCode, Engine> = new Map(local.map((engine) => [engine.code, engine]));
   const encoder = ffmpegEncoder(host);
   const pipeline = createPipeline({
@@ -302,13 +303,13 @@ const composeSound = async (
     const lost = await pipeline.drain(patience());
     if (lost > 0) log.warn({ lost }, "sounds were not kept: they will be made again when asked for");
   });
-  return { audioStore, engines, encoderVersion: encoder.version, pipeline };
+  const checkEngines = async (): Promise<void> => {
+    if (engines.size === 0) throw new Error("no engine is running");
+    await host.ping();
+  };
+  return { audioStore, engines, encoderVersion: encoder.version, pipeline, checkEngines };
 };
 
 const mustBeLive = ({ status }: ProjectionRunner): void => {
   if (!status().live) throw new Error("the views have lost the event store");
-};
-
-const mustHave = ({ size }: ReadonlyMap<EngineCode, Engine>): void => {
-  if (size === 0) throw new Error("no engine is running");
 };
