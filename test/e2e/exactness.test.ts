@@ -160,13 +160,13 @@ describe("exactness under concurrency", () => {
   });
 
   /** The limit's worth of requests fits into one minute or, should the minute turn meanwhile, into two. */
-  const atOnce = async (service: RunningService, requests: number) => {
+  const atOnce = async (service: RunningService, requests: number, longestWait: number) => {
     const website = await registerWebsite(service.url, { requestsPerMinute: 25 });
     const speak = () => synthesize(service.url, website, { voice, text: "Hello" });
     const responses = await Promise.all(Array.from({ length: requests }, speak));
     const refused = responses.filter(({ status }) => status === 429);
     for (const response of refused) {
-      expect(Number(response.headers.get("retry-after"))).to.be.within(1, 60);
+      expect(Number(response.headers.get("retry-after"))).to.be.within(1, longestWait);
       expect(response.headers.get("x-ratelimit-limit")).to.equal("25");
     }
     return {
@@ -177,14 +177,14 @@ describe("exactness under concurrency", () => {
 
   it("refuses what is over the minute's limit until the minute is over", async () => {
     const service = await start({ BURST_LIMIT: "1000" });
-    const { served, codes } = await atOnce(service, 60);
+    const { served, codes } = await atOnce(service, 60, 60);
     expect([25, 50]).to.include(served);
     expect([...codes]).to.deep.equal(["RATE_LIMIT_EXCEEDED"]);
   });
 
   it("refuses what is over the burst at once", async () => {
     const service = await start({ BURST_WINDOW_MS: "60000" });
-    const { served, codes } = await atOnce(service, 24);
+    const { served, codes } = await atOnce(service, 24, 63); // the window is a twentieth longer than asked for, never shorter
     expect(served).to.equal(20);
     expect([...codes]).to.deep.equal(["BURST_RATE_LIMIT_EXCEEDED"]);
   });
