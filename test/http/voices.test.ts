@@ -142,15 +142,12 @@ describe("the voice endpoints", () => {
       }
     });
 
+    it("that is percent-encoded UTF-8", async () => {
+      expect((await get("/v2/voices?os=%E0%A4%A")).status).to.equal(400);
+    });
+
     it("with whatever else in it", async () => {
-      for (const query of [
-        "",
-        "browser=",
-        "lang=de&lang=en",
-        "os=%00",
-        "browser=%F0%9F%98%80",
-        "os=%E0%A4%A",
-      ]) {
+      for (const query of ["", "browser=", "lang=de&lang=en", "os=%00", "browser=%F0%9F%98%80"]) {
         expect((await get(`/v2/voices?${query}`)).status, query).to.equal(200);
       }
     });
