@@ -16,3 +16,7 @@ export interface Projection<S> {
   initial(): S;
   apply(state: S, event: RecordedEvent): S;
 }
+
+/** Whether a stream is one of those that begin so. */
+export const startsWithOne = (stream: string, prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => stream.startsWith(prefix));

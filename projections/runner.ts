@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../src/eventstore/event-store.ts";
-import type { Projection } from "./projection.ts";
+import { type Projection, startsWithOne } from "./projection.ts";
 import { type Landmark, noSnapshots, type Partition, type SnapshotStore, type Span } from "./snapshot.ts";
 
 /** A projection's states, as of the last event told. */
@@ -223,9 +223,6 @@ const reaching = (span: Span | undefined, { position, id }: Landmark): Span => {
   const from = { position, id };
   return { from, upTo: span && span.upTo.position > position ? span.upTo : from };
 };
-
-const startsWithOne = (stream: string, prefixes: readonly string[]): boolean =>
-  prefixes.some((prefix) => stream.startsWith(prefix));
 
 const viewOf = <S>(one: Running): View<S> => ({
   get: (name) => one.partitions.get(name)?.state as S | undefined,

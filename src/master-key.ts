@@ -19,6 +19,20 @@ export const obtainMasterKey = async ({
   return (await read(path)) ?? (await make(dataDir, path));
 };
 
+/** The master key, then those before it, which nothing new rests on. @throws as `obtainMasterKey` does */
+export const obtainMasterKeys = async (
+  settings: Pick<Settings, "masterKey" | "previousMasterKeys" | "dataDir">,
+): Promise<MasterKeys> => [await obtainMasterKey(settings), ...settings.previousMasterKeys];
+
+/** The one in use is the first. */
+export type MasterKeys = readonly [Buffer, ...Buffer[]];
+
+/** For each master key the one that is derived from it, in the same order. */
+export const deriveKeys = ([current, ...previous]: MasterKeys, purpose: string): MasterKeys => [
+  deriveKey(current, purpose),
+  ...previous.map((key) => deriveKey(key, purpose)),
+];
+
 /** A key of 32 bytes for one purpose; keys for different purposes tell nothing of each other (HKDF, RFC 5869). */
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "", `voxledger ${purpose}`, bytes));

@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { deriveKey, obtainMasterKey } from "../src/master-key.ts";
+import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../src/master-key.ts";
 import { rejection } from "./rejection.ts";
 import { temporaryFolder } from "./support/service.ts";
 
@@ -68,6 +68,17 @@ describe("the master key", () => {
         .that.includes("master.key");
       expect(await readFile(path, "utf8")).to.equal(damaged);
     }
+  });
+
+  it("goes before those that were: each gives a purpose its own key, in that order", async () => {
+    const [now, before] = [Buffer.alloc(32, 5), Buffer.alloc(32, 6)];
+    const keys = await obtainMasterKeys({
+      masterKey: now,
+      previousMasterKeys: [before],
+      dataDir: folder.path,
+    });
+    expect(keys).to.deep.equal([now, before]);
+    expect(deriveKeys(keys, "a")).to.deep.equal([deriveKey(now, "a"), deriveKey(before, "a")]);
   });
 
   it("gives each purpose a key of its own, always the same", () => {

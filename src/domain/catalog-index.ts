@@ -12,7 +12,9 @@ export interface CatalogIndex {
   /** Exact, case-sensitive language code. */
   voicesIn(lang: string): readonly Voice[];
   systemVoice(id: number): SystemVoice | undefined;
-  /** The engine's system voices, by id. */
+  /** System voices that speak a language before all others of their engine. */
+  readonly preferred: readonly SystemVoice[];
+  /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
   /** Those of the engines' system voices whose language serves the wanted one best, or else those that speak any. */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
@@ -22,21 +24,27 @@ export interface CatalogIndex {
 const remembered = { answers: 1000, longestLang: 35 };
 
 /** Where two entries share a name or an id, the later one counts. */
-export const indexCatalog = (catalog: {
-  readonly voices: readonly Voice[];
-  readonly systemVoices: readonly SystemVoice[];
-}): CatalogIndex => {
+export const indexCatalog = (
+  catalog: {
+    readonly voices: readonly Voice[];
+    readonly systemVoices: readonly SystemVoice[];
+  },
+  preferred: readonly SystemVoice[] = [],
+): CatalogIndex => {
   const byName = new Map(catalog.voices.map((voice) => [voice.name, voice]));
   const voices = [...byName.values()];
   const byLang = Map.groupBy(voices, ({ lang }) => lang);
   const byId = new Map(catalog.systemVoices.map((systemVoice) => [systemVoice.id, systemVoice]));
   const systemVoices = [...byId.values()].sort((a, b) => a.id - b.id);
-  const byEngine = Map.groupBy(systemVoices, ({ service }) => service);
+  const first = new Set(preferred.map(({ id }) => id));
+  const others = systemVoices.filter(({ id }) => !first.has(id));
+  const byEngine = Map.groupBy([...preferred, ...others], ({ service }) => service);
   const spokenBy = (engine: EngineCode) => byEngine.get(engine) ?? [];
   const answers = new Map<string, readonly SystemVoice[]>();
   return {
     voices,
     systemVoices,
+    preferred,
     voice: (name) => byName.get(name),
     voicesIn: (lang) => byLang.get(lang) ?? [],
     systemVoice: (id) => byId.get(id),

@@ -42,7 +42,7 @@ export const contentTypes: Readonly<Record<AudioFormat, string>> = {
   wav: "audio/wav",
 };
 
-/** The low-level mapping of a voice to an engine (spec: SystemVoice). */
+/** The low-level mapping of a voice to an engine (the description's SystemVoice). */
 export interface SystemVoice {
   readonly id: number;
   readonly name: string;
@@ -61,7 +61,7 @@ export interface SystemVoice {
   readonly deprecated?: boolean;
 }
 
-/** A voice as users know it (spec: Voice). */
+/** A voice as users know it (the description's Voice). */
 export interface Voice {
   readonly name: string;
   readonly flag: string;

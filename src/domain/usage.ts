@@ -4,7 +4,11 @@ import type { AudioFormat, EngineCode } from "./speech.ts";
 /**
  * What one key was served in one month. Stream `usage-{apiKey}-{yyyy-mm}`; the month is that of `at`, in UTC.
  */
-export type UsageEvent = { readonly type: "SynthesisServed"; readonly data: SynthesisServed };
+export type UsageEvent = ServedEvent | { readonly type: "StreamEnded"; readonly data: StreamEnded };
+export interface ServedEvent {
+  readonly type: "SynthesisServed";
+  readonly data: SynthesisServed;
+}
 
 /** How the audio came to be there when it was asked for. */
 export type Provenance = "miss" | "coalesced" | "memory" | "store";
@@ -23,8 +27,27 @@ export interface SynthesisServed {
   readonly cached: Provenance;
   /** True when a part was asked for and served (206). */
   readonly partial?: true;
+  /** How it went out, when that began before it was whole. */
+  readonly stream?: StreamKind;
   /** The system voices that were tried before and failed. */
   readonly failed?: readonly string[];
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+/** Server-sent events, the audio's own bytes, or frames of a socket. */
+export type StreamKind = "sse" | "audio" | "websocket";
+
+/** What became of a stream that is on the ledger already: it counts nothing more, and nothing less. */
+export interface StreamEnded {
+  /** That of the `SynthesisServed` that it belongs to. */
+  readonly requestId: string;
+  readonly hash: string;
+  /** `left`: by the listener, before its end; `failed`: it broke off on our side or upstream. */
+  readonly outcome: "whole" | "left" | "failed";
+  /** Bytes and chunks of audio that went out to the listener: as far as the network took them, heard or not. */
+  readonly bytes: number;
+  readonly chunks: number;
   /** ISO 8601, UTC. */
   readonly at: string;
 }
@@ -41,7 +64,7 @@ export const partialGraceMs = 10 * 60_000;
 /** What was counted is remembered a little longer than it is free for: the clocks of instances differ. */
 export const rememberedMs = partialGraceMs + 60_000;
 
-/** At most so many of a stream's last events tell what was counted recently. */
+/** At most so many of a stream's last served answers tell what was counted recently. */
 export { maxObjects as maxRememberedEvents } from "./recently-counted.ts";
 
 export const usageStream = (apiKey: string, month: string): string => `usage-${apiKey}-${month}`;
@@ -52,8 +75,9 @@ export const monthOf = (at: string): string => at.slice(0, 7);
 export const initialUsage = (): Usage => ({ used: 0, recent: nothingCounted });
 
 export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
+  if (event.type !== "SynthesisServed") return usage;
   const { hash, characters, at } = event.data;
-  if (event.type !== "SynthesisServed" || characters === 0) return usage;
+  if (characters === 0) return usage;
   return {
     used: usage.used + characters,
     recent: remember(usage.recent, hash, Date.parse(at), rememberedMs),
@@ -104,7 +128,10 @@ export const requireRoom = (usage: Usage, prospect: Prospect, quota: number | nu
 };
 
 /** Records an answer with audio, if the quota has room for it. @throws {QuotaExceeded} */
-export const serve = (usage: Usage, served: SynthesisServed, quota: number | null): UsageEvent[] => {
+export const serve = (usage: Usage, served: SynthesisServed, quota: number | null): ServedEvent[] => {
   const characters = admit(usage, { ...served, hashes: [served.hash] }, quota);
   return [{ type: "SynthesisServed", data: { ...served, characters } }];
 };
+
+/** Records how a stream ended. */
+export const endStream = (ended: StreamEnded): UsageEvent[] => [{ type: "StreamEnded", data: ended }];

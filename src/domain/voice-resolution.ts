@@ -9,7 +9,7 @@ import {
   type SystemVoice,
 } from "./speech.ts";
 
-/** Which voice a request asks for (spec: SynthesizeRequest), normalised. */
+/** Which voice a request asks for (the description's SynthesizeRequest), normalised. */
 export interface VoiceRequest {
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
@@ -98,12 +98,26 @@ const byName = (catalog: CatalogIndex, name: string, lang: string, request: Voic
 const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
   const asked = request.engine ? [request.engine] : freeChain;
   const speakers = ofGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
-  const first = asked.flatMap((engine) => speakers.find(({ service }) => service === engine) ?? []);
+  const first = asked.flatMap((engine) =>
+    withFallback(
+      catalog,
+      speakers.filter(({ service }) => service === engine),
+    ),
+  );
   const candidates = first.flatMap((systemVoice) =>
     candidate(systemVoice, systemVoice.name, wanted, request),
   );
   if (candidates.length > 0) return candidates;
   throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
+};
+
+/** The first, and where that is a preferred one the first of the others, for when it fails. */
+const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
+  const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);
+  const [first] = speakers;
+  if (!first) return [];
+  const other = isPreferred(first) ? speakers.find((one) => !isPreferred(one)) : undefined;
+  return other ? [first, other] : [first];
 };
 
 const preferCurrent = (all: readonly SystemVoice[]): readonly SystemVoice[] => {

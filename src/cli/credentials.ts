@@ -1,0 +1,89 @@
+import { Argument, type Command } from "commander";
+import type { CredentialsDetails, Resealing } from "../application/credentials.ts";
+import { type PaidEngine, paidEngines, parseCredentials } from "../domain/provider-credentials.ts";
+import { operator, print, type Register, writing } from "./command.ts";
+import { readJson } from "./json-file.ts";
+import { fields, table } from "./layout.ts";
+
+/** Credentials come by file or standard input: arguments are for every user of the machine to see. */
+export const registerCredentialsCommands: Register = (program, withServices) => {
+  const credentials = program
+    .command("credentials")
+    .description("websites' own accounts with the providers of paid voices");
+
+  credentials
+    .command("set <website>")
+    .description(
+      "set or replace them by a JSON file, or by standard input for -; the provider is asked first",
+    )
+    .addArgument(engineArgument())
+    .argument("<file>", "as the admin API takes them; for gwn also a service account's key file")
+    .action(async (website: string, engine: PaidEngine, file: string, _options, command: Command) => {
+      const given = parseCredentials(engine, asTaken(await readJson(file)));
+      print(
+        command,
+        await withServices((services) => services.credentials.set(website, engine, given, operator), writing),
+        credentialsText,
+      );
+    });
+
+  credentials
+    .command("list <website>")
+    .description("the engines that it has credentials for")
+    .action(async (website: string, _options, command: Command) => {
+      print(
+        command,
+        await withServices(async (services) => services.credentials.list(website)),
+        credentialsTable,
+      );
+    });
+
+  credentials
+    .command("remove <website>")
+    .description("remove them, and the voices that came with them")
+    .addArgument(engineArgument())
+    .action(async (website: string, engine: PaidEngine, _options, command: Command) => {
+      await withServices((services) => services.credentials.remove(website, engine, operator), writing);
+      print(command, { engine, removed: true }, () => `The credentials for ${engine} are removed.`);
+    });
+
+  credentials
+    .command("reseal")
+    .description("seal all of them under the current MASTER_KEY, which frees the previous ones")
+    .action(async (_options, command: Command) => {
+      const done = await withServices((services) => services.credentials.reseal(operator), writing);
+      print(command, done, resealingText);
+      if (done.unopened.length > 0) {
+        throw new Error(
+          "some credentials cannot be opened: name their key in MASTER_KEY_PREVIOUS, or set them again",
+        );
+      }
+    });
+};
+
+const engineArgument = (): Argument => new Argument("<engine>", "whose they are").choices(paidEngines);
+
+/** Google gives a service account's key as a file whose members are those of `serviceAccount`. */
+const asTaken = (json: unknown): unknown => {
+  const isKeyFile =
+    typeof json === "object" && json !== null && "type" in json && json.type === "service_account";
+  return isKeyFile ? { serviceAccount: json } : json;
+};
+
+const credentialsText = ({ engine, provider, voices, setAt }: CredentialsDetails): string =>
+  fields({ engine, provider, voices: String(voices), set: setAt });
+
+const credentialsTable = (all: readonly CredentialsDetails[]): string =>
+  table(
+    ["engine", "provider", "voices", "set"],
+    all.map(({ engine, provider, voices, setAt }) => [engine, provider, String(voices), setAt]),
+    "The website has no credentials.",
+  );
+
+const resealingText = ({ resealed, current, unopened }: Resealing): string =>
+  fields({
+    "sealed anew": String(resealed),
+    "under the current key already": String(current),
+    "not to be opened":
+      unopened.map(({ websiteId, engine }) => `${websiteId} (${engine})`).join(" ") || "none",
+  });

@@ -1,0 +1,206 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import type { Services } from "../../src/cli/command.ts";
+import { createProgram, run } from "../../src/cli/program.ts";
+import {
+  type Credentialed,
+  heard,
+  masterKeys,
+  openCredentialed,
+  operator,
+  rightKey,
+} from "../support/credentialed.ts";
+
+describe("the command line of credentials", () => {
+  let service: Credentialed;
+  let website: string;
+  let folder: string;
+
+  before(async () => {
+    service = await openCredentialed();
+    folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
+  });
+  beforeEach(async () => {
+    website = await service.aWebsite();
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const voxledger = async (...args: string[]) => {
+    let [stdout, stderr] = ["", ""];
+    const services = { credentials: service.keeper } as unknown as Services;
+    const program = createProgram((work) => work(services), {
+      writeOut: (written) => {
+        stdout += written;
+      },
+      writeErr: (written) => {
+        stderr += written;
+      },
+    });
+    const exitCode = await run(program, ["node", "voxledger", "credentials", ...args]);
+    return { exitCode, stdout, stderr };
+  };
+
+  const file = async (content: unknown): Promise<string> => {
+    const path = join(folder, "credentials.json");
+    await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  };
+  const set = async (content: unknown = { apiKey: rightKey }) =>
+    voxledger("set", website, "gwn", await file(content));
+
+  it("sets them from a file, and says what they are for", async () => {
+    const { exitCode, stdout } = await set();
+    expect(exitCode).to.equal(0);
+    expect(stdout)
+      .to.match(/^provider +google$/m)
+      .and.to.match(/^voices +2$/m);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+  });
+
+  it("takes a service account's key file as Google gives it", async () => {
+    const keyFile = {
+      type: "service_account",
+      project_id: "p",
+      client_email: "tts@p.iam.gserviceaccount.com",
+      private_key: rightKey,
+      token_uri: "https://oauth2.googleapis.com/token",
+    };
+    expect((await set(keyFile)).exitCode).to.equal(0);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+  });
+
+  it("lists and removes them", async () => {
+    await set();
+    expect((await voxledger("list", website)).stdout).to.match(/^gwn +google +2 +2026-03-01T12:00:00.000Z$/m);
+    expect(JSON.parse((await voxledger("list", website, "--json")).stdout)).to.have.length(1);
+    expect((await voxledger("remove", website, "gwn")).exitCode).to.equal(0);
+    expect((await voxledger("list", website)).stdout).to.equal("The website has no credentials.\n");
+  });
+
+  it("fails with the provider's words, and with nothing of what was given", async () => {
+    for (const wrong of [
+      { apiKey: "wrong-key-03fd" },
+      '{"apiKey": wrong-key-03fd}',
+      { apiKey: "wrong-key-03fd " },
+    ]) {
+      const { exitCode, stdout, stderr } = await set(wrong);
+      expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
+      expect(stderr)
+        .to.match(/^error: .+\n$/)
+        .and.to.not.include("wrong-key-03fd");
+    }
+  });
+
+  it("takes no engine but the paid ones, and no credentials as an argument", async () => {
+    for (const args of [
+      ["set", website, "g1", "-"],
+      ["set", website, "gwn"],
+      ["set", website, "gwn", "-", rightKey],
+      ["remove", website],
+    ]) {
+      expect((await voxledger(...args)).exitCode, args.join(" ")).to.equal(2);
+    }
+  });
+
+  it("reseals what there is, and fails when some of it stays closed", async () => {
+    await set();
+    const current = await voxledger("reseal", "--json");
+    expect(current.exitCode).to.equal(0);
+    expect(JSON.parse(current.stdout)).to.include({ resealed: 0 });
+
+    const underLostKey = {
+      engine: "gwn",
+      sealed: "v1.x",
+      keyId: "0123456789abcdef",
+      at: "2026-03-01T12:00:00.000Z",
+    };
+    await service.append(`credentials-${website}`, "CredentialsResealed", underLostKey);
+    const { exitCode, stdout, stderr } = await voxledger("reseal");
+    expect(exitCode).to.equal(1);
+    expect(stdout).to.include(`${website} (gwn)`);
+    expect(stderr).to.match(/^error: .*MASTER_KEY_PREVIOUS.*\n$/);
+  });
+});
+
+describe("the command line of credentials as a process", function () {
+  this.timeout(60_000);
+  const [old] = masterKeys;
+  const anew = Buffer.alloc(32, 8);
+  let service: Credentialed;
+  let website: string;
+
+  beforeEach(async () => {
+    service = await openCredentialed();
+    website = await service.aWebsite();
+    await service.keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+  });
+  afterEach(() => service.close());
+
+  const voxledger = async (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = "") => {
+    const cli = join(import.meta.dirname, "../../src/cli.ts");
+    const child = spawn(process.execPath, [cli, "credentials", ...args], {
+      env: { PATH: process.env.PATH, DATA_DIR: service.folder, ...env },
+    });
+    child.stdin.end(input);
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { exitCode, stdout, stderr };
+  };
+
+  it("lists without any key, and makes none", async () => {
+    const before = await readdir(service.folder);
+    const { exitCode, stdout } = await voxledger(["list", website]);
+    expect(exitCode).to.equal(0);
+    expect(stdout).to.match(/^gwn +google +2 /m);
+    expect(await readdir(service.folder)).to.deep.equal(before);
+  });
+
+  it("reseals under the new master key, beside an instance that has both", async () => {
+    const keys = { MASTER_KEY: anew.toString("base64"), MASTER_KEY_PREVIOUS: old.toString("base64") };
+    const { exitCode, stdout } = await voxledger(["reseal", "--json"], keys);
+    expect(exitCode).to.equal(0);
+    expect(JSON.parse(stdout)).to.deep.equal({ resealed: 1, current: 0, unopened: [] });
+    const rotated = await openCredentialed({ folder: service.folder, keys: [anew] });
+    expect(await heard(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
+    await rotated.close();
+  });
+
+  it("rotates from a key that was kept in DATA_DIR to one that is made there anew", async () => {
+    const path = join(service.folder, "master.key");
+    const keys = { MASTER_KEY_PREVIOUS: old.toString("base64") };
+    expect((await voxledger(["reseal"], keys)).exitCode).to.equal(0);
+    const made = Buffer.from(await readFile(path, "utf8"), "base64");
+    const rotated = await openCredentialed({ folder: service.folder, keys: [made] });
+    expect(await heard(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
+    await rotated.close();
+  });
+
+  it("removes them for the instances that run beside it", async () => {
+    expect((await voxledger(["remove", website, "gwn"])).exitCode).to.equal(0);
+    await service.caughtUp(`credentials-${website}`);
+    expect(service.accountOf(website, "gwn")).to.equal(undefined);
+  });
+
+  it("refuses what is no credentials from standard input, without repeating it", async () => {
+    const { exitCode, stderr } = await voxledger(
+      ["set", website, "gwn", "-"],
+      {},
+      `{"apiKey": "${rightKey} "}`,
+    );
+    expect(exitCode).to.equal(1);
+    expect(stderr)
+      .to.match(/^error: .+\n$/)
+      .and.to.not.include(rightKey);
+  });
+});
