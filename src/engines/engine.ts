@@ -12,6 +12,16 @@ export interface SpeechRequest {
   /** Knobs outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
+  /**
+   * The first bytes are wanted as early as they can be had: an engine whose upstream answers only whole takes the text
+   * in smaller pieces.
+   */
+  readonly progressive?: boolean;
+  /**
+   * Called once a turn has come, before anything is begun or asked for; what it throws is what `synthesize` or its audio
+   * throws, and gives the turn back.
+   */
+  readonly onTurn?: (() => Promise<void>) | undefined;
 }
 
 /** Sound as it comes: raw samples for the pipeline to encode, or a container that is ready to be served. */

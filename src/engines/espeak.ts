@@ -25,9 +25,9 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     knobs: () => ["pitch", "rate", "volume"],
     takesSsml: true,
     speak: (request, signal) => {
-      const { text, ssml, voice, prosody } = request;
+      const { text, ssml, voice, prosody, onTurn } = request;
       const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
-      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal);
+      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, onTurn);
       return samplesOf(wav, () => unspoken(request));
     },
   };

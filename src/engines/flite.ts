@@ -36,7 +36,7 @@ const speak = async (host: SubprocessHost, request: SpeechRequest, signal: Abort
   const input = plain(request.text);
   if (!speakable.test(input)) throw beyondAscii.test(request.text) ? unspokenHere() : nothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
-  const wav = host.run({ tool: "flite", args, output: "file", input }, signal);
+  const wav = host.run({ tool: "flite", args, output: "file", input }, signal, request.onTurn);
   const sound = await samplesOf(wav, () => unspoken(request));
   return volume === 1 ? sound : { ...sound, pcm: scaled(sound.pcm, volume) };
 };

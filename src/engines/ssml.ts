@@ -2,6 +2,7 @@ import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { Invalid } from "../domain/errors.ts";
 import { breakBudget } from "./ssml-breaks.ts";
 import { type ElementRule, elementRules } from "./ssml-rules.ts";
+import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
 
@@ -64,8 +65,8 @@ const documentWriter = (refuse: (message: string) => Invalid) => {
       const attributes = allowed(name, rule, given, refuse);
       const { alias } = attributes;
       path.push({ name, as: alias === undefined ? rule.as : "replace" });
-      if (rule.as === "empty") write(`<${name}${written(cutBreak(attributes))}/>`);
-      else if (rule.as === "keep") write(`<${name}${written(attributes)}>`);
+      if (rule.as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
+      else if (rule.as === "keep") write(`<${name}${attributesXml(attributes)}>`);
       if (alias === undefined) return;
       say(alias);
       replaced++;
@@ -104,15 +105,6 @@ const allowed = (
   }
   return kept;
 };
-
-const written = (attributes: Readonly<Record<string, string>>): string =>
-  Object.entries(attributes)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => ` ${name}="${escapeXml(value).replaceAll('"', "&quot;")}"`)
-    .join("");
-
-const escapeXml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 /** An element's name is the caller's own word: shown only when it looks like one. */
 const shown = (name: string): string => (/^[A-Za-z][\w:.-]{0,39}$/.test(name) ? `<${name}>` : "An element");

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { type Knob, knobs } from "../../domain/speech.ts";
+import { endpoint } from "../endpoint.ts";
+import type { ProviderVoice } from "../provider.ts";
+import { readJson, refusalOf, unexpected } from "../upstream/answers.ts";
+import type { Exchange } from "../upstream/exchange.ts";
+
+export interface AzureWire {
+  readonly exchange: Exchange;
+  /** The base address. */
+  readonly url: string;
+  readonly subscriptionKey: string;
+}
+
+/** Azure refuses whoever has no name. */
+export const identified = ({ subscriptionKey }: AzureWire) => ({
+  "Ocp-Apim-Subscription-Key": subscriptionKey,
+  "User-Agent": "voxledger",
+});
+
+/** `en-US-JennyNeural`, `sr-Latn-RS-NicholasNeural`, `zh-CN-liaoning-XiaobeiNeural`, `en-US-Ava:DragonHDLatestNeural`. */
+const pattern = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,20}){1,3}-[A-Za-z0-9]{2,60}(?::[A-Za-z0-9.-]{2,60})?$/;
+
+export const isVoice = (voice: string): boolean => pattern.test(voice);
+
+/** What becomes of prosody around the voices with a colon in their name (HD) Azure leaves open: so none is sent. */
+export const knobsOf = (voice: string): readonly Knob[] =>
+  isVoice(voice) && !voice.includes(":") ? knobs : [];
+
+const voiceShape = z.object({
+  ShortName: z.string().regex(pattern),
+  Locale: z.string().min(2).max(35),
+  Gender: z.string().optional(),
+  Status: z.string().optional(),
+});
+const mostBytes = 8 * 1024 * 1024;
+
+/** What is no voice as we know them is left out, and what is deprecated; one without a gender is counted among the women. */
+export const listVoices = async (wire: AzureWire, signal: AbortSignal): Promise<readonly ProviderVoice[]> => {
+  const url = endpoint(wire.url, "/cognitiveservices/voices/list");
+  const answer = await wire.exchange({ method: "GET", url, headers: identified(wire) }, signal);
+  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [wire.subscriptionKey] });
+  const list = z.array(z.unknown()).safeParse(await readJson(answer, mostBytes));
+  if (!list.success) throw unexpected("it lists no voices");
+  return list.data.flatMap((one): ProviderVoice[] => {
+    const voice = voiceShape.safeParse(one);
+    if (!voice.success || voice.data.Status === "Deprecated") return [];
+    const { ShortName: name, Locale: lang, Gender } = voice.data;
+    return [{ name, lang, gender: Gender === "Male" ? "m" : "f" }];
+  });
+};

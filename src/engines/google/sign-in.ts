@@ -1,0 +1,83 @@
+import { JWT } from "google-auth-library";
+import { EngineFailed } from "../../domain/errors.ts";
+import type { GoogleCredentials } from "../../domain/provider-credentials.ts";
+import { untilAborted } from "../../until-aborted.ts";
+import { readBody, refusalOf } from "../upstream/answers.ts";
+import type { Exchange } from "../upstream/exchange.ts";
+
+export interface GoogleSignIn {
+  /** The headers that prove who asks. @throws {EngineFailed} the signal's reason */
+  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** What no message may repeat. */
+  readonly secrets: readonly string[];
+}
+
+type ServiceAccount = Extract<GoogleCredentials, { serviceAccount: object }>["serviceAccount"];
+
+export const googleSignIn = (credentials: GoogleCredentials, exchange: Exchange): GoogleSignIn =>
+  "apiKey" in credentials
+    ? byKey(credentials.apiKey)
+    : byServiceAccount(credentials.serviceAccount, exchange);
+
+const byKey = (apiKey: string): GoogleSignIn => ({
+  headers: async () => ({ "x-goog-api-key": apiKey }),
+  secrets: [apiKey],
+});
+
+const scope = "https://www.googleapis.com/auth/cloud-platform";
+
+/** A token is asked for once, whoever waits for it, kept while it lasts, and outlives those who leave. */
+const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleSignIn => {
+  const secrets = [account.private_key, account.private_key_id ?? ""].filter((secret) => secret !== "");
+  // Where tokens are had is the library's constant: no file of an account has a say in it.
+  const client = new JWT({
+    email: account.client_email,
+    key: account.private_key,
+    ...(account.private_key_id !== undefined && { keyId: account.private_key_id }),
+    scopes: [scope],
+    transporterOptions: {
+      fetchImplementation: fetchThrough(exchange, secrets),
+      retryConfig: { retry: 0, noResponseRetries: 0 },
+    },
+  });
+  const token = async (): Promise<string> => {
+    const { token } = await client.getAccessToken().catch(tell);
+    if (!token) throw new EngineFailed("Google gave no access token.");
+    return token;
+  };
+  return {
+    headers: async (signal) => ({ Authorization: `Bearer ${await untilAborted(token(), signal)}` }),
+    secrets,
+  };
+};
+
+const tokenDeadlineMs = 15_000;
+const tokenBytes = 64 * 1024;
+
+/** The library's way to the network: ours, with its guard and its deadlines. */
+const fetchThrough =
+  (exchange: Exchange, hidden: readonly string[]): typeof fetch =>
+  async (input, init) => {
+    const request = {
+      method: "POST",
+      url: new URL(String(input)),
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: String(init?.body),
+    } as const;
+    const deadline = AbortSignal.timeout(tokenDeadlineMs);
+    try {
+      const answer = await exchange(request, deadline);
+      if (answer.status !== 200) throw await refusalOf(answer, { hidden });
+      return new Response(new Uint8Array(await readBody(answer, tokenBytes)));
+    } catch (error) {
+      if (deadline.aborted) throw new EngineFailed("Google did not sign the service account in in time.");
+      throw error;
+    }
+  };
+
+/** What the library throws holds the whole request, signature included: of it only what we threw is told. */
+const tell = (error: unknown): never => {
+  const { cause } = error as { cause?: unknown };
+  if (cause instanceof EngineFailed) throw cause;
+  throw new EngineFailed("The service account's private key cannot be used to sign in.");
+};

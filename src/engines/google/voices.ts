@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { EngineFailed } from "../../domain/errors.ts";
+import { type Knob, knobs } from "../../domain/speech.ts";
+import { endpoint } from "../endpoint.ts";
+import type { ProviderVoice } from "../provider.ts";
+import { readJson, refusalOf, unexpected } from "../upstream/answers.ts";
+import type { Exchange } from "../upstream/exchange.ts";
+import type { GoogleSignIn } from "./sign-in.ts";
+
+export interface GoogleWire {
+  readonly exchange: Exchange;
+  /** The base address. */
+  readonly url: string;
+  readonly signIn: GoogleSignIn;
+}
+
+/**
+ * A language, a region, a family, a name: `en-US-Neural2-C`. Google also lists bare names (`Achernar`); those it speaks
+ * only for who names a model of Gemini with them, which is another interface.
+ */
+const pattern = /^([a-z]{2,3}-[A-Za-z0-9]{2,4})-[A-Za-z0-9][A-Za-z0-9-]{0,80}$/;
+
+/** @throws {EngineFailed} no voice of Google's has such a name */
+export const languageOf = (voice: string): string => {
+  const [, language] = pattern.exec(voice) ?? [];
+  if (language === undefined) throw new EngineFailed("Google has no voice of the name that was asked for.");
+  return language;
+};
+
+/** Families that answer a knob that they lack, or SSML, with 400. */
+const takesText = /-(?:Chirp-HD|Journey)-/;
+const takesNoPitch = /-(?:Chirp3-HD|Studio)-/;
+
+export const takesSsml = (voice: string): boolean => pattern.test(voice) && !takesText.test(voice);
+
+export const knobsOf = (voice: string): readonly Knob[] => {
+  if (!pattern.test(voice)) return [];
+  if (takesText.test(voice)) return ["volume"];
+  return takesNoPitch.test(voice) ? ["rate", "volume"] : knobs;
+};
+
+const listShape = z.object({ voices: z.array(z.unknown()).default([]) });
+const voiceShape = z.object({
+  name: z.string().regex(pattern),
+  languageCodes: z.tuple([z.string().min(2).max(35)], z.string()),
+  ssmlGender: z.string().optional(),
+});
+const mostBytes = 8 * 1024 * 1024;
+
+/** What is no voice as we know them is left out; a voice without a gender is counted among the women. */
+export const listVoices = async (
+  { exchange, url, signIn }: GoogleWire,
+  signal: AbortSignal,
+): Promise<readonly ProviderVoice[]> => {
+  const headers = await signIn.headers(signal);
+  const answer = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
+  if (answer.status !== 200) throw await refusalOf(answer, { hidden: signIn.secrets });
+  const list = listShape.safeParse(await readJson(answer, mostBytes));
+  if (!list.success) throw unexpected("it lists no voices");
+  return list.data.voices.flatMap((one): ProviderVoice[] => {
+    const voice = voiceShape.safeParse(one);
+    if (!voice.success) return [];
+    const { name, languageCodes, ssmlGender } = voice.data;
+    return [{ name, lang: languageCodes[0], gender: ssmlGender === "MALE" ? "m" : "f" }];
+  });
+};

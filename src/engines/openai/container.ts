@@ -1,0 +1,25 @@
+/** What sound begins so, told by its first bytes; `unknown` also for raw samples, which have no beginning of their own. */
+export type Container = "mp3" | "ogg" | "wav" | "unknown";
+
+/** As many bytes tell all that is asked here. */
+export const tellingBytes = 28;
+
+export const containerOf = (beginning: Buffer): Container => {
+  const four = beginning.toString("latin1", 0, 4);
+  if (four === "OggS") return "ogg";
+  if (four === "RIFF" && beginning.toString("latin1", 8, 12) === "WAVE") return "wav";
+  if (four.startsWith("ID3") || isMpegFrame(beginning)) return "mp3";
+  return "unknown";
+};
+
+/** The sample rate of a WAV, which almost every writer tells first of all. */
+export const rateOf = (wav: Buffer): number | undefined =>
+  wav.length >= tellingBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
+
+/** Layer III of any MPEG version: AAC in ADTS begins with the same eleven bits, and says layer 0. */
+const isMpegFrame = (bytes: Buffer): boolean => {
+  const [first = 0, second = 0] = bytes;
+  const version = (second >> 3) & 3;
+  const layer = (second >> 1) & 3;
+  return first === 0xff && second >= 0xe0 && version !== 1 && layer === 1;
+};

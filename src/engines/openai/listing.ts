@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { EngineFailed } from "../../domain/errors.ts";
+import { normalProsody } from "../../domain/speech.ts";
+import { voiceName } from "../../domain/voice-schema.ts";
+import type { Engine } from "../engine.ts";
+import { beginningOf, readJson, refusalOf } from "../upstream/answers.ts";
+import type { UpstreamAnswer } from "../upstream/exchange.ts";
+import { UpstreamFailed } from "../upstream/upstream-failed.ts";
+import { requestOf, type SpeechServer } from "./server.ts";
+import { openAiNames } from "./voices.ts";
+
+const mostBytes = 4 * 1024 * 1024;
+const mostVoices = 500;
+
+/**
+ * The names of the server's voices: those that are `given`, or those that it lists, or OpenAI's own. Proves the
+ * credentials.
+ * @throws {EngineFailed} the server refuses them, or cannot be asked
+ */
+export const listNames = async (
+  server: SpeechServer,
+  { engine, given }: { engine: Engine; given: readonly string[] | undefined },
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
+  const isProven = await provenByModels(server, signal);
+  const names = given ?? (await listed(server, signal)) ?? openAiNames;
+  if (!isProven) await provenBySpeaking(engine, names, signal);
+  return names;
+};
+
+/**
+ * OpenAI has no list of voices, but one of models, which costs nothing. False where it says nothing: many servers have
+ * none, and a key of OpenAI's that is restricted to speech may not read it.
+ */
+const provenByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
+  const answer = await server.exchange(requestOf(server, "models"), signal);
+  if (answer.status === 200) return (await jsonOf(answer)) !== undefined;
+  if (![403, 404, 405, 501].includes(answer.status)) throw await refused(server, answer);
+  await beginningOf(answer);
+  return false;
+};
+
+/** One word, asked for and left at its first bytes: a proof that nothing else can give. */
+const provenBySpeaking = async (
+  engine: Engine,
+  [voice = ""]: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const over = new AbortController();
+  const request = { text: "Hello.", ssml: false, voice, lang: "en-US", prosody: normalProsody } as const;
+  try {
+    await engine.synthesize({ ...request, format: "mp3" }, AbortSignal.any([signal, over.signal]));
+  } finally {
+    over.abort(new EngineFailed("The proof is over."));
+  }
+};
+
+const openAiHost = "api.openai.com";
+
+/** Kokoro-FastAPI's addition, which many have taken up: strings, or objects of id and name. */
+const voiceList = z.object({
+  voices: z.array(
+    z.union([
+      z.string(),
+      z
+        .object({ id: z.string().optional(), name: z.string().optional() })
+        .transform(({ id, name }) => id ?? name),
+    ]),
+  ),
+});
+
+/** Undefined where the server has no such list. */
+const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string[] | undefined> => {
+  const request = requestOf(server, "audio/voices");
+  if (request.url.hostname === openAiHost) return undefined;
+  const answer = await server.exchange(request, signal);
+  if (answer.status === 401) throw await refused(server, answer);
+  if (answer.status !== 200) {
+    await beginningOf(answer);
+    return undefined;
+  }
+  const { data } = voiceList.safeParse(await jsonOf(answer));
+  const names = data?.voices.filter((name) => voiceName.safeParse(name).success) ?? [];
+  return names.length > 0 ? [...new Set(names as string[])].slice(0, mostVoices) : undefined;
+};
+
+/** Undefined for a page: some servers answer every address that they do not know with one, and call it a success. */
+const jsonOf = (answer: UpstreamAnswer): Promise<unknown> =>
+  readJson(answer, mostBytes).catch((error: unknown) => {
+    if (error instanceof UpstreamFailed) return undefined;
+    throw error;
+  });
+
+const refused = ({ apiKey }: SpeechServer, answer: UpstreamAnswer): Promise<Error> =>
+  refusalOf(answer, { hidden: apiKey ? [apiKey] : [] });

@@ -1,0 +1,41 @@
+import type { Exchange, UpstreamRequest } from "../upstream/exchange.ts";
+
+/** A server that speaks as OpenAI's speech interface does. */
+export interface SpeechServer {
+  /** Ends before or with its version (`/v1`); a query (`?api-version=…`) stays with every request. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Sent as a bearer token; many self-hosted servers ask for none. */
+  readonly apiKey?: string | undefined;
+  readonly exchange: Exchange;
+}
+
+/** `path` below the version, e.g. `audio/speech`. */
+export const requestOf = (
+  server: Pick<SpeechServer, "baseUrl" | "apiKey">,
+  path: string,
+  body?: object,
+): UpstreamRequest => ({
+  method: body ? "POST" : "GET",
+  url: endpoint(server, path),
+  headers: {
+    "User-Agent": "voxledger",
+    ...(server.apiKey !== undefined && { Authorization: `Bearer ${server.apiKey}` }),
+    ...(body && { "Content-Type": "application/json" }),
+  },
+  ...(body && { body: JSON.stringify(body) }),
+});
+
+/** Where and what it is, without credentials: what its sounds depend on. */
+export const identityOf = (server: Pick<SpeechServer, "baseUrl" | "model">): string => {
+  const { host, pathname } = endpoint(server, "");
+  return `openai ${host}${pathname.replace(/\/$/, "")} ${server.model}`;
+};
+
+const endpoint = ({ baseUrl }: Pick<SpeechServer, "baseUrl">, path: string): URL => {
+  const url = new URL(baseUrl);
+  const base = url.pathname.replace(/\/+$/, "");
+  url.pathname = `${base}${/\/v\d+$/.test(base) ? "" : "/v1"}/${path}`;
+  url.hash = "";
+  return url;
+};

@@ -1,0 +1,84 @@
+import { EngineFailed } from "../../domain/errors.ts";
+import { type EngineCode, normalProsody } from "../../domain/speech.ts";
+import { voiceName } from "../../domain/voice-schema.ts";
+import type { Engine, Speech, SpeechRequest } from "../engine.ts";
+import { joinedSpeech } from "../joined.ts";
+import { splitText } from "../pieces.ts";
+import { worthSaying } from "../speakable.ts";
+import { refusalOf } from "../upstream/answers.ts";
+import type { UpstreamAnswer } from "../upstream/exchange.ts";
+import { identityOf, requestOf, type SpeechServer } from "./server.ts";
+import { pcmRate, samplesOf, soundOf } from "./sound.ts";
+
+/** In UTF-16 units, of which a text has at least as many as characters, whoever counts. */
+const mostInput = 4096;
+
+const slowest = 0.25;
+const fastest = 4;
+
+const responseFormats = { mp3: "mp3", ogg: "opus", wav: "wav" } as const;
+type ResponseFormat = (typeof responseFormats)[keyof typeof responseFormats] | "pcm";
+
+export interface SpeakingOptions {
+  readonly code: EngineCode;
+  readonly server: SpeechServer;
+  /** The names that are its voices'; without it whatever can be one, and the server says which are. */
+  readonly voices?: readonly string[] | undefined;
+}
+
+/** The engine that has an OpenAI-compatible server speak. It streams, and of prosody it knows the rate alone. */
+export const createSpeaking = ({ code, server, voices }: SpeakingOptions): Engine => {
+  const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
+
+  return {
+    code,
+    version: () => identityOf(server),
+    prosody: (voice) => (has(voice) ? ["rate"] : []),
+    takesSsml: () => false,
+    synthesize: async (request, signal) => {
+      signal.throwIfAborted();
+      if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have that voice.`);
+      if (request.ssml) throw new EngineFailed("This voice takes no SSML.");
+      const { text, lang } = request;
+      const limits = { measure: ({ length }: string) => length, most: mostInput };
+      return speak(server, request, worthSaying(splitText(text, lang, limits), false), signal);
+    },
+  };
+};
+
+const speak = async (
+  server: SpeechServer,
+  request: SpeechRequest,
+  pieces: readonly string[],
+  signal: AbortSignal,
+): Promise<Speech> => {
+  const { voice, prosody, format, onTurn } = request;
+  const ask = async (
+    input: string,
+    as: ResponseFormat,
+    signal: AbortSignal,
+    goesOn = false,
+  ): Promise<UpstreamAnswer> => {
+    const body = { model: server.model, input, voice, response_format: as, ...speedOf(prosody.rate) };
+    const asked = { ...requestOf(server, "audio/speech", body), goesOn, onTurn };
+    const answer = await server.exchange(asked, signal);
+    if (answer.status === 200) return answer;
+    throw await refusalOf(answer, { hidden: hiddenFrom(server, input) });
+  };
+
+  const [only = "", ...others] = pieces;
+  if (others.length === 0) {
+    const answer = await ask(only, responseFormats[format], signal);
+    return await soundOf(answer, format, hiddenFrom(server, only));
+  }
+  const askForSamples = async (piece: string, signal: AbortSignal, goesOn: boolean) =>
+    samplesOf(await ask(piece, "pcm", signal, goesOn), hiddenFrom(server, piece));
+  return await joinedSpeech(pieces, { sampleRate: pcmRate, ask: askForSamples }, signal);
+};
+
+/** OpenAI refuses fields that a model does not know: what is normal is not sent. */
+const speedOf = (rate: number): { speed?: number } =>
+  rate === normalProsody.rate ? {} : { speed: Math.min(Math.max(rate, slowest), fastest) };
+
+/** Refusals like to repeat what they refuse. */
+const hiddenFrom = ({ apiKey }: SpeechServer, text: string): string[] => [...(apiKey ? [apiKey] : []), text];

@@ -1,0 +1,38 @@
+import { EngineFailed } from "../../domain/errors.ts";
+import type { Engine } from "../engine.ts";
+import { createSpeaking } from "../openai/speaking.ts";
+import type { Exchange } from "../upstream/exchange.ts";
+import type { FreeEngine, SelfHostedServer } from "./server.ts";
+import { remoteName } from "./voices.ts";
+
+/** The operator's own server as that engine; its voices go by their catalog's names (`openai:af_bella`). */
+export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exchange: Exchange): Engine => {
+  const { voices, ...asked } = server;
+  const names = voices.map(({ name }) => name);
+  const remote = createSpeaking({ code, server: { ...asked, exchange }, voices: names });
+  // What is no name of the server's is none of its voices either.
+  const nameOf = (voice: string): string => remoteName(voice) ?? "";
+  return {
+    code,
+    version: (voice) => remote.version(nameOf(voice)),
+    prosody: (voice) => remote.prosody(nameOf(voice)),
+    takesSsml: (voice) => remote.takesSsml(nameOf(voice)),
+    synthesize: (request, signal) => remote.synthesize({ ...request, voice: nameOf(request.voice) }, signal),
+  };
+};
+
+/** One engine of two: the server's voices are the server's, all others the local engine's, if there is one. */
+export const besideLocal = (server: Engine, local: Engine | undefined): Engine => {
+  const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);
+  return {
+    code: server.code,
+    version: (voice) => speakerOf(voice)?.version(voice) ?? "none",
+    prosody: (voice) => speakerOf(voice)?.prosody(voice) ?? [],
+    takesSsml: (voice) => speakerOf(voice)?.takesSsml(voice) ?? false,
+    synthesize: async (request, signal) => {
+      const speaker = speakerOf(request.voice);
+      if (speaker) return speaker.synthesize(request, signal);
+      throw new EngineFailed(`The engine ${server.code} does not have the voice that was asked for.`);
+    },
+  };
+};

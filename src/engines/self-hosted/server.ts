@@ -1,0 +1,96 @@
+import type { EngineCode, ShortGender } from "../../domain/speech.ts";
+import { languageTag, voiceName } from "../../domain/voice-schema.ts";
+import { voiceOf } from "../openai/voices.ts";
+
+/** The engines without credentials, each of which may be an operator's own server. */
+export const freeEngines = ["g1", "g2", "g3", "g5"] as const satisfies readonly EngineCode[];
+export type FreeEngine = (typeof freeEngines)[number];
+
+/** An operator's own OpenAI-compatible speech server. */
+export interface SelfHostedServer {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string;
+  readonly voices: readonly SelfHostedVoice[];
+}
+
+export interface SelfHostedVoice {
+  /** The server's own name. */
+  readonly name: string;
+  /** BCP-47. */
+  readonly lang: string;
+  readonly gender: ShortGender;
+}
+
+export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedServer>>>;
+
+/**
+ * Reads `openai:URL?model=…&voices=…&key=…`. Each of the voices, parted by commas, is `name`, `name@lang`, `name@lang:f`
+ * or `name@lang:m`; what is not said is told by a Kokoro name, or else en-US and f. A `+` stands for itself (Kokoro
+ * mixes voices by it); everything else that a query cannot hold is written as %XX.
+ * @throws {Error} saying in one line what is wrong, and nothing of the value, which may hold a key
+ */
+export const parseSelfHosted = (value: string): SelfHostedServer => {
+  const url = value.startsWith(scheme) ? URL.parse(value.slice(scheme.length)) : null;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new Error(`must be ${scheme}URL, the URL by http or https`);
+  if (url.username !== "" || url.password !== "") throw new Error("must hold no credentials but in key=");
+  const { model, voices, key, ...others } = parametersOf(url.search);
+  if (Object.keys(others).length > 0) throw new Error("knows model=, voices= and key= alone");
+  if (!model) throw new Error("must name the model=");
+  if (!voices) throw new Error("must name its voices=");
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw new Error("must have a key= of visible ASCII");
+  const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return { baseUrl, model, ...(key !== undefined && { apiKey: key }), voices: voicesOf(voices) };
+};
+
+const scheme = "openai:";
+const mostVoices = 500;
+
+/** Not URLSearchParams, which takes a `+` for a space. */
+const parametersOf = (search: string): Record<string, string> => {
+  const pairs = search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair !== "")
+    .map((pair): [string, string] => {
+      const [, name = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+      return [decoded(name), decoded(value)];
+    });
+  if (new Set(pairs.map(([name]) => name)).size < pairs.length) throw new Error("must give nothing twice");
+  return Object.fromEntries(pairs);
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error("must write % as %25");
+  }
+};
+
+const voicesOf = (list: string): SelfHostedVoice[] => {
+  const voices = list
+    .split(",")
+    .filter((one) => one.trim() !== "")
+    .map((one, index) => voiceFrom(one.trim(), index));
+  if (voices.length === 0 || voices.length > mostVoices)
+    throw new Error(`must name 1 to ${mostVoices} voices=`);
+  if (new Set(voices.map(({ name }) => name)).size < voices.length)
+    throw new Error("must name no voice twice");
+  return voices;
+};
+
+const voiceFrom = (spec: string, index: number): SelfHostedVoice => {
+  const [, name = "", lang, gender] = /^([^@]*)(?:@([^@:]*)(?::([fm]))?)?$/.exec(spec) ?? [];
+  const isGood = voiceName.safeParse(name).success && (!lang || languageTag.safeParse(lang).success);
+  if (!isGood || lang === "") {
+    throw new Error(`must have its voices= as name, name@lang or name@lang:f (see number ${index + 1})`);
+  }
+  const told = voiceOf(name);
+  return {
+    name,
+    lang: lang ?? told.lang ?? "en-US",
+    gender: (gender as ShortGender | undefined) ?? told.gender,
+  };
+};

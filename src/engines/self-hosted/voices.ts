@@ -1,0 +1,87 @@
+import type { CatalogIndex } from "../../domain/catalog-index.ts";
+import { flagOf } from "../../domain/flag.ts";
+import type { SystemVoice, Voice } from "../../domain/speech.ts";
+import { freeChain } from "../../domain/voice-resolution.ts";
+import { type FreeEngine, freeEngines, type SelfHostedServers, type SelfHostedVoice } from "./server.ts";
+
+/** What the operator's own servers add to the catalog. */
+export interface SelfHostedVoices {
+  /** Settings do not change while a process runs: with the same shared catalog these are always the same. */
+  readonly revision: string;
+  readonly voices: readonly Voice[];
+  readonly systemVoices: readonly SystemVoice[];
+}
+
+/** As voices tell it. */
+const provider = "self-hosted";
+
+const prefix = "openai:";
+
+/** The server's own name for the voice; undefined for a voice that is not a server's. */
+export const remoteName = (voice: string): string | undefined =>
+  voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
+
+/**
+ * The servers' voices beside a shared catalog, under the servers' own names. Where two engines have one of the same name
+ * it is spoken by both, in their order; after them by what the engine itself has in that language and gender. Undefined
+ * without servers.
+ */
+export const selfHostedVoices =
+  (servers: SelfHostedServers) =>
+  (shared: CatalogIndex): SelfHostedVoices | undefined => {
+    const all = freeEngines.flatMap((engine) => entriesOf(engine, servers[engine]?.voices ?? []));
+    if (all.length === 0) return undefined;
+    const byName = Map.groupBy(all, ({ name }) => name);
+    return {
+      revision: provider,
+      voices: [...byName.values()].flatMap((entries) => voiceOf(entries, shared)),
+      systemVoices: all.map(systemVoiceOf),
+    };
+  };
+
+interface Entry extends SelfHostedVoice {
+  readonly engine: FreeEngine;
+  readonly id: number;
+}
+
+/** Beyond the ids of releases, of operators and of websites' own voices; an engine's further apart than its list is long. */
+const firstId = 4_000_000;
+const idsOfEngine = 10_000;
+
+const entriesOf = (engine: FreeEngine, voices: readonly SelfHostedVoice[]): Entry[] =>
+  voices.map((voice, index) => ({
+    ...voice,
+    engine,
+    id: firstId + freeEngines.indexOf(engine) * idsOfEngine + index,
+  }));
+
+const systemVoiceOf = ({ id, name, lang, gender, engine }: Entry): SystemVoice => ({
+  id,
+  name,
+  lang,
+  service: engine,
+  voiceName: `${prefix}${name}`,
+  gender,
+});
+
+const voiceOf = (entries: readonly Entry[], shared: CatalogIndex): Voice[] => {
+  const [first] = entries;
+  if (!first) return [];
+  const { name, lang, gender } = first;
+  const fallbacks = entries.flatMap((entry) => fallbackOf(entry, shared) ?? []);
+  const voiceIDs = [...new Set([...entries.map(({ id }) => id), ...fallbacks])];
+  return [{ name, flag: flagOf(lang), gender, lang, voiceIDs, provider }];
+};
+
+/** Who speaks while the server does not: the engine itself, or where it does not know the language another free one. */
+const fallbackOf = (
+  { engine, lang, gender }: SelfHostedVoice & Entry,
+  shared: CatalogIndex,
+): number | undefined => {
+  const own = spoken(shared, [engine], lang);
+  const speakers = own.length > 0 ? own : spoken(shared, freeChain, lang);
+  return (speakers.find((one) => one.gender === gender) ?? speakers[0])?.id;
+};
+
+const spoken = (shared: CatalogIndex, engines: Parameters<CatalogIndex["speakers"]>[0], lang: string) =>
+  shared.speakers(engines, lang).filter(({ deprecated }) => !deprecated);

@@ -1,0 +1,17 @@
+/** What XML 1.0 forbids even as a character reference (section 2.2): control characters, halves of pairs, U+FFFE, U+FFFF. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
+
+/** As the content of an element. */
+export const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/** Without what no parser would take. */
+export const withoutForbidden = (text: string): string => text.replace(forbidden, "");
+
+/** As they are written in a tag, each with a blank before it, always in the same order. */
+export const attributesXml = (attributes: Readonly<Record<string, string>>): string =>
+  Object.entries(attributes)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => ` ${name}="${escapeXml(value).replaceAll('"', "&quot;")}"`)
+    .join("");

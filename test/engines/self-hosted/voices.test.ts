@@ -1,0 +1,133 @@
+import { expect } from "chai";
+import { releaseSeed } from "../../../src/catalog-seed/seed.ts";
+import { indexCatalog } from "../../../src/domain/catalog-index.ts";
+import type { SystemVoice } from "../../../src/domain/speech.ts";
+import { resolveVoices, type VoiceRequest } from "../../../src/domain/voice-resolution.ts";
+import { systemVoice, voice } from "../../../src/domain/voice-schema.ts";
+import { parseSelfHosted, type SelfHostedServers } from "../../../src/engines/self-hosted/server.ts";
+import { selfHostedVoices } from "../../../src/engines/self-hosted/voices.ts";
+
+const release = releaseSeed();
+const shared = indexCatalog(release);
+const serverWith = (voices: string) => parseSelfHosted(`openai:http://127.0.0.1:1?model=m&voices=${voices}`);
+
+const added = (servers: SelfHostedServers) => {
+  const found = selfHostedVoices(servers)(shared);
+  if (!found) throw new Error("nothing was added");
+  return found;
+};
+/** As the website's catalog puts them together. */
+const mergedWith = (servers: SelfHostedServers) => {
+  const { voices, systemVoices } = added(servers);
+  return indexCatalog(
+    { voices: [...release.voices, ...voices], systemVoices: [...release.systemVoices, ...systemVoices] },
+    systemVoices,
+  );
+};
+const speakers = (servers: SelfHostedServers, request: Omit<VoiceRequest, "ssml">, ssml = false): string[] =>
+  resolveVoices(
+    mergedWith(servers),
+    { ...request, ssml },
+    ({ voiceName }) => !voiceName.startsWith("openai:"),
+  ).map(({ engine, voiceName }) => `${engine} ${voiceName}`);
+
+const kokoro = { g1: serverWith("af_bella,bm_george,jf_alpha") };
+
+describe("The voices of an operator's own server", () => {
+  it("are none without a server", () => {
+    expect(selfHostedVoices({})(shared)).to.equal(undefined);
+  });
+
+  it("are in the catalog under their own names, free for everybody", () => {
+    expect(added(kokoro).voices.map(({ voiceIDs: _, ...rest }) => rest)).to.deep.equal([
+      { name: "af_bella", flag: "us", gender: "f", lang: "en-US", provider: "self-hosted" },
+      { name: "bm_george", flag: "gb", gender: "m", lang: "en-GB", provider: "self-hosted" },
+      { name: "jf_alpha", flag: "jp", gender: "f", lang: "ja-JP", provider: "self-hosted" },
+    ]);
+  });
+
+  it("are as well-formed as anything that an operator adds", () => {
+    const servers = { ...kokoro, g5: serverWith("anahit@hy-AM,any@es-419:m") };
+    const all = added(servers);
+    for (const one of all.voices) expect(voice.parse(one)).to.deep.equal(one);
+    for (const one of all.systemVoices) expect(systemVoice.parse(one)).to.deep.equal(one);
+  });
+
+  it("have ids that nobody else has, and the same whichever other engine is a server too", () => {
+    const ids = (servers: SelfHostedServers, engine: string) =>
+      added(servers)
+        .systemVoices.filter(({ service }) => service === engine)
+        .map(({ id }) => id);
+    const both = { ...kokoro, g2: serverWith("v1,v2") };
+    expect(ids(both, "g1")).to.deep.equal(ids(kokoro, "g1"));
+    expect(ids(both, "g2")).to.deep.equal(ids({ g2: both.g2 }, "g2"));
+    const all = added(both).systemVoices.map(({ id }) => id);
+    expect(new Set(all).size).to.equal(all.length);
+    expect(Math.min(...all)).to.be.at.least(4_000_000);
+  });
+
+  it("are spoken by the server, and by the engine's own voice of that language and gender when it fails", () => {
+    expect(speakers(kokoro, { voice: "af_bella" })).to.deep.equal(["g1 openai:af_bella", "g1 flite:slt"]);
+    expect(speakers(kokoro, { voice: "bm_george" })).to.deep.equal([
+      "g1 openai:bm_george",
+      `g1 ${localVoice("g1-en-GB-male")}`,
+    ]);
+  });
+
+  it("fall back to the nearest language, and to another free engine where their own has none", () => {
+    const servers = { g5: serverWith("kiwi@en-NZ:m,anahit@hy-AM:f") };
+    expect(speakers(servers, { voice: "kiwi" })).to.deep.equal([
+      "g5 openai:kiwi",
+      `g1 ${localVoice("g1-en-GB-male")}`,
+    ]);
+    expect(speakers(servers, { voice: "anahit" })).to.deep.equal([
+      "g5 openai:anahit",
+      `g5 ${localVoice("g5-hy-AM-female")}`,
+    ]);
+  });
+
+  it("stand alone where nobody else knows the language", () => {
+    expect(speakers({ g1: serverWith("thandi@zu-ZA") }, { voice: "thandi" })).to.deep.equal([
+      "g1 openai:thandi",
+    ]);
+  });
+
+  it("of one name on two engines are one voice, spoken by both in the engines' order", () => {
+    const servers = { g1: serverWith("af_bella"), g2: serverWith("af_bella") };
+    expect(added(servers).voices).to.have.length(1);
+    expect(speakers(servers, { voice: "af_bella" })).to.deep.equal([
+      "g1 openai:af_bella",
+      "g2 openai:af_bella",
+      "g1 flite:slt",
+      `g2 ${localVoice("g2-en-US-female")}`,
+    ]);
+  });
+
+  it("come before the local ones when a language is asked for", () => {
+    expect(speakers(kokoro, { lang: "en-US" })[0]).to.equal("g1 openai:af_bella");
+    expect(speakers(kokoro, { lang: "en-US", engine: "g1" })).to.deep.equal([
+      "g1 openai:af_bella",
+      "g1 flite:slt",
+    ]);
+  });
+
+  it("leave to the local ones what they do not speak: another gender, another language, SSML", () => {
+    expect(speakers(kokoro, { lang: "en-US", gender: "male" })[0]).to.equal("g1 flite:rms");
+    expect(speakers(kokoro, { lang: "de-DE" })[0]).to.equal(`g1 ${localVoice("g1-de-DE-female")}`);
+    expect(speakers(kokoro, { voice: "af_bella" }, true)).to.deep.equal(["g1 flite:slt"]);
+  });
+
+  it("never fall back to a deprecated voice", () => {
+    const systemVoices = release.systemVoices.map((one) =>
+      one.name === "g1-en-US-female" ? { ...one, deprecated: true } : one,
+    );
+    const found = selfHostedVoices({ g1: serverWith("af_bella") })(
+      indexCatalog({ voices: [], systemVoices }),
+    );
+    const deprecated = release.systemVoices.find(({ name }) => name === "g1-en-US-female");
+    expect(found?.voices[0]?.voiceIDs).not.to.include(deprecated?.id);
+  });
+});
+
+const localVoice = (name: string): string | undefined =>
+  release.systemVoices.find((one: SystemVoice) => one.name === name)?.voiceName;

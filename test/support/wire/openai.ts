@@ -1,0 +1,144 @@
+import { z } from "zod";
+import type { WireAnswer } from "./faults.ts";
+import { makeSound, type SoundFormat } from "./made-sound.ts";
+import {
+  json,
+  Refused,
+  refusing,
+  type SeenRequest,
+  serveWire,
+  type WireServer,
+  type WireServerOptions,
+} from "./wire-server.ts";
+
+export interface OpenAiWireOptions extends WireServerOptions {
+  /** `undefined`: whoever asks is answered, as self-hosted servers do. */
+  readonly apiKey?: string | undefined;
+  readonly models?: readonly string[];
+  /** Default: OpenAI's own. */
+  readonly voices?: readonly string[];
+  /** Whether `GET /v1/audio/voices` answers, as Kokoro-FastAPI does. */
+  readonly listsVoices?: boolean;
+}
+
+export const openAiApiKey = "sk-test-key-of-nobody";
+export const openAiModels = ["gpt-4o-mini-tts", "tts-1", "tts-1-hd"] as const;
+export const openAiVoices =
+  "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split(" ");
+
+/** An OpenAI-compatible speech server; its address ends before `/v1`. */
+export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> => {
+  const { models = openAiModels, voices = openAiVoices, listsVoices = false, ...options } = given;
+  const apiKey = "apiKey" in given ? given.apiKey : openAiApiKey;
+  return serveWire(
+    refusing({
+      answer: async (request) => {
+        authorize(request, apiKey);
+        const asked = `${request.method} ${request.path}`;
+        if (asked === "POST /v1/audio/speech") return speak(request, models, voices);
+        if (asked === "GET /v1/models") return listModels(models);
+        if (asked === "GET /v1/audio/voices" && listsVoices) return json(200, { voices });
+        throw new Refused(refusal(404, `Invalid URL (${asked})`));
+      },
+      refusal,
+      empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
+      malformed: {
+        status: 200,
+        headers: { "Content-Type": "application/json" },
+        body: Buffer.from('{"not": "audio'),
+      },
+    }),
+    options,
+  );
+};
+
+/** The refusal repeats the key, as OpenAI's own does in part: nothing of it may go further. */
+const authorize = ({ headers }: SeenRequest, apiKey: string | undefined) => {
+  if (apiKey === undefined || headers.authorization === `Bearer ${apiKey}`) return;
+  const given = headers.authorization?.replace(/^Bearer /, "") ?? "";
+  const message = given
+    ? `Incorrect API key provided: ${given}.`
+    : "You didn't provide an API key. You need to provide your API key in an Authorization header.";
+  throw new Refused(refusal(401, message, { code: "invalid_api_key" }));
+};
+
+const formats: Readonly<Record<string, [SoundFormat, string]>> = {
+  mp3: [{ kind: "mp3", sampleRate: 24_000, kbitPerSecond: 64 }, "audio/mpeg"],
+  opus: [{ kind: "opus", sampleRate: 24_000, kbitPerSecond: 32 }, "audio/opus"],
+  aac: [{ kind: "aac", sampleRate: 24_000 }, "audio/aac"],
+  flac: [{ kind: "flac", sampleRate: 24_000 }, "audio/flac"],
+  wav: [{ kind: "streamed wav", sampleRate: 24_000 }, "audio/wav"],
+  pcm: [{ kind: "pcm", sampleRate: 24_000 }, "audio/pcm"],
+};
+
+const body = z.strictObject({
+  model: z.string(),
+  input: z.string().min(1).max(4096),
+  voice: z.string(),
+  instructions: z.string().optional(),
+  response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).default("mp3"),
+  speed: z.number().min(0.25).max(4).default(1),
+  stream_format: z.enum(["audio", "sse"]).optional(),
+});
+
+const speak = async (
+  request: SeenRequest,
+  models: readonly string[],
+  voices: readonly string[],
+): Promise<WireAnswer> => {
+  const { model, input, voice, response_format, speed } = parsed(request);
+  if (!models.includes(model)) {
+    throw new Refused(
+      refusal(404, `The model '${model}' does not exist.`, { param: "model", code: "model_not_found" }),
+    );
+  }
+  const at = voices.indexOf(voice);
+  if (at < 0)
+    throw new Refused(refusal(400, `Input should be one of ${voices.join(", ")}.`, { param: "voice" }));
+  const [format, type] = formats[response_format] ?? [];
+  if (!format || !type) throw new Error(`no such format: ${response_format}`);
+  const sound = await makeSound({
+    text: input,
+    voice: `gmw/en-US+${speakers[at % 13]}`,
+    rate: speed,
+    format,
+  });
+  return { status: 200, headers: { "Content-Type": type }, body: sound };
+};
+
+/** As many as OpenAI has voices; no two sound alike. */
+const speakers = "f1 m1 m2 f2 m3 f3 m4 f4 m5 f5 m6 m7 m8".split(" ");
+
+const parsed = ({ headers, body: bytes }: SeenRequest): z.output<typeof body> => {
+  if (!/^application\/json\b/.test(headers["content-type"] ?? "")) {
+    throw new Refused(refusal(400, "The Content-Type must be application/json."));
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    throw new Refused(refusal(400, "We could not parse the JSON body of your request."));
+  }
+  const { data, error } = body.safeParse(value);
+  if (data) return data;
+  const [issue] = error.issues;
+  const param = issue?.path.join(".") || null;
+  const code = issue?.code === "too_big" && param === "input" ? "string_above_max_length" : null;
+  const unknown = issue?.code === "unrecognized_keys" ? `Unrecognized request argument: ${issue.keys}` : null;
+  throw new Refused(refusal(400, unknown ?? `Invalid '${param}': ${issue?.message}`, { param, code }));
+};
+
+const listModels = (models: readonly string[]): WireAnswer =>
+  json(200, {
+    object: "list",
+    data: models.map((id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "system" })),
+  });
+
+const types: Readonly<Record<number, string>> = { 429: "requests", 500: "server_error", 503: "server_error" };
+
+const refusal = (
+  status: number,
+  message = "Something is wrong at the speech server's.",
+  { param = null, code = null }: { param?: string | null; code?: string | null } = {},
+): WireAnswer =>
+  json(status, { error: { message, type: types[status] ?? "invalid_request_error", param, code } });

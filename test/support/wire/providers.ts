@@ -1,0 +1,34 @@
+import { azureSubscriptionKey, serveAzure } from "./azure.ts";
+import { googleApiKey, serveGoogle } from "./google.ts";
+import { openAiApiKey, serveOpenAi } from "./openai.ts";
+import type { WireServer } from "./wire-server.ts";
+
+/** All paid providers on the loopback. */
+export interface WireProviders {
+  readonly gwn: WireServer;
+  readonly msv: WireServer;
+  readonly oai: WireServer;
+  /** For a service that is to ask them and not the real ones. */
+  readonly env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/** Credentials that they take. */
+export const goodCredentials = {
+  gwn: { apiKey: googleApiKey },
+  msv: { subscriptionKey: azureSubscriptionKey, region: "westeurope" },
+  oai: { apiKey: openAiApiKey },
+} as const;
+
+export const serveProviders = async (): Promise<WireProviders> => {
+  const [gwn, msv, oai] = await Promise.all([serveGoogle(), serveAzure(), serveOpenAi()]);
+  return {
+    gwn,
+    msv,
+    oai,
+    env: { GOOGLE_TTS_URL: gwn.url, AZURE_SPEECH_URL: msv.url, OPENAI_URL: oai.url },
+    close: async () => {
+      await Promise.all([gwn, msv, oai].map((server) => server.close()));
+    },
+  };
+};

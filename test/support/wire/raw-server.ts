@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+/** What an HTTP server would not send of its own accord: bytes, resets, nothing. */
+export interface RawServer {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** Connections that were ever made. */
+  connections(): number;
+  /** Resolves when no connection is open. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `answer` is told of each request, whose head and body (of one packet at most) have come. */
+export const serveRaw = async (answer: (socket: Socket, request: string) => void): Promise<RawServer> => {
+  const open = new Set<Socket>();
+  let made = 0;
+  const server = createServer((socket) => {
+    made++;
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("data", (bytes) => answer(socket, bytes.toString("latin1")));
+    socket.on("close", () => {
+      open.delete(socket);
+      server.emit("left");
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => made,
+    idle: async () => {
+      while (open.size > 0) await once(server, "left");
+    },
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+};
+
+/** An answer whose body has that length, or is chunked, or ends with the connection. */
+export const headOf = (status: number, headers: Readonly<Record<string, string>> = {}): string =>
+  `HTTP/1.1 ${status} Told\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`;

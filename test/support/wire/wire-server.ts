@@ -1,0 +1,204 @@
+import { EventEmitter, once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { serveLocally } from "../local-server.ts";
+import { type Fault, type Faults, htmlAnswer, plannedFaults, type WireAnswer } from "./faults.ts";
+
+/** A request as it came, and what became of it. */
+export interface SeenRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Undefined until the head of the answer was written. */
+  readonly status: number | undefined;
+  readonly bytesSent: number;
+  /** `left`: whoever asked closed the connection before the answer was whole; `cut`: the server did. */
+  readonly outcome: "active" | "answered" | "left" | "cut";
+}
+
+/** What a provider answers, whatever its faults. */
+export interface WireProvider {
+  answer(request: SeenRequest): Promise<WireAnswer>;
+  refusal(status: number, message?: string): WireAnswer;
+  /** 200 with no sound. */
+  readonly empty: WireAnswer;
+  /** 200 with something else than sound. */
+  readonly malformed: WireAnswer;
+}
+
+export interface WireServer {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** In the order of their arrival; a request is in it when its body has been read. */
+  readonly requests: readonly SeenRequest[];
+  readonly faults: Faults;
+  /** Those that came and whose answer is neither whole nor broken off. */
+  activeRequests(): number;
+  /** Resolves when no request is active. */
+  idle(): Promise<void>;
+  /** Resolves when so many have come since the server began. */
+  seen(count: number): Promise<SeenRequest>;
+  /** Resolves when it holds: looked at again whenever a request moves on. */
+  until(holds: () => boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WireServerOptions {
+  /** Of one chunk of an answer's body. Default 4096. */
+  readonly chunkBytes?: number;
+}
+
+type Moving = { -readonly [Key in keyof SeenRequest]: SeenRequest[Key] };
+
+/** Serves a provider's wire on the loopback, keeps every request, and fails on demand. */
+export const serveWire = async (
+  provider: WireProvider,
+  { chunkBytes = 4096 }: WireServerOptions = {},
+): Promise<WireServer> => {
+  const requests: Moving[] = [];
+  const faults = plannedFaults();
+  const moves = new EventEmitter().setMaxListeners(0);
+  let active = 0;
+  const moved = () => moves.emit("move");
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await once(moves, "move");
+  };
+
+  const serve = async (req: IncomingMessage, res: ServerResponse) => {
+    const leaving = new AbortController();
+    active++;
+    res.on("close", () => {
+      active--;
+      leaving.abort(new Error("the client left"));
+      moved();
+    });
+    const seen: Moving = {
+      method: req.method ?? "",
+      path: req.url ?? "",
+      headers: req.headers,
+      body: Buffer.concat(await req.toArray()),
+      status: undefined,
+      bytesSent: 0,
+      outcome: "active",
+    };
+    requests.push(seen);
+    res.on("close", () => {
+      if (seen.outcome === "active") seen.outcome = res.writableFinished ? "answered" : "left";
+    });
+    moved();
+    const fault = faults.take();
+    await deliver({ res, seen, fault, chunkBytes, moved, left: leaving.signal }, () =>
+      fault ? answerOf(provider, seen, fault) : provider.answer(seen),
+    );
+  };
+
+  const server = await serveLocally((req, res) => {
+    // A client that leaves is what tests are about; whatever else goes wrong here breaks its connection.
+    serve(req, res).catch(() => res.destroy());
+  });
+  return {
+    url: server.url,
+    requests,
+    faults,
+    activeRequests: () => active,
+    idle: () => until(() => active === 0),
+    seen: async (count) => {
+      await until(() => requests.length >= count);
+      return requests[count - 1] as SeenRequest;
+    },
+    until,
+    close: server.close,
+  };
+};
+
+const answerOf = async (provider: WireProvider, seen: SeenRequest, fault: Fault): Promise<WireAnswer> => {
+  switch (fault.kind) {
+    case "empty":
+      return provider.empty;
+    case "malformed":
+      return provider.malformed;
+    case "html":
+      return htmlAnswer;
+    case "answer":
+      return fault.answer;
+    case "refusal": {
+      const { status, headers, body } = provider.refusal(fault.status, fault.message);
+      const wait = fault.retryAfter === undefined ? {} : { "Retry-After": fault.retryAfter };
+      return { status, headers: { ...headers, ...wait }, body };
+    }
+    default:
+      return provider.answer(seen);
+  }
+};
+
+interface Delivery {
+  readonly res: ServerResponse;
+  readonly seen: Moving;
+  readonly fault: Fault | undefined;
+  readonly chunkBytes: number;
+  readonly left: AbortSignal;
+  moved(): void;
+}
+
+const deliver = async (delivery: Delivery, makeAnswer: () => Promise<WireAnswer>): Promise<void> => {
+  const { res, seen, fault, left, moved } = delivery;
+  const cut = () => {
+    seen.outcome = "cut";
+    res.destroy();
+  };
+  if (fault?.kind === "hang") return;
+  if (fault?.kind === "cut before the answer") return cut();
+  const { status, headers, body } = await makeAnswer();
+  if (fault?.kind === "slow") await fault.gate.pass(left);
+  seen.status = status;
+  res.writeHead(status, headers).flushHeaders();
+  moved();
+  const end = fault?.kind === "cut" ? (fault.afterBytes ?? body.length >> 1) : body.length;
+  await sendBody(delivery, body.subarray(0, end));
+  if (fault?.kind === "cut") cut();
+  else res.end();
+};
+
+/** At the reader's pace. */
+const sendBody = async ({ res, seen, fault, chunkBytes, left, moved }: Delivery, body: Buffer) => {
+  for (let at = 0; at < body.length; at += chunkBytes) {
+    if (fault?.kind === "trickle") await fault.gate.pass(left);
+    left.throwIfAborted();
+    const chunk = body.subarray(at, at + chunkBytes);
+    await new Promise<void>((resolve, reject) => {
+      res.write(chunk, (error) => (error ? reject(error) : resolve()));
+    });
+    seen.bytesSent += chunk.length;
+    moved();
+  }
+};
+
+export const json = (status: number, value: unknown): WireAnswer => {
+  const body = Buffer.from(JSON.stringify(value));
+  return {
+    status,
+    headers: { "Content-Type": "application/json; charset=UTF-8", "Content-Length": String(body.length) },
+    body,
+  };
+};
+
+/** Thrown by a provider that will not do what it is asked for. */
+export class Refused extends Error {
+  readonly answer: WireAnswer;
+
+  constructor(answer: WireAnswer) {
+    super("refused");
+    this.answer = answer;
+  }
+}
+
+/** The provider whose refusals are thrown. */
+export const refusing = (provider: WireProvider): WireProvider => ({
+  ...provider,
+  answer: (request) =>
+    provider.answer(request).catch((error: unknown) => {
+      if (error instanceof Refused) return error.answer;
+      throw error;
+    }),
+});
