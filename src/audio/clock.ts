@@ -1,19 +1,7 @@
+import type { Clock } from "../clock.ts";
 import { untilAborted } from "../until-aborted.ts";
 
-/** Time as the audio parts know it: milliseconds that never run backwards, from any beginning. */
-export interface Clock {
-  now(): number;
-  /** Runs it once, so many milliseconds from now, unless the answer is called before. */
-  after(ms: number, run: () => void): () => void;
-}
-
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  after: (ms, run) => {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
+export { type Clock, systemClock } from "../clock.ts";
 
 const over = new Error("It is over: nothing of it is wanted any more.");
 

@@ -6,8 +6,9 @@ export interface Encoder {
   readonly version: string;
   /**
    * The samples (s16le, mono, at `sampleRate` Hz) in the format, as it comes; the same bytes for the same samples,
-   * whatever their chunks. Never cut and never empty. Abort ends the work at once: the reading throws the signal's reason.
-   * @throws {EngineFailed} the samples are none, or too many; what `pcm` throws, as it is
+   * whatever their chunks. Never cut and never empty; a wav's header does not tell its length. Abort ends the work
+   * at once: the reading throws the signal's reason.
+   * @throws {EngineFailed} the samples are none; what `pcm` throws, as it is
    * @throws {Unavailable} the encoder failed, which another voice would not help
    * @throws {Interrupted} the encoder was killed
    */

@@ -4,10 +4,9 @@ import { type EncodedFormat, ToolFailed } from "../subprocess/tools.ts";
 import type { Encoder } from "./encoder.ts";
 import { endlessSize, wavHeader } from "./wav-header.ts";
 
-const maxWavBytes = 128 * 1024 * 1024;
-
 /**
- * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a true header.
+ * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a header that does not
+ * tell their length, because the first is wanted before the last is there.
  * @throws {ToolFailed} when there is no ffmpeg
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
@@ -17,7 +16,7 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
     version: `ffmpeg ${version}`,
     encode: (format, sampleRate, pcm, signal) =>
       format === "wav"
-        ? wholeWav(sampleRate, notEmpty(pcm), signal)
+        ? streamedWav(sampleRate, notEmpty(pcm), signal)
         : compressed(host, { format, sampleRate, pcm: notEmpty(pcm) }, signal),
   };
 };
@@ -42,22 +41,24 @@ async function* endlessWav(sampleRate: number, pcm: AsyncIterable<Buffer>): Asyn
   yield* pcm;
 }
 
-async function* wholeWav(
+/** The header comes with the first samples, not before it is sure that there are any; half a sample is dropped. */
+async function* streamedWav(
   sampleRate: number,
   pcm: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  let odd: Buffer = Buffer.alloc(0);
+  let header: Buffer | undefined = wavHeader(sampleRate, endlessSize);
   for await (const chunk of pcm) {
     signal.throwIfAborted();
-    size += chunk.length;
-    if (size > maxWavBytes) throw new EngineFailed("The sound is too long for a WAV.");
-    chunks.push(chunk);
+    const bytes = odd.length === 0 ? chunk : Buffer.concat([odd, chunk]);
+    const whole = bytes.length - (bytes.length % 2);
+    odd = bytes.subarray(whole);
+    if (whole === 0) continue;
+    if (header) yield header;
+    header = undefined;
+    yield bytes.subarray(0, whole);
   }
-  const whole = size - (size % 2);
-  yield wavHeader(sampleRate, whole);
-  yield Buffer.concat(chunks, whole);
 }
 
 /** Encoders make something of nothing: a header, a moment of silence. */

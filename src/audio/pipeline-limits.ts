@@ -3,6 +3,8 @@ export interface PipelineLimits {
   /** So long anybody waits for a sound, fallbacks and queues included. */
   readonly obtainMs: number;
   readonly objectBytes: number;
+  /** How far a sound that is heard while it is made is read ahead of who hears most of it. */
+  readonly readAheadBytes: number;
   /** Sounds being looked up or made at once. */
   readonly underWay: number;
   /** Objects being fetched at once: by anybody, who must not take the room of those who want to hear something. */
@@ -24,6 +26,7 @@ const megabyte = 1024 * 1024;
 export const pipelineLimits: PipelineLimits = {
   obtainMs: 60_000,
   objectBytes: 64 * megabyte,
+  readAheadBytes: megabyte,
   underWay: 1000,
   fetching: 100,
   readMs: 2000,

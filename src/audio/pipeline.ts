@@ -1,17 +1,20 @@
 import { EngineFailed, Unavailable } from "../domain/errors.ts";
 import type { Provenance } from "../domain/usage.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "./audio-store.ts";
+import { type Broadcast, pieces } from "./broadcast.ts";
 import { type Clock, systemClock, withDeadline } from "./clock.ts";
 import { createFlights, type Flights } from "./flights.ts";
-import { type Log, silent, wordsOf } from "./log.ts";
+import { type Log, silent } from "./log.ts";
+import { createMaking, tooMuch } from "./making.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { type Sound, soundOf, type Take } from "./sound.ts";
-import { createSpeaker, type Speak, type SpeakerParts } from "./speaker.ts";
+import { createSpeaker, type SpeakerParts } from "./speaker.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { createStoreWriter, type StoreWriterStats } from "./store-writer.ts";
+import type { StreamedSound } from "./streamed-sound.ts";
 
-export type { Sound, Take };
+export type { Sound, StreamedSound, Take };
 
 /** From a recipe to its bytes: memory, then store, then engine, each sound made once however many ask for it. */
 export interface Pipeline {
@@ -23,6 +26,13 @@ export interface Pipeline {
    * @throws {Unavailable} too much is being made at once, or it took too long
    */
   obtain(takes: readonly Take[], signal: AbortSignal): Promise<Sound>;
+  /**
+   * The same, from its first bytes on while the rest is being made; whoever asks for it meanwhile, by this or by
+   * `obtain`, shares the making. Resolves when the first bytes of a take are there: a failure from then on is the
+   * stream's, and no other take is tried.
+   * @throws as `obtain`
+   */
+  stream(takes: readonly Take[], signal: AbortSignal): Promise<StreamedSound>;
   /** The sound, if it lies in memory. */
   peek(take: Take): Sound | undefined;
   /** The sound from memory or store; none is made. A store out of order counts as one that has nothing. */
@@ -38,7 +48,7 @@ export interface Pipeline {
 }
 
 export interface PipelineStats {
-  /** Answers of `obtain` since the start. */
+  /** Answers of `obtain` and `stream` since the start. */
   readonly answers: Readonly<Record<Provenance, number>>;
   /** Takes that failed since the start. */
   readonly failures: number;
@@ -60,19 +70,12 @@ export interface PipelineParts extends Pick<SpeakerParts, "engines" | "encoder">
 
 type Reads = Flights<Buffer | undefined>;
 
-interface Made {
-  readonly bytes: Buffer;
-  readonly from: "store" | "engine";
-}
-
 export const createPipeline = (parts: PipelineParts): Pipeline => {
-  const { cache, clock, limits, log, reader, writer, speak } = assemble(parts);
-  const full = () => new Unavailable("Too much is asked for at once.", 1);
-  const takesUnderWay = createFlights<Made>({ most: limits.underWay, full });
-  const readsUnderWay: Reads = createFlights({ most: limits.underWay, full });
-  const fetchesUnderWay: Reads = createFlights({ most: limits.fetching, full });
+  const { cache, clock, limits, reader, writer, making } = assemble(parts);
+  const late = () => new Unavailable("The sound could not be made in time.", 5);
+  const readsUnderWay: Reads = createFlights({ most: limits.underWay, full: tooMuch });
+  const fetchesUnderWay: Reads = createFlights({ most: limits.fetching, full: tooMuch });
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
-  let failures = 0;
 
   const held = (name: ObjectName): Buffer | undefined => cache.get(name) ?? writer.pending(name);
 
@@ -82,37 +85,51 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     return value;
   };
 
-  const tellFailure = ({ recipe, systemVoice }: Take, error: EngineFailed): void => {
-    failures++;
-    log.warn({ engine: recipe.engine, systemVoice, reason: wordsOf(error) }, "A voice could not speak.");
+  /** The sound where it is already, or the making of it, shared with whoever else wants it. */
+  const locate = async (take: Take, progressive: boolean, signal: AbortSignal): Promise<Located> => {
+    const { name } = take;
+    signal.throwIfAborted();
+    const inMemory = held(name);
+    if (inMemory) return { provenance: "memory", bytes: inMemory };
+    if (!making.underWay(name)) {
+      const stored = await orNothing(read(readsUnderWay, name, signal));
+      if (stored) return { provenance: "store", bytes: stored };
+    }
+    const shared = making.underWay(name);
+    if (shared) return { provenance: "coalesced", broadcast: shared };
+    const finishedMeanwhile = held(name);
+    if (finishedMeanwhile) return { provenance: "memory", bytes: finishedMeanwhile };
+    return { provenance: "miss", broadcast: making.begin(take, { progressive }) };
   };
 
-  const make = async (take: Take, signal: AbortSignal): Promise<Made> => {
-    const stored = await orNothing(read(readsUnderWay, take.name, signal));
-    if (stored) return { bytes: stored, from: "store" };
-    const bytes = await speak(take, signal).catch((error: unknown) => {
-      if (error instanceof EngineFailed) tellFailure(take, error);
-      throw error;
-    });
-    cache.set(take.name, bytes);
-    writer.put(take.name, bytes);
-    return { bytes, from: "engine" };
-  };
+  const inTheEnd = (provenance: Provenance, broadcast: Broadcast): Provenance =>
+    provenance === "miss" && making.wasFound(broadcast) ? "store" : provenance;
 
   const obtainOne = async (take: Take, signal: AbortSignal): Promise<[Buffer, Provenance]> => {
-    const bytes = held(take.name);
-    if (bytes) return [bytes, "memory"];
-    const { value, leader } = await takesUnderWay.join(take.name, (shared) => make(take, shared), signal);
-    return [value.bytes, value.from === "store" ? "store" : leader ? "miss" : "coalesced"];
+    const { provenance, bytes, broadcast } = await locate(take, false, signal);
+    if (bytes) return [bytes, provenance];
+    const sound = await broadcast.whole(signal);
+    return [sound, inTheEnd(provenance, broadcast)];
   };
 
-  const obtainFirst = async (takes: readonly Take[], signal: AbortSignal): Promise<Sound> => {
+  const streamOne = async (take: Take, signal: AbortSignal): Promise<[AsyncIterable<Buffer>, Provenance]> => {
+    const { provenance, bytes, broadcast } = await locate(take, true, signal);
+    if (bytes) return [pieces(bytes), provenance];
+    const audio = await broadcast.listen(signal);
+    return [audio, inTheEnd(provenance, broadcast)];
+  };
+
+  /** What the first take gives that does not fail, and the names of those that did. */
+  const firstOf = async <T>(
+    takes: readonly Take[],
+    attempt: (take: Take) => Promise<[T, Provenance]>,
+  ): Promise<{ take: Take; got: T; provenance: Provenance; failed: string[] }> => {
     const failed: { systemVoice: string; error: EngineFailed }[] = [];
     for (const take of takes) {
       try {
-        const [bytes, provenance] = await obtainOne(take, signal);
+        const [got, provenance] = await attempt(take);
         answers[provenance]++;
-        return soundOf(take, bytes, provenance, namesOf(failed));
+        return { take, got, provenance, failed: failed.map(({ systemVoice }) => systemVoice) };
       } catch (error) {
         if (!(error instanceof EngineFailed)) throw error;
         failed.push({ systemVoice: take.systemVoice, error });
@@ -122,9 +139,24 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   return {
-    obtain: (takes, signal) => {
-      const late = () => new Unavailable("The sound could not be made in time.", 5);
-      return withDeadline({ clock, ms: limits.obtainMs, late, signal }, (both) => obtainFirst(takes, both));
+    obtain: async (takes, signal) => {
+      const { take, got, provenance, failed } = await withDeadline(
+        { clock, ms: limits.obtainMs, late, signal },
+        (both) => firstOf(takes, (take) => obtainOne(take, both)),
+      );
+      return soundOf(take, got, provenance, failed);
+    },
+    stream: async (takes, signal) => {
+      // The deadline is for the first bytes alone: the signal that the stream lives by must outlast it.
+      const tooLate = new AbortController();
+      const cancel = clock.after(limits.obtainMs, () => tooLate.abort(late()));
+      const either = AbortSignal.any([signal, tooLate.signal]);
+      try {
+        const { take, got, provenance, failed } = await firstOf(takes, (take) => streamOne(take, either));
+        return { take, failed, provenance, audio: got };
+      } finally {
+        cancel();
+      }
     },
     peek: (take) => {
       const bytes = held(take.name);
@@ -140,8 +172,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     drain: writer.drain,
     stats: () => ({
       answers: { ...answers },
-      failures,
-      underWay: takesUnderWay.size(),
+      ...making.stats(),
       memory: cache.stats(),
       writes: writer.stats(),
       storeReads: reader.breaker(),
@@ -166,12 +197,25 @@ const assemble = (parts: PipelineParts) => {
     timeoutMs: limits.writeMs,
     retryForMs: limits.retryMs,
   });
-  const speak: Speak = createSpeaker({ engines, encoder, log, maxObjectBytes });
-  return { cache, clock, limits, log, reader, writer, speak };
+  const speaker = createSpeaker({ engines, encoder, maxObjectBytes });
+  const making = createMaking({
+    speaker,
+    look: (name, signal) => orNothing(reader.read(name, signal)),
+    clock,
+    limits,
+    log,
+    onFinished: (name, sound, how) => {
+      cache.set(name, sound);
+      if (how === "made") writer.put(name, sound);
+    },
+  });
+  return { cache, clock, limits, reader, writer, making };
 };
 
-const namesOf = (failed: readonly { systemVoice: string }[]): string[] =>
-  failed.map(({ systemVoice }) => systemVoice);
+/** One of the two. */
+type Located =
+  | { readonly provenance: Provenance; readonly bytes: Buffer; readonly broadcast?: undefined }
+  | { readonly provenance: Provenance; readonly bytes?: undefined; readonly broadcast: Broadcast };
 
 /** A store that is out of order must not keep anybody from speaking: it counts as one that has nothing. */
 const orNothing = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { ffmpegEncoder } from "../../src/audio/ffmpeg-encoder.ts";
+import { mendWav } from "../../src/audio/wav.ts";
 import { hashRecipe, pipelineVersion } from "../../src/domain/recipe.ts";
 import type { Prosody } from "../../src/domain/speech.ts";
 import { localEngines } from "../../src/engines/local-engine.ts";
@@ -97,7 +98,7 @@ describe("The pipeline's version", () => {
     };
     const wav = await collect(ffmpegEncoder(host).encode("wav", 22_050, pcm(), never));
     const quiet = await collect(scaled(pcm(), 0.37));
-    return [wav, quiet].map((chunks) => Buffer.concat(chunks).toString("base64"));
+    return [mendWav(Buffer.concat(wav)), Buffer.concat(quiet)].map((made) => made.toString("base64"));
   };
 
   const recipes = (): string[] => [

@@ -1,0 +1,72 @@
+import { EngineFailed, Interrupted, Unavailable } from "../domain/errors.ts";
+import type { ObjectName } from "./audio-store.ts";
+import { type Broadcast, createBroadcast } from "./broadcast.ts";
+import { type Log, wordsOf } from "./log.ts";
+import type { PipelineLimits } from "./pipeline-limits.ts";
+import { type SecondLook, speakUnlessMade } from "./second-look.ts";
+import type { Take } from "./sound.ts";
+
+/** The sounds that are being made, each once however many want it. */
+export interface Making {
+  /** The making of that sound, if it is under way. */
+  underWay(name: ObjectName): Broadcast | undefined;
+  /** Begins to make it; `progressive`: its first bytes are wanted early. @throws {Unavailable} too many are under way */
+  begin(take: Take, options: { readonly progressive: boolean }): Broadcast;
+  /** Whether it needed no making after all: what is heard of it was found in the store. */
+  wasFound(broadcast: Broadcast): boolean;
+  stats(): { readonly underWay: number /** Since the start. */; readonly failures: number };
+}
+
+export interface MakingParts extends Pick<SecondLook, "speaker" | "look" | "clock"> {
+  readonly limits: Pick<PipelineLimits, "underWay" | "readAheadBytes">;
+  readonly log: Log;
+  /** Told before the sound is no longer in the making, so that nobody makes it a second time. */
+  readonly onFinished: (name: ObjectName, sound: Buffer, how: "made" | "found") => void;
+}
+
+export const tooMuch = (): Unavailable => new Unavailable("Too much is asked for at once.", 1);
+
+export const createMaking = (parts: MakingParts): Making => {
+  const { speaker, limits, log, onFinished } = parts;
+  const broadcasts = new Map<ObjectName, Broadcast>();
+  const found = new WeakSet<Broadcast>();
+  let failures = 0;
+
+  const tellFailure = ({ recipe, systemVoice }: Take, error: EngineFailed): void => {
+    failures++;
+    log.warn({ engine: recipe.engine, systemVoice, reason: wordsOf(error) }, "A voice could not speak.");
+  };
+
+  const mayRestart = ({ recipe: { engine, voice } }: Take, error: unknown): boolean => {
+    if (!(error instanceof Interrupted)) return false;
+    log.warn({ engine, voice }, "A synthesis was interrupted: it is begun once more.");
+    return true;
+  };
+
+  return {
+    underWay: (name) => broadcasts.get(name),
+    begin: (take, options) => {
+      if (broadcasts.size >= limits.underWay) throw tooMuch();
+      const { name, recipe } = take;
+      const onFound = () => void found.add(broadcast);
+      const broadcast: Broadcast = createBroadcast({
+        source: (signal) => speakUnlessMade({ ...parts, onFound }, take, options, signal),
+        finish: (bytes) => {
+          const sound = speaker.finish(recipe.format, bytes);
+          onFinished(name, sound, found.has(broadcast) ? "found" : "made");
+          return sound;
+        },
+        mayRestart: (error) => mayRestart(take, error),
+        readAheadBytes: limits.readAheadBytes,
+        onOver: (failure) => {
+          broadcasts.delete(name);
+          if (failure instanceof EngineFailed) tellFailure(take, failure);
+        },
+      });
+      broadcasts.set(name, broadcast);
+      return broadcast;
+    },
+    wasFound: (broadcast) => found.has(broadcast),
+    stats: () => ({ underWay: broadcasts.size, failures }),
+  };
+};
