@@ -1,9 +1,13 @@
 import { link, mkdir, readFile, rename, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import pLimit from "p-limit";
 import { type AudioStore, AudioStoreUnavailable } from "./audio-store.ts";
 import { type Incoming, openIncoming } from "./filesystem-incoming.ts";
 import { createShards, type Shards, shardedPath, syncFolder } from "./filesystem-shards.ts";
 import { checkObjectName } from "./object-name.ts";
+
+/** Of the four threads that Node has for files: who wants to hear must not wait until others' sounds are on the disk. */
+const writesAtOnce = 2;
 
 /**
  * Objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: folders 0700, files 0600, any number of processes at once.
@@ -15,10 +19,12 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const root = resolve(path);
   const incoming = await told("opened", () => openFolders(root));
   const shards = createShards();
+  const slot = pLimit(writesAtOnce);
   const writing = new Set<Promise<void>>();
 
   const write = (file: string, bytes: Buffer): Promise<void> => {
-    const written = told("written", () => incoming.hold(bytes, (part) => publish(shards, part, file, bytes)));
+    const hold = () => incoming.hold(bytes, (part) => publish(shards, part, file, bytes));
+    const written = told("written", () => slot(hold));
     const tracked = written
       .catch(() => undefined)
       .finally(() => {

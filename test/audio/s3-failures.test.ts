@@ -1,0 +1,211 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { request } from "node:http";
+import { expect } from "chai";
+import { type AudioStore, AudioStoreUnavailable } from "../../src/audio/audio-store.ts";
+import { systemClock } from "../../src/audio/clock.ts";
+import { silent } from "../../src/audio/log.ts";
+import { openS3AudioStore, type S3Location } from "../../src/audio/s3-audio-store.ts";
+import { createStoreWriter } from "../../src/audio/store-writer.ts";
+import { serveLocally } from "../support/local-server.ts";
+import { startMinio } from "../support/minio.ts";
+import type { S3Server } from "../support/s3-server.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
+import { nameOf, soundOf } from "./sounds.ts";
+
+const hour = 3_600_000;
+const large = randomBytes(8 * 1024 * 1024);
+const name = nameOf(1);
+
+describe("the audio store on an S3 server", () => {
+  let server: S3Server;
+  let line: TcpProxy;
+  let place: S3Location;
+  let clock: ManualClock;
+  let store: AudioStore;
+
+  before(async () => {
+    server = await startMinio();
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    line = await openTcpProxy(server);
+    place = server.location(`v-${randomUUID()}`, { port: line.port });
+    clock = createManualClock();
+    store = await openS3AudioStore({ ...place, clock });
+  });
+  afterEach(async () => {
+    await store.close();
+    await line.close();
+  });
+
+  describe("its connections", () => {
+    it("are used again: one is enough for calls one after another", async () => {
+      for (let index = 0; index < 20; index++) {
+        await store.put(nameOf(index), soundOf(index));
+        await store.get(nameOf(index));
+        await store.get(nameOf(index + 1));
+        await store.put(nameOf(index), soundOf(index));
+      }
+      expect(line.accepted()).to.equal(1);
+    });
+
+    it("are no more than 32, however many call at once", async () => {
+      await store.put(name, soundOf(1));
+      const all = await Promise.all(Array.from({ length: 300 }, () => store.get(name)));
+      for (const bytes of all) expect(bytes && soundOf(1).equals(bytes)).to.equal(true);
+      expect(line.accepted()).to.be.within(2, 32);
+    });
+
+    it("that the server closed while nobody used them are no failure of the next call", async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
+      line.cut();
+      await store.put(nameOf(20), soundOf(20));
+      expect(await store.get(nameOf(20))).not.to.equal(undefined);
+    });
+
+    it("are gone when the store is closed", async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
+      await store.close();
+      await until(() => line.open() === 0);
+    });
+  });
+
+  describe("a get that is aborted", () => {
+    it("midway throws the signal's reason and ends its connection", async () => {
+      await store.put(name, large);
+      line.slow(100_000);
+      const controller = new AbortController();
+      const answer = thrownBy(store.get(name, controller.signal));
+      const before = line.passed();
+      await until(() => line.passed() > before + 20_000);
+      const reason = new Error("nobody listens any more");
+      controller.abort(reason);
+      expect(await answer).to.equal(reason);
+      await until(() => line.open() === 0);
+    });
+
+    it("leaves no timer behind, nor does any other call", async () => {
+      await thrownBy(store.get(name, AbortSignal.abort()));
+      await store.put(name, soundOf(1));
+      await store.get(name);
+      await store.ping();
+      expect(clock.waiting()).to.equal(0);
+    });
+  });
+
+  describe("a server that does not answer", () => {
+    it("is AudioStoreUnavailable when the time is over, its connections are given up, and it may come back", async () => {
+      line.freeze();
+      const outcomes = [store.get(name), store.put(name, soundOf(1)), store.ping()].map(thrownBy);
+      await until(() => line.open() === 3);
+      clock.advance(hour);
+      for (const error of await Promise.all(outcomes)) {
+        expect(error).to.be.instanceOf(AudioStoreUnavailable);
+        expect((error as Error).message).to.match(/^The audio store cannot be (read|written): ETIMEDOUT\.$/);
+      }
+      line.thaw();
+      await until(() => line.open() === 0);
+      await store.put(name, soundOf(1));
+      expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+    });
+
+    it("does not hinder the start: the bucket is made by the first put that comes through", async () => {
+      await line.down();
+      const told: string[] = [];
+      const bucket = `v-${randomUUID()}`;
+      const early = await openS3AudioStore({ ...place, bucket, warn: (sentence) => told.push(sentence) });
+      expect(told).to.deep.equal([
+        "The audio store cannot be opened: ECONNREFUSED. Sounds go there as soon as it can be.",
+      ]);
+      expect(await thrownBy(early.put(name, soundOf(1)))).to.be.instanceOf(AudioStoreUnavailable);
+      await line.up();
+      await early.put(name, soundOf(1));
+      expect(soundOf(1).equals((await early.get(name)) as Buffer)).to.equal(true);
+      await early.close();
+    });
+  });
+
+  describe("a connection that is cut", () => {
+    for (const after of [0, 100, 100_000, 7_000_000]) {
+      it(`after ${after} bytes of an answer is AudioStoreUnavailable, never a part of the object`, async () => {
+        await store.put(name, large);
+        line.cut();
+        line.cutAfter(after);
+        expect(await thrownBy(store.get(name))).to.be.instanceOf(AudioStoreUnavailable);
+        expect(large.equals((await store.get(name)) as Buffer)).to.equal(true);
+      });
+    }
+
+    it("while an object is being put leaves nothing of it", async () => {
+      line.slow(1_000_000);
+      const before = line.passed();
+      const put = thrownBy(store.put(name, large));
+      await until(() => line.passed() > before + 200_000);
+      await line.down();
+      expect(await put).to.be.instanceOf(AudioStoreUnavailable);
+      line.slow(Number.POSITIVE_INFINITY);
+      await line.up();
+      expect(await store.get(name)).to.equal(undefined);
+    });
+  });
+
+  it("is AudioStoreUnavailable for every call in a storm of 503, holds no connection, and is well afterwards", async () => {
+    let storm = false;
+    const moody = await serveLocally((req, res) => {
+      if (storm) return void res.writeHead(503).end(Buffer.alloc(200_000));
+      const { method, url: path, headers } = req;
+      req.pipe(
+        request({ port: server.port, host: "127.0.0.1", method, path, headers }, (answer) =>
+          answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)),
+        ),
+      );
+    });
+    const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+    const stormy = await openS3AudioStore({ ...place, port: behind.port });
+    await stormy.put(name, soundOf(1));
+    storm = true;
+    const outcomes = Array.from({ length: 200 }, (_, index) =>
+      index % 2 ? stormy.get(name) : stormy.put(nameOf(index), soundOf(index)),
+    );
+    for (const error of await Promise.all(outcomes.map(thrownBy)))
+      expect((error as Error).message).to.match(/^The audio store cannot be (read|written): HTTP_503\.$/);
+    storm = false;
+    expect(soundOf(1).equals((await stormy.get(name)) as Buffer)).to.equal(true);
+    expect(behind.accepted()).to.be.at.most(32);
+    await stormy.close();
+    await behind.close();
+    await moody.close();
+  });
+});
+
+describe("the writer of the audio store on an S3 server that is killed and started again", () => {
+  it("loses nothing", async () => {
+    const server = await startMinio();
+    try {
+      const store = await openS3AudioStore(server.location("sounds"));
+      const writer = createStoreWriter({
+        ...{ store, clock: systemClock, log: silent, random: Math.random },
+        ...{ maxPendingBytes: 64 * 1024 * 1024, concurrency: 4, timeoutMs: 30_000, retryForMs: hour },
+      });
+      for (let index = 0; index < 300; index++) writer.put(nameOf(index), soundOf(index));
+      await until(() => writer.stats().written > 50);
+      await server.kill();
+      await until(() => writer.stats().retried > 0);
+      await server.restart();
+      expect(await writer.drain(20_000)).to.equal(0);
+      expect(writer.stats()).to.include({ written: 300, lost: 0 });
+      for (let index = 0; index < 300; index++)
+        expect(soundOf(index).equals((await store.get(nameOf(index))) as Buffer)).to.equal(true);
+      await store.close();
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "nothing was thrown",
+    (error: unknown) => error,
+  );

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { S3Location } from "../../src/audio/s3-audio-store.ts";
+import { freePort } from "./free-port.ts";
+
+/** A real S3 server as a process of its own, on the loopback, in a folder that goes with it. */
+export interface S3Server {
+  readonly port: number;
+  /** What its owner is called, and may do everything by. */
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** A bucket there, made or not, as an `AUDIO_STORE` names it. */
+  location(bucket: string, changes?: Partial<S3Location>): S3Location;
+  /** kill -9, and wait for its end. */
+  kill(): Promise<void>;
+  /** Starts it again where it was; answers when it can be used. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** How a kind of server is run. */
+export interface S3Program {
+  readonly name: "minio" | "versitygw";
+  /** The path of a request that is answered with 200 when it can be used. */
+  readonly readyPath: string;
+  command(place: { port: number; folder: string; accessKey: string; secretKey: string }): {
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
+}
+
+const region = "us-east-1";
+const accessKey = "voxledger-test";
+const secretKey = "a/secret+key=of the tests";
+
+export const startS3Server = async (program: S3Program): Promise<S3Server> => {
+  const file = resolve(import.meta.dirname, "../../.tools/bin", program.name);
+  if (!existsSync(file)) throw new Error(`${file} is missing: run scripts/s3-servers (scripts/test does).`);
+  const folder = await mkdtemp(join(tmpdir(), `voxledger-${program.name}-`));
+  const port = await freePort();
+  const { args, env } = program.command({ port, folder, accessKey, secretKey });
+
+  const launch = async (): Promise<ChildProcess> => {
+    const child = spawn(file, args, {
+      cwd: folder,
+      env: { ...env, HOME: folder },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said: string[] = [];
+    for (const output of [child.stdout, child.stderr]) output.on("data", (chunk) => said.push(String(chunk)));
+    process.once("exit", () => child.kill("SIGKILL"));
+    await ready(`http://127.0.0.1:${port}${program.readyPath}`, () => {
+      if (hasEnded(child)) throw new Error(`${program.name} ended: ${said.join("")}`);
+    });
+    return child;
+  };
+
+  let child = await launch();
+  const kill = async (): Promise<void> => {
+    if (hasEnded(child)) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+
+  return {
+    port,
+    accessKey,
+    secretKey,
+    location: (bucket, changes) => ({
+      ...{ endpoint: "127.0.0.1", port, tls: false, accessKey, secretKey, bucket, region },
+      ...changes,
+    }),
+    kill,
+    restart: async () => {
+      await kill();
+      child = await launch();
+    },
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+/** Asks until it is answered with 200. Fails after 20 s. */
+const ready = async (url: string, check: () => void): Promise<void> => {
+  const signal = AbortSignal.timeout(20_000);
+  for (;;) {
+    check();
+    const answer = await fetch(url, { signal }).catch(() => undefined);
+    await answer?.body?.cancel();
+    if (answer?.ok) return;
+    await delay(20, undefined, { signal });
+  }
+};
+
+/** The place as `AUDIO_STORE` takes it. */
+export const addressOf = (place: S3Location): string => {
+  const [access, secret] = [place.accessKey, place.secretKey].map(encodeURIComponent);
+  const query = new URLSearchParams({ tls: String(place.tls), region: place.region });
+  return `s3://${access}:${secret}@${place.endpoint}:${place.port}/${place.bucket}?${query}`;
+};
