@@ -3,30 +3,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { Unavailable } from "../../src/domain/errors.ts";
-import { createCommandHandler, type Decider } from "../../src/eventstore/command-handler.ts";
+import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 import { start } from "./children.ts";
-
-/** A purse that must never hold more than its limit: the smallest thing that concurrency can spoil. */
-interface Purse {
-  readonly sum: number;
-}
-type PurseEvent = { readonly type: "Added"; readonly data: { readonly id: number; readonly amount: number } };
-
-const purse: Decider<Purse, PurseEvent> = {
-  initial: () => ({ sum: 0 }),
-  evolve: ({ sum }, { data }) => ({ sum: sum + data.amount }),
-};
-
-class Full extends Error {}
-
-const add =
-  (id: number, amount: number, limit: number) =>
-  ({ sum }: Purse): PurseEvent[] => {
-    if (sum + amount > limit) throw new Full();
-    return [{ type: "Added", data: { id, amount } }];
-  };
+import { add, Full, type PurseEvent, purse } from "./purse.ts";
 
 type Fault = "none" | "before" | "after";
 

@@ -4,15 +4,15 @@ import {
   type EventStore,
   EventStoreUnavailable,
   type RecordedEvent,
-  type Retention,
   WrongExpectedRevision,
 } from "../event-store.ts";
+import { waitingRoom } from "../waiting-room.ts";
+import { checkRetention, checkStreamName } from "../what-a-log-keeps.ts";
 import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
-import { checkStreamName, toStored } from "./stored-event.ts";
+import { toStored } from "./stored-event.ts";
 import { readStream } from "./stream-reading.ts";
 import { openSubscriptions } from "./subscription.ts";
-import { waitingRoom } from "./waiting-room.ts";
 import { openWorkerLink } from "./worker-link.ts";
 
 export interface SqliteEventStoreOptions {
@@ -128,13 +128,4 @@ const notOpened = (cause: unknown): EventStoreUnavailable => {
   const { code } = cause as NodeJS.ErrnoException;
   const why = code === "ENOENT" ? "there is none" : code;
   return new EventStoreUnavailable(`the event store's file cannot be opened: ${why}`, { cause });
-};
-
-const checkRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
-  if (maxCount !== undefined && !(Number.isSafeInteger(maxCount) && maxCount > 0)) {
-    throw new RangeError("maxCount is a positive integer");
-  }
-  if (maxAgeSeconds !== undefined && !(Number.isFinite(maxAgeSeconds) && maxAgeSeconds > 0)) {
-    throw new RangeError("maxAgeSeconds is a positive number");
-  }
 };

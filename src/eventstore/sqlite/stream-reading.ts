@@ -1,4 +1,5 @@
 import type { ReadOptions, RecordedEvent } from "../event-store.ts";
+import { checkNatural } from "../what-a-log-keeps.ts";
 import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
@@ -14,10 +15,7 @@ export async function* readStream(
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const backwards = direction === "backwards";
   const start = from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
-  for (const number of [start, limit]) {
-    if (!Number.isSafeInteger(number) || number < 0)
-      throw new RangeError("from and limit are natural numbers");
-  }
+  checkNatural(start, limit);
   signal?.throwIfAborted();
   let next = readAhead(reader, { stream, backwards, from: start, limit });
   let left = limit;

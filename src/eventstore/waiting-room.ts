@@ -1,4 +1,4 @@
-import { EventStoreUnavailable } from "../event-store.ts";
+import { EventStoreUnavailable } from "./event-store.ts";
 
 const maxEvents = 100_000;
 const maxCharacters = 64 * 1024 * 1024;

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type EventStore, EventStoreUnavailable } from "../event-store.ts";
+import { waitingRoom } from "../waiting-room.ts";
+import { checkRetention, checkStreamName } from "../what-a-log-keeps.ts";
+import { openAppender, toAppendable } from "./appender.ts";
+import { CredentialsRefused } from "./failures.ts";
+import { keepClient } from "./kept-client.ts";
+import { openLogReader } from "./log-reader.ts";
+import { setRetention } from "./retention.ts";
+import { sharedAppendingClient } from "./shared-client.ts";
+import { openSubscriptions } from "./subscription.ts";
+
+export interface EsdbEventStoreOptions {
+  /** EventStoreDB's connection string: `esdb://…` or `esdb+discover://…`. */
+  readonly url: string;
+  /** Refuses to append. Default false. */
+  readonly readOnly?: boolean;
+  /** How long an append waits for its answer; after that its outcome is unknown. Default 2,000. */
+  readonly appendTimeoutMs?: number;
+  /** How long a read waits for the next of its events. Default 5,000. */
+  readonly readTimeoutMs?: number;
+  /** How long to wait at first for a server that can be reached. Default 10,000. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * Opens a log that an EventStoreDB (KurrentDB) server or cluster keeps, from 23.10 on.
+ * @throws {TypeError} when the connection string cannot be used; nothing of it is repeated
+ * @throws {EventStoreUnavailable} when no server can be reached, or it refuses the credentials
+ */
+export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promise<EventStore> => {
+  const { url, readOnly = false, appendTimeoutMs = 2_000, readTimeoutMs = 5_000 } = options;
+  const reading = keepClient(url);
+  const appending = sharedAppendingClient(url);
+  const reader = openLogReader(reading, readTimeoutMs);
+  const appender = openAppender(appending, reader, appendTimeoutMs);
+  const subscriptions = openSubscriptions(reading, reader);
+  const waiting = waitingRoom();
+  const underWay = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  const mayWrite = (stream: string): void => {
+    if (readOnly) throw new TypeError("the event store was opened for reading");
+    checkStreamName(stream);
+    if (stream.startsWith("$")) throw new TypeError("streams whose names begin with $ are the server's own");
+  };
+
+  const mustBeOpen = (): void => {
+    if (closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
+  };
+
+  const finished = <T>(write: Promise<T>): Promise<T> => {
+    underWay.add(write);
+    const done = () => underWay.delete(write);
+    write.then(done, done);
+    return write;
+  };
+
+  const ping = async (): Promise<void> => {
+    mustBeOpen();
+    await reader.head();
+  };
+
+  const close = async (): Promise<void> => {
+    subscriptions.close();
+    await Promise.allSettled(underWay);
+    await Promise.all([appending.close(), reading.close()]);
+  };
+
+  const store: EventStore = {
+    async append(stream, events, expected) {
+      mayWrite(stream);
+      const { events: appendable, bytes } = toAppendable(events);
+      mustBeOpen();
+      const leave = waiting.enter(events.length, bytes);
+      try {
+        return await finished(appender.append(stream, appendable, expected));
+      } finally {
+        leave();
+      }
+    },
+    readStream: (stream, readOptions) => reader.stream(stream, readOptions),
+    async eventAt(position) {
+      const event = await reader.at(position);
+      if (!event) return undefined;
+      // The log shows what retention hides from its stream, until the server's next scavenge.
+      for await (const { id } of reader.stream(event.stream, { from: event.revision, limit: 1 })) {
+        if (id === event.id) return event;
+      }
+      return undefined;
+    },
+    subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
+    async setRetention(stream, retention) {
+      mayWrite(stream);
+      checkRetention(retention);
+      mustBeOpen();
+      await finished(setRetention(appender, reader, stream, retention));
+    },
+    ping,
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+
+  try {
+    await firstContact(ping, options.patienceMs ?? 10_000);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+};
+
+const knockEveryMs = 250;
+
+/** Services and their databases are often started together. */
+const firstContact = async (ping: () => Promise<void>, patienceMs: number): Promise<void> => {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ping();
+    } catch (error) {
+      if (error instanceof CredentialsRefused || performance.now() > end) throw error;
+      await delay(knockEveryMs);
+    }
+  }
+};

@@ -1,0 +1,81 @@
+import {
+  AccessDeniedError,
+  MaxAppendSizeExceededError,
+  NotLeaderError,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from "@eventstore/db-client";
+import { EventStoreUnavailable, type ExpectedRevision, WrongExpectedRevision } from "../event-store.ts";
+
+/** gRPC's codes that matter here (https://grpc.io/docs/guides/status-codes). */
+const code = { invalidArgument: 3, permissionDenied: 7, aborted: 10, unimplemented: 12, unauthenticated: 16 };
+
+const answers = [
+  MaxAppendSizeExceededError,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+];
+
+/**
+ * Whether the client is to be replaced. Only an answer to what was asked speaks for it; to another leader it turns by
+ * itself. Codes 2, 13 and 15 never make it reconnect, and errors without a type can be remembered for ever (6.2.1).
+ */
+export const isClientsTrouble = (error: unknown): boolean =>
+  !(
+    error instanceof NotLeaderError ||
+    answers.some((kind) => error instanceof kind) ||
+    isInvalid(error) ||
+    isTooSlow(error)
+  );
+
+/** The server stopped telling because the consumer was slower than the log grew: subscribe again, nothing is wrong. */
+export const isTooSlow = (error: unknown): boolean => codeOf(error) === code.aborted;
+
+/** Nothing can be read from there: no event begins at such a position. */
+export const isInvalid = (error: unknown): boolean =>
+  codeOf(error) === code.invalidArgument || /InvalidPosition/.test((error as Error)?.message);
+
+/** Trying again with the same credentials would not help. */
+export class CredentialsRefused extends EventStoreUnavailable {}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AccessDeniedError ||
+  codeOf(error) === code.permissionDenied ||
+  codeOf(error) === code.unauthenticated;
+
+/** The server does not speak of that at all. */
+export const isUnimplemented = (error: unknown): boolean => codeOf(error) === code.unimplemented;
+
+export const isNoStream = (error: unknown): boolean => error instanceof StreamNotFoundError;
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown })?.code;
+
+/** The port's word for what came of an append. */
+export const appendFailure = (error: unknown, stream: string, expected: ExpectedRevision): Error => {
+  if (error instanceof WrongExpectedVersionError) {
+    const { actualVersion } = error;
+    return new WrongExpectedRevision(
+      stream,
+      expected,
+      actualVersion === "no_stream" ? -1 : Number(actualVersion),
+    );
+  }
+  if (error instanceof MaxAppendSizeExceededError)
+    return new RangeError("the event store takes smaller appends only");
+  if (error instanceof StreamDeletedError) return new Error("the stream was deleted for good");
+  return unavailable(error);
+};
+
+/** What the client says quotes addresses and keeps the whole call: its kind is enough. */
+export const unavailable = (error: unknown): EventStoreUnavailable => {
+  if (error instanceof EventStoreUnavailable) return error;
+  const { type } = error as { type?: unknown };
+  const kind = [typeof type === "string" ? type : "error", codeOf(error)].filter(
+    (part) => part !== undefined,
+  );
+  const cause = new Error(`EventStoreDB client: ${kind.join(", code ")}`);
+  if (isRefusal(error)) return new CredentialsRefused("the event store refuses the credentials", { cause });
+  return new EventStoreUnavailable("the event store cannot be reached", { cause });
+};

@@ -1,0 +1,150 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { expect } from "chai";
+import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { createProjectionRunner } from "../../projections/runner.ts";
+import { installProjections } from "../../src/application/server-projections.ts";
+import { openEsdbEventStore } from "../../src/eventstore/esdb/esdb-event-store.ts";
+import { openEsdbProjectionServer } from "../../src/eventstore/esdb/projection-server.ts";
+import { EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import type { ProjectionServer } from "../../src/eventstore/projection-server.ts";
+import { uuidv7 } from "../../src/eventstore/uuid.ts";
+import { rejection } from "../rejection.ts";
+import { type EsdbNode, type EsdbNodeOptions, startEsdbNode } from "../support/esdb-node/node.ts";
+import { served } from "../support/served.ts";
+
+const cli = join(import.meta.dirname, "../../src/cli.ts");
+const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v1", "voxledger-rate-v1"];
+const atOnce = { looks: 1, everyMs: 0 };
+
+describe("projections in an EventStoreDB server", () => {
+  let node: EsdbNode;
+  let server: ProjectionServer;
+
+  const start = async (options: EsdbNodeOptions = {}): Promise<void> => {
+    node = await startEsdbNode(options);
+    server = openEsdbProjectionServer({ url: node.url });
+  };
+  afterEach(async () => {
+    await server.close();
+    await node.close();
+  });
+
+  const voxledger = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, EVENT_STORE: node.url };
+    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { exitCode, stdout, stderr };
+  };
+
+  const install = async () => {
+    const { exitCode, stdout, stderr } = await voxledger("projections", "install", "--json");
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+
+  it("are created by the command, and updated when it is repeated", async () => {
+    await start();
+    const running = (done: string) => names.map((name) => ({ name, done, state: "running" }));
+    expect(await install()).to.deep.equal(running("created"));
+    expect(await install()).to.deep.equal(running("updated"));
+    expect(await server.list()).to.deep.equal(names.map((name) => ({ name, state: "running" })));
+  });
+
+  it("run again after they were stopped", async () => {
+    await start();
+    await install();
+    await server.disable("voxledger-rate-v1");
+    await install();
+    expect((await server.list()).map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
+  });
+
+  it("hold what the service's own view holds, in the server itself", async () => {
+    await start();
+    await install();
+    const store = await openEsdbEventStore({ url: node.url });
+    const client = EventStoreDBClient.connectionString(node.url);
+    try {
+      for (const characters of [7, 0, 35]) {
+        const event = { type: "SynthesisServed", data: served({ characters }), metadata: {} };
+        await store.append("usage-k1-2026-11", [{ id: uuidv7(Date.now()), ...event }], "any");
+      }
+      const runner = createProjectionRunner({ store, projections: [monthlyQuota] });
+      await runner.start();
+      const own = runner.view(monthlyQuota).get("usage-k1-2026-11");
+      await runner.close();
+      expect(own).to.deep.equal({ used: 42, requests: 3, revision: 2 });
+      const partition = "usage-k1-2026-11";
+      const state = await client.getProjectionState("voxledger-monthly-quota-v1", { partition });
+      expect(state).to.deep.equal(own);
+    } finally {
+      await store.close();
+      await client.dispose();
+    }
+  });
+
+  it("of another version are disabled when a new one takes their place, and no others", async () => {
+    await start();
+    const script = "fromAll().partitionBy(function () { return null; }).when({});";
+    for (const name of ["voxledger-x-v1", "voxledger-x-v12", "voxledger-x-vintage", "others-x-v1"]) {
+      await server.create(name, script);
+    }
+    const wanted = [{ name: "voxledger-x-v2", family: "voxledger-x-v", query: script }];
+    expect(await installProjections(server, wanted, atOnce)).to.deep.equal([
+      { name: "voxledger-x-v2", done: "created", state: "running", reason: undefined },
+      { name: "voxledger-x-v1", done: "disabled", state: "stopped", reason: undefined },
+      { name: "voxledger-x-v12", done: "disabled", state: "stopped", reason: undefined },
+    ]);
+    const running = (await server.list()).filter(({ state }) => state === "running");
+    expect(running.map(({ name }) => name)).to.deep.equal([
+      "voxledger-x-vintage",
+      "others-x-v1",
+      "voxledger-x-v2",
+    ]);
+  });
+
+  it("that the server cannot run are told with its reason", async () => {
+    await start();
+    const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromNowhere();" }];
+    const [installed] = await installProjections(server, wanted, atOnce);
+    expect(installed).to.include({ done: "created", state: "faulted" });
+    expect(installed?.reason).to.contain("fromNowhere");
+  });
+
+  it("are refused in one line by a server that runs none", async () => {
+    await start({ projections: false });
+    expect(await rejection(server.list())).to.be.instanceOf(EventStoreUnavailable);
+    const { exitCode, stdout, stderr } = await voxledger("projections", "install");
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
+    expect(stderr).to.equal("error: the server runs no projections (its setting RunProjections)\n");
+  });
+});
+
+describe("projections for a server, without one", () => {
+  const voxledger = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, EVENT_STORE: "sqlite:/nowhere/events.db" };
+    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { stdout, stderr };
+  };
+
+  it("are printed, all of them or one", async () => {
+    const { stdout } = await voxledger("projections", "show", "--json");
+    const shown: { name: string; query: string }[] = JSON.parse(stdout);
+    expect(shown.map(({ name }) => name)).to.deep.equal(names);
+    const one = await voxledger("projections", "show", "voxledger-rate-v1");
+    expect(one.stdout.trim()).to.equal(shown[2]?.query.trim());
+  });
+
+  it("cannot be installed: the embedded store runs none", async () => {
+    const { stderr } = await voxledger("projections", "install");
+    expect(stderr).to.equal("error: EVENT_STORE: only EventStoreDB runs projections of its own\n");
+  });
+});

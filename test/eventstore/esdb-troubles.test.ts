@@ -1,0 +1,303 @@
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { expect } from "chai";
+import { openEsdbEventStore } from "../../src/eventstore/esdb/esdb-event-store.ts";
+import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import { event, eventsOf, fill, ids, read, thrownBy, told } from "../contracts/event-store/events.ts";
+import { type EsdbNode, startEsdbNode } from "../support/esdb-node/node.ts";
+import { until } from "../support/processes.ts";
+import { inFolder } from "./children.ts";
+
+const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
+
+const expectUnavailable = async (action: () => Promise<unknown>): Promise<void> => {
+  expect(await thrownBy(action)).to.be.instanceOf(EventStoreUnavailable);
+};
+
+/** Again and again, as the command handler does it, with the same ids. */
+const persistently = async <T>(action: () => Promise<T>): Promise<T> => {
+  for (let left = 50; ; left--) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable) || left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+};
+
+describe("EventStoreDB's client in trouble", () => {
+  let node: EsdbNode;
+  /** Is soon out of patience. */
+  let store: EventStore;
+  /** For what takes long and is not in question. */
+  let patient: EventStore;
+
+  beforeEach(async () => {
+    node = await startEsdbNode();
+    store = await openEsdbEventStore({ url: node.url, ...quick });
+    patient = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+  });
+
+  afterEach(async () => {
+    node.faults.thawAppends();
+    node.faults.accept();
+    await store.close();
+    await patient.close();
+    await node.close();
+  });
+
+  const inFlight = async (count: number): Promise<Promise<unknown>[]> => {
+    await store.append("first", [event()], "none");
+    node.faults.freezeAppends();
+    const appends = eventsOf(count).map((fact, n) => store.append(`s${n}`, [fact], "none"));
+    for (const append of appends) append.catch(() => {});
+    await until("all of them are under way", () => node.faults.frozen === count);
+    return appends;
+  };
+
+  it("fails all appends under way when their stream breaks, of every store in the process, and takes the repeats", async () => {
+    await store.append("warm", [event()], "none");
+    const other = await openEsdbEventStore({ url: node.url, ...quick });
+    const facts = eventsOf(20);
+    const appendAll = () => facts.map((fact, n) => (n % 2 ? other : store).append(`s${n}`, [fact], "none"));
+    node.faults.freezeAppends();
+    const first = appendAll();
+    for (const append of first) append.catch(() => {});
+    await until("all of them are under way", () => node.faults.frozen === facts.length);
+    node.faults.breakBatchStreams(2);
+    for (const append of first) await expectUnavailable(() => append);
+    node.faults.thawAppends();
+    await Promise.all(facts.map((fact, n) => persistently(() => store.append(`s${n}`, [fact], "none"))));
+    expect(
+      ids(await told(store))
+        .toSorted()
+        .slice(0, 21),
+    ).to.have.length(21);
+    await other.close();
+  });
+
+  it("gives up an append that a frozen server holds, whose repeat is stored once", async () => {
+    await store.append("s", [event()], "none");
+    node.faults.freezeAppends();
+    const fact = event();
+    await expectUnavailable(() => store.append("s", [fact], 0));
+    node.faults.thawAppends();
+    expect((await persistently(() => store.append("s", [fact], 0))).revision).to.equal(1);
+    expect(ids(await read(store, "s")).slice(1)).to.deep.equal([fact.id]);
+  });
+
+  it("repeats what was stored and not answered", async () => {
+    for (const expected of ["none", "any"] as const) {
+      node.faults.loseAnswers(1);
+      const fact = event();
+      await expectUnavailable(() => store.append(expected, [fact], expected));
+      expect((await persistently(() => store.append(expected, [fact], expected))).revision).to.equal(0);
+      expect(await read(store, expected)).to.have.length(1);
+    }
+  });
+
+  it("recovers from a stream of appends that the server has ended with OK", async () => {
+    await store.append("s", [event()], "none");
+    node.faults.endBatchStreams();
+    const fact = event();
+    await persistently(() => store.append("s", [fact], 0));
+    expect(await read(store, "s")).to.have.length(2);
+  });
+
+  it("recovers when the server's features were refused or never told", async () => {
+    node.faults.refuse(13);
+    await expectUnavailable(() => store.append("s", [event()], "none"));
+    node.faults.accept();
+    await persistently(() => store.append("s", [event()], "none"));
+
+    const late = await startEsdbNode();
+    const other = await openEsdbEventStore({ url: late.url, ...quick });
+    late.faults.freezeAppends();
+    const fact = event();
+    await expectUnavailable(() => other.append("s", [fact], "none"));
+    late.faults.thawAppends();
+    await persistently(() => other.append("s", [fact], "none"));
+    expect(await read(other, "s")).to.have.length(1);
+    await other.close();
+    await late.close();
+  });
+
+  for (const code of [2, 13, 14, 15]) {
+    it(`recovers from refusals and broken streams with code ${code}`, async () => {
+      await store.append("s", [event()], "none");
+      node.faults.refuse(code);
+      await expectUnavailable(() => store.append("s", [event()], 0));
+      await expectUnavailable(() => read(store, "s"));
+      await expectUnavailable(() => store.ping());
+      await expectUnavailable(() => told(store));
+      node.faults.accept();
+      await persistently(() => store.append("s", [event()], 0));
+      await persistently(() => store.ping());
+      node.faults.breakBatchStreams(code);
+      await persistently(() => store.append("s", [event()], 1));
+      expect(await persistently(() => read(store, "s"))).to.have.length(3);
+    });
+  }
+
+  it("tells no position that is ahead of the events, whatever the server's checkpoints say", async () => {
+    for (let n = 0; n < 5; n++) {
+      await fill(patient, "other", 1_500);
+      await store.append("mine", [event()], "any");
+    }
+    let last = -1;
+    let count = 0;
+    for await (const { events, position } of store.subscribe({ prefixes: ["mine"] })) {
+      last = events.at(-1)?.position ?? last;
+      expect(position).to.equal(last);
+      count += events.length;
+      if (count === 5) break;
+    }
+  });
+
+  for (const [how, code] of [
+    ["with OK", undefined],
+    ["with an error", 13],
+  ] as const) {
+    it(`tells that the server has ended the subscription ${how}, also while nobody listens`, async () => {
+      const batches = store.subscribe()[Symbol.asyncIterator]();
+      await batches.next();
+      node.faults.dropSubscriptions(code);
+      await until("it is over", () => node.faults.open.subscriptions === 0);
+      await expectUnavailable(() => batches.next());
+      const waiting = store.subscribe()[Symbol.asyncIterator]();
+      await persistently(() => waiting.next());
+      const next = waiting.next();
+      node.faults.dropSubscriptions(code);
+      await expectUnavailable(() => next);
+    });
+  }
+
+  it("goes on by itself where the server found it too slow", async () => {
+    const aborted = 10;
+    const first = await store.append("s", eventsOf(3), "none");
+    const batches = store.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    await store.append("s", eventsOf(3), first.revision);
+    node.faults.dropSubscriptions(aborted);
+    const heard: number[] = [];
+    while (heard.length < 3) {
+      const { value } = await batches.next();
+      for (const { revision } of (value as EventBatch).events) heard.push(revision);
+    }
+    expect(heard).to.deep.equal([3, 4, 5]);
+    await batches.return?.();
+  });
+
+  it("leaves no call behind when reads and subscriptions are left", async () => {
+    await fill(patient, "s", 3_000);
+    for await (const _ of store.readStream("s")) break;
+    for await (const _ of store.subscribe()) break;
+    await store.subscribe()[Symbol.asyncIterator]().return?.();
+    const { open } = node.faults;
+    await until("all are ended", () => node.faults.open.reads + node.faults.open.subscriptions === 0);
+    expect(open.batches).to.equal(1);
+  });
+
+  it("holds the server back while the consumer does not ask", async () => {
+    const heavy = { text: "x".repeat(2_000) };
+    for (let n = 0; n < 40; n++) {
+      await patient.append(
+        "s",
+        Array.from({ length: 200 }, () => event(heavy)),
+        "any",
+      );
+    }
+    const batches = patient.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    let before: number;
+    do {
+      before = node.faults.told;
+      for (let looks = 0; looks < 10; looks++) await patient.ping();
+    } while (node.faults.told > before);
+    expect(before).to.be.below(6_000);
+    await batches.return?.();
+  });
+
+  it("survives connections that are cut, and loses and doubles nothing", async () => {
+    await store.append("s", [event()], "none");
+    const facts = eventsOf(300);
+    const appends = Promise.all(
+      facts.map((fact, n) => persistently(() => store.append(`s-${n}`, [fact], "none"))),
+    );
+    for (let cuts = 0; cuts < 3; cuts++) {
+      node.faults.killConnections();
+      await persistently(() => store.ping());
+    }
+    await appends;
+    const heard = (await persistently(() => told(store, { prefixes: ["s-"] }))).map(({ id }) => id);
+    expect(heard.toSorted()).to.deep.equal(ids(facts).toSorted());
+  });
+
+  it("is unavailable while the server is down, and is back with it", () =>
+    inFolder(async (folder) => {
+      const dataFile = `${folder}/log`;
+      const first = await startEsdbNode({ dataFile });
+      const other = await openEsdbEventStore({ url: first.url, ...quick });
+      await other.append("s", [event()], "none");
+      await first.close();
+      await expectUnavailable(() => other.append("s", [event()], 0));
+      await expectUnavailable(() => other.ping());
+      const second = await startEsdbNode({ dataFile, port: first.port });
+      await persistently(() => other.append("s", [event()], 0));
+      expect(await persistently(() => read(other, "s"))).to.have.length(2);
+      await other.close();
+      await second.close();
+    }));
+
+  it("says so when there is no server at the first append", async () => {
+    await node.close();
+    await expectUnavailable(() => store.append("s", [event()], "none"));
+    node = await startEsdbNode({ port: node.port });
+    await persistently(() => store.append("s", [event()], "none"));
+  });
+
+  it("goes to the leader that a follower names", async () => {
+    const leader = await startEsdbNode();
+    await store.append("s", [event()], "none");
+    node.faults.notLeaderOnce({ host: "127.0.0.1", port: leader.port });
+    const fact = event();
+    await expectUnavailable(() => store.append("led", [fact], "none"));
+    await persistently(() => store.append("led", [fact], "none"));
+    const there = await openEsdbEventStore({ url: leader.url, ...quick });
+    expect(ids(await read(there, "led"))).to.deep.equal([fact.id]);
+    await there.close();
+    await leader.close();
+  });
+
+  it("finds the position of a repeat that an older server answers without one", async () => {
+    const facts = eventsOf(3);
+    const first = await store.append("s", facts, "none");
+    node.faults.leavePositionsOut();
+    expect(await store.append("s", facts, "none")).to.deep.equal(first);
+  });
+
+  it("with an exact revision, recognises a repeat also where the server has forgotten the ids", async () => {
+    const facts = eventsOf(3);
+    const first = await store.append("s", facts, "none");
+    node.faults.forgetIds();
+    expect(await store.append("s", facts, "none")).to.deep.equal(first);
+  });
+
+  it("ends what waits when it is closed, within the append's own time", async () => {
+    const appends = await inFlight(5);
+    await store.close();
+    for (const append of appends) await expectUnavailable(() => append);
+  });
+
+  it("keeps correlation and causation under the server's own names", async () => {
+    const metadata = { correlationId: "c", causationId: "d", actor: "cli", traceparent: "00-a-b-01" };
+    await store.append("s", [{ ...event(), metadata }], "none");
+    const raw = EventStoreDBClient.connectionString(node.url);
+    for await (const { event: seen } of raw.readStream("s")) {
+      const { correlationId: $correlationId, causationId: $causationId, ...rest } = metadata;
+      expect(seen?.metadata).to.deep.equal({ ...rest, $correlationId, $causationId });
+    }
+    await raw.dispose();
+    expect((await read(store, "s"))[0]?.metadata).to.deep.equal(metadata);
+  });
+});

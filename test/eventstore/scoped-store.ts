@@ -1,0 +1,49 @@
+import type { EventBatch, EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
+
+/**
+ * A part of a log that others use too: its streams' names begin with the scope, and its subscriptions begin after the
+ * position, unless they are told where.
+ */
+export const scopedStore = (store: EventStore, scope: string, beginning: number): EventStore => {
+  const inside = <E extends RecordedEvent>(event: E): E => ({
+    ...event,
+    stream: event.stream.slice(scope.length),
+  });
+
+  async function* insideAll(events: AsyncIterable<RecordedEvent>): AsyncGenerator<RecordedEvent> {
+    for await (const event of events) yield inside(event);
+  }
+
+  const told = (batch: EventBatch): EventBatch => ({ ...batch, events: batch.events.map(inside) });
+
+  return {
+    append: (stream, events, expected) =>
+      store.append(scope + stream, events, expected).catch((error) => {
+        if (error.stream === scope + stream) error.stream = stream;
+        throw error;
+      }),
+    readStream: (stream, options) => insideAll(store.readStream(scope + stream, options)),
+    eventAt: async (position) => {
+      const event = await store.eventAt(position);
+      return event?.stream.startsWith(scope) ? inside(event) : undefined;
+    },
+    subscribe: ({ after = beginning, prefixes = [], signal } = {}) => {
+      const scoped = prefixes.length === 0 ? [scope] : prefixes.map((prefix) => scope + prefix);
+      const batches = store.subscribe({ after, prefixes: scoped, ...(signal && { signal }) });
+      return {
+        [Symbol.asyncIterator]: () => {
+          const iterator = batches[Symbol.asyncIterator]();
+          const passOn = ({ value, done }: IteratorResult<EventBatch>): IteratorResult<EventBatch> =>
+            done ? { value, done } : { value: told(value), done: false };
+          return {
+            next: async () => passOn(await iterator.next()),
+            return: async () => (await iterator.return?.()) ?? { value: undefined, done: true },
+          };
+        },
+      };
+    },
+    setRetention: (stream, retention) => store.setRetention(scope + stream, retention),
+    ping: store.ping,
+    close: store.close,
+  };
+};

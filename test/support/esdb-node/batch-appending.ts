@@ -1,0 +1,104 @@
+import type { BatchAppendReq, BatchAppendResp } from "@eventstore/db-client/generated/streams_pb.js";
+import type { handleBidiStreamingCall } from "@grpc/grpc-js";
+import { isTooBig, nameOf, toProposed } from "./appending.ts";
+import type { EventLog } from "./event-log.ts";
+import type { OpenCall, Switchboard } from "./fault-switchboard.ts";
+import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
+import { Any, GoogleEmpty, grpc, sharedMessages, statusMessages, streamMessages } from "./wire.ts";
+
+interface Append {
+  readonly request: BatchAppendReq;
+  readonly options: BatchAppendReq.Options | undefined;
+  readonly proposed: ProposedEvent[];
+}
+
+/** One stream of many appends, told apart by their correlation ids; a big one comes in several messages. */
+export const batchAppending =
+  (log: EventLog, board: Switchboard): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+  (call) => {
+    const open = new Map<string, Append>();
+    const handle: OpenCall = { end: () => call.end(), fail: (error) => void call.emit("error", error) };
+    board.batches.add(handle);
+    const gone = (): void => void board.batches.delete(handle);
+
+    const judge = ({ options, proposed }: Append): Answer | "too big" => {
+      if (isTooBig(proposed)) return "too big";
+      return log.append(nameOf(options?.getStreamIdentifier()), proposed, expectedOf(options));
+    };
+
+    const settle = (append: Append): void => {
+      const outcome = judge(append);
+      if (board.losesAnswer() || !board.batches.has(handle)) return;
+      const response = new streamMessages.BatchAppendResp()
+        .setCorrelationId(append.request.getCorrelationId())
+        .setStreamIdentifier(append.options?.getStreamIdentifier());
+      call.write(fill(response, outcome, board));
+    };
+
+    call.on("data", (request: BatchAppendReq) => {
+      const refusal = board.refusalOf(true);
+      if (refusal) return handle.fail(refusal);
+      const correlation = request.getCorrelationId()?.getString() ?? "";
+      const append = open.get(correlation) ?? { request, options: request.getOptions(), proposed: [] };
+      open.set(correlation, append);
+      append.proposed.push(...request.getProposedMessagesList().map(toProposed));
+      if (!request.getIsFinal()) return;
+      open.delete(correlation);
+      board.whenAppendsMove(() => settle(append));
+    });
+    call.on("end", () => {
+      gone();
+      call.end();
+    });
+    call.on("cancelled", gone);
+    call.on("error", gone);
+    call.on("finish", gone);
+  };
+
+const expectedOf = (options: BatchAppendReq.Options | undefined): Expected => {
+  if (options?.hasStreamPosition()) return Number(options.getStreamPosition());
+  if (options?.hasNoStream()) return "none";
+  return options?.hasStreamExists() ? "exists" : "any";
+};
+
+const fill = (
+  response: BatchAppendResp,
+  outcome: Answer | "too big",
+  board: Switchboard,
+): BatchAppendResp => {
+  if (outcome === "too big") {
+    const detail = new sharedMessages.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendBytes);
+    return response.setError(
+      status(grpc.status.INVALID_ARGUMENT, "MaximumAppendSizeExceeded", detail.serializeBinary()),
+    );
+  }
+  if (outcome.is === "deleted") {
+    const detail = new sharedMessages.StreamDeleted().setStreamIdentifier(response.getStreamIdentifier());
+    return response.setError(
+      status(grpc.status.FAILED_PRECONDITION, "StreamDeleted", detail.serializeBinary()),
+    );
+  }
+  if (outcome.is === "conflict") {
+    const detail = new sharedMessages.WrongExpectedVersion();
+    if (outcome.actual < 0) detail.setCurrentNoStream(new GoogleEmpty());
+    else detail.setCurrentStreamRevision(String(outcome.actual));
+    return response.setError(
+      status(grpc.status.FAILED_PRECONDITION, "WrongExpectedVersion", detail.serializeBinary()),
+    );
+  }
+  const success = new streamMessages.BatchAppendResp.Success().setCurrentRevision(String(outcome.revision));
+  if (!board.tellsPositionOf(outcome.is === "repeated")) {
+    return response.setSuccess(success.setNoPosition(new GoogleEmpty()));
+  }
+  const position = new sharedMessages.AllStreamPosition()
+    .setCommitPosition(String(outcome.position))
+    .setPreparePosition(String(outcome.position));
+  return response.setSuccess(success.setPosition(position));
+};
+
+/** A `google.rpc.Status` whose detail the client knows by its exact type name. */
+const status = (code: number, type: string, bytes: Uint8Array) => {
+  const details = new Any();
+  details.pack(bytes, `event_store.client.${type}`);
+  return new statusMessages.Status().setCode(code).setMessage(type).setDetails(details);
+};

@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import type { ClusterInfo } from "@eventstore/db-client/generated/gossip_pb.js";
+import type { SupportedMethods } from "@eventstore/db-client/generated/serverfeatures_pb.js";
+import type { Empty } from "@eventstore/db-client/generated/shared_pb.js";
+import type { handleUnaryCall } from "@grpc/grpc-js";
+import type { Switchboard } from "./fault-switchboard.ts";
+import { featureMessages, gossipMessages, StreamsService, uuidOf } from "./wire.ts";
+
+/** Where a node can be reached. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tells clients that discover a cluster where its leader is. */
+export const gossip =
+  (leader: () => Endpoint): handleUnaryCall<Empty, ClusterInfo> =>
+  (_call, answer) => {
+    const { host, port } = leader();
+    const member = new gossipMessages.MemberInfo()
+      .setInstanceId(uuidOf(randomUUID()))
+      .setTimeStamp("0")
+      .setState(gossipMessages.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossipMessages.EndPoint().setAddress(host).setPort(port));
+    answer(null, new gossipMessages.ClusterInfo().setMembersList([member]));
+  };
+
+/** Tells clients that they may send appends as one stream. */
+export const supportedMethods =
+  (board: Switchboard): handleUnaryCall<Empty, SupportedMethods> =>
+  (_call, answer) => {
+    const refusal = board.refusalOf(false);
+    if (refusal) return answer(refusal);
+    const methods = Object.values(StreamsService).map(({ path }) => {
+      const [, service = "", method = ""] = path.split("/");
+      return new featureMessages.SupportedMethod()
+        .setServiceName(service.toLowerCase())
+        .setMethodName(method.toLowerCase());
+    });
+    const supported = new featureMessages.SupportedMethods()
+      .setMethodsList(methods)
+      .setEventStoreServerVersion("24.10.0");
+    board.whenAppendsMove(() => answer(null, supported));
+  };

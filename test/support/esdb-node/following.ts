@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { ReadReq } from "@eventstore/db-client/generated/streams_pb.js";
+import {
+  caughtUp,
+  checkpointAt,
+  confirmation,
+  firstOf,
+  type ReadCall,
+  toResponse,
+  write,
+} from "./answering-reads.ts";
+import type { EventLog } from "./event-log.ts";
+import type { LoggedEvent } from "./logged-event.ts";
+
+/** Events considered between two checkpoints, times the client's multiplier. */
+const defaultSearchWindow = 32;
+
+/**
+ * A subscription to $all: what is after the position, then what comes. With a filter it tells now and then how far it has
+ * looked; that it has caught up it says once, when it first reaches the end.
+ */
+export const follow = async (
+  log: EventLog,
+  call: ReadCall,
+  options: ReadReq.Options,
+  isOpen: () => boolean,
+  noteTold: () => void,
+): Promise<void> => {
+  const passes = filterOf(options);
+  const checkpointEvery = checkpointInterval(options);
+  let next = startOf(log, options);
+  let considered = 0;
+  let live = false;
+  await write(call, confirmation(randomUUID()));
+  while (isOpen()) {
+    const event = log.all[next];
+    if (event === undefined) {
+      if (!live) await write(call, caughtUp());
+      live = true;
+      if (next === log.all.length) await firstOf(call, [], log.onAppend);
+      continue;
+    }
+    next += 1;
+    considered += 1;
+    if (passes(event)) {
+      noteTold();
+      await write(call, toResponse(event));
+    }
+    if (checkpointEvery > 0 && considered % checkpointEvery === 0) {
+      await write(call, checkpointAt(event.position));
+    }
+  }
+};
+
+const startOf = (log: EventLog, options: ReadReq.Options): number => {
+  const all = options.getAll();
+  if (all?.hasEnd()) return log.all.length;
+  return all?.hasPosition() ? log.indexAt(Number(all.getPosition()?.getCommitPosition()) + 1) : 0;
+};
+
+const filterOf = (options: ReadReq.Options): ((event: LoggedEvent) => boolean) => {
+  const filter = options.getFilter();
+  if (!filter) return () => true;
+  const byStream = filter.getStreamIdentifier();
+  const expression = byStream ?? filter.getEventType();
+  const prefixes = expression?.getPrefixList() ?? [];
+  const pattern = new RegExp(expression?.getRegex() ?? "");
+  return ({ stream, type }) => {
+    const text = byStream ? stream : type;
+    return prefixes.length > 0 ? prefixes.some((prefix) => text.startsWith(prefix)) : pattern.test(text);
+  };
+};
+
+const checkpointInterval = (options: ReadReq.Options): number => {
+  const filter = options.getFilter();
+  if (!filter) return 0;
+  const window = filter.hasMax() ? filter.getMax() : defaultSearchWindow;
+  return window * filter.getCheckpointintervalmultiplier();
+};

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { ServerCredentials, ServerInterceptingCallInterface } from "@grpc/grpc-js";
+import { appending } from "./appending.ts";
+import { batchAppending } from "./batch-appending.ts";
+import { type Endpoint, gossip, supportedMethods } from "./cluster.ts";
+import { deleting, tombstoning } from "./deleting.ts";
+import { openEventLog } from "./event-log.ts";
+import { createSwitchboard } from "./fault-switchboard.ts";
+import type { Faults } from "./faults.ts";
+import { projecting } from "./projecting.ts";
+import { reading } from "./reading.ts";
+import { GossipService, grpc, ProjectionsService, ServerFeaturesService, StreamsService } from "./wire.ts";
+
+export interface EsdbNodeOptions {
+  /** Default: any that is free. */
+  readonly port?: number;
+  /** Where the log is kept, so that a later node goes on with it. Default: in memory alone. */
+  readonly dataFile?: string;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** Serves TLS with this key and certificate (PEM). */
+  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  /** The only credentials (`user:password`) that are let in; asked for over TLS alone, as clients send none without. */
+  readonly credentials?: string;
+  /** Whether it runs projections. Default true. */
+  readonly projections?: boolean;
+  /** Where discovery is sent to. Default: here. */
+  readonly leader?: () => Endpoint;
+}
+
+export interface EsdbNode {
+  /** What a client connects to. */
+  readonly url: string;
+  readonly port: number;
+  readonly faults: Faults;
+  /** Cuts what is open and ends; the data file stays. */
+  close(): Promise<void>;
+}
+
+const host = "127.0.0.1";
+
+/** Starts a small node that speaks to EventStoreDB clients over TCP. */
+export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<EsdbNode> => {
+  const log = openEventLog(options);
+  const sockets = new Set<Socket>();
+  const board = createSwitchboard(log.forgetIds, () => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const server = new grpc.Server({ interceptors: options.credentials ? [letIn(options.credentials)] : [] });
+  server.addService(StreamsService, {
+    read: reading(log, board),
+    append: appending(log, board),
+    batchAppend: batchAppending(log, board),
+    delete: deleting(log),
+    tombstone: tombstoning(log),
+  });
+  if (options.projections ?? true) server.addService(ProjectionsService, projecting(log));
+  server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(board) });
+  server.addService(GossipService, { read: gossip(options.leader ?? (() => ({ host, port }))) });
+
+  // Through a listener of our own, so that its connections can be cut.
+  const injector = server.createConnectionInjector(serverCredentials(options.tls));
+  const listener = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    injector.injectConnection(socket);
+  });
+  listener.listen(options.port ?? 0, host);
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+
+  return {
+    url: `esdb://${host}:${port}?tls=${options.tls !== undefined}`,
+    port,
+    faults: board.faults,
+    close: async () => {
+      const closed = once(listener, "close");
+      listener.close();
+      injector.destroy();
+      for (const socket of sockets) socket.destroy();
+      server.forceShutdown();
+      await closed;
+      log.close();
+    },
+  };
+};
+
+const serverCredentials = (tls: EsdbNodeOptions["tls"]): ServerCredentials => {
+  if (!tls) return grpc.ServerCredentials.createInsecure();
+  return grpc.ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
+};
+
+/** Turns away every call for streams without these credentials; what a server can do, it tells anybody. */
+const letIn = (credentials: string) => {
+  const wanted = `Basic ${Buffer.from(credentials).toString("base64")}`;
+  return (method: { readonly path: string }, call: ServerInterceptingCallInterface) =>
+    new grpc.ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, go) => {
+            const isOpen = !method.path.startsWith("/event_store.client.streams.");
+            if (isOpen || metadata.get("authorization")[0] === wanted) return go(metadata);
+            const refusal = new grpc.Metadata();
+            refusal.set("exception", "access-denied");
+            call.sendStatus({
+              code: grpc.status.PERMISSION_DENIED,
+              details: "Access Denied",
+              metadata: refusal,
+            });
+          },
+        }),
+    });
+};

@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { buffer, text } from "node:stream/consumers";
+import { expect } from "chai";
+import { until } from "./processes.ts";
+import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+/** Stands behind the proxy and says back what it hears. */
+const echo = (): Promise<Server> =>
+  new Promise((resolve) => {
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => undefined).pipe(socket);
+    });
+    server.listen(0, "127.0.0.1", () => resolve(server));
+  });
+
+/** However it ended. */
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => socket.once("close", () => resolve()));
+
+describe("the disturbed line", () => {
+  let server: Server;
+  let line: TcpProxy;
+  beforeEach(async () => {
+    server = await echo();
+    line = await openTcpProxy(server.address() as AddressInfo);
+  });
+  afterEach(async () => {
+    await line.close();
+    server.close();
+  });
+
+  const dial = (): Socket => connect(line.port, "127.0.0.1").on("error", () => undefined);
+
+  it("passes on what is said and the end of it, and counts its connections", async () => {
+    expect(await text(dial().end("hello"))).to.equal("hello");
+    expect(await text(dial().end("again"))).to.equal("again");
+    await until("both are closed", () => line.open() === 0);
+    expect([line.accepted(), line.passed()]).to.deep.equal([2, 20]);
+  });
+
+  it("holds back what is said while it is frozen, and passes it on when it thaws", async () => {
+    line.freeze();
+    const answer = text(dial().end("hello"));
+    await until("it is connected", () => line.open() === 1);
+    expect(line.passed()).to.equal(0);
+    line.thaw();
+    expect(await answer).to.equal("hello");
+  });
+
+  it("loses nothing when it is slow", async () => {
+    line.slow(1_000_000);
+    expect(await buffer(dial().end(Buffer.alloc(50_000, 7)))).to.have.length(50_000);
+  });
+
+  it("resets its connections when it is cut, also those that are frozen, and takes new ones", async () => {
+    line.freeze();
+    const socket = dial();
+    socket.write("hello");
+    await until("it is connected", () => line.open() === 1);
+    line.cut();
+    await closed(socket);
+    await until("nothing is open", () => line.open() === 0);
+    line.thaw();
+    expect(await text(dial().end("hello"))).to.equal("hello");
+  });
+
+  it("is cut once after so many bytes from the server", async () => {
+    line.cutAfter(1000);
+    const socket = dial();
+    socket.end(Buffer.alloc(5000));
+    let heard = 0;
+    socket.on("data", (chunk) => {
+      heard += chunk.length;
+    });
+    await closed(socket);
+    expect(heard).to.be.at.most(1000);
+    expect(await text(dial().end("hello"))).to.equal("hello");
+  });
+
+  it("refuses connections while it is down, and accepts them on the same port when it is up", async () => {
+    await line.down();
+    const [refusal] = await once(connect(line.port, "127.0.0.1"), "error");
+    expect(refusal).to.include({ code: "ECONNREFUSED" });
+    await line.up();
+    expect(await text(dial().end("hello"))).to.equal("hello");
+  });
+});
