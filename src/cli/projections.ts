@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import { userProjections } from "../../projections/eventstoredb/user-projections.ts";
+import { type InstalledProjection, installProjections } from "../application/server-projections.ts";
+import { NotFound } from "../domain/errors.ts";
+import type { ProjectionServer } from "../eventstore/projection-server.ts";
+import { print } from "./command.ts";
+import { table } from "./layout.ts";
+
+/** Adds the commands for what an EventStoreDB server runs by itself. */
+export const registerProjectionCommands = (
+  program: Command,
+  openServer: () => Promise<ProjectionServer>,
+): void => {
+  const projections = program
+    .command("projections")
+    .description(
+      "the views of catalog, rate and monthly quota as an EventStoreDB server runs them by itself",
+    );
+
+  projections
+    .command("install")
+    .description("create or update them on the server that EVENT_STORE names")
+    .action(async (_options: object, command: Command) => {
+      const wanted = await userProjections();
+      const server = await openServer();
+      try {
+        const installed = await installProjections(server, wanted);
+        print(command, installed, installedTable);
+        const failed = installed.filter(({ done, state }) => done !== "disabled" && state !== "running");
+        if (failed.length > 0) throw new Error(`not running: ${failed.map(({ name }) => name).join(", ")}`);
+      } finally {
+        await server.close();
+      }
+    });
+
+  projections
+    .command("show [name]")
+    .description("print their scripts, or one of them, to be installed by hand")
+    .action(async (name: string | undefined, _options: object, command: Command) => {
+      const all = await userProjections();
+      const shown = all.filter((one) => name === undefined || one.name === name);
+      if (shown.length === 0) {
+        throw new NotFound(`There is no such projection, only ${all.map((one) => one.name).join(", ")}.`);
+      }
+      print(
+        command,
+        shown.map(({ name, query }) => ({ name, query })),
+        (scripts) => scripts.map(({ query }) => query).join("\n"),
+      );
+    });
+};
+
+const installedTable = (installed: readonly InstalledProjection[]): string =>
+  table(
+    ["name", "was", "now", "why"],
+    installed.map(({ name, done, state, reason = "" }) => [name, done, state, reason.replace(/\s+/g, " ")]),
+    "none",
+  );

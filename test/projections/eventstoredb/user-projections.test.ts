@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { catalog } from "../../../projections/catalog.ts";
+import { type UserProjection, userProjections } from "../../../projections/eventstoredb/user-projections.ts";
+import { monthlyQuota } from "../../../projections/monthly-quota.ts";
+import type { Projection } from "../../../projections/projection.ts";
+import { rate } from "../../../projections/rate.ts";
+import { createProjectionRunner } from "../../../projections/runner.ts";
+import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { compileProjection, toScriptEvent } from "../../support/projection-language.ts";
+import { openTemporaryStore } from "../../support/temporary-store.ts";
+import { type Told, told } from "../told.ts";
+import { history } from "./histories.ts";
+
+const sameFolds: readonly Projection<unknown>[] = [
+  catalog,
+  monthlyQuota,
+  rate,
+] as Projection<never>[] as never;
+
+/** Appends them to a log, and tells what it holds with the views that the service makes of it. */
+const kept = async (events: readonly Told[]) => {
+  const { store, remove } = await openTemporaryStore();
+  try {
+    await Promise.all(
+      events.map(({ stream, type, data }) =>
+        store.append(stream, [{ id: uuidv7(Date.now()), type, data, metadata: {} }], "any"),
+      ),
+    );
+    const runner = createProjectionRunner({ store, projections: sameFolds });
+    await runner.start();
+    const views = sameFolds.map((projection) => new Map(runner.view(projection).entries()));
+    await runner.close();
+    return views;
+  } finally {
+    await remove();
+  }
+};
+
+describe("user projections", () => {
+  let all: readonly UserProjection[];
+
+  before(async () => {
+    all = await userProjections();
+  });
+
+  const run = (query: string, events: readonly RecordedEvent[]) =>
+    compileProjection(query).run(events.map(toScriptEvent));
+
+  it("are named for their view and its version", () => {
+    expect(all.map(({ name }) => name)).to.deep.equal(
+      sameFolds.map(({ name, version }) => `voxledger-${name}-v${version}`),
+    );
+  });
+
+  it("hold of every history what the service's own views hold", async () => {
+    await fc.assert(
+      fc.asyncProperty(history(), async (events) => {
+        const views = await kept(events.filter(({ stream }) => !stream.startsWith("$")));
+        const states = all.map(({ query }) => run(query, told(events)));
+        expect(states).to.deep.equal(views);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("bear events that are no JSON", () => {
+    for (const { query } of all) {
+      const link = { id: "1", type: "$>", stream: "usage-k1-2026-11", revision: 0, json: undefined };
+      expect(compileProjection(query).run([link]).size).to.equal(0);
+    }
+  });
+
+  it("are small enough to be compiled in the time that a server gives them", () => {
+    for (const { query } of all) expect(query.length).to.be.below(8_000);
+  });
+
+  it("write nothing to the log", () => {
+    for (const { query } of all) expect(query).not.to.match(/\b(emit|linkTo|outputState|outputTo)\b/);
+  });
+
+  it("are the same text whenever they are made", async () => {
+    expect(await userProjections()).to.deep.equal(all);
+  });
+});

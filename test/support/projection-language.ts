@@ -1,0 +1,110 @@
+import { type Context, createContext, runInContext } from "node:vm";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+
+/** A script as an EventStoreDB server has compiled it. */
+export interface CompiledProjection {
+  /** The states of all partitions after these events: a log from its beginning, in its order. */
+  run(events: Iterable<ScriptEvent>): Map<string, unknown>;
+}
+
+export type ScriptEvent = Pick<RecordedEvent, "id" | "type" | "stream" | "revision"> & {
+  /** JSON; undefined for what is none. */
+  readonly json: string | undefined;
+};
+
+export const toScriptEvent = ({ id, type, stream, revision, data }: RecordedEvent): ScriptEvent => ({
+  id,
+  type,
+  stream,
+  revision,
+  json: JSON.stringify(data),
+});
+
+/** What the oldest of the servers' JavaScript engines do not have. */
+const unknownToServers = `
+  for (const name of ["structuredClone", "Iterator", "WeakRef", "FinalizationRegistry", "Atomics", "Intl", "console"])
+    delete globalThis[name];
+  for (const [owner, names] of [
+    [Object, ["hasOwn", "groupBy", "fromEntries"]],
+    [Map, ["groupBy"]],
+    [Promise, ["withResolvers", "any", "allSettled", "try"]],
+    [Array.prototype, ["at", "flat", "flatMap", "findLast", "findLastIndex", "toSorted", "toReversed", "toSpliced", "with"]],
+    [String.prototype, ["at", "matchAll", "replaceAll", "isWellFormed", "toWellFormed"]],
+  ]) for (const name of names) delete owner[name];`;
+
+/** A server takes so long over a script and no longer. */
+const compilationMs = 500;
+
+/**
+ * Compiles a script in the projection language as a server does (KurrentDB's JintProjectionStateHandler): the language's
+ * functions are there while it is compiled and no longer; handlers that are no functions of the old kind are passed over in
+ * silence; states are JSON between events. Only what is used here is there at all.
+ * @throws what the script throws
+ */
+export const compileProjection = (query: string): CompiledProjection => {
+  const script: Script = { source: undefined, partitionOf: undefined, handlers: {} };
+  const context = createContext(languageFor(script));
+  runInContext(unknownToServers, context);
+  runInContext(query, context, { timeout: compilationMs });
+  for (const name of ["fromAll", "fromStream"]) delete context[name];
+  return { run: (events) => run(script, context, events) };
+};
+
+interface Script {
+  source: ((stream: string) => boolean) | undefined;
+  partitionOf: Handler | undefined;
+  handlers: Record<string, Handler>;
+}
+
+type Handler = (...given: unknown[]) => unknown;
+
+const languageFor = (script: Script): Context => {
+  const when = (handlers: Record<string, unknown>): void => {
+    for (const [name, handler] of Object.entries(handlers)) {
+      if (isOldFunction(handler)) script.handlers[name] = handler;
+    }
+  };
+  const partitionBy = (partitionOf: unknown): object => {
+    if (!isOldFunction(partitionOf)) throw new TypeError("partitionBy");
+    script.partitionOf = partitionOf;
+    return { when };
+  };
+  const from = (source: Script["source"]): object => {
+    script.source = source;
+    return { partitionBy };
+  };
+  return {
+    fromAll: () => from((stream) => !stream.startsWith("$")),
+    fromStream: (wanted: string) => from((stream) => stream === wanted),
+  };
+};
+
+const isOldFunction = (given: unknown): given is Handler =>
+  typeof given === "function" && Object.hasOwn(given, "prototype");
+
+const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): Map<string, unknown> => {
+  const { source = () => false, partitionOf = () => null } = script;
+  const { $init = () => ({}), $any = (state: unknown) => state } = script.handlers;
+  const parse = runInContext("JSON.parse", context) as (json: string) => unknown;
+  const states = new Map<string, string>();
+  for (const event of events) {
+    if (!source(event.stream)) continue;
+    const partition = partitionOf(envelope(event, parse));
+    if (typeof partition !== "string") continue;
+    const before = states.get(partition) ?? JSON.stringify($init());
+    states.set(partition, JSON.stringify($any(parse(before), envelope(event, parse)) ?? parse(before)));
+  }
+  return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
+};
+
+const envelope = ({ id, type, stream, revision, json }: ScriptEvent, parse: (json: string) => unknown) => ({
+  eventId: id,
+  eventType: type,
+  streamId: stream,
+  sequenceNumber: revision,
+  isJson: json !== undefined,
+  ...(json !== undefined && { data: parse(json), body: parse(json) }),
+  bodyRaw: json ?? "",
+  metadata: {},
+  created: "2026-11-21T00:00:00.0000000Z",
+});
