@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { type Client, openClient } from "./client.ts";
+import { openRaw } from "./raw-client.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+import type { Performance } from "./stage.ts";
+
+const request = { lang: "en-US", text: "Hello." };
+
+describe("the end of the streaming socket", () => {
+  let served: ServedSocket;
+  let website: Registered;
+  let client: Client;
+
+  beforeEach(async () => {
+    served = await serveSocket();
+    website = await served.register();
+    client = await openClient(served.url, { headers: website.headers });
+  });
+  afterEach(() => served.close());
+
+  const begin = async (): Promise<{ id: string; performance: Performance }> => {
+    const id = randomUUID();
+    client.send({ type: "synthesize", id, request });
+    const performance = await served.stage.next();
+    performance.start();
+    await client.expect("stream_start");
+    return { id, performance };
+  };
+
+  it("closes sockets on which nothing is under way, at once", async () => {
+    await served.socket.drain(60_000);
+    expect(await client.closed).to.equal(1001);
+  });
+
+  it("lets what is under way be heard to its end, and begins nothing more", async () => {
+    const { id, performance } = await begin();
+    const drained = served.socket.drain(60_000);
+    const refused = randomUUID();
+    client.send({ type: "synthesize", id: refused, request });
+    const error = await client.expect("error");
+    expect(error).to.include({ id: refused, code: "UNAVAILABLE", retryable: true, retryAfterSeconds: 1 });
+    await performance.offer(Buffer.from("the last words"));
+    await client.expect("frame");
+    performance.end();
+    expect(await client.expect("stream_end")).to.include({ id });
+    expect(await client.closed).to.equal(1001);
+    await drained;
+  });
+
+  it("breaks off what has not ended when its patience does, to be asked for again", async () => {
+    const { id, performance } = await begin();
+    const drained = served.socket.drain(1);
+    expect(await client.expect("error")).to.include({ id, code: "UNAVAILABLE", retryable: true });
+    expect(await client.closed).to.equal(1012);
+    await drained;
+    await performance.left;
+  });
+
+  it("waits no longer for who does not listen", async () => {
+    const deaf = await openRaw(served.url, website.headers);
+    deaf.send({ type: "synthesize", id: randomUUID(), request });
+    const performance = await served.stage.next();
+    performance.start();
+    for (let i = 0; i < 600; i++) void performance.offer(Buffer.alloc(60_000));
+    await served.socket.drain(1);
+    await performance.left;
+    deaf.socket.destroy();
+  });
+
+  it("refuses who comes now, to come again", async () => {
+    const { performance } = await begin();
+    const drained = served.socket.drain(60_000);
+    const late = await openClient(served.url, { headers: website.headers });
+    expect(await late.expect("error")).to.include({ code: "UNAVAILABLE", retryable: true });
+    expect(await late.closed).to.equal(1012);
+    performance.end();
+    await drained;
+  });
+});

@@ -1,0 +1,273 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { maxFailuresPerMinute } from "../../src/application/failed-attempts.ts";
+import type { Proof } from "../../src/application/principal.ts";
+import { freePlan } from "../../src/domain/plan.ts";
+import { sendBytes } from "../support/exchange.ts";
+import { ask } from "../support/served-here.ts";
+import { type Client, openClient } from "./client.ts";
+import { openRaw } from "./raw-client.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+
+const shop = "https://shop.example";
+const request = { voice: "en-US-Neural2-C", text: "Hello." };
+
+describe("the handshake of the streaming socket", () => {
+  let served: ServedSocket;
+  let website: Registered;
+
+  before(async () => {
+    served = await serveSocket({ socketsPerKey: 3 });
+  });
+  after(() => served.close());
+  beforeEach(async () => {
+    // Another minute: what failed and what was counted is forgotten.
+    served.time.now = (Math.floor(served.time.now / 60_000) + 1) * 60_000;
+    website = await served.register({}, [shop]);
+  });
+
+  const connect = (query: Record<string, string> = {}, headers: Record<string, string> = {}) => {
+    const search = new URLSearchParams(query).toString();
+    return openClient(served.url + (search && `?${search}`), { headers });
+  };
+  const speaks = async (client: Client): Promise<void> => {
+    client.send({ type: "synthesize", ...request });
+    const performance = await served.stage.next();
+    performance.start();
+    await client.expect("stream_start");
+    performance.end();
+    await client.expect("stream_end");
+  };
+  const isLetIn = async (opening: Promise<Client>): Promise<void> => {
+    const client = await opening;
+    await speaks(client);
+    await client.close();
+  };
+  /** Told why, then closed. */
+  const isRefused = async (opening: Promise<Client>, code = "UNAUTHORIZED", closedWith = 1008) => {
+    const client = await opening;
+    const error = await client.expect("error");
+    expect(error).to.include({ code }).and.not.have.property("id");
+    expect(await client.closed).to.equal(closedWith);
+    return error;
+  };
+  const tokenOf = (proof: Proof) => {
+    const { apiKey, websiteId } = website;
+    return served.accessTokens.issue({ apiKey, websiteId, plan: freePlan, proof }).token;
+  };
+
+  describe("lets in", () => {
+    it("a key with its secret, in the two headers", () => isLetIn(connect({}, website.headers)));
+
+    it("the key alone from a verified origin, in the query", () =>
+      isLetIn(connect({ key: website.apiKey }, { Origin: shop })));
+
+    it("an access token in the query, from wherever its secret's holder gives it to", () =>
+      isLetIn(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) })));
+
+    it("an access token of an origin, from that origin, with or without its key", async () => {
+      const token = tokenOf({ by: "origin", origin: shop });
+      await isLetIn(connect({ token }, { Origin: shop }));
+      await isLetIn(connect({ token, key: website.apiKey }, { Origin: shop }));
+    });
+
+    it("an access token as a bearer's", () => {
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      return isLetIn(connect({}, { Authorization: `Bearer ${token}` }));
+    });
+  });
+
+  describe("refuses, telling why before it closes,", () => {
+    it("who presents nothing", () => isRefused(connect()));
+
+    it("a wrong secret, whatever else is presented", async () => {
+      const headers = { "X-API-Key": website.apiKey, "X-API-Secret": "wrong", Origin: shop };
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      await isRefused(connect({ key: website.apiKey, token }, headers));
+    });
+
+    it("the key from another origin, or from none", async () => {
+      await isRefused(connect({ key: website.apiKey }, { Origin: "https://evil.example" }));
+      await isRefused(connect({ key: website.apiKey }, { Origin: "null" }));
+      await isRefused(connect({ key: website.apiKey }));
+    });
+
+    it("a wrong token, one of another key, one given twice, one that has expired", async () => {
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      await isRefused(connect({ token: `${token}x` }));
+      await isRefused(connect({ token, key: "vlk_another" }));
+      await isRefused(openClient(`${served.url}?token=${token}&token=${token}`));
+      served.time.now += 901_000;
+      await isRefused(connect({ token }));
+    });
+
+    it("a token of an origin, from elsewhere", async () => {
+      const token = tokenOf({ by: "origin", origin: shop });
+      await isRefused(connect({ token }));
+      await isRefused(connect({ token }, { Origin: "https://evil.example" }));
+    });
+
+    it("a suspended key, with the reason", async () => {
+      await served.core.keys.suspend(website.apiKey, "invoice overdue", { actor: "admin" });
+      const error = await isRefused(connect({}, website.headers), "KEY_SUSPENDED");
+      expect(error.message).to.include("invoice overdue");
+    });
+
+    it("who has failed too often, and never who is right", async () => {
+      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused(connect());
+      const error = await isRefused(connect(), "RATE_LIMIT_EXCEEDED");
+      expect(error).to.include({ retryable: true, retryAfterSeconds: 60 });
+      await isLetIn(connect({}, website.headers));
+    });
+
+    it("more sockets than a key may have, until one has closed", async () => {
+      const open = [];
+      for (let i = 0; i < 3; i++) open.push(await connect({}, website.headers));
+      const error = await isRefused(connect({}, website.headers), "TOO_MANY_SOCKETS", 1013);
+      expect(error).to.include({ retryable: true });
+      const other = await served.register();
+      await isLetIn(connect({}, other.headers));
+      await open.pop()?.close();
+      await isLetIn(connect({}, website.headers));
+      for (const client of open) await client.close();
+    });
+  });
+
+  it("is answered by HTTP alone when too many that were refused hang about", async () => {
+    const hanging = [];
+    for (let i = 0; i < 100; i++) hanging.push(await openRaw(served.url, {}));
+    const refusal = await openRaw(served.url, {}).catch((error) => error.message);
+    expect(refusal)
+      .to.match(/HTTP\/1.1 503 /)
+      .and.include('"code":"UNAVAILABLE"');
+    await isLetIn(connect({}, website.headers));
+    for (const { socket } of hanging) socket.destroy();
+  });
+
+  describe("counts as a request,", () => {
+    it("and each synthesis as another", async () => {
+      const narrow = await served.register({ requestsPerMinute: 3 });
+      const client = await connect({}, narrow.headers);
+      await speaks(client);
+      await speaks(client);
+      const id = randomUUID();
+      client.send({ type: "synthesize", id, request });
+      const error = await client.expect("error");
+      expect(error).to.include({ id, code: "RATE_LIMIT_EXCEEDED", retryable: true });
+      expect(error.retryAfterSeconds).to.be.within(1, 60);
+      await isRefused(connect({}, narrow.headers), "RATE_LIMIT_EXCEEDED");
+      served.time.now += 60_000;
+      await speaks(client);
+      await client.close();
+    });
+
+    it("and so do those at once: too many of them are refused as a burst", async () => {
+      const narrow = await served.register({ requestsPerMinute: 400 });
+      const client = await connect({}, narrow.headers);
+      for (let i = 0; i < 40; i++) client.send({ type: "synthesize", request: {}, id: randomUUID() });
+      const codes = new Set<string | undefined>();
+      for (let i = 0; i < 40; i++) codes.add((await client.expect("error")).code);
+      expect([...codes]).to.deep.equal(["VALIDATION_ERROR", "BURST_RATE_LIMIT_EXCEEDED"]);
+      await client.close();
+    });
+  });
+
+  describe("is not for ever:", () => {
+    /** What is under way is heard to its end; the next synthesis is refused, and the socket closed. */
+    const endsWith = async (client: Client, code: string, withdraw: () => Promise<unknown>) => {
+      const running = randomUUID();
+      client.send({ type: "synthesize", id: running, request });
+      const performance = await served.stage.next();
+      performance.start();
+      await client.expect("stream_start");
+      await withdraw();
+      const id = randomUUID();
+      client.send({ type: "synthesize", id, request });
+      expect(await client.expect("error")).to.include({ id, code, retryable: false });
+      await performance.offer(Buffer.from("to its end"));
+      expect(await client.expect("frame")).to.include({ id: running });
+      performance.end();
+      await client.expect("stream_end");
+      expect(await client.closed).to.equal(1008);
+    };
+
+    it("it ends with the secret that it was opened with", async () => {
+      const client = await connect({}, website.headers);
+      await endsWith(client, "UNAUTHORIZED", () =>
+        served.core.keys.revokeSecret(website.apiKey, website.secretId, { actor: "admin" }),
+      );
+    });
+
+    it("it ends with the origin that it was opened from", async () => {
+      const client = await connect({ key: website.apiKey }, { Origin: shop });
+      await endsWith(client, "UNAUTHORIZED", () =>
+        served.core.websites.setOrigins(website.websiteId, [], { actor: "admin" }),
+      );
+    });
+
+    it("it ends when the key is suspended", async () => {
+      const client = await connect({}, website.headers);
+      await endsWith(client, "KEY_SUSPENDED", () =>
+        served.core.keys.suspend(website.apiKey, "abuse", { actor: "admin" }),
+      );
+    });
+
+    it("but it outlives the token that it was opened with", async () => {
+      const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
+      served.time.now += 901_000;
+      await speaks(client);
+      await client.close();
+    });
+  });
+
+  describe("is a handshake, or HTTP:", () => {
+    const upgrade = { Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13" };
+    const key = { "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==" };
+    const address = () => served.url.replace("ws", "http");
+
+    for (const [what, headers] of [
+      ["a plain GET", {}],
+      ["an upgrade to something else", { Connection: "Upgrade", Upgrade: "h2c" }],
+      ["a handshake without a key", upgrade],
+      ["a handshake of another version", { ...upgrade, ...key, "Sec-WebSocket-Version": "8" }],
+    ] as const) {
+      it(`${what} is told to upgrade: 426`, async () => {
+        const answer = await ask(address(), { headers });
+        expect(answer.status).to.equal(426);
+        expect(answer.headers).to.include({ upgrade: "websocket", connection: "Upgrade" });
+        expect(JSON.parse(answer.text).error).to.include({ statusCode: 426, code: "UPGRADE_REQUIRED" });
+      });
+    }
+
+    it("another method is not allowed: 405", async () => {
+      expect((await ask(address(), { method: "POST", headers: { ...upgrade, ...key } })).status).to.equal(
+        405,
+      );
+    });
+
+    it("a handshake elsewhere is an ordinary request there: 404", async () => {
+      for (const path of ["/v2/text/streams", "/v2/text", "/"]) {
+        const answer = await ask(served.httpUrl + path, { headers: { ...upgrade, ...key } });
+        expect(answer.status, path).to.equal(404);
+        expect(JSON.parse(answer.text).error).to.include({ code: "NOT_FOUND" });
+      }
+    });
+
+    it("subprotocols that are no list of names: 400, in the envelope", async () => {
+      const lines = Object.entries({ ...upgrade, ...key, "Sec-WebSocket-Protocol": "a,,b" });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      const bytes = `GET /v2/text/stream HTTP/1.1\r\nHost: x\r\n${head}\r\n`;
+      const answer = await sendBytes(served.httpUrl, bytes);
+      expect(answer)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.to.include('"code":"VALIDATION_ERROR"');
+    });
+  });
+
+  it("leaves nothing in the log of what was presented", async () => {
+    const token = tokenOf({ by: "secret", secretId: website.secretId });
+    await isLetIn(connect({ token }));
+    await isRefused(connect({ token: "guessed-token" }, {}));
+    expect(served.log.join("")).to.not.include(token).and.not.include("guessed-token");
+  });
+});

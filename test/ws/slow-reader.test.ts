@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { expect } from "chai";
+import { type Client, openClient } from "./client.ts";
+import { openRaw } from "./raw-client.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+import type { Performance } from "./stage.ts";
+
+const request = { lang: "en-US", text: "Hello." };
+const chunk = Buffer.alloc(60_000);
+/** More than the system's own buffers take on a loopback, by far. */
+const plenty = 600;
+
+describe("a reader that does not read", () => {
+  let served: ServedSocket;
+  let website: Registered;
+
+  afterEach(() => served.close());
+  const serve = async (...settings: Parameters<typeof serveSocket>): Promise<void> => {
+    served = await serveSocket(...settings);
+    website = await served.register();
+  };
+
+  const performed = async (): Promise<Performance> => {
+    const performance = await served.stage.next();
+    performance.start();
+    return performance;
+  };
+  const begin = async (client: Client): Promise<Performance> => {
+    client.send({ type: "synthesize", id: randomUUID(), request });
+    const performance = await performed();
+    await client.expect("stream_start");
+    return performance;
+  };
+  /** All of a stream of plenty, read as it comes. */
+  const hear = async (client: Client, performance: Performance): Promise<void> => {
+    for (let i = 0; i < plenty; i++) {
+      await performance.offer(chunk);
+      await client.expect("frame");
+    }
+    performance.end();
+    await client.expect("stream_end");
+  };
+
+  it("is held back at its upstream, and costs others on other sockets nothing", async () => {
+    await serve();
+    const stuck = await openRaw(served.url, website.headers);
+    stuck.send({ type: "synthesize", id: randomUUID(), request });
+    const unheard = await performed();
+    for (let i = 0; i < 2 * plenty; i++) void unheard.offer(chunk);
+    unheard.end();
+    const client = await openClient(served.url, { headers: website.headers });
+    await hear(client, await begin(client));
+    await hear(client, await begin(client));
+    expect(unheard.pulled).to.be.below(plenty / 2);
+    await client.close();
+
+    let bytes = 0;
+    stuck.socket.on("data", (data: Buffer) => {
+      bytes += data.length;
+      if (bytes > 2 * plenty * chunk.length) stuck.socket.destroy();
+    });
+    stuck.socket.resume();
+    await once(stuck.socket, "close");
+    expect(unheard.pulled).to.equal(2 * plenty);
+  });
+
+  it("is not read from either: what it asks waits until it listens", async () => {
+    await serve();
+    const client = await openClient(served.url, { headers: website.headers });
+    const performance = await begin(client);
+    client.webSocket.pause();
+    for (let i = 0; i < plenty; i++) void performance.offer(chunk);
+    // Every one of them is a refusal, each larger than the message: far more than is kept for a reader.
+    const questions = 20_000;
+    for (let i = 0; i < questions; i++) client.webSocket.send("{}");
+    client.send({ type: "ping" });
+    client.webSocket.resume();
+    let refusals = 0;
+    for (let message = await client.next(); message.type !== "pong"; message = await client.next()) {
+      if (message.type === "error") refusals += 1;
+    }
+    expect(refusals).to.equal(questions);
+    performance.end();
+    await client.close();
+  });
+
+  it("is cut off when it has taken nothing for too long, and its upstream let go", async () => {
+    await serve({ stallMs: 200 });
+    const stuck = await openRaw(served.url, website.headers);
+    stuck.send({ type: "synthesize", id: randomUUID(), request });
+    const unheard = await performed();
+    for (let i = 0; i < plenty; i++) void unheard.offer(chunk);
+    await unheard.left;
+    expect(unheard.signal.aborted).to.equal(true);
+    stuck.socket.destroy();
+  });
+
+  it("is cut off when it answers no ping, though there is nothing to take", async () => {
+    await serve({ stallMs: 200 });
+    const silent = await openRaw(served.url, website.headers);
+    silent.send({ type: "synthesize", id: randomUUID(), request });
+    const unheard = await performed();
+    await unheard.left;
+    silent.socket.destroy();
+  });
+
+  it("is told to go when its socket has been open for nothing", async () => {
+    await serve({ idleMs: 100 });
+    const client = await openClient(served.url, { headers: website.headers });
+    expect(await client.closed).to.equal(1000);
+  });
+
+  it("may take its time while it is spoken to, and answers pings", async () => {
+    // The patience that HTTP has with a silent connection is not a socket's.
+    await serve({ idleMs: 100, stallMs: 600 }, { silenceMs: 50 });
+    const client = await openClient(served.url, { headers: website.headers });
+    const performance = await begin(client);
+    for (let pings = 0; pings < 4; pings++) await once(client.webSocket, "ping");
+    performance.end();
+    await client.expect("stream_end");
+    expect(await client.closed).to.equal(1000);
+  });
+});
