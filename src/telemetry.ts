@@ -1,0 +1,68 @@
+import type { Authenticator } from "./application/authentication.ts";
+import type { CheckHealth } from "./application/health.ts";
+import type { RateLimiter } from "./application/rate-limiter.ts";
+import type { Streaming } from "./application/streaming.ts";
+import type { AudioStore } from "./audio/audio-store.ts";
+import type { Encoder } from "./audio/encoder.ts";
+import type { Pipeline } from "./audio/pipeline.ts";
+import type { EngineCode } from "./domain/speech.ts";
+import type { Told } from "./engines/care/observed.ts";
+import type { Engine } from "./engines/engine.ts";
+import type { Exchange } from "./engines/upstream/exchange.ts";
+import type { CommandHandler } from "./eventstore/command-handler.ts";
+import type { EventStore } from "./eventstore/event-store.ts";
+import type { RequestObserver } from "./http/observer.ts";
+import type { Upgrade } from "./http/server.ts";
+
+/**
+ * What is put around the parts to tell how they do. Each verb gives the same part back, with the same contract, and what
+ * passes through it counted, timed and traced. The parts know nothing of it.
+ */
+export interface Telemetry {
+  eventStore(store: EventStore): EventStore;
+  commands(handler: CommandHandler): CommandHandler;
+  audioStore(store: AudioStore): AudioStore;
+  engine(engine: Engine): Engine;
+  encoder(encoder: Encoder): Encoder;
+  exchange(exchange: Exchange): Exchange;
+  pipeline(pipeline: Pipeline): Pipeline;
+  streaming(streaming: Streaming): Streaming;
+  authenticator(authenticator: Authenticator): Authenticator;
+  limiter(limiter: RateLimiter): RateLimiter;
+  upgrade(upgrade: Upgrade): Upgrade;
+  /** What the care of a provider's accounts tells. */
+  readonly provider: (engine: EngineCode, told: Told) => void;
+  /** Undefined when nobody wants to know of requests. */
+  readonly requests: RequestObserver | undefined;
+  /** Tells of these whenever it is asked for its numbers. */
+  watch(gauges: Gauges): void;
+}
+
+/** What is looked at, and costs nothing in between. */
+export interface Gauges {
+  views(): { readonly position: number; readonly live: boolean; readonly downSince: number | undefined };
+  commands(): number;
+  pipeline: Pipeline["stats"];
+  tools(): { readonly running: number; readonly queued: number; readonly restarts: number };
+  checkHealth: CheckHealth;
+}
+
+const same = <T>(part: T): T => part;
+
+/** Tells nobody anything: every part is left as it is. */
+export const noTelemetry: Telemetry = {
+  eventStore: same,
+  commands: same,
+  audioStore: same,
+  engine: same,
+  encoder: same,
+  exchange: same,
+  pipeline: same,
+  streaming: same,
+  authenticator: same,
+  limiter: same,
+  upgrade: same,
+  provider: () => {},
+  requests: undefined,
+  watch: () => {},
+};

@@ -1,0 +1,33 @@
+import type { Gauges } from "../telemetry.ts";
+import type { Lag } from "./lag.ts";
+import type { Meters } from "./meters.ts";
+
+/** Looks at the parts whenever the numbers are wanted. */
+export const watchGauges = ({ gauge }: Meters, lag: Lag, watched: Gauges): void => {
+  const { views, commands, pipeline, tools, checkHealth } = watched;
+  gauge("viewsPosition", (observe) => observe(views().position));
+  gauge("viewsLive", (observe) => observe(Number(views().live)));
+  gauge("viewsLag", (observe) => observe(lag.of(views())));
+
+  gauge("queue", (observe) => {
+    observe(commands(), { queue: "commands" });
+    observe(tools().queued, { queue: "speech_tools" });
+  });
+  gauge("toolsRunning", (observe) => observe(tools().running));
+  gauge("toolsRestarts", (observe) => observe(tools().restarts));
+
+  gauge("makings", (observe) => observe(pipeline().underWay));
+  gauge("cacheBytes", (observe) => observe(pipeline().memory.bytes));
+  gauge("cacheObjects", (observe) => observe(pipeline().memory.objects));
+  gauge("pendingObjects", (observe) => observe(pipeline().writes.pendingObjects));
+  gauge("pendingBytes", (observe) => observe(pipeline().writes.pendingBytes));
+  gauge("lostObjects", (observe) => observe(pipeline().writes.lost));
+  gauge("writeRetries", (observe) => observe(pipeline().writes.retried));
+  gauge("readsSuspended", (observe) => observe(Number(pipeline().storeReads === "open")));
+
+  gauge("dependency", async (observe) => {
+    const { parts } = await checkHealth();
+    for (const [dependency, { status }] of Object.entries(parts))
+      observe(Number(status === "ok"), { dependency });
+  });
+};

@@ -1,0 +1,26 @@
+import type { EngineCode } from "../../domain/speech.ts";
+import type { Told } from "../../engines/care/observed.ts";
+import type { Meters } from "../meters.ts";
+import { createTally } from "../tally.ts";
+
+/** Counts what the care of the providers' accounts tells. */
+export const countProviders = (meters: Meters) => {
+  const requests = meters.tally("upstreamRequests");
+  const errors = meters.tally("upstreamErrors");
+  const retries = meters.tally("upstreamRetries");
+  const circuits = meters.tally("circuitChanges");
+  const waiting = createTally(["queue", "engine"]);
+  meters.gauge("queue", (observe) => {
+    for (const [count, attributes] of waiting.entries()) observe(count, attributes);
+  });
+
+  return (engine: EngineCode, told: Told): void => {
+    if (told.what === "waits") waiting.add(1, "providers", engine);
+    else if (told.what === "waited") waiting.add(-1, "providers", engine);
+    else if (told.what === "asked") requests.add(1, engine);
+    else if (told.what === "retried") retries.add(1, engine);
+    else if (told.what === "refused") errors.add(1, engine, String(told.status));
+    else if (told.what === "failed") errors.add(1, engine, told.stage);
+    else if (told.what === "circuit") circuits.add(1, engine, told.state);
+  };
+};

@@ -1,0 +1,36 @@
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { RequestObserver } from "../http/observer.ts";
+import type { RequestTimes } from "./request-times.ts";
+import type { Sampler } from "./sampler.ts";
+import { inSpan, startSpan, untraced } from "./spans.ts";
+
+export interface RequestObserverOptions {
+  readonly times: RequestTimes;
+  readonly sampler: Sampler;
+}
+
+export const createRequestObserver = ({ times, sampler }: RequestObserverOptions): RequestObserver => ({
+  begin: (request, requestId) => {
+    const { method = "" } = request;
+    const began = performance.now();
+    const context = sampler.contextOf(request);
+    const span = context ? startSpan(method, server, context) : untraced;
+    return {
+      run: (work) => inSpan(span, work),
+      end: (route, status) => {
+        times.add(method, route, status, (performance.now() - began) / 1_000);
+        if (!context) return;
+        if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute("http.route", route);
+        span.setAttributes({
+          "http.request.method": method,
+          "http.response.status_code": status,
+          "voxledger.request_id": requestId,
+        });
+        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
+  },
+});
+
+const server = { kind: SpanKind.SERVER };

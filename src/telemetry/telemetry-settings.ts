@@ -1,0 +1,99 @@
+import { z } from "zod";
+
+export type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
+
+/** What is traced. */
+export interface Sampling {
+  /** Of the traces that begin here, 0 to 1. */
+  readonly share: number;
+  /** Whether a caller's own decision is followed, where its trace is gone on with. */
+  readonly parentBased: boolean;
+}
+
+/** What is told of the service, and to whom. Nothing of it is there when none of them is. */
+export interface TelemetrySettings {
+  /** Traces are sent, as the standard OTEL_* say. */
+  readonly traces: Sampling | undefined;
+  /** Metrics are sent. */
+  readonly metrics:
+    | { readonly protocol: OtlpProtocol; readonly everyMs: number; readonly patienceMs: number }
+    | undefined;
+  /** Metrics are served at /metrics on this port. */
+  readonly metricsPort: number | undefined;
+}
+
+const protocol = z.enum(["grpc", "http/json", "http/protobuf"], "must be grpc, http/json or http/protobuf");
+
+const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+const share = z
+  .string()
+  .regex(/^\d*\.?\d+$/, "must be a number from 0 to 1")
+  .transform(Number)
+  .refine((value) => value <= 1, "must be a number from 0 to 1");
+
+const milliseconds = z
+  .string()
+  .regex(/^\d{1,9}$/, "must be a whole number")
+  .transform(Number)
+  .refine((ms) => ms > 0, "must be more than 0");
+
+/** Of OpenTelemetry's standard variables those that decide what is started; its SDK reads all the others by itself. */
+export const telemetryVariables = {
+  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.default("http/protobuf"),
+  OTEL_TRACES_EXPORTER: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum(samplers, `must be one of ${samplers.join(", ")}`)
+    .default("parentbased_always_on"),
+  OTEL_TRACES_SAMPLER_ARG: share.default(1),
+  OTEL_METRICS_EXPORTER: z.enum(["otlp", "none"], "must be otlp or none").optional(),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: protocol.optional(),
+  OTEL_METRIC_EXPORT_INTERVAL: milliseconds.default(60_000),
+  OTEL_METRIC_EXPORT_TIMEOUT: milliseconds.default(30_000),
+};
+
+const variables = z.object(telemetryVariables);
+
+/** A signal is sent when its exporter is named, or a place to send it to. */
+export const readTelemetrySettings = (
+  given: z.output<typeof variables> & { readonly METRICS_PORT?: number | undefined },
+): TelemetrySettings => {
+  if (given.OTEL_SDK_DISABLED?.toLowerCase() === "true") return silent;
+  const isSent = (exporter: string | undefined, endpoint: string | undefined): boolean =>
+    exporter === undefined
+      ? (endpoint ?? given.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined
+      : exporter !== "none";
+  const metrics = {
+    protocol: given.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL,
+    everyMs: given.OTEL_METRIC_EXPORT_INTERVAL,
+    patienceMs: given.OTEL_METRIC_EXPORT_TIMEOUT,
+  };
+  return {
+    traces: isSent(given.OTEL_TRACES_EXPORTER, given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+      ? samplingOf(given.OTEL_TRACES_SAMPLER, given.OTEL_TRACES_SAMPLER_ARG)
+      : undefined,
+    metrics: isSent(given.OTEL_METRICS_EXPORTER, given.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)
+      ? metrics
+      : undefined,
+    metricsPort: given.METRICS_PORT,
+  };
+};
+
+const samplingOf = (sampler: (typeof samplers)[number], share: number): Sampling => ({
+  share: sampler.endsWith("always_off") ? 0 : sampler.endsWith("traceidratio") ? share : 1,
+  parentBased: sampler.startsWith("parentbased_"),
+});
+
+const silent: TelemetrySettings = { traces: undefined, metrics: undefined, metricsPort: undefined };

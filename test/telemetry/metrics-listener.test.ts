@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { listenForMetrics, type MetricsListener } from "../../src/telemetry/metrics-listener.ts";
+
+describe("the listener for metrics", () => {
+  let listener: MetricsListener;
+  let read: () => Promise<string>;
+
+  beforeEach(async () => {
+    listener = await listenForMetrics({ host: "127.0.0.1", port: 0 }, () => read());
+  });
+  afterEach(() => listener.close());
+
+  it("is 503 while the numbers cannot be read, and tells them as soon as they can", async () => {
+    read = () => Promise.reject(new Error("not now"));
+    expect((await fetch(listener.url)).status).to.equal(503);
+    read = async () => "up 1\n";
+    const answer = await fetch(listener.url);
+    expect([answer.status, await answer.text()]).to.deep.equal([200, "up 1\n"]);
+  });
+
+  it("has nothing under another address, and takes nothing", async () => {
+    read = async () => "";
+    expect((await fetch(new URL("/", listener.url))).status).to.equal(404);
+    expect((await fetch(listener.url, { method: "POST" })).status).to.equal(405);
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { createLag } from "../../src/telemetry/lag.ts";
+import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
+import { createRequestTimes } from "../../src/telemetry/request-times.ts";
+import { createTally } from "../../src/telemetry/tally.ts";
+import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
+
+describe("the lag of the views", () => {
+  const time = { now: 0 };
+  const lag = () => createLag(() => time.now);
+  beforeEach(() => {
+    time.now = 1_000_000;
+  });
+  const at = (position: number, downSince?: number) => ({ position, downSince });
+
+  it("is none while they show all that was appended", () => {
+    const { appended, of } = lag();
+    expect(of(at(-1))).to.equal(0);
+    appended(5);
+    time.now += 1_000;
+    expect(of(at(5))).to.equal(0);
+  });
+
+  it("counts from the first append that they do not show", () => {
+    const { appended, of } = lag();
+    appended(5);
+    time.now += 2_000;
+    appended(9);
+    time.now += 1_000;
+    expect(of(at(4))).to.equal(3);
+    expect(of(at(5))).to.equal(1);
+    expect(of(at(9))).to.equal(0);
+  });
+
+  it("counts from when the log was lost, whatever was appended", () => {
+    expect(lag().of(at(9, time.now - 4_000))).to.equal(4);
+  });
+});
+
+describe("a tally", () => {
+  it("sums by its attributes, and leaves out those that are empty", () => {
+    const tally = createTally(["engine", "state"]);
+    tally.add(1, "g1", "open");
+    tally.add(2, "g1", "open");
+    tally.add(1, "g2");
+    expect([...tally.entries()]).to.deep.equal([
+      [3, { engine: "g1", state: "open" }],
+      [1, { engine: "g2" }],
+    ]);
+  });
+});
+
+describe("the times of requests", () => {
+  const told = async (add: (times: ReturnType<typeof createRequestTimes>) => void) => {
+    const times = createRequestTimes();
+    add(times);
+    const { resourceMetrics } = await times.producer.collect();
+    return parseExposition(prometheusText(resourceMetrics));
+  };
+  const name = prometheusName(metricNames.requests);
+
+  it("lie in the bucket whose bound they do not pass", async () => {
+    const samples = await told(({ add }) => {
+      add("GET", "/health", 200, 0.001);
+      add("GET", "/health", 200, 0.0011);
+      add("GET", "/health", 200, 1_000);
+    });
+    const upTo = (le: string) => sumOf(samples, `${name}_bucket`, { le });
+    expect([upTo("0.001"), upTo("0.0025"), upTo("60"), upTo("+Inf")]).to.deep.equal([1, 2, 2, 3]);
+    expect(sumOf(samples, `${name}_sum`)).to.be.closeTo(1_000.0021, 1e-9);
+  });
+
+  it("are kept apart by method, route and status; methods that nobody knows are one", async () => {
+    const samples = await told(({ add }) => {
+      add("GET", "/a", 200, 1);
+      add("GET", "/b", 200, 1);
+      add("GET", "/a", 404, 1);
+      add("BREW", undefined, 405, 1);
+      add("MELT", undefined, 405, 1);
+    });
+    const counts = samples.filter((sample) => sample.name === `${name}_count`);
+    expect(counts.map(({ value }) => value)).to.deep.equal([1, 1, 1, 2]);
+    expect(counts.at(-1)?.labels).to.deep.equal({
+      http_request_method: "_OTHER",
+      http_response_status_code: "405",
+    });
+  });
+});
+
+describe("the metrics' names", () => {
+  it("are told to Prometheus with their units, as a collector writes them", () => {
+    const names = [metricNames.requests, metricNames.answers, metricNames.cacheBytes, metricNames.cpu];
+    expect(names.map(prometheusName)).to.deep.equal([
+      "http_server_request_duration_seconds",
+      "voxledger_synthesis_answers_total",
+      "voxledger_memory_cache_size_bytes",
+      "process_cpu_time_seconds_total",
+    ]);
+  });
+
+  it("are each another's, and no part of another's histogram", () => {
+    const all = Object.values(metricNames).map(prometheusName);
+    expect(new Set(all).size).to.equal(all.length);
+    const series = all.flatMap((name) => [`${name}_count`, `${name}_sum`, `${name}_bucket`]);
+    expect(all.filter((name) => series.includes(name))).to.deep.equal([]);
+  });
+});

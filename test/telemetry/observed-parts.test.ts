@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
+import { normalProsody } from "../../src/domain/speech.ts";
+import { localEngines } from "../../src/engines/local-engine.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
+import { createMeters } from "../../src/telemetry/meters.ts";
+import { observedAudioStore } from "../../src/telemetry/parts/audio-store.ts";
+import { observedEngine } from "../../src/telemetry/parts/engine.ts";
+import { observedEventStore } from "../../src/telemetry/parts/event-store.ts";
+import { audioStoreContract } from "../contracts/audio-store.ts";
+import { engineContract } from "../contracts/engine.ts";
+import { eventStoreContract } from "../contracts/event-store.ts";
+import { until } from "../support/processes.ts";
+
+/* A part that is observed keeps the contract of the part. */
+
+const folder = (): Promise<string> => mkdtemp(join(tmpdir(), "voxledger-observed-"));
+const meters = createMeters();
+
+audioStoreContract("observed", async () => {
+  const path = await folder();
+  const open = async () => observedAudioStore(meters)(await openFilesystemAudioStore({ path }));
+  const store = await open();
+  return {
+    store,
+    again: open,
+    breakDown: async () => {
+      await rm(path, { recursive: true });
+      await writeFile(path, "no folder");
+    },
+    end: async () => {
+      await store.close();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+});
+
+eventStoreContract("observed", async () => {
+  const path = await folder();
+  let now = Date.UTC(2026, 0, 1);
+  const options = { path: join(path, "events.db"), clock: () => now };
+  const open = async () => observedEventStore(meters, () => {})(await openSqliteEventStore(options));
+  const store = await open();
+  return {
+    store,
+    again: open,
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+    end: async () => {
+      await store.close();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+});
+
+engineContract("observed", async () => {
+  const host = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
+  const [engine] = await localEngines({ host });
+  if (!engine) throw new Error("neither espeak-ng nor flite is installed");
+  const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
+  return {
+    engine: observedEngine(meters)(engine),
+    request: {
+      text: sentence,
+      voice: "espeak:gmw/en-US+f3",
+      ssml: false,
+      lang: "en-US",
+      prosody: normalProsody,
+      format: "mp3",
+    },
+    longText: `${sentence} `.repeat(40),
+    unspeakable: " … \n — ",
+    deterministic: true,
+    idle: () => until("no tool runs", () => host.stats().running === 0),
+    end: () => host.close(),
+  };
+});

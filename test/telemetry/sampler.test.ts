@@ -1,0 +1,61 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { propagation, trace } from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { expect } from "chai";
+import { createSampler } from "../../src/telemetry/sampler.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const sampled = `00-${traceId}-b7ad6b7169203331-01`;
+const unsampled = `00-${traceId}-b7ad6b7169203331-00`;
+
+describe("what is traced", () => {
+  before(() => propagation.setGlobalPropagator(new W3CTraceContextPropagator()));
+  after(() => propagation.disable());
+
+  const request = (traceparent?: string): IncomingMessage => {
+    const message = new IncomingMessage(new Socket());
+    if (traceparent !== undefined) message.headers.traceparent = traceparent;
+    return message;
+  };
+  const sampler = (share: number, parentBased = true, trusted = true) =>
+    createSampler(
+      { share, parentBased },
+      () => trusted,
+      () => 0.5,
+    );
+  const parentOf = (made: ReturnType<typeof sampler>, traceparent?: string): string | undefined => {
+    const context = made.contextOf(request(traceparent));
+    return context && (trace.getSpanContext(context)?.traceId ?? "a new trace");
+  };
+
+  it("is the share of new traces that was asked for", () => {
+    expect(parentOf(sampler(0.6))).to.equal("a new trace");
+    expect(parentOf(sampler(0.4))).to.equal(undefined);
+    expect(parentOf(sampler(0))).to.equal(undefined);
+    expect(parentOf(sampler(1))).to.equal("a new trace");
+  });
+
+  it("is what a trusted caller traces, where callers are followed", () => {
+    expect(parentOf(sampler(0), sampled)).to.equal(traceId);
+    expect(parentOf(sampler(1), unsampled)).to.equal(undefined);
+  });
+
+  it("goes on with a trusted caller's trace where callers are not followed, but is drawn", () => {
+    expect(parentOf(sampler(1, false), unsampled)).to.equal(traceId);
+    expect(parentOf(sampler(0, false), sampled)).to.equal(undefined);
+  });
+
+  it("is for nobody else to decide", () => {
+    expect(parentOf(sampler(0, true, false), sampled)).to.equal(undefined);
+    expect(parentOf(sampler(1, true, false), unsampled)).to.equal("a new trace");
+  });
+
+  it("is drawn anew where what the caller sends is no trace", () => {
+    expect(parentOf(sampler(1), "nonsense")).to.equal("a new trace");
+  });
+
+  it("is nothing where nobody wants traces", () => {
+    expect(createSampler(undefined, () => true).contextOf(request(sampled))).to.equal(undefined);
+  });
+});

@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { MadeElsewhere } from "../../src/audio/second-look.ts";
+import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
+import { beginWork, followed } from "../../src/telemetry/work.ts";
+
+async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
+  for (let number = 1; number <= upTo; number++) yield number;
+  if (failure) throw failure;
+}
+
+describe("work that is over with the last of what it makes", () => {
+  let told: string[];
+  let life: AbortController;
+  const begin = () =>
+    beginWork({
+      name: "count",
+      attributes: {},
+      signal: life.signal,
+      onBegun: () => told.push("begun"),
+      onEnded: (outcome) => told.push(outcome),
+    });
+  const read = async (source: AsyncIterable<number>, most = 10): Promise<number[]> => {
+    const heard: number[] = [];
+    for await (const number of source) {
+      heard.push(number);
+      if (heard.length === most) break;
+    }
+    return heard;
+  };
+
+  beforeEach(() => {
+    told = [];
+    life = new AbortController();
+  });
+
+  it("is made when all of it was read, and says when the first of it was there", async () => {
+    expect(await read(followed(numbers(3), begin()))).to.deep.equal([1, 2, 3]);
+    expect(told).to.deep.equal(["begun", "made"]);
+  });
+
+  for (const [failure, outcome] of [
+    [new EngineFailed("no"), "failed"],
+    [new Unavailable("later", 1), "unavailable"],
+    [new Invalid([]), "refused"],
+    [new MadeElsewhere(Buffer.from("sound")), "abandoned"],
+  ] as const) {
+    it(`is ${outcome} after ${failure.name}, which goes on as it is`, async () => {
+      const error = await read(followed(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);
+      expect(error).to.equal(failure);
+      expect(told).to.deep.equal(["begun", outcome]);
+    });
+  }
+
+  it("is abandoned when its reader leaves, and so is what it reads", async () => {
+    let left = false;
+    async function* endless(): AsyncGenerator<number> {
+      try {
+        for (;;) yield 1;
+      } finally {
+        left = true;
+      }
+    }
+    expect(await read(followed(endless(), begin()), 2)).to.deep.equal([1, 1]);
+    expect(told).to.deep.equal(["begun", "abandoned"]);
+    expect(left).to.equal(true);
+  });
+
+  it("is abandoned when nobody wants it before anybody has read", () => {
+    void followed(numbers(3), begin());
+    life.abort();
+    expect(told).to.deep.equal(["abandoned"]);
+  });
+
+  it("has one end, whatever comes after it", async () => {
+    const work = begin();
+    await read(followed(numbers(1), work));
+    life.abort();
+    work.failed(new Error("late"));
+    expect(told).to.deep.equal(["begun", "made"]);
+  });
+});
