@@ -1,15 +1,23 @@
-import { composeService } from "./compose.ts";
+import { composeService } from "./compose/service.ts";
+import { startTelemetry } from "./compose/telemetry.ts";
 import { closeOnSignal, endInFailure } from "./ending.ts";
 import { createLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 
 /** Serves until it is told to end. */
 const serve = async (): Promise<void> => {
+  await using opened = new AsyncDisposableStack();
   const settings = readSettings();
   const log = createLog(settings.logLevel);
-  const service = await composeService(settings, log);
+  const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
+  opened.defer(close);
+  const service = await composeService(settings, log, Date.now, telemetry);
+  opened.defer(service.close);
+  const running = opened.move();
+  closeOnSignal(() => running.disposeAsync(), log);
+  // Last: who has read it may send a signal.
+  if (metricsUrl !== undefined) log.info({ url: metricsUrl }, "metrics");
   log.info({ url: service.url }, "listening");
-  closeOnSignal(service.close, log);
 };
 
 serve().catch(endInFailure);

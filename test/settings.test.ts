@@ -28,7 +28,69 @@ describe("settings", () => {
       EVENT_STORE: "sqlite:/x/e.db",
       AUDIO_STORE: "file:/y",
     });
-    expect([eventStore.path, audioStore.path]).to.deep.equal(["/x/e.db", "/y"]);
+    expect(eventStore).to.deep.equal({ kind: "sqlite", path: "/x/e.db" });
+    expect(audioStore).to.deep.equal({ kind: "file", path: "/y" });
+  });
+
+  it("let the log lie with EventStoreDB, by its own connection string", () => {
+    for (const url of ["esdb://a:b@one:2113,two:2113?tls=true", "esdb+discover://cluster.example:2113"]) {
+      expect(readSettings({ EVENT_STORE: url }).eventStore).to.deep.equal({ kind: "esdb", url });
+    }
+  });
+
+  it("let the sounds lie in a bucket of an S3 server, by TLS unless told otherwise", () => {
+    const { audioStore } = readSettings({
+      AUDIO_STORE: "s3://voxledger:s%2Fe%2Bc%3Dr%40t@Minio.internal:9000/sounds?tls=false&region=eu-west-1",
+    });
+    expect(audioStore).to.deep.equal({
+      ...{ kind: "s3", endpoint: "minio.internal", port: 9000, tls: false, bucket: "sounds" },
+      ...{ accessKey: "voxledger", secretKey: "s/e+c=r@t", region: "eu-west-1" },
+    });
+    expect(readSettings({ AUDIO_STORE: "s3://a:b@[::1]/sounds" }).audioStore).to.include({
+      ...{ endpoint: "::1", port: 443, tls: true, region: "us-east-1" },
+    });
+  });
+
+  it("take the master keys that were, in their order", () => {
+    const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const listed = `${a.toString("base64")}, ${b.toString("base64")},`;
+    expect(readSettings({ MASTER_KEY_PREVIOUS: listed }).previousMasterKeys).to.deep.equal([a, b]);
+    expect(readSettings({}).previousMasterKeys).to.deep.equal([]);
+  });
+
+  it("let an engine be an operator's own server", () => {
+    const { selfHosted } = readSettings({
+      ENGINE_G1: "openai:http://127.0.0.1:8880/v1/?model=kokoro&voices=af_bella,bm_george&key=s%26k",
+      ENGINE_G5: "openai:https://tts.example?model=m&voices=anahit@hy-AM:f",
+    });
+    expect(selfHosted).to.deep.equal({
+      g1: {
+        ...{ baseUrl: "http://127.0.0.1:8880/v1", model: "kokoro", apiKey: "s&k" },
+        voices: [
+          { name: "af_bella", lang: "en-US", gender: "f" },
+          { name: "bm_george", lang: "en-GB", gender: "m" },
+        ],
+      },
+      g5: {
+        ...{ baseUrl: "https://tts.example", model: "m" },
+        voices: [{ name: "anahit", lang: "hy-AM", gender: "f" }],
+      },
+    });
+    expect(readSettings({}).selfHosted).to.deep.equal({});
+  });
+
+  it("keep websites' credentials from this machine unless an operator allows it", () => {
+    expect(readSettings({}).allowLoopbackUpstreams).to.equal(false);
+    expect(readSettings({ ALLOW_LOOPBACK_UPSTREAMS: "true" }).allowLoopbackUpstreams).to.equal(true);
+  });
+
+  it("repeat nothing of a server's address, which may hold a key", () => {
+    for (const value of ["openai:http://h/?model=m&key=hunter2", "openai:http://hunter2@h/", "hunter2"]) {
+      expect(() => readSettings({ ENGINE_G2: value }))
+        .to.throw(BadSetting, /^ENGINE_G2: must [^\n]+$/)
+        .with.property("message")
+        .not.match(/hunter2/);
+    }
   });
 
   it("take a public address without its last slash", () => {
@@ -40,7 +102,23 @@ describe("settings", () => {
     ["PORT", "70000"],
     ["PUBLIC_URL", "ftp://x"],
     ["EVENT_STORE", "mysql:x"],
+    ["EVENT_STORE", "esdb://"],
+    ["EVENT_STORE", "kurrentdb://127.0.0.1"],
     ["AUDIO_STORE", "x"],
+    ["AUDIO_STORE", "file:"],
+    ["AUDIO_STORE", "s3:"],
+    ["AUDIO_STORE", "s3:///sounds"],
+    ["AUDIO_STORE", "s3://host/sounds"],
+    ["AUDIO_STORE", "s3://access@host/sounds"],
+    ["AUDIO_STORE", "s3://access:se%cret@host/sounds"],
+    ["AUDIO_STORE", "s3://access:secret@host"],
+    ["AUDIO_STORE", "s3://access:secret@host/Sounds"],
+    ["AUDIO_STORE", "s3://access:secret@host/sounds/of/mine"],
+    ["AUDIO_STORE", "s3://access:secret@host:99999/sounds"],
+    ["AUDIO_STORE", "s3://access:secret@under_score/sounds"],
+    ["AUDIO_STORE", "s3://access:secret@host/sounds?tls=no"],
+    ["AUDIO_STORE", "s3://access:secret@host/sounds?public=true"],
+    ["AUDIO_STORE", "s3://access:secret@host/sounds#fragment"],
     ["ADMIN_TOKEN", "short"],
     ["ADMIN_TOKEN", "sixteen and more, with spaces"],
     ["ADMIN_TOKEN", "a-token-with-an-\u00e9-in-it"],
@@ -49,12 +127,20 @@ describe("settings", () => {
     ["PUBLIC_URL", "https://tts.example/?a=b"],
     ["PUBLIC_URL", "https://tts.example/#"],
     ["MASTER_KEY", "dG9vIHNob3J0"],
+    ["MASTER_KEY_PREVIOUS", "dG9vIHNob3J0"],
+    ["MASTER_KEY_PREVIOUS", `${Buffer.alloc(32, 1).toString("base64")},no key`],
+    ["MASTER_KEY_PREVIOUS", Array(9).fill(Buffer.alloc(32, 1).toString("base64")).join()],
     ["TRUST_PROXY", "10.0.0.0/33"],
     ["TRUST_PROXY", "proxy.local"],
     ["HEADER_PREFIX", "X Y"],
     ["MAX_TEXT_CHARACTERS", "0"],
     ["LOG_LEVEL", "loud"],
     ["OPENAI_URL", "nowhere"],
+    ["ALLOW_LOOPBACK_UPSTREAMS", "yes"],
+    ["ENGINE_G3", "openai:ftp://host?model=m&voices=v"],
+    ["PROVIDER_CONCURRENCY", "0"],
+    ["PROVIDER_REQUESTS_PER_MINUTE", "-1"],
+    ["PROVIDER_TIMEOUT_MS", "5s"],
   ] as const) {
     it(`refuse ${name}=${value} in one line that names it`, () => {
       expect(() => readSettings({ [name]: value }))
@@ -64,10 +150,18 @@ describe("settings", () => {
     });
   }
 
-  it("never repeat a secret in a refusal", () => {
-    expect(() => readSettings({ MASTER_KEY: "s3cr3t-value!!" }))
-      .to.throw(BadSetting)
-      .with.property("message")
-      .that.does.not.include("s3cr3t");
-  });
+  for (const [name, value] of [
+    ["MASTER_KEY", "s3cr3t-value!!"],
+    ["MASTER_KEY_PREVIOUS", "s3cr3t-value!!"],
+    ["AUDIO_STORE", "s3://access:s3cr3t@host/sounds?tls=no"],
+    ["AUDIO_STORE", "s3://access:s3cr3t/with+slash@host/sounds"],
+    ["AUDIO_STORE", "S3-access:s3cr3t@host/sounds"],
+  ] as const) {
+    it(`never repeat a secret in a refusal: ${name}=${value}`, () => {
+      expect(() => readSettings({ [name]: value }))
+        .to.throw(BadSetting)
+        .with.property("message")
+        .that.does.not.include("s3cr3t");
+    });
+  }
 });

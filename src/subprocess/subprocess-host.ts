@@ -9,6 +9,9 @@ export type ToolJob = Omit<ToolOrder, "type" | keyof Limits> & Partial<Limits> &
 export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
 
+/** Called when the job has its slot, before its tool is started; what it throws is what the reading throws. */
+export type OnTurn = () => Promise<void>;
+
 /**
  * Runs the local tools, all of them from one helper process. Both verbs give bytes as they come, never end well
  * without any, and hold a slot from the first read until the tool's process is gone; a job's time begins with its slot. Read what they give to its end, or
@@ -19,7 +22,7 @@ export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
 export interface SubprocessHost {
   /** Of the tools that were found when it was opened. */
   readonly versions: ToolVersions;
-  run(job: ToolJob, signal: AbortSignal): AsyncIterable<Buffer>;
+  run(job: ToolJob, signal: AbortSignal, onTurn?: OnTurn): AsyncIterable<Buffer>;
   encode(job: EncoderJob, signal: AbortSignal): AsyncIterable<Buffer>;
   /** Answers when the helper process can be worked with. @throws {ToolFailed} it does not answer {Unavailable} */
   ping(): Promise<void>;
@@ -72,11 +75,18 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const closing = new AbortController();
 
   /** The slot is given back when the process is gone, not when its reader is. */
-  async function* work(slots: Slots, order: Order, input: AsyncIterable<Buffer>, wanted: AbortSignal) {
+  async function* work(
+    slots: Slots,
+    order: Order,
+    input: AsyncIterable<Buffer>,
+    wanted: AbortSignal,
+    onTurn?: OnTurn,
+  ) {
     const signal = AbortSignal.any([wanted, closing.signal]);
     const release = await slots.acquire(signal);
     let settled = Promise.resolve();
     try {
+      await onTurn?.();
       const host = await untilAborted(helper.current(), signal);
       const job = host.start(order, input, signal);
       // It keeps the deadlines itself; one that stands still keeps none, and would keep its jobs for ever.
@@ -90,8 +100,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
 
   return {
     versions,
-    run: ({ input, ...job }, signal) =>
-      work(tools, { ...defaults, ...job, type: "tool" }, once(input), signal),
+    run: ({ input, ...job }, signal, onTurn) =>
+      work(tools, { ...defaults, ...job, type: "tool" }, once(input), signal, onTurn),
     encode: ({ input, ...job }, signal) =>
       work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal),
     ping: async () => {

@@ -1,0 +1,11 @@
+import { openEsdbProjectionServer } from "../eventstore/esdb/projection-server.ts";
+import type { ProjectionServer } from "../eventstore/projection-server.ts";
+import { BadSetting, type Settings, underSetting } from "../settings.ts";
+
+/** The server behind EVENT_STORE, for its own projections. @throws {BadSetting} */
+export const openProjectionServer = ({ eventStore }: Settings): Promise<ProjectionServer> => {
+  if (eventStore.kind !== "esdb")
+    throw new BadSetting("EVENT_STORE: only EventStoreDB runs projections of its own");
+  const open = async (): Promise<ProjectionServer> => openEsdbProjectionServer(eventStore);
+  return underSetting("EVENT_STORE", open());
+};

@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { catalog } from "../../projections/catalog.ts";
+import { credentials as credentialsProjection } from "../../projections/credentials.ts";
+import { keys as keysProjection } from "../../projections/keys.ts";
+import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { platforms } from "../../projections/platforms.ts";
+import { rate } from "../../projections/rate.ts";
+import type { ProjectionRunner } from "../../projections/runner.ts";
+import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-origins.ts";
+import { websites as websitesProjection } from "../../projections/websites.ts";
+import { createAccessTokens } from "../application/access-tokens.ts";
+import { createAuthenticator } from "../application/authentication.ts";
+import { createExecute } from "../application/commands.ts";
+import { createFailedAttempts } from "../application/failed-attempts.ts";
+import { createHealth } from "../application/health.ts";
+import { createLedger } from "../application/ledger.ts";
+import { createOwnVoices } from "../application/own-voices.ts";
+import { createProviderAccounts } from "../application/provider-accounts.ts";
+import { createRateLimiter } from "../application/rate-limiter.ts";
+import { createReadiness } from "../application/readiness.ts";
+import { createStreaming } from "../application/streaming.ts";
+import { createSynthesis } from "../application/synthesis.ts";
+import { createVoiceReports } from "../application/voice-reports.ts";
+import { createVoices } from "../application/voices.ts";
+import { createWebsiteCatalogs } from "../application/website-catalog.ts";
+import { nativeVoices } from "../catalog-seed/native-voices.ts";
+import { releaseSeed } from "../catalog-seed/seed.ts";
+import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog.ts";
+import { selfHostedVoices } from "../engines/self-hosted/voices.ts";
+import { createCommandHandler } from "../eventstore/command-handler.ts";
+import { adminRoutes } from "../http/admin/routes.ts";
+import { createApp } from "../http/app.ts";
+import { audioRoutes } from "../http/audio.ts";
+import { renewTokens } from "../http/auth/renewal.ts";
+import { authRoutes } from "../http/auth/routes.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { bundleClient, clientScriptRoutes } from "../http/client-script.ts";
+import { configRoutes } from "../http/config/routes.ts";
+import { cors, createApiCors } from "../http/cors.ts";
+import { docsRoutes } from "../http/docs/routes.ts";
+import { createGate } from "../http/gate.ts";
+import { exposedHeaders, headerNames } from "../http/header-names.ts";
+import { healthRoutes } from "../http/health.ts";
+import { tellDeprecation } from "../http/legacy/deprecation.ts";
+import { legacyRoutes } from "../http/legacy/routes.ts";
+import { describeApi } from "../http/openapi/document.ts";
+import { openApiRoutes } from "../http/openapi/routes.ts";
+import { createPublicUrl } from "../http/public-url.ts";
+import { listen } from "../http/server.ts";
+import { createAnswerer } from "../http/synthesis/answer.ts";
+import { createFastPath } from "../http/synthesis/fast-path.ts";
+import { createPreparedPlans } from "../http/synthesis/prepared-plans.ts";
+import { synthesizeRequest } from "../http/synthesis/request.ts";
+import { synthesisRoutes } from "../http/synthesis/routes.ts";
+import { createStreamAnswer } from "../http/synthesis/stream.ts";
+import { voiceRoutes } from "../http/voices/routes.ts";
+import { deriveKeys, obtainMasterKeys } from "../master-key.ts";
+import { sharedPatience } from "../patience.ts";
+import { type Settings, underSetting } from "../settings.ts";
+import { noTelemetry, type Telemetry } from "../telemetry.ts";
+import { createAdmission } from "../ws/admission.ts";
+import { socketRoutes } from "../ws/routes.ts";
+import { createSpeechSocket } from "../ws/speech-socket.ts";
+import { composeCore, startPatienceMs } from "./core.ts";
+import { composeSound } from "./sound.ts";
+
+/** The whole service. */
+export interface Service {
+  /** Where it listens. */
+  readonly url: string;
+  /** Answers what is in flight, records what must be, then frees everything. */
+  close(): Promise<void>;
+}
+
+/** Starts the service; rejects with the reason when it cannot be started, and leaves nothing running then. */
+export const composeService = async (
+  settings: Settings,
+  log: Logger,
+  clock = Date.now,
+  telemetry: Telemetry = noTelemetry,
+): Promise<Service> => {
+  // Closed in reverse order: at the end, or as soon as a later part cannot be had.
+  await using opened = new AsyncDisposableStack();
+  const core = await composeCore(settings, log, { clock, telemetry });
+  opened.defer(core.close);
+  const { store, handler, runner, execute, originVerification } = core;
+  const patient = createCommandHandler({ store, clock, deadlineMs: startPatienceMs });
+  await createExecute({ handler: patient, runner })(
+    catalogDecider,
+    catalogStream,
+    (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
+    { actor: "system" },
+  );
+  const patience = sharedPatience(settings.drainSeconds * 1_000);
+  const accountOf = createProviderAccounts({
+    credentials: runner.view(credentialsProjection),
+    providers: core.providers,
+    sealing: await core.sealing(),
+    onTrouble: (what, error) => log.warn({ err: error }, what),
+  });
+  const sound = await composeSound({ settings, log, opened, patience, accountOf, telemetry });
+  const limiter = telemetry.limiter(
+    createRateLimiter({
+      handler,
+      store,
+      view: runner.view(rate),
+      instance: randomUUID(),
+      clock,
+      burstWindowMs: settings.burstWindowMs,
+      burstLimit: settings.burstLimit,
+      onTrouble: (what, error) => log.warn({ err: error }, what),
+    }),
+  );
+  opened.defer(limiter.close);
+  const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), clock });
+  const catalogOf = createWebsiteCatalogs({
+    catalog: runner.view(catalog),
+    ownVoices: createOwnVoices(runner.view(credentialsProjection)),
+    configuredVoices: selfHostedVoices(settings.selfHosted),
+  });
+  const synthesis = createSynthesis({ ...sound, ledger, catalogOf });
+  const streaming = telemetry.streaming(
+    createStreaming({
+      pipeline: sound.pipeline,
+      ledger,
+      onTrouble: (what, error) => log.warn({ err: error }, what),
+    }),
+  );
+  const [key, ...previousKeys] = deriveKeys(await obtainMasterKeys(settings), "access tokens");
+  const accessTokens = createAccessTokens({
+    key,
+    previousKeys,
+    ttlSeconds: settings.tokenTtlSeconds,
+    clock,
+  });
+  const failedAttempts = createFailedAttempts({ clock });
+  const authenticator = telemetry.authenticator(
+    createAuthenticator({
+      keys: runner.view(keysProjection),
+      websites: runner.view(websitesProjection),
+      accessTokens,
+      failedAttempts,
+    }),
+  );
+  const clientOf = clientAddress(settings.trustProxy);
+  const names = headerNames(settings.headerPrefix);
+  const exposed = exposedHeaders(names);
+  const originsView = runner.view(verifiedOrigins);
+  const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
+  const speaking = {
+    gate: createGate({ authenticator, limiter, clientOf }),
+    synthesis,
+    answerer: createAnswerer(synthesis, names),
+    prepared: createPreparedPlans(),
+  };
+  const { gate } = speaking;
+  const catalogView = runner.view(catalog);
+  const voices = createVoices({
+    catalogOf,
+    platforms: runner.view(platforms),
+    nativeVoices,
+  });
+  const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
+  const checkHealth = createHealth({
+    checks: [
+      { name: "eventStore", vital: true, look: () => store.ping() },
+      { name: "projections", vital: true, look: async () => mustBeLive(runner) },
+      ...sound.checks,
+      { name: "audioStore", vital: false, look: () => sound.audioStore.ping(), goodForMs: 5_000 },
+    ],
+  });
+  const readiness = createReadiness({ checkHealth, clock });
+  telemetry.watch({
+    views: runner.status,
+    commands: () => handler.pending,
+    pipeline: sound.pipeline.stats,
+    tools: sound.toolStats,
+    checkHealth,
+  });
+  const schema = synthesizeRequest(settings.maxTextCharacters);
+  const observer = telemetry.requests;
+  const app = createApp({
+    log,
+    observer,
+    onEvery: [cors(apiCors, exposed), renewTokens(accessTokens, names), tellDeprecation(settings.publicUrl)],
+    routes: [
+      healthRoutes({ checkHealth, readiness }),
+      audioRoutes({ fetchObject: sound.pipeline.fetch }),
+      authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
+      configRoutes({ gate, websites: core.websites, accessTokens }),
+      voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),
+      synthesisRoutes({
+        ...speaking,
+        streaming,
+        streamAnswer: createStreamAnswer({ streaming, names }),
+        schema,
+      }),
+      socketRoutes(),
+      legacyRoutes({ ...speaking, schema }),
+      openApiRoutes(describeApi({ schema, names, publicUrl: settings.publicUrl })),
+      docsRoutes(settings),
+      clientScriptRoutes(await bundleClient()),
+      adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
+    ],
+  });
+  const fastPath = createFastPath({ ...speaking, apiCors, log, observer });
+  const speechSocket = createSpeechSocket({
+    enter: createAdmission({ authenticator, limiter, clientOf }),
+    speaking: { schema, synthesis, streaming },
+    limits: { ...settings.sockets, maxTextCharacters: settings.maxTextCharacters },
+    log,
+  });
+  const server = await listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(speechSocket) }).catch(
+    (error) => {
+      const isOfPort = error.code === "EADDRINUSE" || error.code === "EACCES";
+      return underSetting(isOfPort ? "PORT" : "HOST", Promise.reject(error));
+    },
+  );
+  opened.defer(async () => {
+    readiness.drain();
+    await delay(settings.drainDelaySeconds * 1_000);
+    await Promise.all([server.drain(patience()), speechSocket.drain(patience())]);
+  });
+  const running = opened.move();
+  return { url: server.url, close: () => running.disposeAsync() };
+};
+
+const mustBeLive = ({ status }: ProjectionRunner): void => {
+  if (!status().live) throw new Error("the views have lost the event store");
+};
