@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import type { WithServices } from "./cli/command.ts";
 import { createProgram, run } from "./cli/program.ts";
-import { composeCore } from "./compose.ts";
+import { registerProjectionCommands } from "./cli/projections.ts";
+import { composeCore } from "./compose/core.ts";
+import { openProjectionServer } from "./compose/projection-server.ts";
 import { createLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 
@@ -21,4 +23,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
-process.exitCode = await run(createProgram(withServices), process.argv);
+const program = createProgram(withServices);
+registerProjectionCommands(program, async () => openProjectionServer(readSettings()));
+process.exitCode = await run(program, process.argv);

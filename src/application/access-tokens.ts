@@ -34,11 +34,14 @@ const leewaySeconds = 30;
 
 export const createAccessTokens = ({
   key,
+  previousKeys = [],
   ttlSeconds,
   clock,
 }: {
   /** 32 bytes, for this purpose alone. */
   key: Buffer;
+  /** What tokens were signed with before: those that are still out stay good. */
+  previousKeys?: readonly Buffer[];
   ttlSeconds: number;
   /** Milliseconds since the epoch. */
   clock: () => number;
@@ -53,12 +56,18 @@ export const createAccessTokens = ({
     return { token: signJwt({ sub: apiKey, ...bound, iat, nbf: iat, exp }, key), exp };
   };
 
+  const keys = [key, ...previousKeys];
+  const claimsOf = (token: string): unknown =>
+    Iterator.from(keys)
+      .map((one) => readJwt(token, one))
+      .find((claims) => claims !== undefined);
+
   /** What the token said when it was signed, whenever that was. */
   const signedClaims = (token: string): SignedClaims | undefined => {
     const seen = known.get(token);
     if (seen) return seen;
     if (token.length > maxTokenLength) return undefined;
-    const { data } = payload.safeParse(readJwt(token, key));
+    const { data } = payload.safeParse(claimsOf(token));
     if (data) known.set(token, data);
     return data;
   };

@@ -131,9 +131,18 @@ const entry = (
   id,
   type,
   at,
-  data: type === "SecretCreated" ? { ...data, hash: withheld } : data,
+  data: shown(type, data),
   metadata,
 });
 
-/** In the place of a secret's hash: it serves no auditor, only somebody who guesses secrets. */
-const withheld = "[withheld]";
+/** What serves no auditor, only somebody who guesses a secret or comes by a key. */
+const withheld: ReadonlyMap<string, string> = new Map([
+  ["SecretCreated", "hash"],
+  ["CredentialsSet", "sealed"],
+  ["CredentialsResealed", "sealed"],
+]);
+
+const shown = (type: string, data: object): object => {
+  const member = withheld.get(type);
+  return member === undefined ? data : { ...data, [member]: "[withheld]" };
+};

@@ -1,6 +1,7 @@
 import { findKey } from "../../projections/keys.ts";
 import type { View } from "../../projections/runner.ts";
 import { findWebsite } from "../../projections/websites.ts";
+import { Unauthorized } from "../domain/errors.ts";
 import type { IssuedKey, Key } from "../domain/key.ts";
 import type { Website } from "../domain/website.ts";
 import type { AccessTokens } from "./access-tokens.ts";
@@ -31,6 +32,11 @@ export interface Authenticator {
    * @throws {RateLimited} instead, for a client that has failed too often lately
    */
   authenticate(credentials: Credentials, client: string): Principal;
+  /**
+   * Who was let in before, as it stands now, whatever the time of the token that it came with.
+   * @throws {Unauthorized} when what proved it was withdrawn
+   */
+  recall(principal: Principal): Principal;
 }
 
 export const createAuthenticator = ({
@@ -88,6 +94,11 @@ export const createAuthenticator = ({
   return {
     authenticate: (credentials, client) =>
       principalBy(credentials) ?? failedAttempts.refuse(client, refusals[credentials.by]),
+    recall: ({ apiKey, proof }) => {
+      const key = findKey(keys, apiKey);
+      if (!key || !stillHolds(proof, key)) throw new Unauthorized("The credentials were withdrawn.");
+      return principalOf(key, proof);
+    },
   };
 };
 

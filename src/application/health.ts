@@ -17,6 +17,8 @@ export interface Check {
   /** Whether nothing can be served without it. */
   readonly vital: boolean;
   readonly look: () => Promise<void>;
+  /** For so long a part that was well is taken to be: where each look costs somebody something. Default 0. */
+  readonly goodForMs?: number;
 }
 
 /** Resolves with the report; who asks while one is being made, or shortly after, shares it. Never rejects. */
@@ -36,14 +38,20 @@ export const createHealth = ({
   /** A report serves for so long: asking costs no more than that, whoever asks. */
   freshMs?: number;
 }): CheckHealth => {
+  const goodUntil = new Map<string, number>();
   let last: Promise<Health> | undefined;
   let staleAt = Number.POSITIVE_INFINITY; // while it is being made
 
+  const examineOne = async ({ name, look, goodForMs = 0 }: Check): Promise<PartHealth> => {
+    if (uptime() < (goodUntil.get(name) ?? 0)) return { status: "ok" };
+    const found = await lookAt(look, patienceMs);
+    if (found.status === "ok") goodUntil.set(name, uptime() + goodForMs);
+    return found;
+  };
+
   const examine = async (): Promise<Health> => {
     const found = await Promise.all(
-      checks.map(
-        async ({ name, look }): Promise<[string, PartHealth]> => [name, await lookAt(look, patienceMs)],
-      ),
+      checks.map(async (check): Promise<[string, PartHealth]> => [check.name, await examineOne(check)]),
     );
     const down = checks.filter((_, index) => found[index]?.[1].status === "down");
     const status = down.length === 0 ? "ok" : down.some(({ vital }) => vital) ? "down" : "degraded";

@@ -3,10 +3,12 @@ import type { ProjectionRunner, View } from "../../projections/runner.ts";
 import { KeyIsSuspended, Unavailable } from "../domain/errors.ts";
 import { keyDecider, keyStream, suspendKey } from "../domain/key.ts";
 import {
+  endStream,
   monthOf,
   type Prospect,
   QuotaExceeded,
   requireRoom,
+  type StreamEnded,
   type SynthesisServed,
   serve,
   type Usage,
@@ -27,6 +29,11 @@ export interface Ledger {
    * @throws {Unavailable} when the event store gives no answer: nothing may be served
    */
   record(principal: Principal, served: Omit<SynthesisServed, "at">): Promise<void>;
+  /**
+   * Records how a stream ended that was recorded when it began.
+   * @throws {Unavailable} when the event store gives no answer
+   */
+  complete(principal: Principal, ended: Omit<StreamEnded, "at">): Promise<void>;
   /**
    * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
    * @throws {KeyIsSuspended} @throws {Unavailable}
@@ -88,6 +95,10 @@ export const createLedger = ({
       return put(principal, served.requestId, at, (usage) =>
         serve(usage, { ...served, at }, monthlyCharacters),
       );
+    },
+    complete: (principal, ended) => {
+      const at = now();
+      return put(principal, ended.requestId, at, () => endStream({ ...ended, at }));
     },
     precheck: async (principal, prospect, requestId) => {
       const at = now();

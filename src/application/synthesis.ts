@@ -1,7 +1,4 @@
-import { type CatalogState, indexOf } from "../../projections/catalog.ts";
-import type { View } from "../../projections/runner.ts";
 import type { Pipeline, Sound, Take } from "../audio/pipeline.ts";
-import { catalogStream } from "../domain/catalog.ts";
 import { NotFound } from "../domain/errors.ts";
 import { effectiveProsody } from "../domain/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../domain/recipe.ts";
@@ -9,6 +6,7 @@ import {
   type AudioFormat,
   countCharacters,
   type EngineCode,
+  engines,
   type Gender,
   type Prosody,
 } from "../domain/speech.ts";
@@ -17,6 +15,7 @@ import type { Engine } from "../engines/engine.ts";
 import { isSsml, parseSsml } from "../engines/ssml.ts";
 import type { Principal } from "./authentication.ts";
 import type { Ledger } from "./ledger.ts";
+import type { CatalogOf } from "./website-catalog.ts";
 
 /** A synthesis as it is asked for, validated and normalised. */
 export interface SynthesisRequest {
@@ -30,21 +29,26 @@ export interface SynthesisRequest {
   readonly format?: AudioFormat | undefined;
 }
 
-/** What a request comes to; the same for the same request until the catalog changes. */
+/** What a request of a website comes to; the same for the same request until the website's catalog changes. */
 export interface SynthesisPlan {
   readonly characters: number;
   /** The volume is 0: there is nothing to hear. */
   readonly silent: boolean;
   /** The ways to answer, the best first; never empty. */
   readonly takes: readonly [Take, ...Take[]];
-  readonly catalogRevision: number;
+  readonly catalogRevision: string;
+  /** Whether the same request comes to the same for every website: none's own provider is in it. */
+  readonly shared: boolean;
 }
+
+/** The engine that speaks for the website; undefined when there is none, or no credentials for it. */
+export type EngineOf = (code: EngineCode, websiteId: string) => Engine | undefined;
 
 /** From a request to sound, and onto the ledger. */
 export interface Synthesis {
   /** @throws {Invalid} @throws {NotFound} when no voice or engine is there for it */
-  plan(request: SynthesisRequest): SynthesisPlan;
-  /** Whether the plan was made from the catalog as it is now. */
+  plan(request: SynthesisRequest, websiteId: string): SynthesisPlan;
+  /** Whether the plan, a shared one, was made from the catalog as it is now. */
   isCurrent(plan: SynthesisPlan): boolean;
   /** The sound, if it lies in memory. */
   peek(plan: SynthesisPlan): Sound | undefined;
@@ -71,27 +75,28 @@ export interface Order {
 export type { Sound, Take };
 
 export const createSynthesis = ({
-  engines,
+  engineOf,
   encoderVersion,
   pipeline,
   ledger,
-  catalog,
+  catalogOf,
 }: {
-  engines: ReadonlyMap<EngineCode, Engine>;
+  engineOf: EngineOf;
   /** What encoded bytes depend on beside the samples. */
   encoderVersion: string;
   pipeline: Pipeline;
   ledger: Ledger;
-  catalog: View<CatalogState>;
+  catalogOf: CatalogOf;
 }): Synthesis => {
-  const catalogNow = (): CatalogState | undefined => catalog.get(catalogStream);
-
-  const takeOf = (candidate: Candidate, request: SynthesisRequest, text: string, ssml: boolean): Take[] => {
+  const takeOf = (candidate: Candidate, { request, text, ssml, websiteId }: Asked): Take[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
-    const engine = engines.get(candidate.engine);
+    const engine = engineOf(candidate.engine, websiteId);
     if (!engine) return [];
+    const { byok } = engines[engine.code];
+    const version = engine.version(voiceName);
     const recipe: Recipe = {
-      tools: `${engine.version(voiceName)}; ${encoderVersion}`,
+      // What a website has paid for is not made anew because this machine has another ffmpeg.
+      tools: byok ? version : `${version}; ${encoderVersion}`,
       engine: engine.code,
       voice: voiceName,
       lang,
@@ -99,6 +104,7 @@ export const createSynthesis = ({
       prosody: effectiveProsody(request.prosody, systemVoice),
       applied: engine.prosody(voiceName),
       format,
+      ...(byok && { websiteId }),
     };
     const hash = hashRecipe(recipe);
     const name = objectName(recipe, hash);
@@ -106,24 +112,25 @@ export const createSynthesis = ({
   };
 
   return {
-    plan: (request) => {
-      const state = catalogNow();
-      if (!state) throw new NotFound("The catalog has no voices yet.");
+    plan: (request, websiteId) => {
+      const { revision, index } = catalogOf(websiteId);
       const ssml = isSsml(request.text);
       const text = (ssml ? parseSsml(request.text) : request.text).normalize("NFC");
       const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
-        engines.get(engine)?.takesSsml(voiceName) ?? false;
-      const candidates = resolveVoices(indexOf(state), { ...request, ssml }, takesSsml);
-      const [first, ...others] = candidates.flatMap((candidate) => takeOf(candidate, request, text, ssml));
-      if (!first) throw notRunning(candidates);
+        engineOf(engine, websiteId)?.takesSsml(voiceName) ?? false;
+      const candidates = resolveVoices(index, { ...request, ssml }, takesSsml);
+      const asked = { request, text, ssml, websiteId };
+      const [first, ...others] = candidates.flatMap((candidate) => takeOf(candidate, asked));
+      if (!first) throw noProvider(candidates);
       return {
         characters: countCharacters(request.text),
         silent: request.prosody.volume === 0,
         takes: [first, ...others],
-        catalogRevision: state.revision,
+        catalogRevision: revision,
+        shared: !candidates.some(({ engine }) => engines[engine].byok),
       };
     },
-    isCurrent: ({ catalogRevision }) => catalogNow()?.revision === catalogRevision,
+    isCurrent: ({ catalogRevision }) => catalogOf(nobodys).revision === catalogRevision,
     peek: ({ takes: [first] }) => pipeline.peek(first),
     find: async ({ takes: [first] }, signal) => pipeline.find(first, signal),
     obtain: async (plan, { principal, requestId }, extent, signal) => {
@@ -150,7 +157,21 @@ export const createSynthesis = ({
   };
 };
 
-const notRunning = (candidates: readonly Candidate[]): NotFound => {
-  const codes = [...new Set(candidates.map(({ engine }) => engine))].join(", ");
-  return new NotFound(`There is no provider for the engine ${codes}: it is not running here.`);
+interface Asked {
+  readonly request: SynthesisRequest;
+  /** As it is spoken. */
+  readonly text: string;
+  readonly ssml: boolean;
+  readonly websiteId: string;
+}
+
+/** No website's name: its catalog is the shared one. */
+const nobodys = "";
+
+const noProvider = (candidates: readonly Candidate[]): NotFound => {
+  const codes = [...new Set(candidates.map(({ engine }) => engine))];
+  const why = codes.every((code) => engines[code].byok)
+    ? "the website has no credentials for it"
+    : "it is not running here";
+  return new NotFound(`There is no provider for the engine ${codes.join(", ")}: ${why}.`);
 };

@@ -1,14 +1,12 @@
-import { LRUCache } from "lru-cache";
-import { type CatalogState, catalog as catalogProjection, indexOf } from "../../projections/catalog.ts";
 import { wasReported } from "../../projections/platforms.ts";
 import type { View } from "../../projections/runner.ts";
-import { catalogStream } from "../domain/catalog.ts";
-import { type CatalogIndex, indexCatalog } from "../domain/catalog-index.ts";
+import type { CatalogIndex } from "../domain/catalog-index.ts";
 import { NotFound } from "../domain/errors.ts";
 import { isNative, isOn, isSameVoice, type NativeVoice } from "../domain/native-voice.ts";
 import type { Platform } from "../domain/platform.ts";
 import { type PlatformAsked, type PlatformSaid, platformAsked } from "../domain/platform-names.ts";
 import type { SystemVoice, Voice } from "../domain/speech.ts";
+import type { CatalogOf } from "./website-catalog.ts";
 
 /** Voices as of a state of the catalog. */
 export interface VoiceCollection {
@@ -28,43 +26,16 @@ export interface Voices {
   named(websiteId: string, name: string): Voice;
 }
 
-/** What a website's own providers add; `revision` is another whenever the voices are. */
-export type OwnVoices = VoiceCollection;
-export type OwnVoicesOf = (websiteId: string) => OwnVoices | undefined;
-export const noOwnVoices: OwnVoicesOf = () => undefined;
-
-/** Catalogs of websites with voices of their own that are kept ready. */
-const readyCatalogs = 100;
-
 export const createVoices = ({
-  catalog,
+  catalogOf,
   platforms,
   nativeVoices,
-  ownVoices,
 }: {
-  catalog: View<CatalogState>;
+  catalogOf: CatalogOf;
   platforms: View<Platform>;
   /** The table of what browsers bring with them. */
   nativeVoices: readonly NativeVoice[];
-  ownVoices: OwnVoicesOf;
 }): Voices => {
-  const merged = new LRUCache<string, Known>({ max: readyCatalogs });
-
-  const catalogOf = (websiteId: string): Known => {
-    const shared = catalog.get(catalogStream) ?? emptyCatalog;
-    const own = ownVoices(websiteId);
-    if (!own) return { revision: String(shared.revision), index: indexOf(shared) };
-    const revision = `${shared.revision} ${websiteId} ${own.revision}`;
-    const ready = merged.get(websiteId);
-    if (ready?.revision === revision) return ready;
-    const index = indexCatalog({
-      voices: [...shared.voices, ...own.voices],
-      systemVoices: [...shared.systemVoices, ...own.systemVoices],
-    });
-    merged.set(websiteId, { revision, index });
-    return { revision, index };
-  };
-
   const isKnownOn = (asked: PlatformAsked, voice: SystemVoice): boolean =>
     nativeVoices.some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
     wasReported(platforms, asked, voice);
@@ -97,10 +68,3 @@ export const createVoices = ({
     },
   };
 };
-
-interface Known {
-  readonly revision: string;
-  readonly index: CatalogIndex;
-}
-
-const emptyCatalog: CatalogState = catalogProjection.initial();

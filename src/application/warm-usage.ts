@@ -42,10 +42,11 @@ const lastEvents = async (
   since: number,
 ): Promise<RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
-  const options = { direction: "backwards", from, limit: maxRememberedEvents } as const;
-  for await (const event of store.readStream(stream, options)) {
+  let served = 0;
+  for await (const event of store.readStream(stream, { direction: "backwards", from })) {
     events.push(event);
-    if (Date.parse(asUsage(event).data.at) < since) break;
+    if (event.type === "SynthesisServed") served++;
+    if (served >= maxRememberedEvents || Date.parse(asUsage(event).data.at) < since) break;
   }
   return events;
 };

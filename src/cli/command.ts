@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Audit } from "../application/audit.ts";
 import type { CatalogKeeper } from "../application/catalog.ts";
 import type { CommandContext } from "../application/commands.ts";
+import type { CredentialsKeeper } from "../application/credentials.ts";
 import type { Keys } from "../application/keys.ts";
 import type { OriginVerification } from "../application/origin-verification.ts";
 import type { ReportUsage } from "../application/usage-report.ts";
@@ -12,6 +13,7 @@ export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
+  readonly credentials: CredentialsKeeper;
   readonly catalog: CatalogKeeper;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;

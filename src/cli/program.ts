@@ -2,6 +2,7 @@ import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
 import { registerAuditCommand } from "./audit.ts";
 import type { Register, WithServices } from "./command.ts";
+import { registerCredentialsCommands } from "./credentials.ts";
 import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
 import { registerUsageCommand } from "./usage.ts";
 import { registerSystemVoiceCommands, registerVoiceCommands } from "./voices.ts";
@@ -11,6 +12,7 @@ const registrations: readonly Register[] = [
   registerWebsiteCommands,
   registerKeyCommands,
   registerSecretCommands,
+  registerCredentialsCommands,
   registerVoiceCommands,
   registerSystemVoiceCommands,
   registerUsageCommand,

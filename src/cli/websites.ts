@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { type NewVerification, verificationRequest } from "../application/origin-verification.ts";
 import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
 import { parse } from "../domain/validation.ts";
 import { storedConfig } from "../domain/website-config.ts";
 import { operator, print, type Register, writing } from "./command.ts";
+import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
 
@@ -113,12 +112,3 @@ const websiteText = ({ id, name, origins, registeredAt, storedConfig, config }: 
     configured: JSON.stringify(storedConfig),
     "in effect": JSON.stringify(config),
   });
-
-const readJson = async (file: string): Promise<unknown> => {
-  const json = file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new Error(`${file === "-" ? "standard input" : file} is not JSON`);
-  }
-};

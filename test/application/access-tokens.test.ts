@@ -33,6 +33,23 @@ describe("access tokens", () => {
     expect(tokensOf(randomBytes(32)).read(token)).to.equal(undefined);
   });
 
+  it("outlive the key that signed them while it is a previous one, and are renewed under the current", () => {
+    const [old, anew] = [key, Buffer.alloc(32, 2)];
+    const { token } = tokensOf(old).issue(principal());
+    const during = createAccessTokens({
+      key: anew,
+      previousKeys: [randomBytes(32), old],
+      ttlSeconds: 60,
+      clock: () => time.now,
+    });
+    const claims = during.read(token);
+    expect(claims).to.deep.include({ apiKey: "vlk_1", proof: bySecret });
+    time.now += 30_000;
+    const renewed = during.renew(principal({ token: claims as Validity }));
+    expect(tokensOf(anew).read(renewed?.token ?? "")?.apiKey).to.equal("vlk_1");
+    expect(tokensOf(anew).read(token)).to.equal(undefined);
+  });
+
   it("expire also when they were read before", () => {
     const tokens = tokensOf();
     const { token } = tokens.issue(principal());

@@ -6,7 +6,8 @@ import { collect } from "../support/collect.ts";
 import { parseCsv } from "../support/csv.ts";
 
 const header = ["position", "stream", "revision", "id", "type", "at", "data", "metadata"];
-const formulaStarts = ["=", "+", "-", "@", "\t", "\r"];
+/** The signs in full width too: a spreadsheet takes them for the same. */
+const formulaStarts = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"];
 
 const textOf = async (entries: readonly AuditEntry[], format: AuditFormat): Promise<string> => {
   const all = async function* () {

@@ -160,6 +160,19 @@ describe("an audit", () => {
     expect(JSON.stringify(entries)).to.not.include("5ec2e7");
   });
 
+  it("withholds what is sealed of credentials", async () => {
+    await openStore();
+    const data = { engine: "gwn", sealed: "v1.5ea1ed", keyId: "k1", at: "2026-10-01T00:00:00.000Z" };
+    const stream = "credentials-web_1";
+    await append(temporary.store, [
+      { stream, type: "CredentialsSet", data: { ...data, provider: "google", voices: [] } },
+      { stream, type: "CredentialsResealed", data },
+    ]);
+    const entries = await replay();
+    for (const entry of entries) expect(entry.data).to.include({ engine: "gwn", sealed: "[withheld]" });
+    expect(JSON.stringify(entries)).to.not.include("5ea1ed");
+  });
+
   it("tells an event that has no time of its own by when it was stored", async () => {
     await openStore();
     await append(temporary.store, [{ stream: "catalog", type: "Older", data: {} }]);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Check, createHealth } from "../../src/application/health.ts";
 
 const ok = async (): Promise<void> => {};
-const failing = async (): Promise<void> => {
+const failing = async (_?: unknown): Promise<void> => {
   throw new Error("it is broken");
 };
 const check = (name: string, vital: boolean, look: Check["look"]): Check => ({ name, vital, look });
@@ -55,6 +55,23 @@ describe("health", () => {
       });
       return { looks, checkHealth };
     };
+
+    it("believes a part that was well for as long as it may, and never one that was not", async () => {
+      const looks = { well: 0, ill: 0 };
+      const checkHealth = createHealth({
+        checks: [
+          { name: "bucket", vital: false, goodForMs: 5_000, look: async () => void looks.well++ },
+          { ...check("broken", false, () => failing(void looks.ill++)), goodForMs: 5_000 },
+        ],
+        uptime: () => time.now,
+        freshMs: 0,
+      });
+      for (const later of [0, 1_000, 3_999, 1]) {
+        time.now += later;
+        await checkHealth();
+      }
+      expect(looks).to.deep.equal({ well: 2, ill: 4 });
+    });
 
     it("looks once for all who ask while it looks, however long that takes", async () => {
       const answer = Promise.withResolvers<void>();

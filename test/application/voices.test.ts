@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { CatalogState } from "../../projections/catalog.ts";
 import type { View } from "../../projections/runner.ts";
-import { createVoices, noOwnVoices, type OwnVoices, type Voices } from "../../src/application/voices.ts";
+import { createVoices, type Voices } from "../../src/application/voices.ts";
+import { type AddedVoices, createWebsiteCatalogs } from "../../src/application/website-catalog.ts";
 import { NotFound } from "../../src/domain/errors.ts";
 import type { NativeVoice } from "../../src/domain/native-voice.ts";
 import type { Platform } from "../../src/domain/platform.ts";
@@ -24,7 +25,7 @@ const fallingBack = voice("Native first", 2, 1);
 const native = voice("Native alone", 2, 3);
 
 const nativeVoices: readonly NativeVoice[] = [{ name: "Samantha", lang: "en-US", on: [{ os: "macos" }] }];
-const premium: OwnVoices = {
+const premium: AddedVoices = {
   revision: "1",
   voices: [{ ...voice("en-US-Neural2-C", 900), isByok: true, provider: "google" }],
   systemVoices: [{ id: 900, name: "en-US-Neural2-C", service: "gwn", voiceName: "en-US-Neural2-C" }],
@@ -33,7 +34,7 @@ const premium: OwnVoices = {
 describe("a website's voices", () => {
   let state: CatalogState;
   let reports: Map<string, Platform>;
-  let own: Map<string, OwnVoices>;
+  let own: Map<string, AddedVoices>;
   let voices: Voices;
 
   beforeEach(() => {
@@ -46,10 +47,12 @@ describe("a website's voices", () => {
     reports = new Map();
     own = new Map();
     voices = createVoices({
-      catalog: { get: () => state } as unknown as View<CatalogState>,
+      catalogOf: createWebsiteCatalogs({
+        catalog: { get: () => state } as unknown as View<CatalogState>,
+        ownVoices: (websiteId) => own.get(websiteId),
+      }),
       platforms: reports as unknown as View<Platform>,
       nativeVoices,
-      ownVoices: (websiteId) => own.get(websiteId),
     });
   });
 
@@ -73,13 +76,23 @@ describe("a website's voices", () => {
 
   it("are none before the catalog has any", () => {
     const empty = createVoices({
-      catalog: { get: () => undefined } as unknown as View<CatalogState>,
+      catalogOf: createWebsiteCatalogs({
+        catalog: { get: () => undefined } as unknown as View<CatalogState>,
+        ownVoices: () => undefined,
+      }),
       platforms: reports as unknown as View<Platform>,
       nativeVoices,
-      ownVoices: noOwnVoices,
     });
     expect(empty.collection("web_1").voices).to.deep.equal([]);
     expect(() => empty.named("web_1", "Spoken here")).to.throw(NotFound);
+  });
+
+  it("are the first provider's where two of the website's own list the same name", () => {
+    const [voiceOfFirst] = premium.voices;
+    const second = { ...voice("en-US-Neural2-C", 901), isByok: true, provider: "openai" };
+    own.set("web_1", { ...premium, voices: [...premium.voices, second] });
+    expect(voices.named("web_1", "en-US-Neural2-C")).to.equal(voiceOfFirst);
+    expect(namesFor().filter((name) => name === "en-US-Neural2-C")).to.have.length(1);
   });
 
   it("are found by exactly their name and exactly their language", () => {

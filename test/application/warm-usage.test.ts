@@ -8,10 +8,10 @@ import {
   evolveUsage,
   initialUsage,
   QuotaExceeded,
+  type ServedEvent,
   type SynthesisServed,
   serve,
   type Usage,
-  type UsageEvent,
   usageDecider,
 } from "../../src/domain/usage.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
@@ -34,7 +34,7 @@ const answer = (hash: string, at: number, over: Partial<SynthesisServed> = {}): 
 });
 
 /** The view as it was after the first so many events. */
-const viewAfter = (stream: string, events: readonly UsageEvent[]): View<MonthlyUse> => {
+const viewAfter = (stream: string, events: readonly ServedEvent[]): View<MonthlyUse> => {
   const used = events.reduce((sum, { data }) => sum + data.characters, 0);
   const state = { used, requests: events.length, revision: events.length - 1 };
   const partitions = new Map(events.length > 0 ? [[stream, state]] : []);
@@ -52,7 +52,7 @@ describe("usage begun from the view", () => {
   });
   after(() => temporary.remove());
 
-  const append = async (stream: string, events: readonly UsageEvent[]): Promise<void> => {
+  const append = async (stream: string, events: readonly ServedEvent[]): Promise<void> => {
     if (events.length === 0) return;
     const all = events.map(({ type, data }) => ({ id: randomUUID(), type, data, metadata: {} }));
     await temporary.store.append(stream, all, "none");
@@ -67,10 +67,10 @@ describe("usage begun from the view", () => {
         const stream = `usage-${randomUUID()}-2026-11`;
         let now = start;
         let whole: Usage = initialUsage();
-        const events: UsageEvent[] = [];
+        const events: ServedEvent[] = [];
         for (const { hash, partial, wait } of past) {
           now += wait;
-          const [event] = serve(whole, answer(hash, now, partial ? { partial } : {}), null) as [UsageEvent];
+          const [event] = serve(whole, answer(hash, now, partial ? { partial } : {}), null) as [ServedEvent];
           whole = evolveUsage(whole, event);
           events.push(event);
         }
@@ -100,7 +100,7 @@ describe("usage begun from the view", () => {
     const stream = `usage-${randomUUID()}-2026-11`;
     const events = Array.from(
       { length: 2_000 },
-      (_, index): UsageEvent => ({
+      (_, index): ServedEvent => ({
         type: "SynthesisServed",
         data: answer(`h${index}`, start + index * 10_000),
       }),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type Core, composeCore } from "../../src/compose.ts";
+import { type Core, composeCore } from "../../src/compose/core.ts";
 import { createLog } from "../../src/log.ts";
 import { readSettings } from "../../src/settings.ts";
 
