@@ -33,7 +33,7 @@ const api = /^\/v[12]\//i;
 const proving = /^\/v2\/auth\/verify-origin\/?$/i;
 
 /** What needs no credentials and is the same for everybody. */
-const forAnyone = /^\/(audio\/|health$|openapi\.json$|client\.js$)/i;
+const forAnyone = /^\/(audio\/|health(\/(live|ready))?$|openapi\.json$|client\.js$)/i;
 
 /** Headers that a page may send. Not X-API-Secret: a secret has no business in a page. */
 const allowedHeaders = "Authorization, Content-Type, If-None-Match, If-Range, Range, X-API-Key";

@@ -9,7 +9,7 @@ export const problem: z.ZodType<Problem> = z.object({
   message: z.string(),
 });
 
-/** The envelope of every error (spec 7). */
+/** The envelope of every error. */
 export const apiError = z.object({
   message: z.string().meta({ description: "For people; its wording may change." }),
   statusCode: z.int().min(400).max(599).meta({ description: "The answer's status." }),

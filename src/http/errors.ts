@@ -43,6 +43,15 @@ export class RangeNotSatisfiable extends Error {
   }
 }
 
+/** The address is spoken to over a WebSocket. */
+export class UpgradeRequired extends Error {
+  override readonly name = "UpgradeRequired";
+
+  constructor() {
+    super("This address is spoken to over a WebSocket (RFC 6455, version 13).");
+  }
+}
+
 /** The body is larger than any that is read. */
 export class PayloadTooLarge extends Error {
   override readonly name = "PayloadTooLarge";
@@ -83,6 +92,9 @@ export const presentError = (error: unknown): ErrorAnswer => {
   if (error instanceof Conflict) return answer(409, "CONFLICT", error);
   if (error instanceof PayloadTooLarge) return answer(413, "PAYLOAD_TOO_LARGE", error);
   if (error instanceof TooSlow) return answer(408, "REQUEST_TIMEOUT", error);
+  if (error instanceof UpgradeRequired) {
+    return answer(426, "UPGRADE_REQUIRED", error, { Upgrade: "websocket", Connection: "Upgrade" });
+  }
   if (error instanceof HeadersTooLarge) return answer(431, "REQUEST_HEADER_FIELDS_TOO_LARGE", error);
   if (error instanceof RangeNotSatisfiable) {
     return answer(416, "RANGE_NOT_SATISFIABLE", error, { "Content-Range": `bytes */${error.size}` });
@@ -102,6 +114,10 @@ export const presentError = (error: unknown): ErrorAnswer => {
 
 /** Whether the error is the service's own fault and belongs in the log with its stack. */
 export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
+
+/** Whether the same request may well succeed later: the limits, an upstream's failure, a part that is not to be had. */
+export const isRetryable = ({ status }: ErrorAnswer): boolean =>
+  status === 429 || status === 502 || status === 503;
 
 const answer = (
   status: number,

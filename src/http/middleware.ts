@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { NotFound } from "../domain/errors.ts";
 import { isOurFault, MethodNotAllowed, presentError } from "./errors.ts";
 import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "./gate.ts";
+import type { RequestObserver } from "./observer.ts";
 import { replyError } from "./reply.ts";
 
 /** Gives the request its id: in the answer, the log and the ledger the same. */
@@ -12,6 +13,17 @@ export const identify = (): Middleware => async (ctx, next) => {
   ctx.set("X-Request-Id", ctx.state.requestId);
   await next();
 };
+
+/** From here to the last byte of the answer, or to the client's leaving. */
+export const followRequests =
+  (observer: RequestObserver): Middleware =>
+  async (ctx, next) => {
+    const followed = observer.begin(ctx.req, ctx.state.requestId);
+    ctx.res.once("close", () =>
+      followed.end(ctx._matchedRoute, ctx.res.writableFinished ? ctx.res.statusCode : clientClosedRequest),
+    );
+    await followed.run(next);
+  };
 
 /** One line a request: the route, never the address with what was asked in it. */
 export const logRequests =
@@ -69,6 +81,9 @@ export const authenticated =
     requireAdmission(caller, rules);
     await next();
   };
+
+/** The website of who was let in. */
+export const websiteOf = (ctx: Context): string => ctx.state.caller.principal.websiteId;
 
 /** An abort signal that is raised when the client leaves before its answer is whole. */
 export const leaving = (ctx: Context): AbortSignal => {

@@ -1,22 +1,34 @@
 import { randomUUID } from "node:crypto";
 import {
   createServer,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
-  STATUS_CODES,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../domain/errors.ts";
-import { type ErrorAnswer, HeadersTooLarge, presentError, TooSlow } from "./errors.ts";
-import { sendError } from "./reply.ts";
+import { type ErrorAnswer, HeadersTooLarge, TooSlow } from "./errors.ts";
+import { sendError, wholeAnswer } from "./reply.ts";
 import type { FastPath } from "./synthesis/fast-path.ts";
+
+/** Takes over connections that leave HTTP. */
+export interface Upgrade {
+  /** Whether the request is one to leave with. To any other its wish is left aside: it is answered as it would be without. */
+  accepts(request: IncomingMessage): boolean;
+  /** Has the connection from now on, with what of it was read already. */
+  take(request: IncomingMessage, connection: Duplex, head: Buffer): void;
+}
 
 export interface HttpServer {
   /** Where it listens. */
   readonly url: string;
-  /** Takes no more connections, answers what is in flight, and ends whatever is still open after so many milliseconds. */
+  /**
+   * Takes no more connections, answers what is in flight, and ends whatever is still open after so many milliseconds;
+   * but waits for connections that were upgraded, which are not its own any more.
+   */
   drain(patienceMs: number): Promise<void>;
 }
 
@@ -27,6 +39,7 @@ const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 1
 export const listen = async ({
   app,
   fastPath,
+  upgrade,
   host,
   port,
   maxTextCharacters,
@@ -34,6 +47,7 @@ export const listen = async ({
 }: {
   app: Koa;
   fastPath: FastPath;
+  upgrade?: Upgrade;
   host: string;
   port: number;
   maxTextCharacters: number;
@@ -53,12 +67,14 @@ export const listen = async ({
       requestTimeout: 60_000,
       headersTimeout: 20_000,
       requireHostHeader: false, // required below, with the envelope that Node's own 400 has not
+      shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
     },
     serve,
   );
   // An expectation that nobody knows is left alone, as RFC 9110 lets us: Node's own 417 has no envelope.
   server.on("checkExpectation", serve);
   server.on("clientError", refuseUnreadable);
+  if (upgrade) server.on("upgrade", upgrade.take);
   // Of a client that never reads: a socket whose bytes are taken, however slowly, is not silent.
   server.setTimeout(silenceMs);
   await new Promise<void>((resolve, reject) => {
@@ -96,17 +112,7 @@ const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void =>
   if (refused.has(socket)) return; // told once for each chunk that still comes
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   refused.add(socket);
-  const { status, headers, body } = presentError(unreadable(error.code));
-  const json = JSON.stringify(body);
-  const head = {
-    ...headers,
-    "X-Request-Id": randomUUID(),
-    "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": Buffer.byteLength(json),
-    Connection: "close",
-  };
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`);
+  socket.end(wholeAnswer(unreadable(error.code)));
   // Its sender can read the answer only while what it still sends is taken.
   socket.resume();
   const late = setTimeout(() => socket.destroy(), lingerMs).unref();

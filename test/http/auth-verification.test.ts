@@ -114,6 +114,14 @@ describe("origin verification over HTTP", () => {
     expect(await origins()).to.deep.equal([]);
   });
 
+  it("looks at no token of a client that has guessed too often, until the minute is over", async () => {
+    const token = await issued();
+    for (let guess = 0; guess < 30; guess++) isRefused(await verify("guessed"));
+    expect((await verify(token)).status).to.equal(429);
+    service.time.now += 60_000;
+    expect((await verify(token)).status).to.equal(200);
+  });
+
   it("is one of so many under way", async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 21; i++) statuses.push((await issue()).status);

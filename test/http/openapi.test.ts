@@ -30,7 +30,12 @@ describe("the OpenAPI document", () => {
       rules: { "operation-4xx-response": "off" },
     });
     const source = JSON.stringify(describeWith());
-    const problems = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+    const found = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+    // A handshake that succeeds is answered with 101.
+    const problems = found.filter(
+      ({ ruleId, location }) =>
+        ruleId !== "operation-2xx-response" || !location[0]?.pointer?.includes("~1v2~1text~1stream/"),
+    );
     expect(
       problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     ).to.deep.equal([]);

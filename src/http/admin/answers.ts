@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { AuditEntry } from "../../application/audit.ts";
+import type { CredentialsDetails } from "../../application/credentials.ts";
 import type { KeyDetails, NewKey, NewSecret } from "../../application/keys.ts";
 import type { NewVerification, VerifiedOrigin } from "../../application/origin-verification.ts";
 import type { UsageReport } from "../../application/usage-report.ts";
 import type { NewWebsite, WebsiteDetails } from "../../application/websites.ts";
 import { type Plan, tiers } from "../../domain/plan.ts";
+import { paidEngines } from "../../domain/provider-credentials.ts";
 import { websiteConfig } from "../../domain/website-config.ts";
 
 import { SystemVoice, Voice } from "../voices/schemas.ts";
@@ -80,6 +82,15 @@ export const verifiedOrigin = z.object({
   verified: z.literal(true),
   origin: z.string(),
 }) satisfies z.ZodType<VerifiedOrigin>;
+
+export const credentialsDetails = z.object({
+  engine: z.enum(paidEngines),
+  provider: z.string().meta({ description: "As its voices tell it: google, azure, openai." }),
+  voices: count.meta({ description: "How many voices the provider listed." }),
+  setAt: time,
+}) satisfies z.ZodType<CredentialsDetails>;
+
+export const credentialsList = z.object({ credentials: z.array(credentialsDetails), count });
 
 export const catalogList = z.object({ voices: z.array(Voice), systemVoices: z.array(SystemVoice), count });
 

@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import type { Audit } from "../../application/audit.ts";
 import type { CatalogKeeper } from "../../application/catalog.ts";
+import type { CredentialsKeeper } from "../../application/credentials.ts";
 import type { Keys } from "../../application/keys.ts";
 import type { OriginVerification } from "../../application/origin-verification.ts";
 import type { ReportUsage } from "../../application/usage-report.ts";
@@ -8,6 +9,7 @@ import type { Websites } from "../../application/websites.ts";
 import { jsonBody } from "../json-body.ts";
 import { auditRoutes } from "./audit.ts";
 import { type OperatorAccess, operatorOnly } from "./authorize.ts";
+import { credentialRoutes } from "./credentials.ts";
 import { keyRoutes } from "./keys.ts";
 import { usageRoutes } from "./usage.ts";
 import { catalogRoutes } from "./voices.ts";
@@ -18,6 +20,7 @@ export const adminRoutes = ({
   websites,
   keys,
   originVerification,
+  credentials,
   catalog,
   audit,
   reportUsage,
@@ -26,6 +29,7 @@ export const adminRoutes = ({
   websites: Websites;
   keys: Keys;
   originVerification: OriginVerification;
+  credentials: CredentialsKeeper;
   catalog: CatalogKeeper;
   audit: Audit;
   reportUsage: ReportUsage;
@@ -34,6 +38,7 @@ export const adminRoutes = ({
   router.use(operatorOnly(access), jsonBody());
   for (const routes of [
     websiteRoutes({ websites, originVerification }),
+    credentialRoutes({ credentials }),
     keyRoutes({ keys }),
     catalogRoutes({ catalog }),
     usageRoutes({ reportUsage }),

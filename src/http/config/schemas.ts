@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { websiteConfig } from "../../domain/website-config.ts";
 
-/* What `GET /v2/config` answers with (spec 2.8, 2.9), under the names of the description. */
+/* What `GET /v2/config` answers with, under the names of the description. */
 
 export const WebsiteConfig = websiteConfig;
 

@@ -1,7 +1,7 @@
 import Router from "@koa/router";
 import type { Synthesis } from "../../application/synthesis.ts";
 import type { Gate } from "../gate.ts";
-import { authenticated } from "../middleware.ts";
+import { authenticated, websiteOf } from "../middleware.ts";
 import { reply } from "../reply.ts";
 import type { Answerer } from "../synthesis/answer.ts";
 import type { RequestSchema } from "../synthesis/request.ts";
@@ -27,7 +27,7 @@ export const legacyRoutes = ({
   const request = legacyRequest(schema);
   const router = new Router();
   router.get(paths, authenticated(gate), async (ctx) => {
-    const plan = synthesis.plan(requestFromLegacyQuery(request, ctx.querystring));
+    const plan = synthesis.plan(requestFromLegacyQuery(request, ctx.querystring), websiteOf(ctx));
     reply(ctx, await answerer.answer(plan, asked(ctx, ctx.method === "HEAD" ? "HEAD" : "GET")));
   });
   return router;

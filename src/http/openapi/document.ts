@@ -8,6 +8,7 @@ import { accessPaths } from "./paths/access.ts";
 import { adminPaths } from "./paths/admin.ts";
 import { audioPaths } from "./paths/audio.ts";
 import { servicePaths } from "./paths/service.ts";
+import { streamPaths } from "./paths/stream.ts";
 import { synthesisPaths } from "./paths/synthesis.ts";
 import { voicePaths } from "./paths/voices.ts";
 import { securitySchemes } from "./security.ts";
@@ -44,6 +45,7 @@ export const describeApi = ({
     tags,
     paths: {
       ...synthesisPaths(described),
+      ...streamPaths(described),
       ...voicePaths(described),
       ...accessPaths(described),
       ...audioPaths(described),

@@ -2,7 +2,16 @@ import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { type ErrorResponse, errorResponse } from "../error-response.ts";
 import type { HeaderNames } from "../header-names.ts";
-import { authenticate, contentRange, limits, noStore, renewal, requestId, retryAfter } from "./headers.ts";
+import {
+  authenticate,
+  contentRange,
+  limits,
+  noStore,
+  renewal,
+  requestId,
+  retryAfter,
+  upgrade,
+} from "./headers.ts";
 
 /** The answers that are errors: one description for each status, wherever it occurs. */
 
@@ -62,6 +71,15 @@ const errors = {
     description: "The range lies outside the audio.",
     headers: contentRange,
     example: { message: "The range lies outside the audio.", code: "RANGE_NOT_SATISFIABLE" },
+  },
+  426: {
+    name: "UpgradeRequired",
+    description: "The address is spoken to over a WebSocket.",
+    headers: upgrade,
+    example: {
+      message: "This address is spoken to over a WebSocket (RFC 6455, version 13).",
+      code: "UPGRADE_REQUIRED",
+    },
   },
   429: {
     name: "TooManyRequests",

@@ -84,6 +84,10 @@ export const location = {
   }),
 };
 
+export const upgrade = {
+  Upgrade: text.meta({ description: "What to upgrade to.", examples: ["websocket"] }),
+};
+
 export const authenticate = {
   "WWW-Authenticate": text.meta({ description: "How to authenticate.", examples: ["Bearer"] }),
 };
@@ -104,6 +108,15 @@ export const prosodyApplied = ({ prosodyApplied }: HeaderNames) => ({
       examples: ["pitch,rate,volume"],
     }),
 });
+
+export const streaming = {
+  "X-Streaming": z.enum(["sse", "audio"]).optional().meta({
+    description: "On a stream alone: events, or the audio's own bytes.",
+  }),
+  "X-Accel-Buffering": z.literal("no").optional().meta({
+    description: "On a stream alone: tells proxies to pass it on as it comes.",
+  }),
+};
 
 export const deprecation = {
   Deprecation: z

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { planOrTier } from "../../domain/plan.ts";
+import { azureCredentials, googleCredentials, openAiCredentials } from "../../domain/provider-credentials.ts";
 import { websiteConfig } from "../../domain/website-config.ts";
+import * as stream from "../../ws/messages.ts";
 import * as admin from "../admin/answers.ts";
 import * as config from "../config/schemas.ts";
 import { apiError, errorResponse, problem } from "../error-response.ts";
-import { healthStatus } from "../health.ts";
+import { healthStatus, liveness, readinessStatus } from "../health.ts";
 import { AudioFormat, type RequestSchema, VoiceGender } from "../synthesis/request.ts";
 import * as voices from "../voices/schemas.ts";
 
@@ -21,12 +23,22 @@ const { VoicesQuery: _, ...voiceSchemas } = voices;
 
 const named = {
   ...voiceSchemas,
+  SynthesizeMessage: stream.synthesizeMessage,
+  CancelMessage: stream.cancelMessage,
+  PingMessage: stream.pingMessage,
+  StreamStartMessage: stream.streamStart,
+  StreamEndMessage: stream.streamEnd,
+  StreamErrorMessage: stream.streamError,
+  PongMessage: stream.pong,
+  StreamMessage: stream.streamMessage,
   AudioFormat,
   VoiceGender,
   AuthToken: config.AuthToken,
   VerifyOriginResponse: admin.verifiedOrigin,
   ConfigResponse: config.ConfigResponse,
   HealthStatus: healthStatus,
+  Liveness: liveness,
+  Readiness: readinessStatus,
   ErrorResponse: errorResponse,
   ApiError: apiError,
   Problem: problem,
@@ -38,6 +50,10 @@ const named = {
   NewKey: admin.newKey,
   NewSecret: admin.newSecret,
   NewVerification: admin.newVerification,
+  CredentialsDetails: admin.credentialsDetails,
+  GoogleCredentials: googleCredentials,
+  AzureCredentials: azureCredentials,
+  OpenAiCredentials: openAiCredentials,
   UsageReport: admin.usageReport,
   AuditEntry: admin.auditEntry,
 };

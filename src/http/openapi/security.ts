@@ -32,6 +32,12 @@ export const securitySchemes: Record<string, ZodOpenApiSecuritySchemeObject> = {
     bearerFormat: "JWT",
     description: "The short-lived token that `GET /v2/config` answers with.",
   },
+  tokenParameter: {
+    type: "apiKey",
+    in: "query",
+    name: "token",
+    description: "The same token in the address, where no header can be set (a page's WebSocket).",
+  },
   verificationToken: {
     type: "http",
     scheme: "bearer",
@@ -49,6 +55,8 @@ export const websites: Security = [
   { apiKey: [], verifiedOrigin: [] },
   { keyParameter: [], verifiedOrigin: [] },
 ];
+/** And these a handshake. */
+export const sockets: Security = [...websites, { tokenParameter: [] }];
 export const operator: Security = [{ adminToken: [] }];
 export const originOwner: Security = [{ verificationToken: [] }];
 export const nobody: Security = [];

@@ -20,8 +20,11 @@ const lifetimeOf = (method: Asked["method"]): string =>
 /** A fallback is not what the address stands for: caches must soon ask again. */
 const fallbackLifetime = "public, max-age=60";
 
-/** The credentials that an answer from a website's own engine depends on. */
-const byokVary = "X-API-Key, X-API-Secret, Authorization";
+/**
+ * What an answer depends on that is not the same for every website: all that a caller is known by. Beside `Origin`,
+ * which every answer names, `Referer` too: by it a page's own elements are let in with a key that anybody can read.
+ */
+const callersVary = "X-API-Key, X-API-Secret, Authorization, Referer";
 
 /** A sound has a byte at least: a range that has one of a single byte has one of every sound. */
 const extentOf = ({ method, range }: Asked): Extent => {
@@ -30,27 +33,33 @@ const extentOf = ({ method, range }: Asked): Extent => {
 };
 
 export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
-  const silence = ({ method }: Asked): Answer => ({
+  const silence = ({ shared }: SynthesisPlan, { method }: Asked): Answer => ({
     status: 204,
-    headers: { "Cache-Control": lifetimeOf(method), [names.prosodyApplied]: "volume" },
+    headers: {
+      "Cache-Control": lifetimeOf(method),
+      [names.prosodyApplied]: "volume",
+      ...(!shared && { Vary: callersVary }),
+    },
   });
 
-  const headersOf = ({ recipe, hash, name }: Take, method: Asked["method"]): Record<string, string> => {
+  const headersOf = (
+    { shared }: SynthesisPlan,
+    { recipe, hash, name }: Take,
+    method: Asked["method"],
+  ): Record<string, string> => {
     const headers = soundHeaders(hash, recipe.format);
     headers["Cache-Control"] = lifetimeOf(method);
     headers[names.prosodyApplied] = formatKnobs(recipe.applied);
     if (recipe.websiteId === undefined) headers["Content-Location"] = `/${name}`;
-    else headers.Vary = byokVary;
+    if (!shared) headers.Vary = callersVary;
     return headers;
   };
 
   /** The caller has it already. A fallback's tag does not count: what was to be spoken is tried again. */
-  const unchanged = (
-    { takes: [take] }: SynthesisPlan,
-    { ifNoneMatch, method }: Asked,
-  ): Answer | undefined => {
+  const unchanged = (plan: SynthesisPlan, { ifNoneMatch, method }: Asked): Answer | undefined => {
+    const [take] = plan.takes;
     if (!noneMatchHits(ifNoneMatch, [etagOf(take.hash)])) return undefined;
-    const { ETag, Vary, "Cache-Control": lifetime } = headersOf(take, method);
+    const { ETag, Vary, "Cache-Control": lifetime } = headersOf(plan, take, method);
     return {
       status: 304,
       headers: { ETag: ETag ?? "", "Cache-Control": lifetime ?? "", ...(Vary && { Vary }) },
@@ -60,7 +69,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
   /** HEAD makes nothing: it tells the length only of what is there. */
   const head = async (plan: SynthesisPlan, { signal, method }: Asked): Promise<Answer> => {
     const sound = await synthesis.find(plan, signal);
-    const headers = headersOf(sound?.take ?? plan.takes[0], method);
+    const headers = headersOf(plan, sound?.take ?? plan.takes[0], method);
     if (sound) {
       headers[names.cached] = sound.provenance;
       headers["Content-Length"] = String(sound.bytes.length);
@@ -72,7 +81,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
   const deliver = async (plan: SynthesisPlan, sound: Sound, asked: Asked): Promise<Answer> => {
     const part = asked.method === "GET" ? askedPart(asked, sound.hash, sound.bytes.length) : "whole";
     await synthesis.record(plan, asked, sound, part !== "whole");
-    const headers = headersOf(sound.take, asked.method);
+    const headers = headersOf(plan, sound.take, asked.method);
     headers[names.cached] = sound.provenance;
     if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetime;
     return soundAnswer(sound.bytes, part, headers);
@@ -84,7 +93,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */
   const answer = async (plan: SynthesisPlan, asked: Asked): Promise<Answer> => {
-    if (plan.silent) return silence(asked);
+    if (plan.silent) return silence(plan, asked);
     const fresh = asked.method === "POST" ? undefined : unchanged(plan, asked);
     if (fresh) return fresh;
     if (asked.method === "HEAD") return await head(plan, asked);

@@ -5,6 +5,7 @@ import type { Sound, Synthesis, SynthesisPlan } from "../../application/synthesi
 import type { ApiCors } from "../cors.ts";
 import { isOurFault } from "../errors.ts";
 import { type Gate, limitHeaders, requireAdmission } from "../gate.ts";
+import type { RequestObserver } from "../observer.ts";
 import { send, sendError } from "../reply.ts";
 import type { Answerer } from "./answer.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
@@ -27,6 +28,7 @@ export const createFastPath = ({
   answerer,
   prepared,
   log,
+  observer,
 }: {
   gate: Gate;
   apiCors: ApiCors;
@@ -34,14 +36,15 @@ export const createFastPath = ({
   answerer: Answerer;
   prepared: PreparedPlans;
   log: Logger;
+  observer?: RequestObserver | undefined;
 }): FastPath => {
   const serve = async (
     req: IncomingMessage,
     res: ServerResponse,
     plan: SynthesisPlan,
     sound: Sound,
+    requestId: string,
   ): Promise<void> => {
-    const requestId = randomUUID();
     const began = performance.now();
     const headers = apiCors(req.headers.origin);
     headers["X-Request-Id"] = requestId;
@@ -70,13 +73,24 @@ export const createFastPath = ({
     log.debug({ requestId, method: "GET", route, status, ms, apiKey, fastPath: true }, "request");
   };
 
+  const follow = async (
+    { begin }: RequestObserver,
+    ...asked: [req: IncomingMessage, res: ServerResponse, plan: SynthesisPlan, sound: Sound]
+  ): Promise<void> => {
+    const requestId = randomUUID();
+    const [req, res] = asked;
+    const followed = begin(req, requestId);
+    await followed.run(() => serve(...asked, requestId));
+    followed.end(route, res.statusCode);
+  };
+
   return (req, res) => {
     if (req.method !== "GET" || !req.url?.startsWith(address) || isConditional(req)) return false;
     const plan = prepared.of(req.url);
     if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
     const sound = synthesis.peek(plan);
     if (!sound) return false;
-    void serve(req, res, plan, sound);
+    void (observer ? follow(observer, req, res, plan, sound) : serve(req, res, plan, sound, randomUUID()));
     return true;
   };
 };

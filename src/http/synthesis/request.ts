@@ -8,7 +8,7 @@ import { TTSService } from "../voices/schemas.ts";
 export const AudioFormat = z.enum(audioFormats);
 export const VoiceGender = z.enum(["m", "male", "f", "female"]).transform(normalGender);
 
-/** SynthesizeRequest (spec 2.7): one schema for the body and for the query. */
+/** SynthesizeRequest: one schema for the body and for the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
   z
     .object({
@@ -82,7 +82,11 @@ export type RequestSchema = ReturnType<typeof synthesizeRequest>;
 export const requestFromBody = (schema: RequestSchema, body: unknown): SynthesisRequest =>
   toRequest(parse(schema, body));
 
-const streamed = z.object({ stream: z.boolean().optional() });
+export const streamed = z.object({
+  stream: z.boolean().optional().meta({
+    description: "Speech while it is made, as server-sent events. Premium engines alone.",
+  }),
+});
 
 /** Whether the body asks for a stream of events, as the voices' links tell it to. @throws {Invalid} */
 export const asksForStream = (body: unknown): boolean => parse(streamed, body).stream === true;

@@ -1,49 +1,58 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
+import type { Streaming } from "../../application/streaming.ts";
 import type { Synthesis } from "../../application/synthesis.ts";
-import { NotFound } from "../../domain/errors.ts";
 import type { Gate } from "../gate.ts";
 import { jsonBody } from "../json-body.ts";
-import { authenticated, leaving } from "../middleware.ts";
+import { authenticated, leaving, websiteOf } from "../middleware.ts";
 import { reply } from "../reply.ts";
 import type { Answerer, Asked } from "./answer.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import { asksForStream, type RequestSchema, requestFromBody, requestFromQuery } from "./request.ts";
+import type { HttpStreamKind, StreamAnswer } from "./stream.ts";
 
 /** `GET` and `POST /v2/text/synthesize`. */
 export const synthesisRoutes = ({
   gate,
   synthesis,
   answerer,
+  streaming,
+  streamAnswer,
   schema,
   prepared,
 }: {
   gate: Gate;
   synthesis: Synthesis;
   answerer: Answerer;
+  streaming: Pick<Streaming, "requireProvider">;
+  streamAnswer: StreamAnswer;
   schema: RequestSchema;
   prepared: PreparedPlans;
 }): Router => {
   const router = new Router();
 
   router.get("/v2/text/synthesize", authenticated(gate), async (ctx) => {
-    const plan = synthesis.plan(requestFromQuery(schema, ctx.querystring));
+    const plan = synthesis.plan(requestFromQuery(schema, ctx.querystring), websiteOf(ctx));
     const method = ctx.method === "HEAD" ? "HEAD" : "GET";
     reply(ctx, await answerer.answer(plan, asked(ctx, method)));
-    prepared.keep(ctx.url, plan);
+    if (plan.shared) prepared.keep(ctx.url, plan);
   });
 
   router.post("/v2/text/synthesize", authenticated(gate), jsonBody(), async (ctx) => {
-    const streamed = acceptsEvents(ctx) || asksForStream(ctx.request.body);
-    const plan = synthesis.plan(requestFromBody(schema, ctx.request.body));
-    if (streamed) {
-      const { engine } = plan.takes[0].recipe;
-      throw new NotFound(`There is no streaming provider for the engine ${engine}.`);
-    }
-    reply(ctx, await answerer.answer(plan, asked(ctx, "POST")));
+    const kind = streamAsked(ctx);
+    const plan = synthesis.plan(requestFromBody(schema, ctx.request.body), websiteOf(ctx));
+    if (kind) streaming.requireProvider(plan);
+    if (kind && !plan.silent) await streamAnswer(ctx, plan, kind);
+    else reply(ctx, await answerer.answer(plan, asked(ctx, "POST")));
   });
 
   return router;
+};
+
+/** A body that asks for a stream gets events; a header that does, and a body that does not, the audio itself. */
+const streamAsked = (ctx: Context): HttpStreamKind | undefined => {
+  if (asksForStream(ctx.request.body)) return "sse";
+  return acceptsEvents(ctx) ? "audio" : undefined;
 };
 
 /** Whether a stream is asked for by its name; `*` and `text/*` ask for nothing in particular. */

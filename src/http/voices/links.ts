@@ -3,7 +3,7 @@ import type { Voice } from "../../domain/speech.ts";
 import { websocketUrl } from "../public-url.ts";
 import type { ByLanguageLinks, CollectionLinks, VoiceDetailLinks, VoiceLinks } from "./schemas.ts";
 
-/** Links of voices (spec 2.5, decision 32). All are absolute, under `base`. */
+/** Links of voices. All are absolute, under `base`. */
 
 export const voiceLinks = (base: string, { name, lang, isByok }: Voice): z.output<typeof VoiceLinks> => {
   const synthesize = `${base}/v2/text/synthesize`;

@@ -14,7 +14,7 @@ interface Written {
   readonly digest: string;
 }
 
-/** Writes answers about voices (spec 2.6). Whole lists are written once for each revision and address. */
+/** Writes answers about voices. Whole lists are written once for each revision and address. */
 export const createVoicePresenter = () => {
   const written = new LRUCache<string, Written>({
     maxSize: writtenBytes,

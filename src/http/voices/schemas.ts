@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { engineCodes } from "../../domain/speech.ts";
 
-/* What the voice endpoints answer with and take (spec 2.1 to 2.6, 2.12), under the names of the description. */
+/* What the voice endpoints answer with and take, under the names of the description. */
 
 export const TTSService = z.enum(engineCodes);
 

@@ -1,12 +1,17 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { healthStatus } from "../../health.ts";
+import { healthStatus, liveness, readinessStatus } from "../../health.ts";
 import type { Described } from "../described.ts";
 import { caching, etag, noStore, requestId } from "../headers.ts";
 import { nobody } from "../security.ts";
 import { conditional } from "../tagged.ts";
 
 const health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } } as const;
+const dependencies = [
+  { name: "eventStore", status: "ok", since: "2026-11-21T08:00:00.000Z" },
+  { name: "engines", status: "ok", since: "2026-11-21T08:00:00.000Z" },
+] as const;
+const untold = { ...requestId, ...noStore };
 const hourly = caching("public, max-age=3600");
 const hourlyAndStale = caching("public, max-age=3600, stale-while-revalidate=86400");
 const asTold = {
@@ -43,6 +48,45 @@ export const servicePaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject
                 parts: { ...health.parts, eventStore: { status: "down", detail: "no answer in time" } },
               },
             },
+          },
+        },
+      },
+    },
+  },
+  "/health/live": {
+    get: {
+      operationId: "checkLife",
+      tags: ["Service"],
+      summary: "Whether the process answers",
+      security: nobody,
+      responses: {
+        "200": {
+          description: "It answers, whatever it depends on.",
+          headers: z.object(untold),
+          content: { "application/json": { schema: liveness, example: { status: "ok" } } },
+        },
+      },
+    },
+  },
+  "/health/ready": {
+    get: {
+      operationId: "checkReadiness",
+      tags: ["Service"],
+      summary: "Whether it is to be given requests, and what it depends on",
+      security: nobody,
+      responses: {
+        "200": {
+          description: "It serves; `degraded`: without something.",
+          headers: z.object(untold),
+          content: {
+            "application/json": { schema: readinessStatus, example: { status: "ok", dependencies } },
+          },
+        },
+        "503": {
+          description: "It cannot serve, or is about to end.",
+          headers: z.object(untold),
+          content: {
+            "application/json": { schema: readinessStatus, example: { status: "draining", dependencies } },
           },
         },
       },

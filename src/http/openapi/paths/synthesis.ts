@@ -2,9 +2,10 @@ import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
 import type { HeaderNames } from "../../header-names.ts";
 import { type LegacyRequestSchema, legacyRequest } from "../../legacy/request.ts";
-import type { RequestSchema } from "../../synthesis/request.ts";
+import { type RequestSchema, streamed } from "../../synthesis/request.ts";
 import type { Described } from "../described.ts";
 import {
+  acceptRanges,
   cached,
   caching,
   contentLocation,
@@ -14,6 +15,7 @@ import {
   limits,
   prosodyApplied,
   requestId,
+  streaming,
 } from "../headers.ts";
 import { websites } from "../security.ts";
 import { conditions, headOf, sound, soundHeaders } from "../sounds.ts";
@@ -59,19 +61,19 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
         tags: ["Synthesis"],
         summary: "Speak a text that is too long or too private for an address",
         description:
-          "`Accept: text/event-stream`, or `stream: true` in the body, asks for a stream: 404 when the engine has no streaming provider.",
+          "`Accept: text/event-stream` asks for speech while it is made: with `stream: true` in the body as server-sent events, without it as the audio's own bytes, whose connection breaks off when it fails midway. Only engines on the website's own credentials stream: 404 for all others.",
         security: websites,
         requestBody: {
           required: true,
           content: {
             "application/json": {
-              schema,
+              schema: schema.and(streamed),
               example: { voice: "UK English Female", text: "The train to Oxford leaves at nine.", rate: 1.2 },
             },
           },
         },
         responses: {
-          ...answersWithSound(names, [day, fallback], {}),
+          ...answersToPost(names),
           ...errorAnswers("counted", [400, 401, 403, 404, 413, 429, 500, 502, 503]),
         },
       },
@@ -120,6 +122,36 @@ const answersWithSound = (names: HeaderNames, lifetimes: string[], more: z.ZodRa
     }),
   },
 });
+
+/** The whole sound, or a stream, which no cache keeps and which has no tag. */
+const answersToPost = (names: HeaderNames) => {
+  const { "200": whole, "204": silence } = answersWithSound(names, [day, fallback], {});
+  return {
+    "200": {
+      ...whole,
+      headers: z.object({
+        ...whole.headers.shape,
+        ...caching(day, fallback, "no-store"),
+        ...z.object({ ...etag, ...acceptRanges }).partial().shape,
+        ...streaming,
+      }),
+      content: { ...whole.content, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
+    },
+    "204": silence,
+  };
+};
+
+const SpeechEvents = z.string().meta({
+  id: "SpeechEvents",
+  description:
+    "Events of a speech while it is made. `metadata` {contentType, prosodyApplied}, then `audio` {chunkIndex, data (base64)}, then `end` {totalBytes, totalChunks}, or `error` {message, retryable}.",
+});
+
+const eventsExample = [
+  'event: metadata\ndata: {"contentType":"audio/mpeg","prosodyApplied":["rate"]}\n\n',
+  'event: audio\ndata: {"chunkIndex":0,"data":"//NkxAAAAA=="}\n\n',
+  'event: end\ndata: {"totalBytes":7,"totalChunks":1}\n\n',
+].join("");
 
 const answersToGet = (names: HeaderNames, more: z.ZodRawShape = {}) => {
   const answers = answersWithSound(names, [dayAndWeek, fallback], more);
