@@ -1,18 +1,22 @@
 import type { AskToSpeak } from "./allow-speech.ts";
-import type { AudioElement } from "./dom.ts";
+import type { AudioElement, MediaSourceConstructor } from "./dom.ts";
 import { VoxledgerError } from "./errors.ts";
-import { gather, type Player } from "./player.ts";
+import type { Player } from "./player.ts";
+import { soundSource } from "./sound-source.ts";
 
 /**
  * Plays through an audio element; one for all sounds, because what a user once allowed an element stays allowed. When
- * the browser refuses to sound before the user did something, the user is asked, and then the sound begins.
+ * the browser refuses to sound before the user did something, the user is asked, and then the sound begins. A sound that
+ * is still coming is heard from its beginning while it comes, where the browser can do that.
  */
 export const audioElementPlayer = ({
   audio,
+  MediaSource,
   askToSpeak,
   onAllowed,
 }: {
   audio: AudioElement;
+  MediaSource: MediaSourceConstructor | undefined;
   askToSpeak: AskToSpeak;
   onAllowed: () => void;
 }): Player => {
@@ -23,13 +27,12 @@ export const audioElementPlayer = ({
   return {
     play: async (delivery, { prosody, signal, onStart }) => {
       paused = false;
-      const bytes = await gather(delivery.audio);
-      if (signal.aborted) return;
-      if (bytes.length === 0) return onStart();
-      const url = URL.createObjectURL(new Blob([bytes], { type: delivery.contentType }));
+      const source = await soundSource(delivery, audio, MediaSource);
+      if (!source) return signal.aborted ? undefined : onStart();
       const over = new AbortController();
       try {
-        audio.src = url;
+        if (signal.aborted) return;
+        audio.src = source.url;
         // The element forgets its rate with every new source.
         audio.playbackRate = prosody.playbackRate;
         audio.volume = prosody.volume;
@@ -51,13 +54,14 @@ export const audioElementPlayer = ({
           signal.addEventListener("abort", () => resolve(), options);
           playing = { begin };
           if (!paused) begin();
+          source.feed(over.signal).catch((error) => reject(asPlaybackError(error)));
         });
       } finally {
         over.abort();
         playing = undefined;
         audio.pause();
         audio.removeAttribute("src");
-        URL.revokeObjectURL(url);
+        URL.revokeObjectURL(source.url);
       }
     },
     pause: () => {
@@ -83,6 +87,10 @@ const plays = async (audio: AudioElement): Promise<boolean> => {
     throw unplayable(message, error);
   }
 };
+
+/** What broke off under way is told as what it is. */
+const asPlaybackError = (error: unknown): VoxledgerError =>
+  error instanceof VoxledgerError ? error : unplayable((error as Error).message, error);
 
 const notAllowed = (): VoxledgerError =>
   new VoxledgerError("The browser does not let the page sound.", { code: "NOT_ALLOWED" });

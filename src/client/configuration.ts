@@ -18,9 +18,16 @@ export interface VoxledgerConfig {
   readonly preferNative?: boolean;
   /** How often a request is made again, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
-  /** Milliseconds that one attempt of a request may take, its answer's body included. Default: 30 000. */
+  /**
+   * Milliseconds that one attempt of a request may take, its answer's body included; of a streamed sound, its first piece,
+   * and each one after it. Default: 30 000.
+   */
   readonly timeout?: number;
-  /** How the audio of fallback voices comes here. Default: `chunks`. */
+  /**
+   * How the audio of fallback voices comes here: `chunks`, each part whole before it is played; `stream`, over HTTP, and
+   * `websocket`, over one connection, played while it is made. The service streams paid voices; others come in chunks
+   * whatever is said here. Default: `chunks`.
+   */
   readonly transport?: TransportMode;
 }
 

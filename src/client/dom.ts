@@ -7,6 +7,10 @@ export interface Page {
   readonly speechSynthesis?: NativeSynthesis;
   readonly SpeechSynthesisUtterance?: new (text: string) => NativeUtterance;
   readonly Audio?: new () => AudioElement;
+  readonly WebSocket?: SocketConstructor;
+  readonly MediaSource?: MediaSourceConstructor;
+  /** Safari's on telephones, in place of the other. */
+  readonly ManagedMediaSource?: MediaSourceConstructor;
 }
 
 export interface PageDocument {
@@ -28,12 +32,54 @@ export interface AudioElement {
   src: string;
   volume: number;
   playbackRate: number;
+  disableRemotePlayback?: boolean;
+  /** Seconds. */
+  readonly currentTime: number;
   readonly error: { readonly message: string } | null;
   play(): Promise<void>;
   pause(): void;
+  load(): void;
   removeAttribute(name: "src"): void;
-  addEventListener(kind: "playing" | "ended" | "error", listener: () => void, options: object): void;
+  addEventListener(
+    kind: "playing" | "ended" | "error" | "timeupdate" | "seeking",
+    listener: () => void,
+    options: object,
+  ): void;
 }
+
+/** A sound that is played while it is still being put together. */
+export interface MediaSource {
+  readonly readyState: "closed" | "open" | "ended";
+  addSourceBuffer(contentType: string): SourceBuffer;
+  endOfStream(): void;
+  addEventListener(kind: "sourceopen", listener: () => void, options: object): void;
+}
+
+export interface MediaSourceConstructor {
+  new (): MediaSource;
+  isTypeSupported(contentType: string): boolean;
+}
+
+export interface SourceBuffer {
+  /** Spans of seconds. */
+  readonly buffered: { readonly length: number; start(index: number): number; end(index: number): number };
+  /** @throws {DOMException} `QuotaExceededError` */
+  appendBuffer(bytes: Uint8Array<ArrayBuffer>): void;
+  remove(fromSeconds: number, toSeconds: number): void;
+  addEventListener(kind: "updateend", listener: () => void, options: object): void;
+}
+
+/** A `WebSocket`. */
+export interface Socket {
+  readonly readyState: number;
+  binaryType: string;
+  send(text: string): void;
+  close(): void;
+  addEventListener(kind: "open" | "close", listener: () => void): void;
+  addEventListener(kind: "message", listener: (event: { readonly data: unknown }) => void): void;
+}
+
+export type SocketConstructor = new (url: string) => Socket;
 
 export interface NativeVoice {
   readonly name: string;

@@ -1,8 +1,15 @@
 import { type AskToSpeak, allowSpeechButton } from "./allow-speech.ts";
-import type { AudioElement, Page, PageDocument, PageNavigator } from "./dom.ts";
-import { aborted } from "./exchange.ts";
+import type {
+  AudioElement,
+  MediaSourceConstructor,
+  Page,
+  PageDocument,
+  PageNavigator,
+  SocketConstructor,
+} from "./dom.ts";
 import type { NativeSpeech } from "./native-narrator.ts";
 import type { Player, PlaySound } from "./player.ts";
+import { aborted } from "./time-limit.ts";
 
 /** What the library stands on. In a browser all of it is there; elsewhere a player has to be given to speak. */
 export interface Environment {
@@ -19,6 +26,10 @@ export interface Environment {
   readonly player?: Player | PlaySound;
   /** Default: an element of the library's own. */
   readonly audio?: AudioElement;
+  /** What lets the audio element play a sound that is still coming; without it sounds are played when they are whole. */
+  readonly MediaSource?: MediaSourceConstructor;
+  /** What the transport `websocket` connects by. */
+  readonly WebSocket?: SocketConstructor;
   /** Default: a button at the foot of the page. */
   readonly askToSpeak?: AskToSpeak;
   readonly nativeSpeech?: NativeSpeech;
@@ -28,7 +39,9 @@ export interface Environment {
 
 /** What is there where the script runs. */
 export const environmentHere = (): Environment => {
-  const { document, navigator, speechSynthesis, SpeechSynthesisUtterance, Audio } = globalThis as Page;
+  const { document, navigator, speechSynthesis, SpeechSynthesisUtterance, Audio, WebSocket } =
+    globalThis as Page;
+  const { ManagedMediaSource, MediaSource = ManagedMediaSource } = globalThis as Page;
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
     now: Date.now,
@@ -38,6 +51,8 @@ export const environmentHere = (): Environment => {
     ...(document && { document, askToSpeak: allowSpeechButton(document) }),
     ...(document && navigator && { navigator }),
     ...(Audio && { audio: new Audio() }),
+    ...(MediaSource && { MediaSource }),
+    ...(WebSocket && { WebSocket }),
     ...(speechSynthesis &&
       SpeechSynthesisUtterance && {
         nativeSpeech: {

@@ -9,6 +9,7 @@ export interface ErrorDetails {
   readonly code?: string | undefined;
   readonly errors?: readonly Problem[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -22,13 +23,19 @@ export class VoxledgerError extends Error {
   readonly code: string | undefined;
   readonly errors: readonly Problem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Whether asking again may help, where the service said so: over a WebSocket, which has no statuses. */
+  readonly retryable: boolean | undefined;
 
-  constructor(message: string, { status, code, errors, retryAfterSeconds, cause }: ErrorDetails = {}) {
+  constructor(
+    message: string,
+    { status, code, errors, retryAfterSeconds, retryable, cause }: ErrorDetails = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.code = code;
     this.errors = errors;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.retryable = retryable;
   }
 }
 

@@ -1,4 +1,5 @@
-import { refusal, VoxledgerError } from "./errors.ts";
+import { refusal } from "./errors.ts";
+import { createTimeLimit, type Within } from "./time-limit.ts";
 
 /** A request to the service. */
 export interface Call {
@@ -7,13 +8,18 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
+  /** The kind of answer that is asked for, where there are several. */
+  readonly accept?: string;
 }
+
+/** Makes something of an answer. What it goes on reading after it has returned is read `within` the same limit. */
+export type Read<T> = (response: Response, within: Within) => Promise<T>;
 
 /** Makes one attempt: headers in, what `read` makes of the answer out. @throws {VoxledgerError} */
 export type Exchange = <T>(
   call: Call,
   headers: Readonly<Record<string, string>>,
-  read: (response: Response) => Promise<T>,
+  read: Read<T>,
   signal: AbortSignal,
 ) => Promise<T>;
 
@@ -30,25 +36,27 @@ export const createExchange =
     /** Told of each answer's status: never of what was asked for. */
     note: (line: string) => void;
   }): Exchange =>
-  async (call, headers, read, signal) => {
-    const limit = AbortSignal.timeout(timeout);
-    const { method = "GET", path, body } = call;
-    try {
+  (call, headers, read, leaving) => {
+    const { signal, within } = createTimeLimit(timeout, leaving);
+    const { method = "GET", path, body, accept } = call;
+    return within(async () => {
       const response = await fetch(addressOf(baseUrl, call), {
         method,
-        headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
+        headers: {
+          ...headers,
+          ...(accept !== undefined && { Accept: accept }),
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         credentials: "omit",
         // A page of the service's own origin sends no Origin with a GET: the referrer then tells it, and no more.
         referrerPolicy: "origin",
-        signal: AbortSignal.any([signal, limit]),
+        signal,
       });
       note(`${method} ${path}: ${response.status}`);
       if (!response.ok) throw await refusal(response);
-      return await read(response);
-    } catch (error) {
-      throw failure(error, { signal, limit, timeout });
-    }
+      return await read(response, within);
+    });
   };
 
 /** The full address of a call. */
@@ -57,21 +65,3 @@ export const addressOf = (baseUrl: string, { path, query = {} }: Call): string =
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return `${baseUrl}${path}${search.size > 0 ? `?${search}` : ""}`;
 };
-
-const failure = (
-  error: unknown,
-  { signal, limit, timeout }: { signal: AbortSignal; limit: AbortSignal; timeout: number },
-): VoxledgerError => {
-  if (signal.aborted) return aborted(signal.reason);
-  if (error instanceof VoxledgerError) return error;
-  if (limit.aborted) {
-    return new VoxledgerError(`The service did not answer within ${timeout} ms.`, {
-      code: "TIMEOUT",
-      cause: error,
-    });
-  }
-  return new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause: error });
-};
-
-export const aborted = (reason?: unknown): VoxledgerError =>
-  new VoxledgerError("It was cancelled.", { code: "ABORTED", cause: reason });

@@ -34,6 +34,8 @@ export const appliedKnobs = (headers: Headers): Knob[] => {
   headers.forEach((given, name) => {
     if (/-prosody-applied$/i.test(name)) value = given;
   });
-  const tokens = value.split(",").map((token) => token.trim());
-  return knobs.filter((knob) => tokens.includes(knob));
+  return knobsIn(value.split(",").map((token) => token.trim()));
 };
+
+/** The knobs among these names, in their order. */
+export const knobsIn = (names: readonly unknown[]): Knob[] => knobs.filter((knob) => names.includes(knob));

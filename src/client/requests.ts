@@ -1,14 +1,10 @@
 import { VoxledgerError } from "./errors.ts";
-import type { Call, Exchange } from "./exchange.ts";
+import type { Call, Exchange, Read } from "./exchange.ts";
 import { type Patience, retrying } from "./retry.ts";
-import type { Session } from "./session.ts";
+import { bearerIn, type Session } from "./session.ts";
 
 /** Makes an authenticated request, and again where that helps. @throws {VoxledgerError} */
-export type Request = <T>(
-  call: Call,
-  read: (response: Response) => Promise<T>,
-  signal: AbortSignal,
-) => Promise<T>;
+export type Request = <T>(call: Call, read: Read<T>, signal: AbortSignal) => Promise<T>;
 
 export const createRequest = ({
   exchange,
@@ -20,16 +16,16 @@ export const createRequest = ({
   patience: Patience;
 }): Request => {
   const attempt: Request = async (call, read, signal) => {
-    const reading = (response: Response) => {
+    const reading: typeof read = (response, within) => {
       session.adoptRenewed(response.headers);
-      return read(response);
+      return read(response, within);
     };
     const headers = await session.headers();
     try {
       return await exchange(call, headers, reading, signal);
     } catch (error) {
       const refused = error instanceof VoxledgerError && error.status === 401;
-      if (!refused || !(await session.replace(headers))) throw error;
+      if (!refused || !(await session.replace(bearerIn(headers)))) throw error;
       return await exchange(call, await session.headers(), reading, signal);
     }
   };

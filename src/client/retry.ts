@@ -39,8 +39,8 @@ export const retrying = async <T>(
 
 const waitAfter = (error: unknown, retries: number, random: () => number): number | undefined => {
   if (!(error instanceof VoxledgerError)) return undefined;
-  const { status, code, retryAfterSeconds } = error;
-  const passes = status === undefined ? code === "NETWORK" : passing.has(status);
+  const { status, code, retryAfterSeconds, retryable } = error;
+  const passes = status === undefined ? (retryable ?? code === "NETWORK") : passing.has(status);
   if (!passes) return undefined;
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
   return random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** retries);

@@ -1,7 +1,9 @@
-import { addressOf, type Call } from "./exchange.ts";
+import { addressOf, type Call, type Read } from "./exchange.ts";
+import { createIncomingAudio, type IncomingAudio, type Piece } from "./incoming-audio.ts";
 import { appliedKnobs, type Knob } from "./prosody.ts";
 import { type Request, readJson } from "./requests.ts";
 import type { AuthToken } from "./session.ts";
+import type { SynthesisQuery } from "./transport.ts";
 import type {
   PlatformQuery,
   SystemVoice,
@@ -14,22 +16,15 @@ import type {
 } from "./voices.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
-/** What is asked of the service to speak; knobs that are normal are left out. */
-export interface SynthesisQuery {
-  readonly text: string;
-  readonly voice?: string | undefined;
-  readonly lang?: string | undefined;
-  readonly pitch?: number | undefined;
-  readonly rate?: number | undefined;
-  readonly volume?: number | undefined;
-}
-
 /** A whole sound; without bytes when silence was asked for. */
 export interface Sound {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
 }
+
+/** A sound on its way, of which the first piece is here. */
+export interface StreamedSound extends Omit<Sound, "bytes">, Pick<IncomingAudio, "audio" | "arrived"> {}
 
 /** The service's endpoints, one function each. @throws {VoxledgerError} all of them */
 export interface Service {
@@ -39,7 +34,11 @@ export interface Service {
   voicesByLanguage(lang: string, signal: AbortSignal): Promise<VoicesByLanguage>;
   report(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportAnswer>;
   synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<Sound>;
+  /** `NOT_FOUND` for a voice that the service does not stream. The signal ends the stream too. */
+  stream(query: SynthesisQuery, signal: AbortSignal): Promise<StreamedSound>;
 }
+
+const synthesisPath = "v2/text/synthesize";
 
 /** Proxies refuse addresses of 8 KiB; longer ones are sent as a body instead. */
 const longestAddress = 6_000;
@@ -78,19 +77,47 @@ export const createService = ({
   report: (body, signal) =>
     request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportAnswer>, signal),
   synthesize: (query, signal) => request(synthesisCall(baseUrl, query), readSound, signal),
+  stream: (body, signal) =>
+    request(
+      { method: "POST", path: synthesisPath, accept: "text/event-stream", body },
+      readStreamedSound,
+      signal,
+    ),
 });
 
 /** A GET where it fits, which caches along the way can answer. */
 const synthesisCall = (baseUrl: string, query: SynthesisQuery): Call => {
-  const path = "v2/text/synthesize";
-  const get: Call = { path, query: { ...query } };
-  return addressOf(baseUrl, get).length <= longestAddress ? get : { method: "POST", path, body: query };
+  const get: Call = { path: synthesisPath, query: { ...query } };
+  return addressOf(baseUrl, get).length <= longestAddress
+    ? get
+    : { method: "POST", path: synthesisPath, body: query };
 };
 
-const readSound = async (response: Response): Promise<Sound> => ({
+const readSound: Read<Sound> = async (response) => ({
+  ...described(response),
   bytes: new Uint8Array(await response.arrayBuffer()),
-  contentType: response.headers.get("Content-Type") ?? "",
-  prosodyApplied: appliedKnobs(response.headers),
+});
+
+/** So much of a stream is fetched ahead of its player. The rest waits at the service. */
+const keptBytes = 4 * 1_024 * 1_024;
+
+const readStreamedSound: Read<StreamedSound> = async (response, within) => {
+  const reader = response.body?.getReader();
+  const next = async (): Promise<Piece | undefined> => (await reader?.read())?.value;
+  const first = await next(); // until it is here the request can be made again
+  const incoming = createIncomingAudio({
+    keptBytes,
+    pull: async () => keep(await within(next)),
+    leave: () => void reader?.cancel().catch(() => {}),
+  });
+  const keep = (piece: Piece | undefined): void => (piece ? incoming.push(piece) : incoming.end());
+  keep(first);
+  return { ...described(response), audio: incoming.audio, arrived: incoming.arrived };
+};
+
+const described = ({ headers }: Response): Omit<Sound, "bytes"> => ({
+  contentType: headers.get("Content-Type") ?? "",
+  prosodyApplied: appliedKnobs(headers),
 });
 
 const readCollection = async (response: Response, at: number): Promise<VoiceCollection> => {

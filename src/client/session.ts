@@ -10,11 +10,17 @@ export interface AuthToken {
 export interface Session {
   /** The headers of the next request; a token that is about to expire is refreshed first. */
   headers(): Promise<Record<string, string>>;
+  /**
+   * The query of a socket's address, which cannot be given headers: a token, or else the key with the page's origin, and
+   * never the secret.
+   * @throws {VoxledgerError} where the secret should be good for a token and is not
+   */
+  query(): Promise<{ readonly token: string } | { readonly key: string }>;
   adopt(token: AuthToken | undefined): void;
   /** Takes the token that an answer renews, whatever prefix the operator gave its headers. */
   adoptRenewed(headers: Headers): void;
   /** Gets another token in place of one that was refused; false when there is none to replace. */
-  replace(refused: Readonly<Record<string, string>>): Promise<boolean>;
+  replace(refused: string | undefined): Promise<boolean>;
 }
 
 /** So long before it expires a token is refreshed. */
@@ -31,12 +37,12 @@ export const createSession = ({
   exchange: Exchange;
   now: () => number;
 }): Session => {
-  const byKey = { "X-API-Key": apiKey };
+  const byKey = { "X-API-Key": apiKey, ...(apiSecret !== undefined && { "X-API-Secret": apiSecret }) };
   let current: (AuthToken & { readonly refreshAt: number }) | undefined;
   let refreshing: Promise<void> | undefined;
 
   const adopt = (token: AuthToken | undefined): void => {
-    if (apiSecret !== undefined || !token) return;
+    if (!token) return;
     // A browser may tell an answer from its cache again, with the token of that time.
     if (current && token.exp < current.exp) return;
     const refreshAt = token.exp * 1_000 - marginMs;
@@ -55,31 +61,38 @@ export const createSession = ({
     return refreshing;
   };
 
-  const headers = (): Record<string, string> => {
-    if (apiSecret !== undefined) return { ...byKey, "X-API-Secret": apiSecret };
-    return current ? { Authorization: `Bearer ${current.token}` } : { ...byKey };
+  const refreshWhenDue = async (): Promise<void> => {
+    if (!current || now() < current.refreshAt) return;
+    await refresh().catch(() => {
+      current = undefined; // the key is proof enough
+    });
   };
 
   return {
     adopt,
     headers: async () => {
-      if (current && now() >= current.refreshAt) {
-        // Without a fresh token the key and the origin are proof enough.
-        await refresh().catch(() => {
-          current = undefined;
-        });
-      }
-      return headers();
+      if (apiSecret !== undefined) return { ...byKey };
+      await refreshWhenDue();
+      return current ? { Authorization: `Bearer ${current.token}` } : { ...byKey };
+    },
+    query: async () => {
+      await refreshWhenDue();
+      if (!current && apiSecret !== undefined) await refresh();
+      return current ? { token: current.token } : { key: apiKey };
     },
     adoptRenewed: (answer) => adopt(renewedIn(answer)),
-    replace: async ({ Authorization: refused }) => {
+    replace: async (refused) => {
       if (refused === undefined) return false;
       // Another request may have replaced it while this one was on its way.
-      if (headers().Authorization === refused) await refresh();
+      if (current?.token === refused) await refresh();
       return true;
     },
   };
 };
+
+/** The token that the headers of a request carried. */
+export const bearerIn = ({ Authorization }: Readonly<Record<string, string>>): string | undefined =>
+  Authorization?.replace(/^Bearer /, "");
 
 const tokenOf = async (response: Response): Promise<AuthToken> => (await response.json()) as AuthToken;
 

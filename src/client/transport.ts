@@ -1,7 +1,7 @@
-import { VoxledgerError } from "./errors.ts";
 import type { Knob, Prosody } from "./prosody.ts";
 import type { TextPart } from "./text-parts.ts";
 
+/** Voices that the service does not stream are downloaded in chunks by the other two modes as well. */
 export type TransportMode = "chunks" | "stream" | "websocket";
 
 /** What is to be spoken. `voice` wins over `lang`; one of them is there. */
@@ -16,6 +16,9 @@ export interface Delivery {
   readonly part: TextPart;
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
+  /** Whether all of it is here. */
+  readonly whole: boolean;
+  /** To be read once. Rejects with a VoxledgerError when it breaks off: what came until then is no whole sound. */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
@@ -29,12 +32,23 @@ export interface Transport {
   deliver(parts: readonly TextPart[], wanted: Wanted, signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
-/** A mode that the service does not have: to speak by it fails. */
-export const unsupportedTransport = (mode: TransportMode): Transport => ({
-  // biome-ignore lint/correctness/useYield: there is nothing to deliver.
-  async *deliver() {
-    throw new VoxledgerError(`The transport ${mode} is not supported by this server yet: use chunks.`, {
-      code: "NOT_SUPPORTED",
-    });
-  },
+/** What is asked of the service to speak; knobs that are normal are left out. */
+export interface SynthesisQuery {
+  readonly text: string;
+  readonly voice?: string | undefined;
+  readonly lang?: string | undefined;
+  readonly pitch?: number | undefined;
+  readonly rate?: number | undefined;
+  readonly volume?: number | undefined;
+}
+
+/** The same speech is always asked for in the same words, so that caches know it again. */
+export const synthesisQuery = ({ text }: TextPart, { voice, lang, prosody }: Wanted): SynthesisQuery => ({
+  text,
+  ...(voice === undefined ? { lang } : { voice }),
+  pitch: unlessNormal(prosody.pitch),
+  rate: unlessNormal(prosody.rate),
+  volume: unlessNormal(prosody.volume),
 });
+
+const unlessNormal = (knob: number): number | undefined => (knob === 1 ? undefined : knob);

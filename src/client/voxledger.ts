@@ -9,7 +9,6 @@
 import { type AskedOnce, askedOnce } from "./asked-once.ts";
 import { audioElementPlayer } from "./audio-element-player.ts";
 import { createCasting } from "./casting.ts";
-import { chunkTransport } from "./chunk-transport.ts";
 import { type Configuration, complete, type VoxledgerConfig } from "./configuration.ts";
 import { type Environment, environmentHere } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
@@ -23,7 +22,8 @@ import { createRequest, readJson } from "./requests.ts";
 import { createService, type Service } from "./service.ts";
 import { createSession } from "./session.ts";
 import { beginSpeech, type SpeakParams, type Speech, type Spoken, type Stage } from "./speech.ts";
-import { unsupportedTransport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
+import { createTransport } from "./transports.ts";
 import type {
   PlatformQuery,
   VoiceCollection,
@@ -77,6 +77,7 @@ export class Voxledger {
     const session = createSession({ ...configuration, exchange, now });
     const patience = { ...environment, retryAttempts: configuration.retryAttempts };
     const { baseUrl } = configuration;
+    const closed = this.#closed.signal;
 
     this.#environment = environment;
     this.#exchange = exchange;
@@ -84,7 +85,14 @@ export class Voxledger {
     this.#service = createService({ request: createRequest({ exchange, session, patience }), baseUrl, now });
     const shakeHands = createHandshake({ service: this.#service, session, baseUrl, environment });
     this.#website = askedOnce(() => this.#connect(shakeHands));
-    this.#stage = this.#build(configuration);
+    const connections = {
+      service: this.#service,
+      session,
+      patience,
+      closed,
+      WebSocket: environment.WebSocket,
+    };
+    this.#stage = this.#build(configuration, createTransport({ ...configuration, ...connections }));
     this.#listenForClick();
     queueMicrotask(() => this.#load());
   }
@@ -191,13 +199,12 @@ export class Voxledger {
     this.#environment.document?.addEventListener("click", clicked, options);
   }
 
-  #build(configuration: Configuration): Stage {
-    const { transport: mode } = configuration;
+  #build(configuration: Configuration, transport: Transport): Stage {
     const casting = createCasting({
       configuration,
       websiteVoice: async () => (await this.#website.get()).voice,
       catalog: askedOnce(() => this.voices()).get,
-      transport: mode === "chunks" ? chunkTransport(this.#service) : unsupportedTransport(mode),
+      transport,
       player: playerOf(this.#environment, () => this.#events.emit("OnAllowSpeechClicked", {})),
       nativeSpeech: this.#environment.nativeSpeech,
       events: this.#events,
@@ -206,10 +213,10 @@ export class Voxledger {
   }
 }
 
-const playerOf = ({ player, audio, askToSpeak }: Environment, onAllowed: () => void): Player => {
+const playerOf = ({ player, audio, MediaSource, askToSpeak }: Environment, onAllowed: () => void): Player => {
   if (typeof player === "function") return functionPlayer(player);
   if (player) return player;
-  if (audio && askToSpeak) return audioElementPlayer({ audio, askToSpeak, onAllowed });
+  if (audio && askToSpeak) return audioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed });
   return functionPlayer(() => {
     throw new VoxledgerError("There is nothing here to play audio by: give a player.", {
       code: "NOT_SUPPORTED",

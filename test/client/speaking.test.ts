@@ -300,17 +300,6 @@ describe("speech by the client library in Node", () => {
       expect(await rejection(client.speak("Hello."))).to.include({ code: "NOT_SUPPORTED" });
     });
 
-    for (const transport of ["stream", "websocket"] as const) {
-      it(`says that the service has no ${transport} yet`, async () => {
-        const client = await serve(() => sound(), { transport });
-        const failure = await rejection(client.speak("Hello."));
-        expect(failure).to.include({ code: "NOT_SUPPORTED" });
-        expect((failure as Error).message).to.equal(
-          `The transport ${transport} is not supported by this server yet: use chunks.`,
-        );
-      });
-    }
-
     it("tells of its requests when debugged, and never of the text", async () => {
       const lines: string[] = [];
       server = await answering(({ url }) => (url === "/v2/config" ? config : sound()));

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type WebSocket, WebSocketServer } from "ws";
+import { type LocalServer, serveLocally, type TakeUpgrade } from "../support/local-server.ts";
+import { config } from "./answering.ts";
+
+/** A synthesis that was asked for over a WebSocket, and what is said of it. */
+export interface AskedOverSocket {
+  readonly id: string;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly socket: WebSocket;
+  tell(message: object): void;
+  frame(chunkIndex: number, audio: Buffer): void;
+}
+
+/** What a made-up service does; all of it is the test's. */
+export interface Behaviour {
+  /** `GET /v2/text/synthesize`: a whole sound. */
+  readonly whole?: (text: string, res: ServerResponse) => void;
+  /** `POST` that accepts a stream. */
+  readonly stream?: (asked: Readonly<Record<string, unknown>>, res: ServerResponse) => Promise<void> | void;
+  /** A connection was opened; false when it is not to be listened to. */
+  readonly connected?: (socket: WebSocket, url: URL) => boolean;
+  readonly synthesize?: (asked: AskedOverSocket) => Promise<void> | void;
+  readonly cancelled?: (id: string) => void;
+}
+
+export interface StreamingService extends LocalServer {
+  /** What was asked for and how, in order: `whole a`, `stream a`, `connect ?token=…`, `socket a`, `cancel`. */
+  readonly asked: readonly string[];
+  readonly sockets: ReadonlySet<WebSocket>;
+}
+
+/** A real server that speaks as the service does, open to every page, whose answers are the test's to make up. */
+export const streamingService = async (behaviour: Behaviour): Promise<StreamingService> => {
+  const asked: string[] = [];
+  let tokens = 0;
+  const token = () => ({ token: `token-${++tokens}`, exp: Math.floor(Date.now() / 1_000) + 900 });
+
+  const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = addressed(req);
+    for (const [name, value] of Object.entries(openToPages)) res.setHeader(name, value);
+    if (req.method === "OPTIONS") return void res.writeHead(204).end();
+    if (pathname === "/v2/config") return json(res, { ...(config.body as object), auth: token() });
+    if (pathname === "/v2/auth/refresh") return json(res, token());
+    if (pathname !== "/v2/text/synthesize") return json(res, {}, 404);
+    if (req.method === "GET") {
+      const text = searchParams.get("text") ?? "";
+      asked.push(`whole ${text}`);
+      return behaviour.whole?.(text, res);
+    }
+    const body = JSON.parse(Buffer.concat(await req.toArray()).toString());
+    asked.push(`${req.headers.accept === "text/event-stream" ? "stream" : "whole"} ${body.text}`);
+    await behaviour.stream?.(body, res);
+  };
+
+  const sockets = new WebSocketServer({ noServer: true });
+  const upgrade: TakeUpgrade = (req, connection, head) => {
+    const url = addressed(req);
+    asked.push(`connect ${url.search}`);
+    sockets.handleUpgrade(req, connection, head, (socket) => {
+      sockets.emit("connection", socket, req);
+      if (behaviour.connected?.(socket, url) === false) return;
+      socket.on("message", (data) => {
+        const { type, id, request } = JSON.parse(String(data));
+        asked.push(type === "cancel" ? "cancel" : `socket ${request.text}`);
+        if (type === "cancel") return behaviour.cancelled?.(id);
+        void behaviour.synthesize?.({ id, request, socket, ...speaking(socket, id) });
+      });
+    });
+  };
+
+  const server = await serveLocally((req, res) => void answer(req, res), upgrade);
+  return {
+    url: server.url,
+    asked,
+    sockets: sockets.clients,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      await server.close();
+    },
+  };
+};
+
+const addressed = ({ url = "" }: IncomingMessage): URL => new URL(url, "http://127.0.0.1");
+
+const openToPages = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Allow-Headers": "Authorization, Content-Type, X-API-Key",
+  "Access-Control-Expose-Headers": "SVC-Prosody-Applied",
+};
+
+const json = (res: ServerResponse, body: object, status = 200): void => {
+  res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+};
+
+const speaking = (socket: WebSocket, id: string): Pick<AskedOverSocket, "tell" | "frame"> => ({
+  tell: (message) => socket.send(JSON.stringify({ id, ...message })),
+  frame: (chunkIndex, audio) => {
+    const index = Buffer.alloc(4);
+    index.writeUInt32BE(chunkIndex);
+    socket.send(Buffer.concat([Buffer.from([0x01]), Buffer.from(id, "ascii"), index, audio]));
+  },
+});
