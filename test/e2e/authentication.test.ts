@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { ask } from "../support/served-here.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { type RunningService, startOne, temporaryFolder } from "../support/service.ts";
 
 type Headers = Record<string, string>;
 
@@ -19,7 +19,7 @@ describe("authentication on two processes that share a store", () => {
 
   before(async () => {
     folder = await temporaryFolder();
-    [first, second] = await Promise.all([startService(folder.path), startService(folder.path)]);
+    [first, second] = await Promise.all([startOne(folder.path), startOne(folder.path)]);
   });
   after(async () => {
     await Promise.all([first.stop(), second.stop()]);

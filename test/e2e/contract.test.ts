@@ -3,13 +3,15 @@ import { createHttpContract, type Described, type HttpContract, operationsOf } f
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Exchange, openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { openClient } from "../ws/client.ts";
 
 /** The described answers that this test cannot bring about, and why. */
 const unseeable = [
   // The service has no known fault, which is what a 500 stands for.
   / 500$/,
-  // Nothing sent over HTTP makes a local engine fail; test/audio/synthesis.test.ts fails them.
-  / 502$/,
+  // Neither v1 nor an address reaches a provider here that could fail; POST does.
+  /^GET .* 502$/,
   // Nor does it take the event store away; test/application tests do.
   / 503$/,
 ];
@@ -27,6 +29,7 @@ const oversized = JSON.stringify({ text: "x".repeat(1_100_000) });
 
 describe("the description", function () {
   this.timeout(60_000);
+  let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   let connection: ReturnType<typeof openExchange>;
@@ -36,7 +39,8 @@ describe("the description", function () {
 
   before(async () => {
     folder = await temporaryFolder();
-    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1" });
+    providers = await serveProviders();
+    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1", ...providers.env });
     connection = openExchange(service.url);
     const { body } = await connection.exchange({ method: "GET", path: "/openapi.json" });
     document = JSON.parse(body.toString());
@@ -46,6 +50,7 @@ describe("the description", function () {
   after(async () => {
     connection.close();
     await service.stop();
+    await providers.close();
     await folder.remove();
   });
 
@@ -88,6 +93,7 @@ describe("the description", function () {
   const requestsOfWebsites = (): Sent[] =>
     operationsOf(document)
       .filter(({ operation }) => operation.security?.some((scheme) => "apiSecret" in scheme))
+      .filter(({ operation }) => !("101" in operation.responses))
       .map(({ method, path }) => {
         const query = path.startsWith("/v1") ? `?${legacy}` : `?${spoken}`;
         const filled = path.replace("{lang}", "en-GB").replace("{name}", "UK%20English%20Female");
@@ -151,6 +157,46 @@ describe("the description", function () {
       await post(413, oversized);
     });
 
+    it("of a website's own providers, whole and as a stream", async () => {
+      for (const [engine, credentials] of Object.entries(goodCredentials)) {
+        await send(200, "PUT", `/admin/websites/${website.id}/credentials/${engine}`, credentials);
+      }
+      const headers = { ...authorize(website), ...json };
+      const streamed = { ...headers, Accept: "text/event-stream" };
+      const speech = { voice: "alloy", text: "Held to its word" };
+      const post = (status: number, body: object, as: Record<string, string>) =>
+        send(status, "POST", "/v2/text/synthesize", body, as);
+      await post(200, { ...speech, stream: true }, streamed);
+      await post(200, { ...speech, format: "ogg" }, streamed);
+      await post(200, speech, headers);
+      await post(204, { ...speech, volume: 0 }, streamed);
+      await get(200, "/v2/text/synthesize?voice=en-US-JennyNeural&format=wav&text=Held+to+its+word");
+      await get(200, "/v2/voices/en-US-Neural2-C");
+      providers.oai.faults.next({ kind: "refusal", status: 400, message: "It will not." });
+      await post(502, { ...speech, text: "Refused" }, streamed);
+      for (const engine of Object.keys(goodCredentials)) {
+        await send(204, "DELETE", `/admin/websites/${website.id}/credentials/${engine}`, undefined, operator);
+      }
+      await post(404, speech, streamed);
+    });
+
+    it("GET /v2/text/stream, before and after its handshake", async () => {
+      const sent = { method: "GET", path: "/v2/text/stream" };
+      await get(426, sent.path, {});
+      const client = await openClient(service.url.replace("http", "ws") + sent.path, {
+        headers: authorize(website),
+      });
+      client.send({ type: "synthesize", voice: "UK English Female", text: "x" });
+      client.send({ type: "synthesize", text: 1 });
+      client.send({ type: "ping" });
+      const headers = { ...client.headers, "content-type": "application/json" };
+      for (const type of ["error", "error", "pong"] as const) {
+        const body = Buffer.from(JSON.stringify(await client.expect(type)));
+        expect(contract.deviations(sent, { status: 101, headers, body })).to.deep.equal([]);
+      }
+      await client.close();
+    });
+
     it("GET and HEAD /audio/{object}", async () => {
       const { headers } = await get(200, `/v2/text/synthesize?${spoken}`);
       const path = headers["content-location"] ?? "";
@@ -211,8 +257,10 @@ describe("the description", function () {
   });
 
   describe("is true of the service's own pages", () => {
-    it("/health, /openapi.json, /client.js, /docs", async () => {
+    it("/health and what is under it, /openapi.json, /client.js, /docs", async () => {
       await get(200, "/health", {});
+      await get(200, "/health/live", {});
+      await get(200, "/health/ready", {});
       for (const path of ["/openapi.json", "/client.js"]) {
         const { headers } = await get(200, path, {});
         await get(304, path, { "If-None-Match": headers.etag ?? "" });
@@ -237,7 +285,7 @@ describe("the description", function () {
       });
       await send(200, "PUT", `${path}/origins`, { origins: ["https://e.example"] });
       await send(201, "POST", `${path}/keys`, undefined, operator);
-      for (const listed of ["/admin/websites", path]) await get(200, listed, operator);
+      for (const listed of ["/admin/websites", path, `${path}/credentials`]) await get(200, listed, operator);
       let status = 201;
       while (status === 201) {
         const origin = { origin: "https://f.example" };

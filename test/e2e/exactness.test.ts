@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { admin, bytesOf, type Credentials, errorOf, registerWebsite, synthesize } from "../support/client.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { instances, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 const voice = "UK English Female";
 const statuses = (responses: readonly Response[]): Record<number, number> => {
@@ -27,7 +27,7 @@ describe("exactness under concurrency", () => {
     await folder.remove();
   });
 
-  it("makes one synthesis of 60 identical requests at once, the same bytes for all", async () => {
+  it("makes one synthesis an instance of 60 identical requests at once, the same bytes for all", async () => {
     const service = await start();
     const website = await registerWebsite(service.url);
     const query = { voice, text: "All sixty of us want this sentence." };
@@ -36,8 +36,9 @@ describe("exactness under concurrency", () => {
     );
     expect(statuses(responses)).to.deep.equal({ 200: 60 });
     const cached = responses.map(({ headers }) => headers.get("svc-cached"));
-    expect(cached.filter((one) => one === "miss")).to.have.length(1);
-    expect(cached.every((one) => one === "miss" || one === "coalesced" || one === "memory")).to.equal(true);
+    expect(cached.filter((one) => one === "miss").length).to.be.within(1, instances);
+    const elsewhere = instances > 1 ? ["store"] : [];
+    expect(cached).to.satisfy(isAllOf("miss", "coalesced", "memory", ...elsewhere));
     const sounds = await Promise.all(responses.map(bytesOf));
     expect(sounds.every((sound) => sound.equals(sounds[0] as Buffer))).to.equal(true);
   });
@@ -159,15 +160,18 @@ describe("exactness under concurrency", () => {
     expect((await synthesize(service.url, rich, query)).headers.get("svc-cached")).to.equal("miss");
   });
 
-  /** The limit's worth of requests fits into one minute or, should the minute turn meanwhile, into two. */
-  const atOnce = async (service: RunningService, requests: number, longestWait: number) => {
-    const website = await registerWebsite(service.url, { requestsPerMinute: 25 });
+  /**
+   * The limit's worth of requests fits into one minute or, should the minute turn meanwhile, into two. What comes at once,
+   * before instances have told each other, each may let in; the burst is each one's own.
+   */
+  const atOnce = async (service: RunningService, requests: number, longestWait: number, perMinute = 25) => {
+    const website = await registerWebsite(service.url, { requestsPerMinute: perMinute });
     const speak = () => synthesize(service.url, website, { voice, text: "Hello" });
     const responses = await Promise.all(Array.from({ length: requests }, speak));
     const refused = responses.filter(({ status }) => status === 429);
     for (const response of refused) {
       expect(Number(response.headers.get("retry-after"))).to.be.within(1, longestWait);
-      expect(response.headers.get("x-ratelimit-limit")).to.equal("25");
+      expect(response.headers.get("x-ratelimit-limit")).to.equal(String(perMinute));
     }
     return {
       served: responses.filter(({ status }) => status === 200).length,
@@ -178,17 +182,23 @@ describe("exactness under concurrency", () => {
   it("refuses what is over the minute's limit until the minute is over", async () => {
     const service = await start({ BURST_LIMIT: "1000" });
     const { served, codes } = await atOnce(service, 60, 60);
-    expect([25, 50]).to.include(served);
+    if (instances === 1) expect([25, 50]).to.include(served);
+    else expect(served).to.be.within(25, 2 * 25 * instances);
     expect([...codes]).to.deep.equal(["RATE_LIMIT_EXCEEDED"]);
   });
 
   it("refuses what is over the burst at once", async () => {
     const service = await start({ BURST_WINDOW_MS: "60000" });
-    const { served, codes } = await atOnce(service, 24, 63); // the window is a twentieth longer than asked for, never shorter
-    expect(served).to.equal(20);
+    const { served, codes } = await atOnce(service, 24 * instances, 63, 400); // the window is a twentieth longer than asked for, never shorter
+    expect(served).to.equal(20 * instances);
     expect([...codes]).to.deep.equal(["BURST_RATE_LIMIT_EXCEEDED"]);
   });
 });
+
+const isAllOf =
+  (...allowed: string[]) =>
+  (told: readonly (string | null)[]): boolean =>
+    told.every((one) => allowed.includes(one ?? ""));
 
 /** Resolves when the service has heard of the website's key. */
 const known = async (service: RunningService, website: Credentials): Promise<void> => {

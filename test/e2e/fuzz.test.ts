@@ -9,6 +9,7 @@ import { openExchange, type Received, type Sent, sendBytes } from "../support/ex
 import { hostileRequests, type Known } from "../support/hostile-requests.ts";
 import { resolved } from "../support/resolved.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 /** The same requests in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/e2e/fuzz.test.ts */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -23,6 +24,7 @@ const contract = createHttpContract(description as unknown as Described);
 
 describe("whatever is sent", function () {
   this.timeout(120_000);
+  let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   let connection: ReturnType<typeof openExchange>;
@@ -30,7 +32,8 @@ describe("whatever is sent", function () {
 
   before(async () => {
     folder = await temporaryFolder();
-    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1" });
+    providers = await serveProviders();
+    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1", ...providers.env });
     connection = openExchange(service.url);
     const [asking, changed] = [await registerWebsite(service.url), await registerWebsite(service.url)];
     known = {
@@ -43,6 +46,7 @@ describe("whatever is sent", function () {
   after(async () => {
     connection.close();
     await service.stop();
+    await providers.close();
     await folder.remove();
   });
 

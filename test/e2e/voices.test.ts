@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { type RunningService, startOne, temporaryFolder } from "../support/service.ts";
 
 const env = { PUBLIC_URL: "https://tts.example" };
 
@@ -11,7 +11,7 @@ describe("voices of two processes on one store", () => {
 
   before(async () => {
     folder = await temporaryFolder();
-    services = [await startService(folder.path, env), await startService(folder.path, env)];
+    services = [await startOne(folder.path, env), await startOne(folder.path, env)];
     website = await registerWebsite(services[0].url);
     await until(async () => (await list(services[1])).status === 200);
   });
@@ -64,7 +64,7 @@ describe("voices of two processes on one store", () => {
     expect(await isKnown(services[0])).to.equal(true);
     await until(() => isKnown(services[1]));
     await services[1].stop();
-    services = [services[0], await startService(folder.path, env)];
+    services = [services[0], await startOne(folder.path, env)];
     expect(await isKnown(services[1])).to.equal(true);
   });
 });

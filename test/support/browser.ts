@@ -25,10 +25,13 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** A real Chromium without a window, with nothing remembered. */
-export const launchBrowser = async (): Promise<Browser> => {
+/** A real Chromium without a window, with nothing remembered, and with what switches are given beside its own. */
+export const launchBrowser = async (switches: readonly string[] = []): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), "voxledger-browser-"));
-  const context = await chromium.launchPersistentContext(profile, { executablePath, args });
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: [...args, ...switches],
+  });
   return {
     context,
     close: async () => {

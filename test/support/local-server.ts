@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 
 export interface LocalServer {
   /** `http://127.0.0.1:PORT`, which is also the origin of its pages. */
@@ -7,9 +8,17 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
+/** Takes a connection that is no longer HTTP's. */
+export type TakeUpgrade = (req: IncomingMessage, connection: Duplex, head: Buffer) => void;
+
 /** Answers on a free port of the loopback. */
-export const serveLocally = async (answer: RequestListener): Promise<LocalServer> => {
-  const server = createServer(answer);
+export const serveLocally = async (
+  answer: RequestListener,
+  upgrade?: TakeUpgrade,
+  options: ServerOptions = {},
+): Promise<LocalServer> => {
+  const server = createServer(options, answer);
+  if (upgrade) server.on("upgrade", upgrade);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

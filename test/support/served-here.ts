@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import type { Logger } from "pino";
-import { composeService } from "../../src/compose.ts";
+import { composeService } from "../../src/compose/service.ts";
 import { createLog } from "../../src/log.ts";
 import { deriveKey } from "../../src/master-key.ts";
 import { readSettings } from "../../src/settings.ts";

@@ -1,93 +1,38 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { type RunningService, startInstance } from "./instance.ts";
+import { openProduction } from "./production.ts";
+
+export { adminToken, failToStart, type RunningService } from "./instance.ts";
+
+/**
+ * What a service is, for the suites of test/e2e: one instance over the embedded stores, or, with
+ * `E2E_DEPLOYMENT=production`, two behind a balancer over an EventStoreDB node and MinIO.
+ */
+export const deployment = process.env.E2E_DEPLOYMENT === "production" ? "production" : "embedded";
+
+/** How many instances one service is. What each counts or makes by itself may be so many times as much. */
+export const instances = deployment === "production" ? 2 : 1;
+
+const production = deployment === "production" ? openProduction() : undefined;
 
 /** A folder for one service's data, or for several that share it. */
 export const temporaryFolder = async (): Promise<{ path: string; remove(): Promise<void> }> => {
   const path = await mkdtemp(join(tmpdir(), "voxledger-e2e-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-};
-
-export const adminToken = "an-operator's-token-for-tests";
-
-/** The service as a process of its own. */
-export interface RunningService {
-  readonly url: string;
-  readonly pid: number;
-  /** Every line that it has logged. */
-  readonly log: readonly string[];
-  /** SIGTERM, and wait for its end; answers with the exit code. */
-  stop(): Promise<number | null>;
-  /** kill -9, and wait for its end. */
-  kill(): Promise<void>;
-}
-
-/** Starts `src/main.ts` on a free port of the loopback and waits until it listens. */
-export const startService = async (
-  dataDir: string,
-  env: Record<string, string> = {},
-): Promise<RunningService> => {
-  const child = spawnService({
-    PORT: "0",
-    DATA_DIR: dataDir,
-    ADMIN_TOKEN: adminToken,
-    LOG_LEVEL: "info",
-    ...env,
-  });
-  const log: string[] = [];
-  child.stderr?.on("data", (chunk) => log.push(String(chunk)));
-  const listening = Promise.withResolvers<string>();
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-    log.push(line);
-    const { msg, url } = parsed(line);
-    if (msg === "listening" && url) listening.resolve(url);
-  });
-  const ended = once(child, "exit");
-  void ended.then(([code]) =>
-    listening.reject(new Error(`the service ended with ${code}: ${log.join("\n")}`)),
-  );
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    child.kill(signal);
-    return (await ended)[0];
-  };
   return {
-    url: await listening.promise,
-    pid: child.pid ?? 0,
-    log,
-    stop: () => end("SIGTERM"),
-    kill: async () => void (await end("SIGKILL")),
+    path,
+    remove: async () => {
+      await production?.release(path);
+      await rm(path, { recursive: true, force: true });
+    },
   };
 };
 
-/** Runs `src/main.ts` to its end, for starts that must fail. */
-export const failToStart = async (
-  env: Record<string, string>,
-): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-  const child = spawnService(env);
-  const outputs = { stdout: "", stderr: "" };
-  child.stdout?.on("data", (chunk) => {
-    outputs.stdout += chunk;
-  });
-  child.stderr?.on("data", (chunk) => {
-    outputs.stderr += chunk;
-  });
-  const [code] = await once(child, "close");
-  return { code, ...outputs };
-};
+/** One instance over the deployment's stores, for suites that are about several. */
+export const startOne = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
+  (production?.startOne ?? startInstance)(dataDir, env);
 
-const spawnService = (env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
-    env: { PATH: process.env.PATH ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-
-const parsed = (line: string): { msg?: string; url?: string } => {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
-};
+/** Starts the service on a free port of the loopback and waits until it listens. Same folder, same stores. */
+export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
+  production ? production.start(dataDir, env) : startInstance(dataDir, env);

@@ -1,0 +1,462 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { openBalancer } from "../support/balancer.ts";
+import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
+import { type Exchange, openExchange, type Received } from "../support/exchange.ts";
+import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { startVarnish, type Varnish } from "../support/varnish.ts";
+import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+import { openClient } from "../ws/client.ts";
+
+type Headers = Record<string, string>;
+
+const purgeToken = "a token for those who purge";
+const free = "UK English Female";
+const paid = "alloy";
+let sentences = 0;
+/** What nobody has asked for yet. */
+const something = (): string => `Sentence number ${++sentences}.`;
+const spoken = (voice: string, text = something(), more: Headers = {}): string =>
+  `/v2/text/synthesize?${new URLSearchParams({ voice, text, ...more })}`;
+const json = { "Content-Type": "application/json" };
+
+describe("Varnish, as infra/varnish configures it, before two instances", function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let providers: WireProviders;
+  let instances: [RunningService, RunningService];
+  let varnish: Varnish;
+  let connection: ReturnType<typeof openExchange>;
+  let website: Credentials;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    providers = await serveProviders();
+    const env = { TRUST_PROXY: "127.0.0.1", ...providers.env };
+    instances = [await startService(folder.path, env), await startService(folder.path, env)];
+    varnish = await startVarnish([instances[0].url, instances[1].url], { purgeToken });
+    connection = openExchange(varnish.url);
+    website = await aWebsite();
+  });
+  after(async () => {
+    connection?.close();
+    await varnish?.stop();
+    await Promise.all(instances.map((instance) => instance.stop()));
+    await providers.close();
+    await folder.remove();
+  });
+
+  const ask: Exchange = (sent) => connection.exchange(sent);
+  const get = (path: string, headers: Headers = {}) => ask({ method: "GET", path, headers });
+
+  /** A website that both instances know, with all that it may ask by. */
+  const aWebsite = async ({ origin, openai = false }: { origin?: string; openai?: boolean } = {}) => {
+    const registered = await registerWebsite(instances[0].url);
+    const at = `/websites/${registered.id}`;
+    if (origin) await admin(instances[0].url, "PUT", `${at}/origins`, { origins: [origin] });
+    if (openai) await admin(instances[0].url, "PUT", `${at}/credentials/oai`, goodCredentials.oai);
+    // Views follow the log in its order: who has seen the last of it has seen all.
+    const last = { welcomeMessageOnce: true };
+    await admin(instances[0].url, "PUT", `${at}/config`, { features: last });
+    for (let seen = false; !seen; ) {
+      const { body } = await admin(instances[1].url, "GET", at);
+      seen = JSON.stringify(body.storedConfig ?? {}).includes("welcomeMessageOnce");
+    }
+    return registered;
+  };
+
+  /** How many syntheses of the website are on the ledger: what reached an instance and was answered there. */
+  const recorded = async ({ apiKey }: Credentials): Promise<number> => {
+    const answer = await fetch(`${instances[0].url}/admin/audit?apiKey=${apiKey}`, {
+      headers: { Authorization: `Bearer ${adminToken}` },
+    });
+    return (await answer.text()).split("\n").filter((line) => line.includes('"SynthesisServed"')).length;
+  };
+  const upstreamAsked = (): number =>
+    providers.oai.requests.filter(({ path }) => path === "/v1/audio/speech").length;
+
+  const purge = (path: string, headers: Headers = { Authorization: `Bearer ${purgeToken}` }) =>
+    ask({ method: "PURGE", path, headers });
+  const fromCache = ({ headers }: Received): string | undefined => headers["x-cache"];
+  const hashOf = ({ headers }: Received): string => headers.etag?.replaceAll('"', "") ?? "";
+
+  describe("what is the same for everybody", () => {
+    it("answers the second GET of a synthesis itself: no instance hears of it, and the ledger does not", async () => {
+      const path = spoken(free);
+      const before = await recorded(website);
+      const first = await get(path, authorize(website));
+      expect([first.status, fromCache(first)]).to.deep.equal([200, "miss"]);
+      expect(await recorded(website)).to.equal(before + 1);
+      const second = await get(path, authorize(website));
+      expect([second.status, fromCache(second)]).to.deep.equal([200, "hit"]);
+      expect(Number(second.headers.age)).to.be.at.least(0);
+      expect(second.body.equals(first.body)).to.equal(true);
+      for (const name of ["etag", "cache-control", "content-location", "svc-prosody-applied", "vary"]) {
+        expect(second.headers[name], name).to.equal(first.headers[name]);
+      }
+      expect(await recorded(website)).to.equal(before + 1);
+    });
+
+    it("gives a free engine's sound to whoever asks for the same address, with nobody's limits beside it", async () => {
+      const path = spoken(free);
+      await get(path, authorize(website));
+      const anybodys = await get(path);
+      expect([anybodys.status, fromCache(anybodys)]).to.deep.equal([200, "hit"]);
+      expect(anybodys.headers).not.to.have.any.keys("x-ratelimit-limit", "x-ratelimit-remaining");
+    });
+
+    it("keeps v1's sounds and silence as well", async () => {
+      const legacy = `/v1/text:synthesize?${new URLSearchParams({ lang: "en-GB", text: something() })}`;
+      for (const path of [legacy, spoken(free, something(), { volume: "0" })]) {
+        const first = await get(path, authorize(website));
+        expect(fromCache(first), path).to.equal("miss");
+        const second = await get(path, authorize(website));
+        expect([second.status, fromCache(second)], path).to.deep.equal([first.status, "hit"]);
+      }
+    });
+
+    it("answers HEAD, parts and conditions from the sound that it keeps", async () => {
+      const path = spoken(free);
+      const whole = await get(path, authorize(website));
+      const etag = whole.headers.etag ?? "";
+      const head = await ask({ method: "HEAD", path });
+      expect([head.status, fromCache(head), head.headers["content-length"]]).to.deep.equal([
+        ...[200, "hit", String(whole.body.length)],
+      ]);
+      const part = await get(path, { Range: "bytes=2-5" });
+      expect([part.status, fromCache(part)]).to.deep.equal([206, "hit"]);
+      expect(part.body.equals(whole.body.subarray(2, 6))).to.equal(true);
+      expect((await get(path, { Range: `bytes=${whole.body.length}-` })).status).to.equal(416);
+      const unchanged = await get(path, { "If-None-Match": etag });
+      expect([unchanged.status, unchanged.headers.etag]).to.deep.equal([304, etag]);
+      expect(unchanged.body).to.have.length(0);
+    });
+
+    it("makes nothing for HEAD or a condition on what it does not keep, as the service makes nothing", async () => {
+      const path = spoken(free);
+      const before = await recorded(website);
+      const head = await ask({ method: "HEAD", path, headers: authorize(website) });
+      expect(head.status).to.equal(200);
+      expect(head.headers).not.to.have.any.keys("content-length");
+      const condition = { ...authorize(website), "If-None-Match": head.headers.etag ?? "" };
+      expect((await get(path, condition)).status).to.equal(304);
+      expect(await recorded(website)).to.equal(before);
+    });
+
+    it("fetches the whole for a part that it does not keep, once", async () => {
+      const path = spoken(free);
+      const before = await recorded(website);
+      for (const range of ["bytes=0-1", "bytes=0-", "bytes=10-20"]) {
+        expect((await get(path, { ...authorize(website), Range: range })).status).to.equal(206);
+      }
+      expect(await recorded(website)).to.equal(before + 1);
+    });
+
+    it("keeps immutable objects, without credentials, and none that is not there", async () => {
+      const made = await get(spoken(free), authorize(website));
+      const path = made.headers["content-location"] ?? "";
+      expect((await get(path)).body.equals(made.body)).to.equal(true);
+      const again = await get(path);
+      expect([again.status, fromCache(again)]).to.deep.equal([200, "hit"]);
+      expect(again.headers["cache-control"]).to.equal("public, max-age=31536000, immutable");
+      const missing = `/audio/${"0".repeat(64)}.mp3`;
+      for (const _ of ["once", "twice"]) {
+        const answer = await get(missing);
+        expect([answer.status, fromCache(answer)]).to.deep.equal([404, "miss"]);
+      }
+    });
+  });
+
+  describe("what is one website's alone", () => {
+    const shop = "https://shop.example";
+    const rival = "https://rival.example";
+    let owner: Credentials;
+    let other: Credentials;
+    before(async () => {
+      owner = await aWebsite({ origin: shop, openai: true });
+      other = await aWebsite({ origin: rival, openai: true });
+    });
+
+    it("is kept for who presents the same credentials", async () => {
+      const path = spoken(paid);
+      const first = await get(path, authorize(owner));
+      expect(first.headers.vary).to.equal("X-API-Key, X-API-Secret, Authorization, Referer, Origin");
+      const second = await get(path, authorize(owner));
+      expect([first, second].map(fromCache)).to.deep.equal(["miss", "hit"]);
+      expect(second.body.equals(first.body)).to.equal(true);
+    });
+
+    it("is never given to another website: its own is made, at its own expense", async () => {
+      const path = spoken(paid);
+      const [asked, owners] = [upstreamAsked(), await get(path, authorize(owner))];
+      const others = await get(path, authorize(other));
+      expect([others.status, fromCache(others)]).to.deep.equal([200, "miss"]);
+      expect(hashOf(others)).not.to.equal(hashOf(owners));
+      expect(upstreamAsked()).to.equal(asked + 2);
+    });
+
+    it("is given to nobody with other credentials, a part of them, or none", async () => {
+      const path = spoken(paid);
+      await get(path, authorize(owner));
+      const { apiKey } = owner;
+      for (const headers of [
+        {},
+        { "X-API-Key": apiKey },
+        { "X-API-Key": apiKey, "X-API-Secret": other.apiSecret },
+        { "X-API-Key": apiKey, Origin: rival },
+        { Authorization: "Bearer x" },
+        { Origin: shop },
+        { Referer: `${shop}/` },
+      ] as Headers[]) {
+        const answer = await get(path, headers);
+        expect([answer.status, fromCache(answer)], JSON.stringify(headers)).to.deep.equal([401, "miss"]);
+      }
+    });
+
+    for (const [by, from] of [
+      ["Referer", { Referer: `${shop}/` }],
+      ["Origin", { Origin: shop }],
+    ] as const) {
+      it(`is given by an address that holds its key only to pages of its own, known by ${by}`, async () => {
+        const path = spoken(paid, something(), { key: owner.apiKey });
+        expect((await get(path, from)).status).to.equal(200);
+        expect(fromCache(await get(path, from))).to.equal("hit");
+        for (const headers of [
+          {},
+          { Referer: `${rival}/` },
+          { Origin: rival },
+          { Origin: "null" },
+        ] as Headers[]) {
+          const answer = await get(path, headers);
+          expect([answer.status, fromCache(answer)], JSON.stringify(headers)).to.deep.equal([401, "miss"]);
+        }
+        expect(fromCache(await get(path, from))).to.equal("hit");
+      });
+    }
+
+    it("stays kept whoever is refused meanwhile", async () => {
+      const path = spoken(paid);
+      await get(path);
+      expect(fromCache(await get(path, authorize(owner)))).to.equal("miss");
+      await get(path);
+      await get(path, { "X-API-Key": "nobody", "X-API-Secret": "nothing" });
+      expect(fromCache(await get(path, authorize(owner)))).to.equal("hit");
+    });
+
+    it("lies at no address of its own", async () => {
+      const made = await get(spoken(paid), authorize(owner));
+      expect(made.headers).not.to.have.any.keys("content-location");
+      for (const folder of ["audio", "private"]) {
+        expect((await get(`/${folder}/${hashOf(made)}.mp3`)).status).to.equal(404);
+      }
+    });
+  });
+
+  describe("what is never kept", () => {
+    it("is the configuration, the voices, health and the description: each is asked for again", async () => {
+      for (const path of [
+        "/v2/config",
+        "/v2/voices",
+        "/v2/voices/by-language/en-GB",
+        "/health",
+        "/openapi.json",
+      ]) {
+        for (const _ of ["once", "twice"]) {
+          const answer = await get(path, authorize(website));
+          expect([answer.status, fromCache(answer), answer.headers.age], path).to.deep.equal([
+            200,
+            "miss",
+            "0",
+          ]);
+        }
+      }
+    });
+
+    it("is a refusal: what was refused is served as soon as it may be", async () => {
+      const path = spoken(free);
+      for (const [headers, status] of [
+        [{}, 401],
+        [{ "X-API-Key": website.apiKey, "X-API-Secret": "wrong" }, 401],
+        [authorize(website), 200],
+      ] as [Headers, number][]) {
+        expect((await get(path, headers)).status).to.equal(status);
+      }
+      for (const bad of ["/v2/text/synthesize?text=x", spoken("Nobody at all")]) {
+        const [once, twice] = [await get(bad, authorize(website)), await get(bad, authorize(website))];
+        expect([once, twice].map(fromCache), bad).to.deep.equal(["miss", "miss"]);
+      }
+    });
+
+    it("is an answer to POST, a stream among them, nor is a token", async () => {
+      const owner = await aWebsite({ openai: true });
+      const post = (path: string, body: object, headers: Headers = {}) =>
+        ask({
+          method: "POST",
+          path,
+          headers: { ...authorize(owner), ...json, ...headers },
+          body: JSON.stringify(body),
+        });
+      const speech = { voice: paid, text: something() };
+      const events = { Accept: "text/event-stream" };
+      for (const answer of [
+        await post("/v2/text/synthesize", speech),
+        await post("/v2/text/synthesize", speech),
+        await post("/v2/text/synthesize", { ...speech, stream: true }, events),
+        await post("/v2/text/synthesize", { ...speech, stream: true }, events),
+        await post("/v2/auth/refresh", {}),
+      ]) {
+        expect([answer.status, fromCache(answer)]).to.deep.equal([200, "miss"]);
+      }
+      expect(await recorded(owner)).to.equal(4);
+    });
+
+    it("is a socket: it is passed through", async () => {
+      const owner = await aWebsite({ openai: true });
+      const client = await openClient(`${varnish.url.replace("http", "ws")}/v2/text/stream`, {
+        headers: authorize(owner),
+      });
+      client.send({ type: "ping" });
+      expect(await client.next()).to.deep.equal({ type: "pong" });
+      await client.close();
+    });
+
+    it("is the operator's interface, which is not there at all", async () => {
+      for (const path of ["/admin/websites", "/ADMIN/keys", "/admin", "/metrics"]) {
+        const answer = await get(path, { Authorization: `Bearer ${adminToken}` });
+        expect(answer.status, path).to.equal(404);
+      }
+    });
+  });
+
+  describe("a purge by hash", () => {
+    it("forgets the object and every answer with its sound, and nothing else", async () => {
+      const [path, elsewhere, kept] = [
+        spoken(free, "Purge me."),
+        spoken(free, "Purge me.", { rate: "1" }),
+        spoken(free),
+      ];
+      const made = await get(path, authorize(website));
+      const object = made.headers["content-location"] ?? "";
+      const all = [path, elsewhere, object];
+      for (const one of [...all, kept]) await get(one, authorize(website));
+      for (const one of [...all, kept]) expect(fromCache(await get(one)), one).to.equal("hit");
+      const purged = await purge(object);
+      expect([purged.status, String(purged.body)]).to.deep.equal([200, '{"purged":true}']);
+      for (const one of all) expect(fromCache(await get(one, authorize(website))), one).to.equal("miss");
+      expect(fromCache(await get(kept))).to.equal("hit");
+    });
+
+    it("forgets a website's own as well", async () => {
+      const owner = await aWebsite({ openai: true });
+      const path = spoken(paid);
+      const made = await get(path, authorize(owner));
+      expect((await purge(`/audio/${hashOf(made)}`)).status).to.equal(200);
+      expect(fromCache(await get(path, authorize(owner)))).to.equal("miss");
+    });
+
+    it("is refused without its token, of what is no hash, and told as all errors are", async () => {
+      const path = spoken(free);
+      const made = await get(path, authorize(website));
+      for (const headers of [{}, { Authorization: "Bearer wrong" }, authorize(website)] as Headers[]) {
+        const refused = await purge(`/audio/${hashOf(made)}`, headers);
+        expect(refused.status).to.equal(401);
+        expect(JSON.parse(String(refused.body)).error).to.include({ statusCode: 401 });
+      }
+      for (const nonsense of ["/", "/audio/", `/audio/${hashOf(made)}" || obj.status == 200`, path]) {
+        expect((await purge(encodeURI(nonsense))).status, nonsense).to.equal(400);
+      }
+      expect(fromCache(await get(path))).to.equal("hit");
+    });
+
+    it("is not to be had where no token is set", async () => {
+      await using closed = await startVarnish([instances[0].url, instances[1].url]);
+      for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
+        const answer = await fetch(`${closed.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
+        expect(answer.status).to.equal(405);
+      }
+    });
+  });
+
+  describe("in time", () => {
+    /** Everything's time is a second, as far as the cache can tell. */
+    const hastened = () =>
+      openBalancer(
+        instances.map(({ url }) => url),
+        {
+          onHeaders: (headers) => {
+            headers["cache-control"] = headers["cache-control"]?.replace(
+              /(s-maxage|^public, max-age)=\d+/,
+              "$1=1",
+            );
+          },
+        },
+      );
+
+    it("gives what is over its time while no instance can be reached, and 503 for what it does not have", async () => {
+      await using line = await hastened();
+      await using cache = await startVarnish([line.url, line.url]);
+      const path = spoken(free);
+      expect((await fetch(cache.url + path, { headers: authorize(website) })).status).to.equal(200);
+      await line.close();
+      const ask = () => fetch(cache.url + path);
+      await until(async () => Number((await ask()).headers.get("age")) > 1);
+      const stale = await ask();
+      expect([stale.status, stale.headers.get("x-cache")]).to.deep.equal([200, "hit"]);
+      const other = await fetch(cache.url + spoken(free), { headers: authorize(website) });
+      expect([
+        other.status,
+        other.headers.get("retry-after"),
+        other.headers.get("cache-control"),
+      ]).to.deep.equal([...[503, "5", "no-store"]]);
+      expect(await errorOf(other)).to.include({ statusCode: 503, code: "UNAVAILABLE" });
+    });
+
+    it("goes on with what it has when those who ask after its time are refused", async () => {
+      await using line = await hastened();
+      await using cache = await startVarnish([line.url, line.url]);
+      const path = spoken(free);
+      expect((await fetch(cache.url + path, { headers: authorize(website) })).status).to.equal(200);
+      const ask = () => fetch(cache.url + path);
+      await until(async () => Number((await ask()).headers.get("age")) > 1);
+      for (const _ of ["once", "twice"]) expect((await ask()).status).to.equal(200);
+    });
+
+    it("asks again for what a fallback spoke, as soon as its minute is over, and then keeps the voice itself", async () => {
+      await using line = await hastened();
+      await using cache = await startVarnish([line.url, line.url]);
+      const { url } = instances[0];
+      const owner = await aWebsite({ openai: true });
+      const { body } = await admin(url, "POST", "/system-voices", {
+        name: "Paid",
+        service: "oai",
+        voiceName: "alloy",
+      });
+      const voice = { name: "Paid first", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [body.id, 10] };
+      expect((await admin(url, "POST", "/voices", voice)).status).to.equal(201);
+      await untilBothKnow(voice.name);
+      providers.oai.faults.always({ kind: "refusal", status: 400 });
+      const path = spoken(voice.name);
+      const ask = () => fetch(cache.url + path, { headers: authorize(owner) });
+      const fallback = await ask();
+      expect(fallback.headers.get("content-location")).to.match(/^\/audio\//);
+      expect(fallback.headers.get("vary")).to.include("X-API-Key");
+      providers.oai.faults.none();
+      await until(async () => (await ask()).headers.get("etag") !== fallback.headers.get("etag"));
+      expect((await ask()).headers.get("cache-control")).to.include("s-maxage");
+    });
+
+    /** Looks until it is so; the test's own timeout is the limit. */
+    const until = async (holds: () => Promise<boolean>): Promise<void> => {
+      while (!(await holds())) await delay(50);
+    };
+    const untilBothKnow = (voice: string): Promise<void> =>
+      until(async () => {
+        const answers = await Promise.all(
+          instances.map(({ url }) =>
+            fetch(`${url}/v2/voices/${encodeURIComponent(voice)}`, { headers: authorize(website) }),
+          ),
+        );
+        return answers.every(({ ok }) => ok);
+      });
+  });
+});

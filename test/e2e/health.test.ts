@@ -1,0 +1,101 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { registerWebsite, synthesizeByPost } from "../support/client.ts";
+import { freePort } from "../support/free-port.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+interface Named {
+  readonly name: string;
+  readonly status: string;
+}
+
+describe("health", function () {
+  this.timeout(60_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+
+  const ask = async (path: string) => {
+    const response = await fetch(`${service.url}${path}`);
+    const body = (await response.json()) as { status: string; dependencies: Named[] };
+    return { status: response.status, body };
+  };
+  /** Asks until the service says so. */
+  const untilReady = async (status: string): Promise<{ status: number; dependencies: Named[] }> => {
+    for (;;) {
+      const { status: code, body } = await ask("/health/ready");
+      if (body.status === status) return { status: code, dependencies: body.dependencies };
+      await delay(20);
+    }
+  };
+  const down = (dependencies: readonly Named[]): string[] =>
+    dependencies.flatMap(({ name, status }) => (status === "ok" ? [] : [name]));
+
+  it("says that it is alive and ready", async () => {
+    service = await startService(folder.path);
+    expect(await ask("/health/live")).to.deep.equal({ status: 200, body: { status: "ok" } });
+    const { status, body } = await ask("/health/ready");
+    expect(status).to.equal(200);
+    expect(body.dependencies.map(({ name }: Named) => name)).to.have.members([
+      "eventStore",
+      "projections",
+      "engines",
+      "audioStore",
+    ]);
+  });
+
+  it("is alive and not ready without the event store", async () => {
+    service = await startService(folder.path);
+    for (const file of ["events.db", "events.db-wal", "events.db-shm"])
+      await rm(join(folder.path, file), { force: true });
+    const { status, dependencies } = await untilReady("down");
+    expect(status).to.equal(503);
+    expect(down(dependencies)).to.include("eventStore");
+    expect((await ask("/health/live")).status).to.equal(200);
+  });
+
+  it("is ready without the audio store, and says what is missing", async () => {
+    service = await startService(folder.path);
+    await rm(join(folder.path, "audio"), { recursive: true });
+    await writeFile(join(folder.path, "audio"), "no folder");
+    const { status, dependencies } = await untilReady("degraded");
+    expect(status).to.equal(200);
+    expect(down(dependencies)).to.deep.equal(["audioStore"]);
+  });
+
+  it("is ready while one of its engines is left alone and others speak", async () => {
+    const nobody = `openai:http://127.0.0.1:${await freePort()}/v1?model=kokoro&voices=af_bella`;
+    service = await startService(folder.path, { ENGINE_G2: nobody, PROVIDER_CONNECT_MS: "200" });
+    const website = await registerWebsite(service.url);
+    await Promise.all(
+      Array.from({ length: 6 }, (_, nth) =>
+        synthesizeByPost(service.url, website, {
+          voice: "af_bella",
+          text: `Somebody else says number ${nth}.`,
+        }),
+      ),
+    );
+    const { status, dependencies } = await untilReady("degraded");
+    expect(status).to.equal(200);
+    expect(down(dependencies)).to.deep.equal(["engine g2"]);
+  });
+
+  it("is not ready from when its end was asked for, while it still answers who has not heard of it", async () => {
+    service = await startService(folder.path, { DRAIN_DELAY_SECONDS: "600" });
+    const ended = service.stop();
+    const { status } = await untilReady("draining");
+    expect(status).to.equal(503);
+    expect((await ask("/health/live")).status).to.equal(200);
+    await service.kill();
+    await ended;
+  });
+});

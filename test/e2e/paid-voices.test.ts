@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
+
+const request = { text: "Words that were paid for.", voice: "en-US-JennyNeural" };
+
+describe("a website's paid audio", () => {
+  let providers: WireProviders;
+  let service: ServedHere;
+  let payer: Credentials;
+  let other: Credentials;
+  let nobody: Credentials;
+
+  const give = (url: string, { id }: Credentials, engine: "gwn" | "msv" | "oai", more = {}) =>
+    admin(url, "PUT", `/websites/${id}/credentials/${engine}`, { ...goodCredentials[engine], ...more });
+  const askAs = (website: Credentials, init: RequestInit = {}) =>
+    synthesize(service.url, website, request, init);
+
+  before(async () => {
+    providers = await serveProviders();
+    service = await serveHere(providers.env);
+    payer = await registerWebsite(service.url);
+    other = await registerWebsite(service.url);
+    nobody = await registerWebsite(service.url);
+    for (const website of [payer, other]) await give(service.url, website, "msv");
+  });
+  after(async () => {
+    await service.close();
+    await providers.close();
+  });
+
+  it("is made anew for another website with the same account, under a tag of its own", async () => {
+    const first = await askAs(payer);
+    expect(first.headers.get("SVC-Cached")).to.equal("miss");
+    const asked = providers.msv.requests.length;
+    const tag = first.headers.get("ETag") ?? "";
+    const others = await askAs(other, { headers: { "If-None-Match": tag } });
+    expect(others.status).to.equal(200);
+    expect(others.headers.get("SVC-Cached")).to.equal("miss");
+    expect(others.headers.get("ETag")).not.to.equal(tag);
+    expect(providers.msv.requests).to.have.length(asked + 1);
+    expect((await askAs(payer)).headers.get("SVC-Cached")).to.equal("memory");
+  });
+
+  it("is nowhere without credentials: no immutable address, no 304, no part, no HEAD", async () => {
+    const heard = await askAs(payer);
+    const tag = heard.headers.get("ETag") ?? "";
+    expect((await bytesOf(heard)).length).to.be.greaterThan(0);
+    expect(heard.headers.has("Content-Location")).to.equal(false);
+    for (const folder of ["audio", "private"]) {
+      const object = `${service.url}/${folder}/${tag.replaceAll('"', "")}.mp3`;
+      expect((await fetch(object)).status, folder).to.equal(404);
+    }
+    for (const init of [
+      { method: "HEAD" },
+      { headers: { "If-None-Match": tag } },
+      { headers: { Range: "bytes=0-1" } },
+    ]) {
+      expect((await askAs(nobody, init)).status).to.equal(404);
+      const address = `${service.url}/v2/text/synthesize?${new URLSearchParams(request)}`;
+      expect((await fetch(address, init)).status).to.equal(401);
+    }
+  });
+
+  it("is not to be had any more, cached or not, when its credentials are gone", async () => {
+    const tag = (await askAs(payer)).headers.get("ETag") ?? "";
+    await admin(service.url, "DELETE", `/websites/${payer.id}/credentials/msv`);
+    for (const headers of [{}, { "If-None-Match": tag }, { Range: "bytes=0-1" }]) {
+      expect((await askAs(payer, { headers })).status).to.equal(404);
+    }
+    await give(service.url, payer, "msv");
+    expect((await askAs(payer)).headers.get("ETag")).to.equal(tag);
+  });
+
+  it("is heard by its website also where the same address has just been answered for free", async () => {
+    const paid = { name: "Paid Jenny", service: "msv", voiceName: "en-US-JennyNeural" };
+    const { body } = await admin(service.url, "POST", "/system-voices", paid);
+    const free = 10;
+    const mixed = { name: "Mixed", flag: "us", gender: "f", lang: "en-US", voiceIDs: [body.id, free] };
+    await admin(service.url, "POST", "/voices", mixed);
+    const hear = async (website: Credentials) => {
+      const { headers } = await synthesize(service.url, website, { text: "One address.", voice: "Mixed" });
+      return { isFree: headers.has("Content-Location"), cached: headers.get("SVC-Cached") };
+    };
+    for (const cached of ["miss", "memory", "memory"]) {
+      expect(await hear(nobody)).to.deep.equal({ isFree: true, cached });
+    }
+    expect(await hear(payer)).to.deep.equal({ isFree: false, cached: "miss" });
+    expect(await hear(nobody)).to.deep.equal({ isFree: true, cached: "memory" });
+  });
+
+  it("comes from no server on this machine, unless the operator allows it", async () => {
+    const baseUrl = providers.oai.url;
+    const refused = await give(service.url, payer, "oai", { baseUrl });
+    expect(refused.status).to.equal(400);
+    expect(JSON.stringify(refused.body)).to.match(/address is not allowed/);
+    expect(providers.oai.requests).to.have.length(0);
+
+    const allowing = await serveHere({ ...providers.env, ALLOW_LOOPBACK_UPSTREAMS: "true" });
+    try {
+      const website = await registerWebsite(allowing.url);
+      expect((await give(allowing.url, website, "oai", { baseUrl })).status).to.equal(200);
+    } finally {
+      await allowing.close();
+    }
+  });
+});

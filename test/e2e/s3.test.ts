@@ -1,0 +1,76 @@
+import { expect } from "chai";
+import type { Health } from "../../src/application/health.ts";
+import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { startMinio } from "../support/minio.ts";
+import { addressOf, type S3Server } from "../support/s3-server.ts";
+import { failToStart, startService, temporaryFolder } from "../support/service.ts";
+import { openTcpProxy } from "../support/tcp-proxy.ts";
+
+const hello = { voice: "UK English Female", text: "Kept in a bucket." };
+
+describe("the service with its sounds on an S3 server", () => {
+  let minio: S3Server;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  before(async () => {
+    minio = await startMinio();
+  });
+  after(() => minio?.stop());
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const health = async (url: string): Promise<Health> =>
+    (await (await fetch(`${url}/health`)).json()) as Health;
+
+  it("finds in the bucket, when it starts again, what it made before, under the name that it told", async () => {
+    const place = minio.location("kept");
+    const env = { AUDIO_STORE: addressOf(place) };
+    const first = await startService(folder.path, env);
+    const website = await registerWebsite(first.url);
+    const made = await synthesize(first.url, website, hello);
+    expect(made.headers.get("svc-cached")).to.equal("miss");
+    expect(await first.stop()).to.equal(0);
+    const second = await startService(folder.path, env);
+    const found = await synthesize(second.url, website, hello);
+    expect(found.headers.get("svc-cached")).to.equal("store");
+    expect((await bytesOf(found)).equals(await bytesOf(made))).to.equal(true);
+    expect((await health(second.url)).status).to.equal("ok");
+    expect(await second.stop()).to.equal(0);
+    expect([...first.log, ...second.log].join("")).not.to.include(encodeURIComponent(place.secretKey));
+    expect([...first.log, ...second.log].join("")).not.to.include(place.secretKey);
+  }).timeout(60_000);
+
+  it("starts and speaks while the S3 server is down, says so, and keeps the sounds when it is back", async () => {
+    const line = await openTcpProxy(minio);
+    await line.down();
+    const env = { AUDIO_STORE: addressOf(minio.location("later", { port: line.port })) };
+    const first = await startService(folder.path, env);
+    const website: Credentials = await registerWebsite(first.url);
+    expect((await synthesize(first.url, website, hello)).headers.get("svc-cached")).to.equal("miss");
+    const { status, parts } = await health(first.url);
+    expect(status).to.equal("degraded");
+    expect(parts.audioStore).to.deep.equal({
+      ...{ status: "down", detail: "The audio store cannot be written: ECONNREFUSED." },
+    });
+    expect(first.log.join("")).to.include("The audio store cannot be opened: ECONNREFUSED.");
+    await line.up();
+    expect(await first.stop()).to.equal(0);
+    const second = await startService(folder.path, env);
+    expect((await synthesize(second.url, website, hello)).headers.get("svc-cached")).to.equal("store");
+    await second.stop();
+    await line.close();
+  }).timeout(60_000);
+
+  it("does not start with credentials that the S3 server refuses, and says so in one line without them", async () => {
+    const place = minio.location("refused", { secretKey: "not-the-secret" });
+    const { code, stdout, stderr } = await failToStart({
+      ...{ PORT: "0", DATA_DIR: folder.path, AUDIO_STORE: addressOf(place) },
+    });
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+    expect(stderr).to.match(
+      /^voxledger: AUDIO_STORE: The audio store cannot be opened: SignatureDoesNotMatch\.[^\n]*\n$/,
+    );
+    for (const secret of [place.accessKey, place.secretKey]) expect(stderr).not.to.include(secret);
+  });
+});

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { serveOpenAi } from "../support/wire/openai.ts";
+import type { WireServer } from "../support/wire/wire-server.ts";
+
+const text = "It is what it is.";
+const key = "hunter2hunter2";
+
+describe("A free engine that is an operator's own server", () => {
+  let server: WireServer;
+  let service: ServedHere;
+  let website: Credentials;
+
+  before(async () => {
+    server = await serveOpenAi({ apiKey: key, models: ["kokoro"], voices: ["af_bella", "bm_george"] });
+    service = await serveHere({
+      ENGINE_G1: `openai:${server.url}/v1?model=kokoro&voices=af_bella,bm_george&key=${key}`,
+    });
+    website = await registerWebsite(service.url);
+  });
+  after(async () => {
+    await service.close();
+    await server.close();
+  });
+
+  const speak = async (query: Record<string, string>) => {
+    const response = await synthesize(service.url, website, query);
+    return { response, sound: await bytesOf(response) };
+  };
+
+  it("has its voices in everybody's catalog", async () => {
+    const response = await fetch(`${service.url}/v2/voices/af_bella`, {
+      headers: { "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret },
+    });
+    const { voice } = (await response.json()) as { voice: object };
+    expect(voice).to.deep.include({ lang: "en-US", gender: "f", flag: "us", provider: "self-hosted" });
+    expect(JSON.stringify(voice)).not.to.include(key);
+  });
+
+  it("speaks by them, and once for the same request", async () => {
+    const before = server.requests.length;
+    const first = await speak({ text, voice: "bm_george", rate: "1.5", pitch: "1.5" });
+    expect(first.response.status).to.equal(200);
+    expect(first.response.headers.get("content-type")).to.equal("audio/mpeg");
+    expect(first.response.headers.get("svc-prosody-applied")).to.equal("rate");
+    const again = await speak({ text, voice: "bm_george", rate: "1.5" });
+    expect(again.sound.equals(first.sound)).to.equal(true);
+    expect(server.requests.length - before).to.equal(1);
+    expect(JSON.parse(String(server.requests.at(-1)?.body))).to.include({ voice: "bm_george", speed: 1.5 });
+  });
+
+  it("speaks its languages before the local voices", async () => {
+    await speak({ text: "The language alone.", lang: "en-GB" });
+    expect(JSON.parse(String(server.requests.at(-1)?.body))).to.include({ voice: "bm_george" });
+  });
+
+  it("is stood in for by the local engine while it fails, and is asked again afterwards", async () => {
+    server.faults.next({ kind: "refusal", status: 500 });
+    const before = server.requests.length;
+    const fallback = await speak({ text: "Who speaks now?", voice: "af_bella" });
+    expect(fallback.response.status).to.equal(200);
+    expect(fallback.sound.length).to.be.above(1000);
+    const own = await speak({ text: "And who now?", voice: "af_bella" });
+    expect(own.response.status).to.equal(200);
+    expect(server.requests.length - before).to.equal(2);
+    expect(server.requests.at(-1)).to.include({ outcome: "answered", status: 200 });
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { registerWebsite } from "../../support/client.ts";
+import { expectKept } from "./bucket.ts";
+import { expectRecordedOnce, readLedger } from "./ledger.ts";
+import { bucket, openStage, type Stage } from "./stage.ts";
+import { isRefused, isServed, putSteadyLoad } from "./steady-load.ts";
+
+describe("the service under load, with both its stores in trouble", () => {
+  let stage: Stage;
+  before(async function () {
+    this.timeout(60_000);
+    stage = await openStage();
+  });
+  after(async function () {
+    this.timeout(60_000);
+    await stage?.close();
+  });
+
+  it("serves nothing unrecorded, loses no object, and heals by itself", async () => {
+    const lines = [stage.eventLine, stage.soundLine];
+    const keys = [await registerWebsite(stage.url), await registerWebsite(stage.url)];
+    const load = putSteadyLoad(() => stage.url, keys, "much that is new");
+    try {
+      await load.more(20, isServed);
+      for (const line of lines) line.cut();
+      await load.more(20, isServed);
+      for (const line of lines) line.freeze();
+      await load.more(4, isRefused);
+      for (const line of lines) line.thaw();
+      await load.more(20, isServed);
+      await Promise.all(lines.map((line) => line.down()));
+      await load.more(4, isRefused);
+      await Promise.all(lines.map((line) => line.up()));
+      await load.more(20, isServed);
+      await stage.says("ok");
+    } finally {
+      await stage.heal();
+      await load.stop();
+    }
+    const unlike = load.outcomes.filter((outcome) => !isServed(outcome) && !isRefused(outcome));
+    expect(unlike).to.deep.equal([]);
+    expectRecordedOnce(load.outcomes, await readLedger(stage.logUrl));
+    await expectKept(load.outcomes, stage.minio.location(bucket));
+  }).timeout(90_000);
+});

@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import type { SynthesisServed } from "../../../src/domain/usage.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/esdb/esdb-event-store.ts";
+import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { isServed, type Outcome } from "./steady-load.ts";
+
+/** One answer as the log holds it. */
+export interface Entry extends SynthesisServed {
+  readonly apiKey: string;
+}
+
+/** All that the log at this address holds of usage, asked of the node itself. */
+export const readLedger = async (url: string): Promise<Entry[]> => {
+  const store = await openEsdbEventStore({ url, readOnly: true });
+  const events: RecordedEvent[] = [];
+  try {
+    for await (const batch of store.subscribe({ prefixes: ["usage-"] })) {
+      events.push(...batch.events);
+      if (batch.caughtUp) break;
+    }
+  } finally {
+    await store.close();
+  }
+  expectDense(events);
+  return events
+    .filter(({ type }) => type === "SynthesisServed")
+    .map(({ stream, data }) => ({ ...(data as SynthesisServed), apiKey: keyOf(stream) }));
+};
+
+const keyOf = (stream: string): string => stream.slice("usage-".length, -"-yyyy-mm".length);
+
+const expectDense = (events: readonly RecordedEvent[]): void => {
+  const ids = new Set(events.map(({ id }) => id));
+  expect(ids.size, "events of one id").to.equal(events.length);
+  const next = new Map<string, number>();
+  for (const { stream, revision } of events) {
+    expect(revision, `the revision in ${stream}`).to.equal(next.get(stream) ?? 0);
+    next.set(stream, revision + 1);
+  }
+};
+
+/** Whoever was served is in the log, once and with what was served; nobody is there twice. */
+export const expectRecordedOnce = (outcomes: readonly Outcome[], ledger: readonly Entry[]): void => {
+  const entries = Map.groupBy(ledger, ({ requestId }) => requestId);
+  const twice = [...entries].filter(([, { length }]) => length > 1).map(([requestId]) => requestId);
+  expect(twice, "recorded more than once").to.deep.equal([]);
+  for (const { requestId, apiKey, object } of outcomes.filter(isServed)) {
+    const entry = entries.get(requestId)?.[0];
+    expect(entry, `served, not recorded: ${requestId}`).to.not.equal(undefined);
+    expect({ apiKey: entry?.apiKey, object: `audio/${entry?.hash}.${entry?.format}` }).to.deep.equal({
+      apiKey,
+      object,
+    });
+  }
+};
+
+/** The characters that the log counts for the key. */
+export const charactersOf = (ledger: readonly Entry[], apiKey: string): number =>
+  ledger.reduce((sum, entry) => sum + (entry.apiKey === apiKey ? entry.characters : 0), 0);

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Health } from "../../../src/application/health.ts";
+import { type EsdbProcess, startEsdbProcess } from "../../support/esdb-process.ts";
+import { type RunningService, startInstance } from "../../support/instance.ts";
+import { startMinio } from "../../support/minio.ts";
+import { addressOf, type S3Server } from "../../support/s3-server.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { openTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+
+export const bucket = "sounds";
+
+/** The service with both its stores behind lines that can be disturbed. */
+export interface Stage {
+  /** Of the service, also after a restart. */
+  readonly url: string;
+  /** The line to the event store, and to the audio store. */
+  readonly eventLine: TcpProxy;
+  readonly soundLine: TcpProxy;
+  /** Disturbs neither line any more. */
+  heal(): Promise<void>;
+  readonly minio: S3Server;
+  /** What the event store can be asked at without the line. */
+  readonly logUrl: string;
+  /** kill -9 of the event store, and its start with what it has in its file. */
+  restartEventStore(whileDown?: () => Promise<void>): Promise<void>;
+  /** kill -9 of the service, and its start. */
+  restartService(): Promise<void>;
+  /** Resolves when the service says so of itself. */
+  says(status: Health["status"]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const openStage = async (): Promise<Stage> => {
+  await using opened = new AsyncDisposableStack();
+  const folder = await temporaryFolder();
+  opened.defer(folder.remove);
+  const dataFile = `${folder.path}/log`;
+  let node: EsdbProcess = await startEsdbProcess(dataFile);
+  opened.defer(() => node.kill());
+  const minio = await startMinio();
+  opened.defer(minio.stop);
+  const eventLine = await openTcpProxy(node);
+  opened.defer(eventLine.close);
+  const soundLine = await openTcpProxy(minio);
+  opened.defer(soundLine.close);
+  const launch = (): Promise<RunningService> =>
+    startInstance(folder.path, {
+      EVENT_STORE: `esdb://127.0.0.1:${eventLine.port}?tls=false`,
+      AUDIO_STORE: addressOf(minio.location(bucket, { port: soundLine.port })),
+      BURST_LIMIT: "1000000",
+    });
+  let service = await launch();
+  opened.defer(async () => {
+    const code = await service.stop();
+    if (code !== 0) throw new Error(`the service ended with ${code}: ${service.log.join("")}`);
+  });
+
+  const says = async (wanted: Health["status"]): Promise<void> => {
+    for (const end = Date.now() + 20_000; ; await delay(20)) {
+      const { status, parts } = (await (await fetch(`${service.url}/health`)).json()) as Health;
+      if (status === wanted) return;
+      if (Date.now() > end) throw new Error(`the service says ${status}: ${JSON.stringify(parts)}`);
+    }
+  };
+
+  const running = opened.move();
+  return {
+    get url() {
+      return service.url;
+    },
+    eventLine,
+    soundLine,
+    heal: async () => {
+      for (const line of [eventLine, soundLine]) {
+        line.thaw();
+        line.slow(Number.POSITIVE_INFINITY);
+        await line.up();
+      }
+    },
+    minio,
+    logUrl: node.url,
+    restartEventStore: async (whileDown = async () => {}) => {
+      await node.kill();
+      await whileDown();
+      node = await startEsdbProcess(dataFile, node.port);
+    },
+    restartService: async () => {
+      await service.kill();
+      service = await launch();
+    },
+    says,
+    close: () => running.disposeAsync(),
+  };
+};

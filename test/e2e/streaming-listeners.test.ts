@@ -1,0 +1,194 @@
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import {
+  admin,
+  authorize,
+  bytesOf,
+  type Credentials,
+  registerWebsite,
+  synthesize,
+} from "../support/client.ts";
+import { until } from "../support/processes.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { endOnTheLedger, eventsIn, type OpenStream, openStream } from "../support/streams.ts";
+import { closedGate } from "../support/wire/gate.ts";
+import { serveLongSounds } from "../support/wire/long-sound.ts";
+import type { WireServer } from "../support/wire/wire-server.ts";
+import { type Client, openClient } from "../ws/client.ts";
+
+const voice = "alloy";
+const megabyte = 1024 * 1024;
+
+describe("the listeners of streams", function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let upstream: WireServer;
+  let service: RunningService;
+  let website: Credentials;
+  const sockets: Client[] = [];
+
+  before(async () => {
+    upstream = await serveLongSounds();
+  });
+  after(() => upstream.close());
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path, { OPENAI_URL: upstream.url, BURST_LIMIT: "1000000" });
+    website = await registerWebsite(service.url);
+    const credentials = { apiKey: "sk-nobody", voices: [voice] };
+    const path = `/websites/${website.id}/credentials/oai`;
+    expect((await admin(service.url, "PUT", path, credentials)).status).to.be.below(300);
+  });
+  afterEach(async () => {
+    upstream.faults.none();
+    for (const socket of sockets.splice(0)) socket.webSocket.terminate();
+    await service.stop();
+    await folder.remove();
+  });
+
+  const spoken = () => upstream.requests.filter(({ method }) => method === "POST");
+  const stream = (text: string, form?: "audio" | "sse"): Promise<OpenStream> =>
+    openStream(service.url, website, { voice, text }, form);
+  const digestOfWhole = async (text: string): Promise<string> =>
+    digestOf(await bytesOf(await synthesize(service.url, website, { voice, text })));
+
+  /** A socket of its own on which that has been asked for. */
+  const openSocket = async (text: string): Promise<Client> => {
+    const url = `${service.url.replace("http", "ws")}/v2/text/stream`;
+    const client = await openClient(url, { headers: authorize(website) });
+    sockets.push(client);
+    client.send({ type: "synthesize", id: randomUUID(), request: { voice, text } });
+    return client;
+  };
+  const heardOn = async (client: Client): Promise<string> => {
+    const hash = createHash("sha256");
+    for (let message = await client.next(); message.type !== "stream_end"; message = await client.next()) {
+      if (message.type === "error") throw new Error(message.message);
+      if (message.type === "frame") hash.update(message.audio);
+    }
+    return hash.digest("hex");
+  };
+  /** The most memory that the service ever had. */
+  const peakBytes = (): number =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) * 1024;
+
+  it("have one upstream and one copy between them, all 200, whenever they come and however late they read", async () => {
+    const text = "All of them hear these 12 MB.";
+    const before = peakBytes();
+    const requests = spoken().length;
+    const gate = closedGate();
+    upstream.faults.next({ kind: "trickle", gate });
+    const streams: Promise<OpenStream>[] = [];
+    const join = (count: number): void => {
+      for (let i = 0; i < count; i++) streams.push(stream(text, i % 4 === 0 ? "sse" : "audio"));
+    };
+    join(60);
+    const early = await openSocket(text);
+    await gate.reached();
+    gate.step(8);
+    await Promise.all(streams);
+    join(60);
+    await Promise.all(streams);
+    gate.step(8);
+    join(70);
+    const opened = await Promise.all(streams);
+    const clients = [early, ...(await Promise.all(Array.from({ length: 9 }, () => openSocket(text))))];
+    for (const client of clients) await client.expect("stream_start");
+    for (const client of clients) client.webSocket.pause();
+    gate.open();
+
+    const first = await stream(text);
+    const digest = digestOf(await first.heard());
+    const afterTheFirst = peakBytes();
+    for (const client of clients) client.webSocket.resume();
+    const heard = await Promise.all([...opened.map(hear), ...clients.map(heardOn)]);
+    expect(heard).to.have.lengthOf(200);
+    expect(new Set(heard)).to.deep.equal(new Set([digest]));
+    expect(await digestOfWhole(text)).to.equal(digest);
+    expect(spoken().length).to.equal(requests + 1);
+    expect(first.headers["svc-cached"]).to.equal("coalesced");
+    // 200 copies would be 2.4 GB. One sound is there up to four times over when it is finished; the rest are buffers.
+    expect(afterTheFirst - before).to.be.below(300 * megabyte);
+    expect(peakBytes() - before).to.be.below(400 * megabyte);
+  });
+
+  const stalled = {
+    "over HTTP": async (text: string) => {
+      const open = await stream(text);
+      await once(open.body, "readable");
+      return { goOn: () => hear(open) };
+    },
+    "over HTTP, of events": async (text: string) => {
+      const open = await stream(text, "sse");
+      await once(open.body, "readable");
+      return { goOn: () => hear(open) };
+    },
+    "over a WebSocket": async (text: string) => {
+      const client = await openSocket(text);
+      await client.expect("stream_start");
+      client.webSocket.pause();
+      return {
+        goOn: () => {
+          client.webSocket.resume();
+          return heardOn(client);
+        },
+      };
+    },
+  };
+  for (const [where, stall] of Object.entries(stalled)) {
+    it(`is held back at its upstream when it does not read ${where}, keeps nobody else waiting, and hears the rest`, async () => {
+      const text = "These 48 MB wait for one who does not listen.";
+      const before = peakBytes();
+      const listener = await stall(text);
+      const held = spoken().at(-1);
+      // Others are heard from their first byte to their last, until nothing has moved for as long as that takes.
+      for (let others = 0, sent = -1; sent !== held?.bytesSent; others++) {
+        sent = held?.bytesSent ?? 0;
+        const other = await stream(`Others hear 2 MB, number ${others}.`);
+        expect((await other.heard()).length).to.be.above(2 * megabyte);
+      }
+      expect(held?.outcome).to.equal("active");
+      expect(held?.bytesSent).to.be.below(24 * megabyte);
+      expect(peakBytes() - before).to.be.below(200 * megabyte);
+      const digest = await listener.goOn();
+      await until("the upstream is whole", () => held?.outcome === "answered");
+      expect(digest).to.equal(await digestOfWhole(text));
+    });
+  }
+
+  it("is told from who has left: a reader that never comes back costs nothing when its connection is gone", async () => {
+    const open = await stream("These 48 MB are left behind.");
+    await once(open.body, "readable");
+    open.leave();
+    await upstream.idle();
+    expect(spoken().at(-1)?.outcome).to.equal("left");
+    const end = await endOnTheLedger(service.url, website, open.headers["x-request-id"]);
+    expect(end).to.include({ outcome: "left" });
+  });
+});
+
+const digestOf = (sound: Buffer): string => createHash("sha256").update(sound).digest("hex");
+
+/** The digest of the sound, told from what comes as it comes: 200 who listen must not fill this process either. */
+const hear = async ({ body, headers }: OpenStream): Promise<string> => {
+  const hash = createHash("sha256");
+  const types = new Set<string>();
+  let events = "";
+  for await (const bytes of body) {
+    if (headers["x-streaming"] === "audio") {
+      hash.update(bytes);
+      continue;
+    }
+    events += bytes.toString("latin1");
+    const end = events.lastIndexOf("\n\n") + 1;
+    for (const { type, data } of eventsIn(events.slice(0, end))) {
+      types.add(type);
+      if (type === "audio") hash.update(Buffer.from(String(data.data), "base64"));
+    }
+    events = events.slice(end);
+  }
+  if (types.size > 0) expect([...types]).to.deep.equal(["metadata", "audio", "end"]);
+  return hash.digest("hex");
+};

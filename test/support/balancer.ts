@@ -1,0 +1,79 @@
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from "node:http";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type LocalServer, serveLocally } from "./local-server.ts";
+
+export interface BalancerOptions {
+  /** Changes an answer's headers on their way. */
+  readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
+  /** Awaited before an answer is passed on. */
+  readonly onAnswer?: (asked: { method: string; path: string }, status: number) => Promise<void>;
+}
+
+/** Gives each request, on whatever connection, to the next of these services in turn. */
+export const openBalancer = async (
+  urls: readonly string[],
+  { onHeaders = () => {}, onAnswer = async () => {} }: BalancerOptions = {},
+): Promise<LocalServer & AsyncDisposable> => {
+  // A connection for each request: one that is kept may be closed by the service just when it is used again.
+  const agent = new Agent({ keepAlive: false });
+  let turn = 0;
+  const next = (): { host: string; port: number } => {
+    const { hostname, port } = new URL(urls[turn++ % urls.length] ?? "");
+    return { host: hostname, port: Number(port) };
+  };
+
+  const passOn = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const { method = "GET", url: path = "/" } = req;
+    const asked = request({
+      ...next(),
+      agent,
+      method,
+      path,
+      headers: req.rawHeaders,
+      setDefaultHeaders: false,
+    });
+    res.on("close", () => asked.destroy());
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      asked.once("response", resolve).on("error", reject);
+    });
+    pipeline(req, asked).catch(() => req.resume()); // answered before it had all: the client may say the rest
+    const answer = await answered;
+    onHeaders(answer.headers);
+    await onAnswer({ method, path }, answer.statusCode ?? 0);
+    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    res.flushHeaders();
+    await pipeline(answer, res);
+  };
+
+  const passThrough = (req: IncomingMessage, near: Duplex, head: Buffer): void => {
+    const far = connect(next());
+    far.write(`${req.method} ${req.url} HTTP/1.1\r\n${lines(req)}\r\n`);
+    far.write(head);
+    pipeline(near, far, near).catch(() => {});
+  };
+
+  const answer: RequestListener = (req, res) => {
+    passOn(req, res).catch(() => res.destroy()); // what breaks off there breaks off here
+  };
+  const server = await serveLocally(answer, passThrough, { maxHeaderSize: 256 * 1024 });
+  const close = async (): Promise<void> => {
+    await server.close();
+    agent.destroy();
+  };
+  return { url: server.url, close, [Symbol.asyncDispose]: close };
+};
+
+const lines = ({ rawHeaders }: IncomingMessage): string => {
+  let text = "";
+  for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
+  return text;
+};

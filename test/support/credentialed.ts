@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { credentials as credentialsProjection } from "../../projections/credentials.ts";
+import { createProjectionRunner } from "../../projections/runner.ts";
+import { websites as websitesProjection } from "../../projections/websites.ts";
+import { createExecute } from "../../src/application/commands.ts";
+import { type CredentialsKeeper, createCredentialsKeeper } from "../../src/application/credentials.ts";
+import { createOwnVoices } from "../../src/application/own-voices.ts";
+import { type AccountOf, createProviderAccounts } from "../../src/application/provider-accounts.ts";
+import type { Providers } from "../../src/application/providers.ts";
+import { createSealing, type Sealing } from "../../src/application/sealing.ts";
+import { createWebsites, type Websites } from "../../src/application/websites.ts";
+import { EngineFailed } from "../../src/domain/errors.ts";
+import { freePlan } from "../../src/domain/plan.ts";
+import type { ProviderCredentials } from "../../src/domain/provider-credentials.ts";
+import type { Provider, ProviderAccount, ProviderVoice } from "../../src/engines/provider.ts";
+import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { deriveKeys, type MasterKeys } from "../../src/master-key.ts";
+import { collect } from "./collect.ts";
+import { temporaryFolder } from "./service.ts";
+
+export const rightKey = "right-key-5e1f0c93";
+export const otherKey = "other-key-7ab2d481";
+export const operator = { actor: "admin", requestId: "req-1" };
+
+/** What the hand-made Google has, unless a test gives it other voices. */
+export const googleVoices: readonly ProviderVoice[] = [
+  { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
+  { name: "de-DE-Neural2-B", lang: "de-DE", gender: "m" },
+];
+
+type Google = Provider<ProviderCredentials["gwn"]> & { readonly opened: string[] };
+
+/** Takes `rightKey` and `otherKey`, and refuses every other in words that repeat it. Remembers what it was opened with. */
+export const handMadeGoogle = (
+  list: () => Promise<readonly ProviderVoice[]> = async () => googleVoices,
+): Google => {
+  const opened: string[] = [];
+  return {
+    code: "gwn",
+    name: "google",
+    opened,
+    open: (credentials) => {
+      const apiKey = "apiKey" in credentials ? credentials.apiKey : credentials.serviceAccount.private_key;
+      opened.push(apiKey);
+      return accountWith(apiKey, async () => {
+        if (apiKey !== rightKey && apiKey !== otherKey)
+          throw new EngineFailed(`API key not valid: ${apiKey}.`);
+        return await list();
+      });
+    },
+  };
+};
+
+/** Speaks its own credentials: so a test hears which account it has. */
+const accountWith = (apiKey: string, listVoices: ProviderAccount["listVoices"]): ProviderAccount => ({
+  listVoices,
+  engine: {
+    code: "gwn",
+    version: () => "hand-made",
+    prosody: () => [],
+    takesSsml: () => false,
+    synthesize: async () => ({
+      encoding: { kind: "encoded", format: "mp3" },
+      audio: (async function* () {
+        yield Buffer.from(apiKey);
+      })(),
+    }),
+  },
+});
+
+/** What the account speaks. @throws what its engine throws */
+export const heard = async (account: ProviderAccount | undefined): Promise<string | undefined> => {
+  if (!account) return undefined;
+  const prosody = { pitch: 1, rate: 1, volume: 1 };
+  const request = { text: "x", ssml: false, voice: "v", lang: "en-US", prosody, format: "mp3" } as const;
+  const { audio } = await account.engine.synthesize(request, new AbortController().signal);
+  return Buffer.concat(await collect(audio)).toString();
+};
+
+/** One instance's part in credentials, over a real store. */
+export interface Credentialed {
+  readonly keeper: CredentialsKeeper;
+  readonly accountOf: AccountOf;
+  readonly ownVoicesOf: ReturnType<typeof createOwnVoices>;
+  readonly websites: Websites;
+  readonly sealing: Sealing;
+  readonly folder: string;
+  /** What the operator was told went wrong. */
+  readonly troubles: string[];
+  aWebsite(): Promise<string>;
+  /** Appends what other instances would, and waits until the views show it. */
+  append(stream: string, type: string, data: object): Promise<void>;
+  read(stream: string): Promise<RecordedEvent[]>;
+  /** Resolves when the views show all that the stream holds now, whoever wrote it. */
+  caughtUp(stream: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const masterKeys: MasterKeys = [Buffer.alloc(32, 7)];
+
+export const openCredentialed = async ({
+  folder,
+  keys = masterKeys,
+  providers = { gwn: handMadeGoogle() },
+  deadlineMs = 15_000,
+}: {
+  /** Default: one of its own, which goes with it. */
+  folder?: string;
+  keys?: MasterKeys;
+  providers?: Providers;
+  deadlineMs?: number;
+} = {}): Promise<Credentialed> => {
+  const own = folder === undefined ? await temporaryFolder() : undefined;
+  const path = folder ?? own?.path ?? "";
+  const store = await openSqliteEventStore({ path: join(path, "events.db") });
+  const runner = createProjectionRunner({ store, projections: [websitesProjection, credentialsProjection] });
+  await runner.start();
+  const commands = {
+    execute: createExecute({ handler: createCommandHandler({ store }), runner }),
+    clock: () => Date.parse("2026-03-01T12:00:00.000Z"),
+    random: randomBytes,
+  };
+  const credentials = runner.view(credentialsProjection);
+  const views = { websites: runner.view(websitesProjection), credentials };
+  const sealing = createSealing({ keys: deriveKeys(keys, "credentials"), random: randomBytes });
+  const troubles: string[] = [];
+  const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${error}`);
+  const noKeys = {
+    issue: async () => ({ apiKey: "", apiSecret: "", secretId: "", websiteId: "", plan: freePlan }),
+  };
+  const websites = createWebsites({ ...commands, websites: views.websites, keys: noKeys });
+  const read = (stream: string) => collect(store.readStream(stream));
+  return {
+    keeper: createCredentialsKeeper({
+      ...commands,
+      ...views,
+      providers,
+      sealing: async () => sealing,
+      deadlineMs,
+    }),
+    accountOf: createProviderAccounts({ credentials, providers, sealing, onTrouble }),
+    ownVoicesOf: createOwnVoices(credentials),
+    websites,
+    sealing,
+    folder: path,
+    troubles,
+    aWebsite: async () =>
+      (await websites.register({ name: "Shop", origins: [], plan: freePlan }, operator)).id,
+    append: async (stream, type, data) => {
+      const event = { id: crypto.randomUUID(), type, data, metadata: {} };
+      await runner.reached((await store.append(stream, [event], "any")).position);
+    },
+    read,
+    caughtUp: async (stream) => runner.reached((await read(stream)).at(-1)?.position ?? -1),
+    close: async () => {
+      await runner.close();
+      await store.close();
+      await own?.remove();
+    },
+  };
+};

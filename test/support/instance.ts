@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+export const adminToken = "an-operator's-token-for-tests";
+
+/** The service as a process of its own. */
+export interface RunningService {
+  readonly url: string;
+  /** Of its first instance. */
+  readonly pid: number;
+  /** Of all of them. */
+  readonly pids: readonly number[];
+  /** Every line that it has logged. */
+  readonly log: readonly string[];
+  /** SIGTERM, and wait for its end; answers with the exit code. */
+  stop(): Promise<number | null>;
+  /** kill -9, and wait for its end. */
+  kill(): Promise<void>;
+}
+
+/** Starts `src/main.ts` on a free port of the loopback and waits until it listens. */
+export const startInstance = async (
+  dataDir: string,
+  env: Record<string, string> = {},
+): Promise<RunningService> => {
+  const child = spawnService({
+    PORT: "0",
+    DATA_DIR: dataDir,
+    ADMIN_TOKEN: adminToken,
+    LOG_LEVEL: "info",
+    ...env,
+  });
+  const log: string[] = [];
+  child.stderr?.on("data", (chunk) => log.push(String(chunk)));
+  const listening = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+    log.push(line);
+    const { msg, url } = parsed(line);
+    if (msg === "listening" && url) listening.resolve(url);
+  });
+  const ended = once(child, "exit");
+  void ended.then(([code]) =>
+    listening.reject(new Error(`the service ended with ${code}: ${log.join("\n")}`)),
+  );
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return (await ended)[0];
+  };
+  return {
+    url: await listening.promise,
+    pid: child.pid ?? 0,
+    pids: [child.pid ?? 0],
+    log,
+    stop: () => end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+  };
+};
+
+/** Runs `src/main.ts` to its end, for starts that must fail. */
+export const failToStart = async (
+  env: Record<string, string>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+  const child = spawnService(env);
+  const outputs = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk) => {
+    outputs.stdout += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    outputs.stderr += chunk;
+  });
+  const [code] = await once(child, "close");
+  return { code, ...outputs };
+};
+
+const spawnService = (env: Record<string, string>): ChildProcess =>
+  spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+const parsed = (line: string): { msg?: string; url?: string } => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+};

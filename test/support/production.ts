@@ -1,0 +1,103 @@
+import { hash } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { openBalancer } from "./balancer.ts";
+import { type EsdbProcess, startEsdbProcess } from "./esdb-process.ts";
+import { type RunningService, startInstance } from "./instance.ts";
+import { startMinio } from "./minio.ts";
+import { addressOf, type S3Server } from "./s3-server.ts";
+
+/** How the service is run at large: several instances over stores of their own, behind a balancer. */
+export interface Production {
+  /** Two instances, each with a folder of its own; what is started for the same folder shares its stores. */
+  start(folder: string, env: Record<string, string>): Promise<RunningService>;
+  /** One of them alone. */
+  startOne(folder: string, env: Record<string, string>): Promise<RunningService>;
+  /** Ends the folder's stores. */
+  release(folder: string): Promise<void>;
+}
+
+/** To be called while mocha loads its files: MinIO ends with its run. */
+export const openProduction = (): Production => {
+  const nodes = new Map<string, Promise<EsdbProcess>>();
+  let minio: Promise<S3Server> | undefined;
+  after(async () => (await minio)?.stop());
+
+  const storesOf = async (folder: string): Promise<Record<string, string>> => {
+    const node = nodes.get(folder) ?? startEsdbProcess(join(folder, "esdb"));
+    nodes.set(folder, node);
+    minio ??= startMinio();
+    const bucket = `b-${hash("sha256", folder).slice(0, 32)}`;
+    return {
+      EVENT_STORE: (await node).url,
+      AUDIO_STORE: addressOf((await minio).location(bucket)),
+      MASTER_KEY: Buffer.alloc(32, 3).toString("base64"),
+      METRICS_PORT: "0",
+    };
+  };
+
+  const startOne: Production["startOne"] = async (folder, env) =>
+    startInstance(await mkdtemp(join(folder, "instance-")), { ...(await storesOf(folder)), ...env });
+
+  return {
+    start: async (folder, env) => balanced(await Promise.all([startOne(folder, env), startOne(folder, env)])),
+    startOne,
+    release: async (folder) => {
+      const node = nodes.get(folder);
+      nodes.delete(folder);
+      await (await node)?.kill();
+    },
+  };
+};
+
+/**
+ * As one service. What one instance was told the other knows some milliseconds later; the suites are written for one
+ * that knows at once, so answers to commands are held back until all instances show what they did.
+ */
+const balanced = async (instances: readonly RunningService[]): Promise<RunningService> => {
+  const balancer = await openBalancer(
+    instances.map(({ url }) => url),
+    {
+      onAnswer: async ({ method, path }, status) => {
+        if (status < 300 && isCommand(method, path)) await level(instances.map(metricsUrl));
+      },
+    },
+  );
+  const end = async <T>(how: (instance: RunningService) => Promise<T>): Promise<T[]> => {
+    const ended = await Promise.all(instances.map(how));
+    await balancer.close();
+    return ended;
+  };
+  return {
+    url: balancer.url,
+    pid: instances[0]?.pid ?? 0,
+    pids: instances.flatMap(({ pids }) => pids),
+    get log() {
+      return instances.flatMap(({ log }) => log);
+    },
+    stop: async () => Math.max(...(await end((instance) => instance.stop())).map((code) => code ?? -1)),
+    kill: async () => void (await end((instance) => instance.kill())),
+  };
+};
+
+const isCommand = (method: string, path: string): boolean =>
+  method !== "GET" && method !== "HEAD" && /^\/(admin\/|v2\/(auth\/verify-origin|voices\/report))/.test(path);
+
+const metricsUrl = ({ log }: RunningService): string => {
+  const line = log.find((one) => one.includes('"msg":"metrics"'));
+  return JSON.parse(line ?? "{}").url;
+};
+
+/** Resolves when all views have come as far as the furthest of them is now. */
+const level = async (metrics: readonly string[]): Promise<void> => {
+  const furthest = Math.max(...(await Promise.all(metrics.map(position))));
+  for (const url of metrics) while ((await position(url)) < furthest) await delay(2);
+};
+
+const position = async (metrics: string): Promise<number> => {
+  const text = await (await fetch(metrics)).text();
+  const [, value] = /^voxledger_views_position(?:\{[^}]*\})? (\S+)$/m.exec(text) ?? [];
+  if (value === undefined) throw new Error("there is no position among the metrics");
+  return Number(value);
+};

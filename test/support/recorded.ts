@@ -1,0 +1,44 @@
+import nock from "nock";
+
+// It begins with its import, for every file of the run.
+nock.restore();
+
+export interface Recorded {
+  readonly path: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+type Answer = readonly [status: number, body?: string | Buffer, headers?: Readonly<Record<string, string>>];
+
+/** No request leaves while it runs: each is shown as it would have gone, and answered by the test. */
+export const recording = async (
+  origins: readonly string[],
+  answer: (request: Recorded) => Answer,
+  run: () => Promise<unknown>,
+): Promise<readonly Recorded[]> => {
+  const requests: Recorded[] = [];
+  nock.activate();
+  try {
+    nock.disableNetConnect();
+    for (const origin of origins) {
+      for (const method of ["get", "post"] as const) {
+        const interceptor = nock(origin).persist()[method](/.*/);
+        interceptor.reply(async (sent: Request) => {
+          const { pathname, search } = new URL(sent.url);
+          const headers = Object.fromEntries(sent.headers);
+          const request = { path: pathname + search, headers, body: await sent.text() };
+          requests.push(request);
+          return answer(request);
+        });
+      }
+    }
+    await run();
+    return requests;
+  } finally {
+    nock.cleanAll();
+    nock.enableNetConnect();
+    nock.restore();
+  }
+};

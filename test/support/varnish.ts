@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const configuration = resolve(import.meta.dirname, "../../infra/varnish");
+
+/** The configuration of infra/varnish as a real cache on the loopback, in a folder that goes with it. */
+export interface Varnish extends AsyncDisposable {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** In front of two instances. @throws when varnishd is missing, with what to install */
+export const startVarnish = async (
+  instances: readonly [url: string, url: string],
+  { purgeToken }: { purgeToken?: string } = {},
+): Promise<Varnish> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-varnish-"));
+  const [vcl, state] = [join(folder, "vcl"), join(folder, "state")];
+  await cp(configuration, vcl, { recursive: true });
+  await pointAt(join(vcl, "backends.vcl"), instances);
+  const child = spawn(
+    "varnishd",
+    [
+      "-F",
+      "-j",
+      "none",
+      "-n",
+      state,
+      "-a",
+      "127.0.0.1:0",
+      "-s",
+      "malloc,32m",
+      "-f",
+      join(vcl, "default.vcl"),
+    ],
+    {
+      env: { PATH: searchPath, ...(purgeToken !== undefined && { PURGE_TOKEN: purgeToken }) },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const said: string[] = [];
+  for (const output of [child.stdout, child.stderr]) output.on("data", (chunk) => said.push(String(chunk)));
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const url = await Promise.race([address(state, child), failure(child, said)]);
+  const stop = async (): Promise<void> => {
+    process.off("exit", kill);
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { url, stop, [Symbol.asyncDispose]: stop };
+};
+
+/** Debian keeps it where only administrators look. */
+const searchPath = `${process.env.PATH}:/usr/sbin`;
+
+/** Puts these instances in the places of those in the file, in order. */
+const pointAt = async (file: string, instances: readonly string[]): Promise<void> => {
+  const places = instances.map((url) => new URL(url));
+  const [hosts, ports] = [places.map(({ hostname }) => hostname), places.map(({ port }) => port)];
+  const text = await readFile(file, "utf8");
+  await writeFile(
+    file,
+    text
+      .replace(/\.host = "[^"]*"/g, () => `.host = "${hosts.shift()}"`)
+      .replace(/\.port = "[^"]*"/g, () => `.port = "${ports.shift()}"`),
+  );
+};
+
+const failure = (child: ChildProcess, said: readonly string[]): Promise<never> =>
+  new Promise((_, reject) => {
+    child.once("error", () =>
+      reject(new Error("varnishd is missing: run scripts/test, or install the package varnish.")),
+    );
+    child.once("exit", (code) => reject(new Error(`varnishd ended with ${code}: ${said.join("")}`)));
+  });
+
+/** Asks until its port can be told. */
+const address = async (state: string, child: ChildProcess): Promise<string> => {
+  while (child.exitCode === null) {
+    const told = await run("varnishadm", ["-n", state, "-t", "1", "debug.listen_address"], {
+      env: { PATH: searchPath },
+    }).catch(() => undefined);
+    const [, port] = /127\.0\.0\.1 (\d+)/.exec(told?.stdout ?? "") ?? [];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+    await delay(50);
+  }
+  return await new Promise(() => {}); // how it ended is told by who looks on
+};
