@@ -6,7 +6,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Figures, meetsAim } from "./side-by-side.ts";
 
-const benches = ["commands.ts", "replay.ts", "cold-request.ts", "cached-get.ts"];
+const benches = [
+  "commands.ts",
+  "replay.ts",
+  "cold-request.ts",
+  "cached-get.ts",
+  "first-byte.ts",
+  "telemetry.ts",
+  "stalled-listeners.ts",
+];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 

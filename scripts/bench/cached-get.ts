@@ -4,8 +4,8 @@
  */
 import { authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
 import { startService } from "../../test/support/service.ts";
-import { startBareServer } from "./bare-server-process.ts";
 import { checkLedger } from "./ledger-check.ts";
+import { startServer } from "./server-process.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 import { wrk } from "./wrk.ts";
@@ -33,9 +33,8 @@ const bench = async (url: string, website: Credentials): Promise<void> => {
 
   await askOnce();
   const cached = await askOnce();
-  const bare = await startBareServer(
-    Object.fromEntries([...cached].filter(([name]) => !automatic.has(name))),
-  );
+  const sameHeaders = Object.fromEntries([...cached].filter(([name]) => !automatic.has(name)));
+  const bare = await startServer("./bare-server.ts", JSON.stringify(sameHeaders));
   try {
     await sideBySide({
       name: `cached GET, ${cached.get("content-length")} bytes`,

@@ -1,10 +1,16 @@
-/** What the ratio of ours to bare should be: rates want to be high, times to be low. */
-export type Aim = { readonly atLeast: number } | { readonly atMost: number };
+/** What the ratio of ours to bare should be (rates want to be high, times to be low), or what ours may have more. */
+export type Aim =
+  | { readonly atLeast: number }
+  | { readonly atMost: number }
+  | { readonly addsAtMost: number };
 
-export interface Bench {
+export interface Subject {
   readonly name: string;
   readonly unit: string;
   readonly aim: Aim;
+}
+
+export interface Bench extends Subject {
   /** Of each; the median counts. */
   readonly rounds: number;
   /** Rounds of each that are run before and not counted. */
@@ -19,36 +25,56 @@ export interface Figures {
   readonly name: string;
   readonly ours: number;
   readonly bare: number;
+  /** Of the medians, which `ours` and `bare` are. */
   readonly ratio: number;
+  /** So that 95 of 100 are no more. */
+  readonly p95: { readonly ours: number; readonly bare: number };
   readonly unit: string;
   readonly aim: string;
 }
 
 /** Lets the two take turns, so that whatever else the machine does hits both alike, and prints the medians. */
-export const sideBySide = async ({ name, unit, aim, rounds, warmUps, ours, bare }: Bench): Promise<void> => {
-  const figures = { ours: [] as number[], bare: [] as number[] };
+export const sideBySide = async ({ rounds, warmUps, ours, bare, ...subject }: Bench): Promise<void> => {
+  const measured = { ours: [] as number[], bare: [] as number[] };
   for (let round = -warmUps; round < rounds; round++) {
     const [us, them] = [await ours(), await bare()];
     if (round < 0) continue;
-    figures.ours.push(us);
-    figures.bare.push(them);
+    measured.ours.push(us);
+    measured.bare.push(them);
   }
-  const [us, them] = [median(figures.ours), median(figures.bare)];
-  const line: Figures = {
-    name,
-    ours: rounded(us),
-    bare: rounded(them),
-    ratio: Number((us / them).toFixed(2)),
-    unit,
-    aim: "atLeast" in aim ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`,
-  };
-  console.log(JSON.stringify(line));
+  console.log(JSON.stringify(figuresOf(subject, measured)));
 };
 
-export const meetsAim = ({ ratio, aim }: Figures): boolean => {
-  const [sign, bound] = aim.split(" ");
-  return sign === "≥" ? ratio >= Number(bound) : ratio <= Number(bound);
+export const figuresOf = (
+  { name, unit, aim }: Subject,
+  measured: { readonly ours: readonly number[]; readonly bare: readonly number[] },
+): Figures => {
+  const [ours, bare] = [median(measured.ours), median(measured.bare)];
+  return {
+    name,
+    ours: rounded(ours),
+    bare: rounded(bare),
+    ratio: Number((ours / bare).toFixed(2)),
+    p95: { ours: rounded(highest(measured.ours)), bare: rounded(highest(measured.bare)) },
+    unit,
+    aim: wordsOf(aim),
+  };
 };
+
+const wordsOf = (aim: Aim): string => {
+  if ("atLeast" in aim) return `≥ ${aim.atLeast}`;
+  return "atMost" in aim ? `≤ ${aim.atMost}` : `+ ${aim.addsAtMost}`;
+};
+
+export const meetsAim = ({ ours, bare, ratio, aim }: Figures): boolean => {
+  const [sign, figure] = aim.split(" ");
+  const bound = Number(figure);
+  if (sign === "+") return ours - bare <= bound;
+  return sign === "≥" ? ratio >= bound : ratio <= bound;
+};
+
+const highest = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 
 const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);

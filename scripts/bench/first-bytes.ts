@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import type { WebSocket } from "ws";
+
+/** Asks for the text to be spoken, and answers with the milliseconds to the first byte of sound, when the last has come. */
+export type Listen = (text: string) => Promise<number>;
+
+export interface Posted {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyOf: (text: string) => object;
+  /** Whether what has come by now has sound in it. */
+  readonly isHeard: (body: string) => boolean;
+}
+
+/** Over connections that are kept. */
+export const listenByPost = ({ url, headers, bodyOf, isHeard }: Posted): Listen => {
+  const agent = new Agent({ keepAlive: true });
+  return async (text) => {
+    const body = JSON.stringify(bodyOf(text));
+    const length = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const began = performance.now();
+    const sent = request(url, { method: "POST", agent, headers: { ...headers, ...length } }).end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
+    let heardAfter: number | undefined;
+    let come = "";
+    for await (const chunk of response) {
+      if (heardAfter !== undefined) continue;
+      come += chunk.toString("latin1");
+      if (isHeard(come)) heardAfter = performance.now() - began;
+    }
+    if (heardAfter === undefined) throw new Error("nothing was heard");
+    return heardAfter;
+  };
+};
+
+/** Over one socket that is open. */
+export const listenBySocket = (socket: WebSocket, voice: string): Listen => {
+  const listening = new Map<string, (data: Buffer, isBinary: boolean) => void>();
+  socket.on("message", (data: Buffer, isBinary) => {
+    const id = isBinary ? data.toString("latin1", 1, 37) : JSON.parse(data.toString()).id;
+    listening.get(id)?.(data, isBinary);
+  });
+  return async (text) => {
+    const id = randomUUID();
+    const over = Promise.withResolvers<number>();
+    const began = performance.now();
+    let heardAfter = Number.NaN;
+    listening.set(id, (data, isBinary) => {
+      if (isBinary) heardAfter ||= performance.now() - began;
+      else if (data.includes('"error"')) over.reject(new Error(data.toString()));
+      else if (data.includes('"stream_end"')) over.resolve(heardAfter);
+    });
+    socket.send(JSON.stringify({ type: "synthesize", id, request: { voice, text } }));
+    return await over.promise.finally(() => listening.delete(id));
+  };
+};

@@ -1,0 +1,25 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** A server of this folder, in a process of its own. */
+export interface ServerProcess {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it, on a free port of the loopback, and waits for the address that it prints. */
+export const startServer = async (program: string, ...args: readonly string[]): Promise<ServerProcess> => {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const [url] = await once(createInterface({ input: child.stdout }), "line");
+  return {
+    url,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+};

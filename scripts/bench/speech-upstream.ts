@@ -1,0 +1,28 @@
+/**
+ * A speech server as lean as node:http: answers every request with the sound in the file given, whose first bytes come after
+ * so many milliseconds and the rest little by little, as it does where speech is made while it is heard.
+ */
+import { readFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const [, , file = "", firstAfterMs = "20"] = process.argv;
+const sound = readFileSync(file);
+const chunkBytes = 4_096;
+const chunkEveryMs = 10;
+
+const trickle = (response: ServerResponse, at: number): void => {
+  response.write(sound.subarray(at, at + chunkBytes));
+  if (at + chunkBytes >= sound.length) response.end();
+  else setTimeout(trickle, chunkEveryMs, response, at + chunkBytes);
+};
+
+const server = createServer((request, response) => {
+  request.resume().on("end", () => {
+    response.setHeader("Content-Type", "audio/mpeg");
+    setTimeout(trickle, Number(firstAfterMs), response, 0);
+  });
+});
+server.listen(0, "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
