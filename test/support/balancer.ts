@@ -41,17 +41,19 @@ export const openBalancer = async (
       headers: req.rawHeaders,
       setDefaultHeaders: false,
     });
-    res.on("close", () => asked.destroy());
+    res.once("close", () => asked.destroy());
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       asked.once("response", resolve).on("error", reject);
     });
-    pipeline(req, asked).catch(() => req.resume()); // answered before it had all: the client may say the rest
+    req.pipe(asked); // not by pipeline, which would cut off the client whose answer comes before its request is whole
     const answer = await answered;
     onHeaders(answer.headers);
     await onAnswer({ method, path }, answer.statusCode ?? 0);
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     res.flushHeaders();
     await pipeline(answer, res);
+    req.unpipe(asked).resume(); // what of the request is still to come, nobody waits for any more
+    asked.destroy();
   };
 
   const passThrough = (req: IncomingMessage, near: Duplex, head: Buffer): void => {

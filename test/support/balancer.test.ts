@@ -1,0 +1,38 @@
+import { expect } from "chai";
+import { openBalancer } from "./balancer.ts";
+import { serveLocally } from "./local-server.ts";
+
+describe("the balancer", () => {
+  it("gives each request to the next service in turn", async () => {
+    const one = await serveLocally((_, res) => void res.end("one"));
+    const other = await serveLocally((_, res) => void res.end("other"));
+    await using balancer = await openBalancer([one.url, other.url]);
+    const answers: string[] = [];
+    for (let asked = 0; asked < 4; asked++) answers.push(await (await fetch(balancer.url)).text());
+    expect(answers).to.deep.equal(["one", "other", "one", "other"]);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it("passes on a refusal that comes before the request was read, and takes the next on the same connection", async () => {
+    const service = await serveLocally((_, res) => void res.writeHead(413).end("too large"));
+    await using balancer = await openBalancer([service.url]);
+    for (let asked = 0; asked < 20; asked++) {
+      const answer = await fetch(balancer.url, { method: "PUT", body: "x".repeat(2 ** 20) });
+      expect([answer.status, await answer.text()]).to.deep.equal([413, "too large"]);
+    }
+    await service.close();
+  });
+
+  it("breaks off what the service breaks off", async () => {
+    const service = await serveLocally((_, res) => {
+      res.writeHead(200, { "Content-Length": 10 });
+      res.write("half", () => res.destroy());
+    });
+    await using balancer = await openBalancer([service.url]);
+    const heard = await fetch(balancer.url)
+      .then(async (answer) => answer.text())
+      .catch((error: unknown) => error);
+    expect(heard).to.be.instanceOf(TypeError);
+    await service.close();
+  });
+});
