@@ -163,8 +163,21 @@ sub vcl_synth {
     set resp.http.Cache-Control = "no-store";
     if (resp.status == 200) {
         set resp.body = """{"purged":true}""";
-    } else {
-        set resp.body = {"{"error":{"message":""} + resp.reason + {"","statusCode":"} + resp.status + "}}";
+        return (deliver);
     }
+    set resp.http.X-Code = "INTERNAL_ERROR";
+    if (resp.status == 400) {
+        set resp.http.X-Code = "VALIDATION_ERROR";
+    } elsif (resp.status == 401) {
+        set resp.http.X-Code = "UNAUTHORIZED";
+        set resp.http.WWW-Authenticate = "Bearer";
+    } elsif (resp.status == 404) {
+        set resp.http.X-Code = "NOT_FOUND";
+    } elsif (resp.status == 405) {
+        set resp.http.X-Code = "METHOD_NOT_ALLOWED";
+        set resp.http.Allow = "GET, HEAD";
+    }
+    set resp.body = {"{"error":{"message":""} + resp.reason + {"","statusCode":"} + resp.status + {","code":""} + resp.http.X-Code + {""}}"};
+    unset resp.http.X-Code;
     return (deliver);
 }

@@ -360,7 +360,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       for (const headers of [{}, { Authorization: "Bearer wrong" }, authorize(website)] as Headers[]) {
         const refused = await purge(`/audio/${hashOf(made)}`, headers);
         expect(refused.status).to.equal(401);
-        expect(JSON.parse(String(refused.body)).error).to.include({ statusCode: 401 });
+        expect(JSON.parse(String(refused.body)).error).to.include({ statusCode: 401, code: "UNAUTHORIZED" });
       }
       for (const nonsense of ["/", "/audio/", `/audio/${hashOf(made)}" || obj.status == 200`, path]) {
         expect((await purge(encodeURI(nonsense))).status, nonsense).to.equal(400);
@@ -372,7 +372,8 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       await using closed = await startVarnish([instances[0].url, instances[1].url]);
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
         const answer = await fetch(`${closed.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
-        expect(answer.status).to.equal(405);
+        expect([answer.status, answer.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
+        expect(JSON.parse(await answer.text()).error).to.include({ statusCode: 405, code: "METHOD_NOT_ALLOWED" });
       }
     });
   });
