@@ -1,18 +1,22 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
+import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/speech.ts";
 import { localEngines } from "../../src/engines/local-engine.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { createMeters } from "../../src/telemetry/meters.ts";
 import { observedAudioStore } from "../../src/telemetry/parts/audio-store.ts";
+import { observedEncoder } from "../../src/telemetry/parts/encoder.ts";
 import { observedEngine } from "../../src/telemetry/parts/engine.ts";
 import { observedEventStore } from "../../src/telemetry/parts/event-store.ts";
 import { audioStoreContract } from "../contracts/audio-store.ts";
 import { engineContract } from "../contracts/engine.ts";
 import { eventStoreContract } from "../contracts/event-store.ts";
+import { collect } from "../support/collect.ts";
 import { until } from "../support/processes.ts";
 
 /* A part that is observed keeps the contract of the part. */
@@ -78,4 +82,45 @@ engineContract("observed", async () => {
     idle: () => until("no tool runs", () => host.stats().running === 0),
     end: () => host.close(),
   };
+});
+
+describe("an encoder that is observed", () => {
+  const samples = (failure?: Error) =>
+    (async function* () {
+      yield Buffer.alloc(2);
+      if (failure) throw failure;
+    })();
+  const encode = async (given: AsyncIterable<Buffer>, own?: Error): Promise<readonly unknown[]> => {
+    const outcomes: unknown[] = [];
+    const observed = observedEncoder({
+      ...meters,
+      histogram: () => (_, attributes) => outcomes.push(attributes?.outcome),
+    })({
+      version: "none",
+      encode: async function* (_format, _rate, pcm) {
+        yield* pcm;
+        if (own) throw own;
+      },
+    });
+    const { signal } = new AbortController();
+    const error = await collect(observed.encode("mp3", 8_000, given, signal)).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return [...outcomes, error];
+  };
+
+  it("has made what was encoded to its end", async () => {
+    expect(await encode(samples())).to.deep.equal(["made", undefined]);
+  });
+
+  it("is told of for its own failures", async () => {
+    const failure = new Unavailable("No encoder.", 1);
+    expect(await encode(samples(), failure)).to.deep.equal(["unavailable", failure]);
+  });
+
+  it("is not told of for those of whoever gives the samples, which go on as they are", async () => {
+    const failure = new EngineFailed("The engine broke off.");
+    expect(await encode(samples(failure))).to.deep.equal(["abandoned", failure]);
+  });
 });

@@ -2,6 +2,7 @@ import type { Encoder } from "../../audio/encoder.ts";
 import type { Meters } from "../meters.ts";
 import { beginWork, followed } from "../work.ts";
 
+/** What fails before the encoder is not the encoder's failure: its work is given up, and whoever gave the samples tells. */
 export const observedEncoder = (meters: Meters) => {
   const duration = meters.histogram("encoderDuration");
 
@@ -15,9 +16,18 @@ export const observedEncoder = (meters: Meters) => {
         onEnded: (outcome, seconds) => duration(seconds, { format, outcome }),
       });
       return followed(
-        work.run(() => encoder.encode(format, sampleRate, pcm, signal)),
+        work.run(() => encoder.encode(format, sampleRate, orElse(pcm, work.left), signal)),
         work,
       );
     },
   });
 };
+
+async function* orElse(chunks: AsyncIterable<Buffer>, onFailure: () => void): AsyncGenerator<Buffer, void> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    onFailure();
+    throw error;
+  }
+}
