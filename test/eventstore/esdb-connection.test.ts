@@ -80,6 +80,7 @@ describe("the connection to EventStoreDB", () => {
     "esdb://u:s3cret@127.0.0.1:2113?tlsVerifyCert=false",
     "esdb://u:s3cret@127.0.0.1:2113?throwOnAppendFailure=false",
     "esdb://u:s3cret@127.0.0.1:2113?keepAliveInterval=1",
+    "esdb://u:s3cret@127.0.0.1:2113?tls=false?throwOnAppendFailure=false",
     "esdb://u:s3cret@127.0.0.1:2113?tlsCAFile=/not/there",
   ]) {
     it(`is refused in one line, which repeats nothing of it: ${url}`, async () => {

@@ -41,7 +41,9 @@ export const clientFor = (url: string): EventStoreDBClient => {
 const checkOptions = (url: string): void => {
   if (!/^esdb(\+discover)?:\/\//.test(url))
     throw new TypeError("must begin with esdb:// or esdb+discover://");
-  const [, query = ""] = url.split("?");
+  const [, query = "", ...more] = url.split("?");
+  if (more.length > 0)
+    throw new TypeError("the connection string is malformed: it has more than one question mark");
   for (const [name, value] of new URLSearchParams(query)) {
     const option = name.toLowerCase().replaceAll(/[_-]/g, "");
     if (!knownOptions.has(option))
