@@ -37,7 +37,7 @@ export interface OriginVerification {
   verify(presented: { token: string; origin: string }, requestId: string): Promise<VerifiedOrigin>;
 }
 
-export const verificationMinutes = 15;
+const verificationMinutes = 15;
 
 export const createOriginVerification = ({
   execute,

@@ -3,7 +3,7 @@ import type { ObjectName } from "./audio-store.ts";
 const pattern = /^(?:audio|private)\/[0-9a-f]{64}\.(?:mp3|ogg|wav)$/;
 
 /** Whether `objectName` (domain/recipe.ts) could have made it; nothing else may become a path, a key or a URL. */
-export const isObjectName = (name: string): name is ObjectName => pattern.test(name);
+const isObjectName = (name: string): name is ObjectName => pattern.test(name);
 
 /** @throws {TypeError} for what is no object's name; the name itself is not repeated. */
 export const checkObjectName = (name: string): void => {

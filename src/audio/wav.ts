@@ -29,7 +29,7 @@ const findData = (bytes: Buffer): number | undefined => {
   return undefined;
 };
 
-export const isWav = (bytes: Buffer): boolean =>
+const isWav = (bytes: Buffer): boolean =>
   bytes.length >= 12 &&
   bytes.toString("latin1", 0, 4) === "RIFF" &&
   bytes.toString("latin1", 8, 12) === "WAVE";

@@ -31,7 +31,7 @@ export const firstOperatorId = 100_000;
 
 export const initialCatalog = (): Catalog => ({ voices: new Map(), systemVoices: new Map() });
 
-export const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
+const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
   switch (event.type) {
     case "SystemVoiceAdded":
       return withSystemVoice(catalog, event.data.systemVoice);

@@ -20,9 +20,3 @@ export const effectiveProsody = (
 /** The header's value: the knobs in their stable order, comma-separated; empty for none. */
 export const formatKnobs = (applied: readonly Knob[]): string =>
   knobs.filter((knob) => applied.includes(knob)).join(",");
-
-/** Unknown tokens are ignored. */
-export const parseKnobs = (value: string): Knob[] => {
-  const tokens = value.split(",").map((token) => token.trim());
-  return knobs.filter((knob) => tokens.includes(knob));
-};

@@ -59,7 +59,7 @@ export interface Usage {
 }
 
 /** A part of an object is free to the key that was counted for the object so long ago (in the same month). */
-export const partialGraceMs = 10 * 60_000;
+const partialGraceMs = 10 * 60_000;
 
 /** What was counted is remembered a little longer than it is free for: the clocks of instances differ. */
 export const rememberedMs = partialGraceMs + 60_000;

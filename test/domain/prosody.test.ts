@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { effectiveProsody, formatKnobs, parseKnobs } from "../../src/domain/prosody.ts";
+import { effectiveProsody, formatKnobs } from "../../src/domain/prosody.ts";
 import { normalProsody } from "../../src/domain/speech.ts";
 
 describe("The prosody that an engine is asked for", () => {
@@ -43,10 +43,5 @@ describe("The knobs in a header", () => {
   it("stand in their stable order", () => {
     expect(formatKnobs(["volume", "pitch", "rate"])).to.equal("pitch,rate,volume");
     expect(formatKnobs([])).to.equal("");
-  });
-
-  it("are read whatever stands among them", () => {
-    expect(parseKnobs("volume, echo,pitch")).to.deep.equal(["pitch", "volume"]);
-    expect(parseKnobs("")).to.deep.equal([]);
   });
 });
