@@ -177,7 +177,8 @@ sub vcl_synth {
         set resp.http.X-Code = "METHOD_NOT_ALLOWED";
         set resp.http.Allow = "GET, HEAD";
     }
-    set resp.body = {"{"error":{"message":""} + resp.reason + {"","statusCode":"} + resp.status + {","code":""} + resp.http.X-Code + {""}}"};
+    set resp.body = {"{"error":{"message":""} + resp.reason + {"","code":""} + resp.http.X-Code
+        + {"","statusCode":"} + resp.status + "}}";
     unset resp.http.X-Code;
     return (deliver);
 }

@@ -373,7 +373,10 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
         const answer = await fetch(`${closed.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
         expect([answer.status, answer.headers.get("Allow")]).to.deep.equal([405, "GET, HEAD"]);
-        expect(JSON.parse(await answer.text()).error).to.include({ statusCode: 405, code: "METHOD_NOT_ALLOWED" });
+        expect(JSON.parse(await answer.text()).error).to.include({
+          statusCode: 405,
+          code: "METHOD_NOT_ALLOWED",
+        });
       }
     });
   });
