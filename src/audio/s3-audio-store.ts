@@ -1,4 +1,5 @@
 import { Client } from "minio";
+import type { S3Address } from "../s3-address.ts";
 import type { AudioStore } from "./audio-store.ts";
 import { type Clock, systemClock, withDeadline } from "./clock.ts";
 import { checkObjectName } from "./object-name.ts";
@@ -6,18 +7,7 @@ import { type S3Bucket, s3Bucket } from "./s3-bucket.ts";
 import { onOpenConnection, openS3Connections, type S3Connections } from "./s3-connections.ts";
 import { isRefusal, S3Failure, toldByS3 } from "./s3-failure.ts";
 
-/** A bucket on an S3 server, and whose it is. */
-export interface S3Location {
-  readonly endpoint: string;
-  readonly port: number;
-  readonly tls: boolean;
-  readonly accessKey: string;
-  readonly secretKey: string;
-  readonly bucket: string;
-  readonly region: string;
-}
-
-export interface S3AudioStoreParts extends S3Location {
+export interface S3AudioStoreParts extends S3Address {
   readonly clock?: Clock;
   /** Told when the server cannot be reached at the start. */
   readonly warn?: (sentence: string) => void;
@@ -96,7 +86,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioS
 };
 
 const createClient = (
-  { endpoint, port, tls, accessKey, secretKey, region }: S3Location,
+  { endpoint, port, tls, accessKey, secretKey, region }: S3Address,
   connections: ReturnType<S3Connections["until"]>,
 ): Client =>
   new Client({

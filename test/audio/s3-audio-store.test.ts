@@ -5,8 +5,9 @@ import { inspect } from "node:util";
 import { expect } from "chai";
 import { Client } from "minio";
 import { type AudioStore, AudioStoreUnavailable } from "../../src/audio/audio-store.ts";
-import { openS3AudioStore, type S3Location } from "../../src/audio/s3-audio-store.ts";
+import { openS3AudioStore } from "../../src/audio/s3-audio-store.ts";
 import type { S3Failure } from "../../src/audio/s3-failure.ts";
+import type { S3Address } from "../../src/s3-address.ts";
 import { audioStoreContract } from "../contracts/audio-store.ts";
 import { startMinio } from "../support/minio.ts";
 import type { S3Server } from "../support/s3-server.ts";
@@ -41,7 +42,7 @@ for (const [kind, start] of [
     });
 
     describe(`the audio store in a bucket of ${kind}`, () => {
-      let place: S3Location;
+      let place: S3Address;
       let store: AudioStore;
       let owner: Client;
       beforeEach(async () => {
@@ -139,10 +140,10 @@ for (const [kind, start] of [
   });
 }
 
-const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Location): Client =>
+const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Address): Client =>
   new Client({ ...place, endPoint: endpoint, useSSL: tls });
 
-const urlOf = ({ port, bucket }: S3Location, name: string): string =>
+const urlOf = ({ port, bucket }: S3Address, name: string): string =>
   `http://127.0.0.1:${port}/${bucket}/${name}`;
 
 const keysIn = async (owner: Client, bucket: string): Promise<string[]> => {

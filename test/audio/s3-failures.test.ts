@@ -4,8 +4,9 @@ import { expect } from "chai";
 import { type AudioStore, AudioStoreUnavailable } from "../../src/audio/audio-store.ts";
 import { systemClock } from "../../src/audio/clock.ts";
 import { silent } from "../../src/audio/log.ts";
-import { openS3AudioStore, type S3Location } from "../../src/audio/s3-audio-store.ts";
+import { openS3AudioStore } from "../../src/audio/s3-audio-store.ts";
 import { createStoreWriter } from "../../src/audio/store-writer.ts";
+import type { S3Address } from "../../src/s3-address.ts";
 import { serveLocally } from "../support/local-server.ts";
 import { startMinio } from "../support/minio.ts";
 import type { S3Server } from "../support/s3-server.ts";
@@ -20,7 +21,7 @@ const name = nameOf(1);
 describe("the audio store on an S3 server", () => {
   let server: S3Server;
   let line: TcpProxy;
-  let place: S3Location;
+  let place: S3Address;
   let clock: ManualClock;
   let store: AudioStore;
 

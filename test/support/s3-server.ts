@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { S3Location } from "../../src/audio/s3-audio-store.ts";
+import type { S3Address } from "../../src/s3-address.ts";
 import { freePort } from "./free-port.ts";
 
 /** A real S3 server as a process of its own, on the loopback, in a folder that goes with it. */
@@ -15,7 +15,7 @@ export interface S3Server {
   readonly accessKey: string;
   readonly secretKey: string;
   /** A bucket there, made or not, as an `AUDIO_STORE` names it. */
-  location(bucket: string, changes?: Partial<S3Location>): S3Location;
+  location(bucket: string, changes?: Partial<S3Address>): S3Address;
   /** kill -9, and wait for its end. */
   kill(): Promise<void>;
   /** Starts it again where it was; answers when it can be used. */
@@ -104,7 +104,7 @@ const ready = async (url: string, check: () => void): Promise<void> => {
 };
 
 /** The place as `AUDIO_STORE` takes it. */
-export const addressOf = (place: S3Location): string => {
+export const addressOf = (place: S3Address): string => {
   const [access, secret] = [place.accessKey, place.secretKey].map(encodeURIComponent);
   const query = new URLSearchParams({ tls: String(place.tls), region: place.region });
   return `s3://${access}:${secret}@${place.endpoint}:${place.port}/${place.bucket}?${query}`;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../../support/client.ts";
 import { expectKept } from "./bucket.ts";
 import { expectRecordedOnce, readLedger } from "./ledger.ts";
-import { bucket, openStage, type Stage } from "./stage.ts";
+import { bucket, onOneStage, type Stage } from "./stage.ts";
 import { isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady-load.ts";
 
 const isMade = (outcome: Outcome): boolean => isServed(outcome) && outcome.cached === "miss";
@@ -11,14 +11,11 @@ const voice = "UK English Female";
 describe("the service under load, with its audio store in trouble", () => {
   let stage: Stage;
   let keys: Credentials[];
-  before(async function () {
-    this.timeout(60_000);
-    stage = await openStage();
-    keys = [await registerWebsite(stage.url), await registerWebsite(stage.url)];
+  onOneStage((opened) => {
+    stage = opened;
   });
-  after(async function () {
-    this.timeout(60_000);
-    await stage?.close();
+  before(async () => {
+    keys = [await registerWebsite(stage.url), await registerWebsite(stage.url)];
   });
 
   /**
@@ -77,13 +74,8 @@ describe("the service under load, with its audio store in trouble", () => {
 
 describe("the service whose audio store was well until now", () => {
   let stage: Stage;
-  before(async function () {
-    this.timeout(60_000);
-    stage = await openStage();
-  });
-  after(async function () {
-    this.timeout(60_000);
-    await stage?.close();
+  onOneStage((opened) => {
+    stage = opened;
   });
 
   it("answers from memory at once while another request waits for a store that stands still", async () => {

@@ -2,18 +2,13 @@ import { expect } from "chai";
 import { registerWebsite } from "../../support/client.ts";
 import { expectKept } from "./bucket.ts";
 import { expectRecordedOnce, readLedger } from "./ledger.ts";
-import { bucket, openStage, type Stage } from "./stage.ts";
+import { bucket, onOneStage, type Stage } from "./stage.ts";
 import { isRefused, isServed, putSteadyLoad } from "./steady-load.ts";
 
 describe("the service under load, with both its stores in trouble", () => {
   let stage: Stage;
-  before(async function () {
-    this.timeout(60_000);
-    stage = await openStage();
-  });
-  after(async function () {
-    this.timeout(60_000);
-    await stage?.close();
+  onOneStage((opened) => {
+    stage = opened;
   });
 
   it("serves nothing unrecorded, loses no object, and heals by itself", async () => {

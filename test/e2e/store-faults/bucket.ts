@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { Client } from "minio";
-import type { S3Location } from "../../../src/audio/s3-audio-store.ts";
+import type { S3Address } from "../../../src/s3-address.ts";
 import type { Outcome } from "./steady-load.ts";
 
 /** All objects of the bucket, by name: the SHA-256 of their bytes. Asked of the server itself. */
-const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Location): Promise<Map<string, string>> => {
+const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Address): Promise<Map<string, string>> => {
   const client = new Client({ ...rest, endPoint: endpoint, useSSL: tls });
   const found = new Map<string, string>();
   for await (const { name } of client.listObjectsV2(bucket, "audio/", true)) {
@@ -18,7 +18,7 @@ const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Location): Promi
 };
 
 /** Resolves when the bucket holds every object that was answered with. Fails after 40 s: a rest between two tries is long. */
-export const expectKept = async (outcomes: readonly Outcome[], place: S3Location): Promise<void> => {
+export const expectKept = async (outcomes: readonly Outcome[], place: S3Address): Promise<void> => {
   const served = new Map(
     outcomes.flatMap(({ status, object, bytes }) => (status === 200 && bytes ? [[object, bytes]] : [])),
   );

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { charactersOf, expectRecordedOnce, readLedger } from "./ledger.ts";
-import { openStage, type Stage } from "./stage.ts";
+import { onOneStage, type Stage } from "./stage.ts";
 import { isRefused, isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady-load.ts";
 
 /** Characters of about forty requests. */
@@ -10,13 +10,8 @@ const isOverQuota = ({ status }: Outcome): boolean => status === 403;
 
 describe("the service under load, with its event store in trouble", () => {
   let stage: Stage;
-  before(async function () {
-    this.timeout(60_000);
-    stage = await openStage();
-  });
-  after(async function () {
-    this.timeout(60_000);
-    await stage?.close();
+  onOneStage((opened) => {
+    stage = opened;
   });
 
   /**

@@ -30,7 +30,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export const openStage = async (): Promise<Stage> => {
+const openStage = async (): Promise<Stage> => {
   await using opened = new AsyncDisposableStack();
   const folder = await temporaryFolder();
   opened.defer(folder.remove);
@@ -91,4 +91,18 @@ export const openStage = async (): Promise<Stage> => {
     says,
     close: () => running.disposeAsync(),
   };
+};
+
+/** One stage for all tests of the suite. */
+export const onOneStage = (opened: (stage: Stage) => void): void => {
+  let stage: Stage | undefined;
+  before(async function () {
+    this.timeout(60_000);
+    stage = await openStage();
+    opened(stage);
+  });
+  after(async function () {
+    this.timeout(60_000);
+    await stage?.close();
+  });
 };
