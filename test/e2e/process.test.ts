@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { adminToken, failToStart, startService, temporaryFolder } from "../support/service.ts";
+import { adminToken, failToStart, instances, startService, temporaryFolder } from "../support/service.ts";
 
 const voice = "UK English Female";
 
@@ -156,13 +156,13 @@ describe("the process", () => {
     const service = await startService(folder.path);
     const headers = { Authorization: "Bearer a-guess-at-the-token" };
     const statuses: number[] = [];
-    for (let guess = 0; guess < 35; guess++) {
+    for (let guess = 0; guess < 35 * instances; guess++) {
       statuses.push((await fetch(`${service.url}/admin/keys`, { headers })).status);
     }
     const known = await admin(service.url, "GET", "/keys");
     await service.stop();
     expect(statuses[0]).to.equal(401);
-    expect(statuses[34]).to.equal(429);
+    expect(statuses.at(-1)).to.equal(429);
     expect(known.status).to.equal(200);
   });
 

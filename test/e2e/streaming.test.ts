@@ -5,11 +5,12 @@ import type { AudioFormat } from "../../src/domain/speech.ts";
 import { rejection } from "../rejection.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { until } from "../support/processes.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { instances, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import {
   endOnTheLedger,
   eventsIn,
   httpForms,
+  type OpenStream,
   onTheLedger,
   openStream,
   secondsOf,
@@ -206,22 +207,26 @@ describe("streaming over HTTP", function () {
 
   for (const form of httpForms) {
     it(`lets go of the upstream when the last listener of ${form} leaves, and tells the ledger`, async () => {
-      const gate = holdAfterTheFirst("msv");
+      // Two listeners for each instance, which take turns: of each the first leaves, and then the other.
+      const gates = Array.from({ length: instances }, () => holdAfterTheFirst("msv"));
       const asked = { voice: voices.msv, text: freshText() };
-      const [one, other] = [await stream(asked, form), await stream(asked, form)];
-      await Promise.all([once(one.body, "data"), once(other.body, "data")]);
-      one.leave();
-      expect(await endOnTheLedger(service.url, website, one.headers["x-request-id"])).to.include({
-        outcome: "left",
-      });
-      expect(wire.msv.activeRequests()).to.equal(1);
-      other.leave();
+      const open: OpenStream[] = [];
+      while (open.length < 2 * instances) open.push(await stream(asked, form));
+      await Promise.all(open.map(({ body }) => once(body, "data")));
+      const leave = async (leavers: readonly OpenStream[]): Promise<void> => {
+        for (const leaver of leavers) leaver.leave();
+        for (const { headers } of leavers) {
+          const end = await endOnTheLedger(service.url, website, headers["x-request-id"]);
+          expect(end).to.include({ outcome: "left" });
+        }
+      };
+      await leave(open.slice(0, instances));
+      expect(wire.msv.activeRequests()).to.equal(instances);
+      await leave(open.slice(instances));
       await wire.msv.idle();
-      expect(wire.msv.requests.at(-1)?.outcome).to.equal("left");
-      expect(await endOnTheLedger(service.url, website, other.headers["x-request-id"])).to.include({
-        outcome: "left",
-      });
-      gate.open();
+      const outcomes = wire.msv.requests.slice(-instances).map(({ outcome }) => outcome);
+      expect(new Set(outcomes)).to.deep.equal(new Set(["left"]));
+      for (const gate of gates) gate.open();
     });
   }
 
