@@ -96,6 +96,22 @@ describe("EventStoreDB's client in trouble", () => {
     }
   });
 
+  it("stores once what goes to a stream that age has emptied, though it was stored and not answered", async () => {
+    let now = Date.now();
+    const aging = await startEsdbNode({ clock: () => now });
+    const there = await openEsdbEventStore({ url: aging.url, ...quick });
+    await there.append("s", eventsOf(3), "none");
+    await there.setRetention("s", { maxAgeSeconds: 60 });
+    now += 120_000;
+    aging.faults.loseAnswers(1);
+    const fact = event();
+    await expectUnavailable(() => there.append("s", [fact], "none"));
+    expect((await persistently(() => there.append("s", [fact], "none"))).revision).to.equal(3);
+    expect(ids(await read(there, "s"))).to.deep.equal([fact.id]);
+    await there.close();
+    await aging.close();
+  });
+
   it("recovers from a stream of appends that the server has ended with OK", async () => {
     await store.append("s", [event()], "none");
     node.faults.endBatchStreams();

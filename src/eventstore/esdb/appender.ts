@@ -1,4 +1,5 @@
 import { type EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
+import { LRUCache } from "lru-cache";
 import {
   type AppendResult,
   type ExpectedRevision,
@@ -81,27 +82,56 @@ export const openAppender = (
     return -1;
   };
 
-  const append = async (
+  const appendAt = async (
     stream: string,
     events: readonly Appendable[],
     expected: ExpectedRevision,
   ): Promise<AppendResult> => {
+    const { nextExpectedRevision, position } = await send(stream, events, expected);
+    const revision = Number(nextExpectedRevision);
+    return {
+      revision,
+      position: position ? positionOf(position) : await positionAt(stream, revision),
+    };
+  };
+
+  /**
+   * What was expected of the log, by the first event's id, instead of what could be seen; while nobody knows what came of
+   * it. A repeat is recognised only where it expects the same.
+   */
+  const beyondSight = new LRUCache<string, number>({ max: 1_000 });
+
+  const appendBeyondSight = async (
+    stream: string,
+    events: readonly Appendable[],
+    actual: number,
+  ): Promise<AppendResult> => {
+    const id = events[0]?.id ?? "";
+    beyondSight.set(id, actual);
     try {
-      const { nextExpectedRevision, position } = await send(stream, events, expected);
-      const revision = Number(nextExpectedRevision);
-      return {
-        revision,
-        position: position ? positionOf(position) : await positionAt(stream, revision),
-      };
+      const result = await appendAt(stream, events, actual);
+      beyondSight.delete(id);
+      return result;
     } catch (error) {
-      if (!(error instanceof WrongExpectedRevision) || expected === "any") throw error;
-      const wanted = expected === "none" ? -1 : expected;
-      if (error.actual <= wanted || (await lastSeen(stream)) > wanted) throw error;
-      return await append(stream, events, error.actual);
+      if (error instanceof WrongExpectedRevision) beyondSight.delete(id);
+      throw error;
     }
   };
 
-  return { append };
+  return {
+    append: async (stream, events, expected) => {
+      const begun = beyondSight.get(events[0]?.id ?? "");
+      if (begun !== undefined) return await appendBeyondSight(stream, events, begun);
+      try {
+        return await appendAt(stream, events, expected);
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision) || expected === "any") throw error;
+        const wanted = expected === "none" ? -1 : expected;
+        if (error.actual <= wanted || (await lastSeen(stream)) > wanted) throw error;
+        return await appendBeyondSight(stream, events, error.actual);
+      }
+    },
+  };
 };
 
 /** Those that meet before a client's stream of appends is open would overtake the one that opens it (6.2.1). */

@@ -23,7 +23,7 @@ export const appending =
         const stream = nameOf(options?.getStreamIdentifier());
         if (isTooBig(proposed)) return answer(tooBig());
         const outcome = log.append(stream, proposed, expectedOf(options));
-        if (board.losesAnswer()) return;
+        if (outcome.is === "appended" && board.losesAnswer()) return;
         if (outcome.is === "deleted") return answer(deleted(stream));
         answer(null, toResponse(outcome, board.tellsPositionOf(outcome.is === "repeated")));
       });

@@ -28,7 +28,8 @@ export const batchAppending =
 
     const settle = (append: Append): void => {
       const outcome = judge(append);
-      if (board.losesAnswer() || !board.batches.has(handle)) return;
+      if (outcome !== "too big" && outcome.is === "appended" && board.losesAnswer()) return;
+      if (!board.batches.has(handle)) return;
       const response = new streamMessages.BatchAppendResp()
         .setCorrelationId(append.request.getCorrelationId())
         .setStreamIdentifier(append.options?.getStreamIdentifier());
