@@ -56,8 +56,12 @@ const deliver = async (
   res.end();
 };
 
-/** After what was told already, and without the last chunk, by which a client would take it for whole. */
-const breakOff = ({ socket }: ServerResponse): void => void socket?.destroySoon();
+/**
+ * After what was told already, and without the last chunk, by which a client would take it for whole. Where there are no
+ * chunks (HTTP/1.0, as nginx asks unless told otherwise) the connection's own end would be the sound's: it is reset.
+ */
+const breakOff = ({ socket, chunkedEncoding }: ServerResponse): void =>
+  void (chunkedEncoding ? socket?.destroySoon() : socket?.resetAndDestroy());
 
 const bodies: Readonly<Record<HttpStreamKind, (stream: SynthesisStream) => AsyncIterable<string | Buffer>>> =
   {
