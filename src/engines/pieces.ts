@@ -20,7 +20,9 @@ export const splitText = (text: string, lang: string, limits: PieceLimits): stri
 
 /** What pieces are made of: sentences, and of those that are too large the parts. */
 export const sentences = (text: string, lang: string, limits: PieceLimits): string[] =>
-  sentencesOf(text, lang).flatMap((sentence) => fitting(sentence, ["word", "grapheme"], lang, limits));
+  sentencesOf(text, lang).flatMap((sentence) =>
+    fitting(sentence, ["sentence", "word", "grapheme"], lang, limits),
+  );
 
 /**
  * For a listener who waits: the first sentence or two, then always twice as much, so that the next piece is made in the
@@ -55,7 +57,8 @@ export const packed = (
   return open === "" ? pieces : [...pieces, open];
 };
 
-type Granularity = "word" | "grapheme";
+/** `sentence`: as Unicode has them, where what was taken for one is too large after all. */
+type Granularity = "sentence" | "word" | "grapheme";
 
 /** What is too large, in parts that are not; each as large as it may be. */
 const fitting = (
@@ -86,14 +89,18 @@ const sentencesOf = (text: string, lang: string): string[] => {
   return sentences;
 };
 
-/** After `Mr. ` or an initial, and where the next line begins small: a cut there would be heard. */
+/**
+ * After `Mr. ` or an initial, and where the next line begins small: a cut there would be heard. Georgian letters count as
+ * small ones, and begin every sentence.
+ */
 const goesOn = (previous: string, next: string): boolean =>
-  /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) || /^\s*\p{Ll}/u.test(next);
+  /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) ||
+  /^\s*(?!\p{Script=Georgian})\p{Ll}/u.test(next);
 
-const segments = (text: string, granularity: "sentence" | Granularity, lang: string): string[] =>
+const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
-const segmenter = (granularity: "sentence" | Granularity, lang: string): Intl.Segmenter => {
+const segmenter = (granularity: Granularity, lang: string): Intl.Segmenter => {
   try {
     return new Intl.Segmenter(lang, { granularity });
   } catch {

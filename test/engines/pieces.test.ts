@@ -86,6 +86,12 @@ describe("A text in pieces", () => {
       17,
       ["Go now. ", "It is a\nlong way."],
     ],
+    [
+      "is cut where a sentence seems to go on before it is cut between words",
+      "are you there? i am! where are you?",
+      21,
+      ["are you there? i am! ", "where are you?"],
+    ],
     ["is cut at the stops of other scripts", "他来了。我走了！", 4, ["他来了。", "我走了！"]],
     ["is cut between words where they have no blanks", "日本語です", 4, ["日本語", "です"]],
     ["has its marks with their letters", "e\u0301e\u0301e\u0301", 4, ["e\u0301e\u0301", "e\u0301"]],
@@ -114,6 +120,11 @@ describe("A text for a listener who waits", () => {
 
   it("begins with its first sentence, however much fits", () => {
     expect(split(sentence.repeat(20), 5000, growing(40))[0]).to.equal(sentence);
+  });
+
+  it("begins with its first sentence in a script whose every letter is a small one", () => {
+    const [first, second] = ["დღეს კარგი ამინდია. ", "ხვალ წვიმა იქნება."];
+    expect(split(`${first}${second}`, 5000, growing(10))).to.deep.equal([first, second]);
   });
 
   it("does not begin with less than a moment's listening", () => {
