@@ -135,6 +135,14 @@ describe("What Azure is asked", () => {
     expect(await documentFor({ text, ssml: true })).to.equal(document(said));
   });
 
+  it("has a caller's decibels as the change that they are, since Azure knows none", async () => {
+    const text = parseSsml(
+      '<speak><prosody rate="80%" volume="-6dB">a</prosody><prosody volume="+6.02dB">+6dB</prosody></speak>',
+    );
+    const said = '<prosody rate="0.8" volume="-49.88%">a</prosody><prosody volume="+99.99%">+6dB</prosody>';
+    expect(await documentFor({ text, ssml: true })).to.equal(document(said));
+  });
+
   it("is well-formed and says the text, whatever is in it", () => {
     const nasty = fc.oneof(
       fc.string({ unit: "binary" }),
