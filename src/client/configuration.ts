@@ -1,4 +1,4 @@
-import type { TransportMode } from "./transport.ts";
+import { type TransportMode, transportModes } from "./transport.ts";
 
 /** What the library is told at its making. All but `apiKey` is optional. */
 export interface VoxledgerConfig {
@@ -47,7 +47,7 @@ export const complete = (
   given: VoxledgerConfig,
   { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },
 ): Configuration => {
-  const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000 } = given;
+  const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = given;
   if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey is required.");
   if (apiSecret !== undefined && inPage) {
     throw new TypeError("apiSecret must not be in a page: whoever reads the page has it.");
@@ -57,6 +57,9 @@ export const complete = (
   }
   if (!(timeout > 0 && timeout <= longestTimeout)) {
     throw new TypeError(`timeout must be milliseconds, above 0 and up to ${longestTimeout}.`);
+  }
+  if (!transportModes.includes(transport)) {
+    throw new TypeError(`transport must be one of ${transportModes.join(", ")}.`);
   }
   return {
     apiKey,
@@ -68,7 +71,7 @@ export const complete = (
     preferNative: given.preferNative ?? false,
     retryAttempts,
     timeout,
-    transport: given.transport ?? "chunks",
+    transport,
   };
 };
 

@@ -2,7 +2,8 @@ import type { Knob, Prosody } from "./prosody.ts";
 import type { TextPart } from "./text-parts.ts";
 
 /** Voices that the service does not stream are downloaded in chunks by the other two modes as well. */
-export type TransportMode = "chunks" | "stream" | "websocket";
+export const transportModes = ["chunks", "stream", "websocket"] as const;
+export type TransportMode = (typeof transportModes)[number];
 
 /** What is to be spoken. `voice` wins over `lang`; one of them is there. */
 export interface Wanted {

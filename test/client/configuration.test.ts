@@ -48,6 +48,7 @@ describe("the client library's configuration", () => {
     baseUrl: { baseUrl: "ftp://example.com" },
     retryAttempts: { retryAttempts: 1.5 },
     timeout: { timeout: 2 ** 31 },
+    transport: { transport: "pigeon" as "chunks" },
   })) {
     it(`is refused by the name of what is wrong: ${name}`, () => {
       expect(() => complete({ apiKey: "k", ...given }, inPage)).to.throw(TypeError, name);
