@@ -41,10 +41,11 @@ export const openS3Connections = (tls: boolean): S3Connections => {
 };
 
 /**
- * The client (8.0.7, `requestWithRetry`) throws at these without reading the answer: the connection would be occupied
- * for ever, and `atOnce` of them would be the end of it.
+ * The client (8.0.7, `retryHttpCodes`) throws at these without reading the answer: the connection would be occupied
+ * for ever, and `atOnce` of them would be the end of it. All others it reads itself, and would wait for the end of one that
+ * was read before.
  */
-const isLeftUnread = (status: number): boolean => [408, 429, 499].includes(status) || status >= 500;
+const isLeftUnread = (status: number): boolean => [408, 429, 499, 500, 502, 503, 504, 520].includes(status);
 
 const closedWhenReused = new WeakSet<object>();
 

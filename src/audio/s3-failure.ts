@@ -24,7 +24,10 @@ export const s3Code = (error: unknown): string => {
 };
 
 /** Two who do the same at the same time: the one who is late may try again. */
-const passing = ["OperationAborted", "ConditionalRequestConflict", "RequestTimeout"];
+const late = ["OperationAborted", "ConditionalRequestConflict", "RequestTimeout"];
+/** MinIO's words and Ceph's; somebody may make room, and what is there can be read. */
+const full = ["XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"];
+const passing = [...late, ...full];
 
 const failureOf = (error: unknown): S3Failure => {
   const code = s3Code(error);

@@ -178,6 +178,45 @@ describe("the audio store on an S3 server", () => {
     await behind.close();
     await moody.close();
   });
+
+  for (const [status, code] of [
+    [507, "XMinioStorageFull"],
+    [501, "NotImplemented"],
+    [403, "QuotaExceeded"],
+  ] as const) {
+    it(`tells at once what a server says by ${status} ${code}, by a connection that is used again`, async () => {
+      const moody = await serveLocally((req, res) => {
+        req.resume();
+        if (req.url?.endsWith("/ping")) return void res.writeHead(200, { ETag: '"0"' }).end();
+        res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
+      });
+      const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+      const refused = await openS3AudioStore({ ...place, port: behind.port, clock });
+      for (const ask of [() => refused.put(name, soundOf(1)), () => refused.get(name)])
+        expect((await thrownBy(ask())) as Error)
+          .to.have.property("message")
+          .that.matches(new RegExp(`: ${code}\\.$`));
+      expect(behind.accepted()).to.equal(1);
+      await refused.close();
+      await behind.close();
+      await moody.close();
+    });
+  }
+
+  it("that has no room left does not hinder the start", async () => {
+    const moody = await serveLocally((req, res) => {
+      req.resume();
+      res.writeHead(507).end("<Error><Code>XMinioStorageFull</Code><Message>no</Message></Error>");
+    });
+    const told: string[] = [];
+    const port = Number(new URL(moody.url).port);
+    const early = await openS3AudioStore({ ...place, port, clock, warn: (sentence) => told.push(sentence) });
+    expect(told).to.deep.equal([
+      "The audio store cannot be opened: XMinioStorageFull. Sounds go there as soon as it can be.",
+    ]);
+    await early.close();
+    await moody.close();
+  });
 });
 
 describe("the writer of the audio store on an S3 server that is killed and started again", () => {
