@@ -16,7 +16,7 @@ export const cleaned = (said: string, hidden: readonly string[] = []): string | 
   const open = hidden
     .filter(({ length }) => length >= shortestHidden)
     .toSorted((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, "…"), said);
+    .reduce((text, secret) => withoutParts(text.replaceAll(secret, "…"), secret), said);
   const stripped = credentials.reduce(
     (text, [pattern, instead]) => text.replace(pattern, instead),
     clipped(open),
@@ -28,6 +28,26 @@ export const cleaned = (said: string, hidden: readonly string[] = []): string | 
 
 /** Hiding less would punch holes into ordinary words, and hide nothing that can be kept secret. */
 const shortestHidden = 6;
+
+/** A part of what is hidden, if it is so long, tells of it as well: refusals quote a text up to some length, or escaped. */
+const shortestPart = 16;
+
+const withoutParts = (said: string, secret: string): string => {
+  const parts = new Set<string>();
+  for (let at = 0; at + shortestPart <= secret.length; at++) parts.add(secret.slice(at, at + shortestPart));
+  const isPart = (at: number): boolean => parts.has(said.slice(at, at + shortestPart));
+  let kept = "";
+  for (let at = 0; at < said.length; ) {
+    if (!isPart(at)) {
+      kept += said[at++];
+      continue;
+    }
+    while (isPart(at)) at++;
+    at += shortestPart - 1;
+    kept += "…";
+  }
+  return kept;
+};
 
 /** Cut between words: half a credential would not be known as one. */
 const clipped = (text: string): string =>

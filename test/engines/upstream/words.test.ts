@@ -63,6 +63,20 @@ describe("A provider's words", () => {
     expect(cleaned("Your key is hunter2hunter2.", ["hunter2", "hunter2hunter2"])).to.equal("Your key is ….");
   });
 
+  it("never hold a part of what is to be hidden by which it could be known", () => {
+    const text = "Tom & Jerry went to the bank on Friday, and nobody knows why.";
+    for (const quoted of [
+      "Tom & Jerry went to the b",
+      " &amp; Jerry went to the bank on Friday",
+      text.slice(20),
+    ]) {
+      const clean = cleaned(`Cannot speak '${quoted}' here.`, [text]);
+      expect(clean).to.match(/^Cannot speak '.{0,10}…' here\.$/);
+      expect(clean).not.to.match(/went|bank|why/);
+    }
+    expect(cleaned("Jerry went away, nobody knows.", [text])).to.equal("Jerry went away, nobody knows.");
+  });
+
   it("keep what is no secret", () => {
     for (const words of [
       "The model 'gpt-4o-mini-tts' does not exist.",
