@@ -94,6 +94,18 @@ describe("what is shown and watched of the metrics", () => {
     expect(unseen).to.deep.equal([]);
   });
 
+  it("counts no balancer's looks at an instance's health among the requests", () => {
+    const expressions = [
+      ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+      ...rules.map(({ expr }) => expr),
+    ];
+    const counted = expressions.filter((expr) => expr.includes("http_server_request_duration_seconds"));
+    expect(counted).not.to.deep.equal([]);
+    for (const expr of counted)
+      for (const [read] of expr.matchAll(/http_server_request_duration_seconds_\w+(\{[^}]*\})?/g))
+        expect(read).to.match(/http_route(!~"\/health\.\*"|="\/v2\/)/);
+  });
+
   it("has no panel upon another", () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
