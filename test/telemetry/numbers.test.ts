@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { paidEngines } from "../../src/domain/provider-credentials.ts";
 import { createLag } from "../../src/telemetry/lag.ts";
 import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { countProviders } from "../../src/telemetry/parts/providers.ts";
 import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
 import { createRequestTimes } from "../../src/telemetry/request-times.ts";
-import { createTally } from "../../src/telemetry/tally.ts";
+import { createTally, type Tally } from "../../src/telemetry/tally.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
 
 describe("the lag of the views", () => {
@@ -48,6 +50,22 @@ describe("a tally", () => {
       [3, { engine: "g1", state: "open" }],
       [1, { engine: "g2" }],
     ]);
+  });
+});
+
+describe("the circuits of providers", () => {
+  it("are told as never opened before one opens, so that the first to open is an increase", () => {
+    const tallies = new Map<string, Tally>();
+    const tally = (key: string): Tally => {
+      const made = createTally(metricNames[key as "circuitChanges"].attributes);
+      tallies.set(key, made);
+      return made;
+    };
+    const tell = countProviders({ tally, gauge: () => {}, histogram: () => () => {} });
+    const opened = () => [...(tallies.get("circuitChanges")?.entries() ?? [])];
+    expect(opened()).to.deep.equal(paidEngines.map((engine) => [0, { engine, state: "open" }]));
+    tell("oai", { what: "circuit", state: "open" });
+    expect(opened().at(-1)).to.deep.equal([1, { engine: "oai", state: "open" }]);
   });
 });
 

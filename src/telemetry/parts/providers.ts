@@ -1,3 +1,4 @@
+import { paidEngines } from "../../domain/provider-credentials.ts";
 import type { EngineCode } from "../../domain/speech.ts";
 import type { Told } from "../../engines/care/observed.ts";
 import type { Meters } from "../meters.ts";
@@ -9,6 +10,8 @@ export const countProviders = (meters: Meters) => {
   const errors = meters.tally("upstreamErrors");
   const retries = meters.tally("upstreamRetries");
   const circuits = meters.tally("circuitChanges");
+  // What begins with its first change shows Prometheus no increase, and rings no alarm.
+  for (const engine of paidEngines) circuits.add(0, engine, "open");
   const waiting = createTally(["queue", "engine"]);
   meters.gauge("queue", (observe) => {
     for (const [count, attributes] of waiting.entries()) observe(count, attributes);
