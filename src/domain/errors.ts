@@ -16,10 +16,17 @@ export class Invalid extends ServiceError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map((problem) => problem.message).join("; "));
+    super(problems.map(inWords).join("; "));
     this.problems = problems;
   }
 }
+
+/** The message says by itself what it is about: many a caller reads nothing else. */
+const inWords = ({ path, message }: Problem): string => {
+  const place = path.join(".");
+  const isNamed = place === "" || message.split(/\W+/).includes(place);
+  return isNamed ? message : `${place}: ${message}`;
+};
 
 /** The thing that was named is not there. */
 export class NotFound extends ServiceError {
@@ -58,10 +65,16 @@ export class RateLimited extends ServiceError {
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
   readonly retryAfterSeconds: number | undefined;
+  /** The same would fail again, until somebody changes what was refused: the credentials, the address, the text. */
+  readonly lasting: boolean;
 
-  constructor(message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+  constructor(
+    message: string,
+    options?: { cause?: unknown; retryAfterSeconds?: number | undefined; lasting?: boolean },
+  ) {
     super(message, { cause: options?.cause });
     this.retryAfterSeconds = options?.retryAfterSeconds;
+    this.lasting = options?.lasting ?? false;
   }
 }
 

@@ -24,7 +24,7 @@ export interface Parameter {
 }
 interface Response {
   readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
-  readonly content?: Readonly<Record<string, { readonly schema?: object }>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
 }
 
 /** Holds answers to the description, and remembers which of its answers were seen. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { z } from "zod";
-import type { Invalid } from "../../src/domain/errors.ts";
+import { Invalid } from "../../src/domain/errors.ts";
 import { parse } from "../../src/domain/validation.ts";
 
 const schema = z.strictObject({
@@ -56,6 +56,17 @@ describe("what is wrong with a value", () => {
 
   it("has a message even where there is nothing at all", () => {
     expect(problemsOf(undefined)).to.have.length(1);
+  });
+
+  it("is told in one sentence that says where, unless the words do already", () => {
+    const said = (value: unknown) =>
+      expect(() => parse(schema, value))
+        .to.throw(Invalid)
+        .with.property("message");
+    said({ size: 11, place: { x: 1, y: "2" } }).that.matches(/^size: [^;]+; place\.y: [^;]+$/);
+    said({ size: 1, place: { z: 1, w: 1 } }).that.equals('place.w: There is no member "w" here.');
+    said({ size: 1, a: 1 }).that.equals('There is no member "a" here.');
+    said(undefined).that.does.not.match(/^:/);
   });
 
   it("is told up to a bound", () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { ErrorResponse } from "../../src/http/error-response.ts";
 import { createHttpContract, type Described, type HttpContract, operationsOf } from "../contracts/http.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Exchange, openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
@@ -36,6 +37,7 @@ describe("the description", function () {
   let document: Described;
   let contract: HttpContract;
   let website: Credentials;
+  const refusals = new Set<string>();
 
   before(async () => {
     folder = await temporaryFolder();
@@ -60,6 +62,7 @@ describe("the description", function () {
     const place = `${sent.method} ${sent.path.slice(0, 200)}`;
     expect(contract.deviations(sent, received), place).to.deep.equal([]);
     expect(received.headers["x-request-id"], place).to.match(/^[0-9a-f-]{36}$/);
+    if (received.status >= 400 && received.body.length > 0) refusals.add(asJson(received).error.message);
     return received;
   };
 
@@ -121,6 +124,7 @@ describe("the description", function () {
         await get(206, `${path}?${query}`, { ...headers, Range: "bytes=0-9" });
         await get(304, `${path}?${query}`, { ...headers, "If-None-Match": whole.headers.etag ?? "" });
         await get(400, `${path}?${query}&pitch=fast`);
+        await get(400, `${path}?${query}&pitch=3`);
         await get(404, `${path}?text=x&lang=xx-XX`);
         await get(416, `${path}?${query}`, { ...headers, Range: "bytes=9999999-" });
         await expectStatus(200, { method: "HEAD", path: `${path}?lang=en-GB&text=Never+spoken`, headers });
@@ -375,7 +379,7 @@ describe("the description", function () {
 
     it("with a suspended key, which may still read its configuration", async () => {
       const suspended = await registerWebsite(service.url);
-      await admin(service.url, "POST", `/keys/${suspended.apiKey}/suspend`, { reason: "abuse" });
+      await admin(service.url, "POST", `/keys/${suspended.apiKey}/suspend`, { reason: "invoice overdue" });
       for (const sent of requestsOfWebsites()) {
         await expectStatus(sent.path.startsWith("/v2/config") ? 200 : 403, as(sent, authorize(suspended)));
       }
@@ -419,6 +423,18 @@ describe("the description", function () {
           .and.to.match(/^X-Request-Id: [0-9a-f-]{36}\r$/m);
         expect(JSON.parse(body).error).to.include({ statusCode: 400, code: "VALIDATION_ERROR" });
       }
+    });
+
+    it("shows errors in the service's own words, but for those that cannot be brought about", () => {
+      const answers = [
+        ...operationsOf(document).flatMap(({ operation }) => Object.values(operation.responses)),
+        ...Object.values(document.components.responses ?? {}),
+      ];
+      const shown = answers
+        .flatMap((answer) => ("content" in answer ? Object.values(answer.content ?? {}) : []))
+        .map(({ example }) => (example as Partial<ErrorResponse> | undefined)?.error)
+        .flatMap((error) => (error && error.statusCode < 500 ? [error.message] : []));
+      expect([...new Set(shown)].filter((message) => !refusals.has(message))).to.deep.equal([]);
     });
 
     it("describes no answer that was not seen here, but for those that cannot be brought about", () => {

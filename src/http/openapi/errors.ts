@@ -4,12 +4,12 @@ import { type ErrorResponse, errorResponse } from "../error-response.ts";
 import type { HeaderNames } from "../header-names.ts";
 import {
   authenticate,
-  contentRange,
   limits,
   noStore,
   renewal,
   requestId,
   retryAfter,
+  unsatisfied,
   upgrade,
 } from "./headers.ts";
 
@@ -32,7 +32,7 @@ const errors = {
     name: "Invalid",
     description: "The request is not as it must be; `errors` lists what is wrong.",
     example: {
-      message: "Too big: expected number to be <=2",
+      message: "pitch: Too big: expected number to be <=2",
       code: "VALIDATION_ERROR",
       errors: [{ path: ["pitch"], message: "Too big: expected number to be <=2" }],
     },
@@ -54,7 +54,7 @@ const errors = {
   404: {
     name: "NotFound",
     description: "What was named is not there.",
-    example: { message: 'There is no voice "Nobody".', code: "NOT_FOUND" },
+    example: { message: 'There is no voice named "Nobody".', code: "NOT_FOUND" },
   },
   409: {
     name: "Conflict",
@@ -69,7 +69,7 @@ const errors = {
   416: {
     name: "RangeNotSatisfiable",
     description: "The range lies outside the audio.",
-    headers: contentRange,
+    headers: unsatisfied,
     example: { message: "The range lies outside the audio.", code: "RANGE_NOT_SATISFIABLE" },
   },
   426: {
@@ -86,7 +86,7 @@ const errors = {
     description:
       "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`). The limit told is the key's, or, for an address that failed to authenticate too often, that of failures.",
     headers: { ...limits, ...retryAfter },
-    example: { message: "More than 100 requests in this minute.", code: "RATE_LIMIT_EXCEEDED" },
+    example: { message: "The key has no requests left in this minute.", code: "RATE_LIMIT_EXCEEDED" },
   },
   431: {
     name: "HeadersTooLarge",
@@ -106,13 +106,13 @@ const errors = {
     name: "EngineFailed",
     description: "The engine failed; `message` carries its own words.",
     headers: { "Retry-After": retryAfter["Retry-After"].optional() },
-    example: { message: "espeak-ng ended without a sound." },
+    example: { message: "The speech provider gave no sound." },
   },
   503: {
     name: "Unavailable",
     description: "A part that the answer needs is not to be had now.",
     headers: retryAfter,
-    example: { message: "The event store cannot be reached.", code: "UNAVAILABLE" },
+    example: { message: "The event store gave no answer in time.", code: "UNAVAILABLE" },
     early: true,
   },
 } as const satisfies Record<number, ErrorDescription>;

@@ -70,6 +70,11 @@ export const contentRange = {
   }),
 };
 
+/** Of a range that lies outside. */
+export const unsatisfied = {
+  "Content-Range": text.meta({ description: "How many bytes there are.", examples: ["bytes */17972"] }),
+};
+
 export const contentLocation = {
   "Content-Location": text.optional().meta({
     description: "The sound's own address for ever, without credentials; not with a website's own engines.",
