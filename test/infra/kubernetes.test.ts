@@ -28,12 +28,21 @@ interface PodSpec {
   readonly containers: readonly {
     readonly image: string;
     readonly env: readonly { readonly name: string; readonly value?: string }[];
+    readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
     readonly startupProbe: Probe;
     readonly readinessProbe: Probe;
     readonly livenessProbe: Probe;
     readonly securityContext: object;
   }[];
   readonly securityContext: object;
+}
+
+interface NetworkPolicySpec {
+  readonly ingress: readonly Rule[];
+  readonly egress: readonly Rule[];
+}
+interface Rule {
+  readonly ports: readonly { readonly port: number | string }[];
 }
 
 interface IngressSpec {
@@ -114,6 +123,22 @@ describe("the Kubernetes manifests", () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     });
+  });
+
+  it("let a pod go where its settings lead, and be read where it tells its metrics", () => {
+    const { ingress, egress } = (ofKind("NetworkPolicy") as unknown as { spec: NetworkPolicySpec }).spec;
+    const { EVENT_STORE = "", AUDIO_STORE = "" } = ofKind("Secret").stringData ?? {};
+    const { OTEL_EXPORTER_OTLP_ENDPOINT = "", METRICS_PORT } = ofKind("ConfigMap").data ?? {};
+    const wanted = [EVENT_STORE, AUDIO_STORE, OTEL_EXPORTER_OTLP_ENDPOINT].map((url) =>
+      Number(/:(\d+)(?=[/?]|$)/.exec(url)?.[1]),
+    );
+    const open = egress.flatMap(({ ports }) => ports.map(({ port }) => port));
+    expect(open).to.include.members([53, 443, ...wanted]);
+    const named = deployment().containers[0]?.ports ?? [];
+    expect(named.find(({ name }) => name === "metrics")?.containerPort).to.equal(Number(METRICS_PORT));
+    expect(ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.have.members(
+      named.map(({ name }) => name),
+    );
   });
 
   it("run the image that compose builds", () => {
