@@ -77,6 +77,7 @@ const unusable = (code: PaidEngine): ProviderAccount => {
   const fail = async (): Promise<never> => {
     throw new EngineFailed(
       `The website's credentials for the engine ${code} cannot be used: they must be set again.`,
+      { lasting: true },
     );
   };
   return {

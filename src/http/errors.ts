@@ -116,8 +116,10 @@ export const presentError = (error: unknown): ErrorAnswer => {
 export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
 
 /** Whether the same request may well succeed later: the limits, an upstream's failure, a part that is not to be had. */
-export const isRetryable = ({ status }: ErrorAnswer): boolean =>
-  status === 429 || status === 502 || status === 503;
+export const isRetryable = (error: unknown): boolean =>
+  error instanceof RateLimited ||
+  error instanceof Unavailable ||
+  (error instanceof EngineFailed && !error.lasting);
 
 const answer = (
   status: number,

@@ -28,7 +28,7 @@ export const toldError = (error: unknown, id?: string): StreamError => {
     type: "error",
     ...of,
     message,
-    retryable: isRetryable(answer),
+    retryable: isRetryable(error),
     ...(code && { code }),
     ...(after && { retryAfterSeconds: Number(after) }),
     ...(errors && { errors }),

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { SynthesisStream } from "../../src/application/streaming.ts";
-import { EngineFailed } from "../../src/domain/errors.ts";
+import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { ForbiddenAddress } from "../../src/engines/upstream/guard.ts";
+import { UpstreamFailed } from "../../src/engines/upstream/upstream-failed.ts";
 import { eventStream } from "../../src/http/synthesis/event-stream.ts";
 import { collect } from "../support/collect.ts";
 import { eventsIn, soundOf } from "../support/streams.ts";
@@ -63,6 +65,27 @@ describe("a stream of events", () => {
     const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
     expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "error"]);
     expect(events[2]?.data).to.deep.equal({ message: "It broke off.", retryable: true });
+  });
+
+  it("is to be asked for again unless a provider refused what was asked, or who asked", async () => {
+    const retryableAfter = async (error: Error) => {
+      const audio = async function* () {
+        yield Buffer.from("so");
+        throw error;
+      };
+      const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
+      return events.at(-1)?.data.retryable;
+    };
+    const refused = (status: number) => new UpstreamFailed("No.", { stage: "answer", status });
+    for (const status of [400, 401, 403, 404, 415, 422]) {
+      expect(await retryableAfter(refused(status)), `${status}`).to.equal(false);
+    }
+    for (const status of [408, 429, 500, 502, 503]) {
+      expect(await retryableAfter(refused(status)), `${status}`).to.equal(true);
+    }
+    expect(await retryableAfter(new UpstreamFailed("No.", { stage: "connect" }))).to.equal(true);
+    expect(await retryableAfter(new ForbiddenAddress("the loopback"))).to.equal(false);
+    expect(await retryableAfter(new Unavailable("Not now.", 1))).to.equal(true);
   });
 
   it("tells nothing of what went wrong within", async () => {

@@ -16,11 +16,16 @@ export class UpstreamFailed extends EngineFailed {
     message: string,
     { stage, status, retryAfterSeconds, cause }: { stage: Stage; status?: number } & FailureDetails,
   ) {
-    super(message, { cause, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+    super(message, { cause, retryAfterSeconds, lasting: isRefusal(status) });
     this.stage = stage;
     this.status = status;
   }
 }
+
+/** A refusal of what was asked, or of who asked; not one of now alone. */
+const isRefusal = (status = 0): boolean => status >= 400 && status < 500 && !passing.has(status);
+
+const passing: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;

@@ -32,10 +32,10 @@ export async function* eventStream(
 }
 
 /** What a listener is told of a failure midway. */
-export const streamError = (error: unknown): { message: string; retryable: boolean } => {
-  const answer = presentError(error);
-  return { message: answer.body.error.message, retryable: isRetryable(answer) };
-};
+export const streamError = (error: unknown): { message: string; retryable: boolean } => ({
+  message: presentError(error).body.error.message,
+  retryable: isRetryable(error),
+});
 
 const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 
