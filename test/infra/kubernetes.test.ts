@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { parse } from "yaml";
 import { settingNames } from "../../src/settings.ts";
-import { list, readYaml } from "./files.ts";
+import { list, read, readYaml } from "./files.ts";
 
 interface Manifest {
   readonly apiVersion: string;
@@ -35,6 +36,15 @@ interface PodSpec {
     readonly securityContext: object;
   }[];
   readonly securityContext: object;
+}
+
+interface Overlay {
+  readonly images: readonly { readonly name: string; readonly newTag: string }[];
+  readonly patches: readonly { readonly target: { readonly kind: string }; readonly patch: string }[];
+}
+interface Operation {
+  readonly op: string;
+  readonly path: string;
 }
 
 interface NetworkPolicySpec {
@@ -139,6 +149,22 @@ describe("the Kubernetes manifests", () => {
     expect(ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).to.have.members(
       named.map(({ name }) => name),
     );
+  });
+
+  it("are what the README's overlay replaces something of", () => {
+    const [, overlay = ""] = /```yaml\n(apiVersion: kustomize[^`]*)```/.exec(read("README.md")) ?? [];
+    const { images, patches } = parse(overlay) as Overlay;
+    expect(images.map(({ name, newTag }) => `${name}:${newTag}`)).to.deep.equal([
+      deployment().containers[0]?.image,
+    ]);
+    for (const { target, patch } of patches) {
+      expect(patch, "kustomize takes a patch that begins so for JSON").not.to.match(/^\[/);
+      for (const { op, path } of parse(patch) as Operation[]) {
+        const steps = path.split("/").slice(1);
+        const found = steps.reduce<unknown>((at, step) => Object(at)[step], ofKind(target.kind));
+        expect(op === "replace" && found, path).to.be.a("string");
+      }
+    }
   });
 
   it("run the image that compose builds", () => {
