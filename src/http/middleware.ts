@@ -25,7 +25,10 @@ export const followRequests =
     await followed.run(next);
   };
 
-/** One line a request: the route, never the address with what was asked in it. */
+/**
+ * One line a request: the route, never the address with what was asked in it. Balancers look at an instance's health every
+ * second or so: what went well is not worth a line of each.
+ */
 export const logRequests =
   (log: Logger): Middleware =>
   async (ctx, next) => {
@@ -34,8 +37,11 @@ export const logRequests =
     const aborted = ctx.res.destroyed;
     const status = aborted ? clientClosedRequest : ctx.status;
     const ms = Math.round(performance.now() - began);
-    log.info({ ...told(ctx), status, ms, ...(aborted && { aborted }) }, "request");
+    const level = isLook(ctx) && status === 200 ? "debug" : "info";
+    log[level]({ ...told(ctx), status, ms, ...(aborted && { aborted }) }, "request");
   };
+
+const isLook = ({ _matchedRoute: route }: Context): boolean => route?.startsWith("/health") ?? false;
 
 /** Nobody is sent it: what logs call a request whose client left before its answer. */
 const clientClosedRequest = 499;
