@@ -5,7 +5,11 @@ import { parseSelfHosted, type SelfHostedServers } from "./engines/self-hosted/s
 import { reasonOf } from "./reason.ts";
 import { BadS3Address, parseS3Address, type S3Address } from "./s3-address.ts";
 import type { TelemetrySettings } from "./telemetry/telemetry-settings.ts";
-import { readTelemetrySettings, telemetryVariables } from "./telemetry/telemetry-settings.ts";
+import {
+  readTelemetrySettings,
+  refuseLostEndpoints,
+  telemetryVariables,
+} from "./telemetry/telemetry-settings.ts";
 
 /** Everything that can be set, read from the environment once, here and nowhere else. */
 export interface Settings {
@@ -226,7 +230,7 @@ export const settingNames: readonly string[] = Object.keys(environment.shape);
 export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => {
   // An empty variable is one that is not set: that is how compose files and shells leave them out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const { success, data, error } = environment.safeParse(given);
+  const { success, data, error } = environment.superRefine(refuseLostEndpoints).safeParse(given);
   if (!success) {
     const issue = error.issues[0];
     throw new BadSetting(`${issue?.path.join(".")}: ${issue?.message}`);

@@ -51,8 +51,12 @@ export const telemetryVariables = {
   OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: protocol.default("http/protobuf"),
-  OTEL_TRACES_EXPORTER: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z
+    .string()
+    .regex(/^(none|(otlp|console|zipkin)(,(otlp|console|zipkin))*)$/, "must be otlp, console, zipkin or none")
+    .optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional(),
   OTEL_TRACES_SAMPLER: z
     .enum(samplers, `must be one of ${samplers.join(", ")}`)
     .default("parentbased_always_on"),
@@ -65,6 +69,23 @@ export const telemetryVariables = {
 };
 
 const variables = z.object(telemetryVariables);
+
+/** Over HTTP only a URL leads anywhere; over gRPC the SDK takes `host:port` as well. */
+export const refuseLostEndpoints = (given: z.output<typeof variables>, context: z.RefinementCtx): void => {
+  const common = given.OTEL_EXPORTER_OTLP_PROTOCOL;
+  const endpoints = [
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", common],
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", given.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? common],
+    ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", given.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL ?? common],
+  ] as const;
+  for (const [name, protocol] of endpoints) {
+    const address = given[name];
+    if (address === undefined || protocol === "grpc") continue;
+    if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
+      context.addIssue({ code: "custom", path: [name], message: "must be an http or https URL" });
+    }
+  }
+};
 
 /** A signal is sent when its exporter is named, or a place to send it to. */
 export const readTelemetrySettings = (

@@ -26,6 +26,11 @@ describe("what of telemetry is wanted", () => {
     expect(metrics.metrics).to.deep.equal(everything);
   });
 
+  it("goes to a host and a port without more over gRPC", () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+    expect(wanted(env).metrics).to.include({ protocol: "grpc" });
+  });
+
   for (const [sampler, sampling] of [
     ["always_on", { share: 1, parentBased: false }],
     ["always_off", { share: 0, parentBased: false }],
@@ -46,6 +51,10 @@ describe("what of telemetry is wanted", () => {
     ["OTEL_EXPORTER_OTLP_PROTOCOL", "thrift"],
     ["OTEL_METRICS_EXPORTER", "prometheus"],
     ["OTEL_CONFIG_FILE", "otel.yaml"],
+    ["OTEL_TRACES_EXPORTER", "jaeger"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "collector"],
+    ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "ftp://collector"],
   ] as const) {
     it(`is not guessed from ${name}=${value}`, () => {
       expect(() => readSettings({ [name]: value })).to.throw(BadSetting, new RegExp(`^${name}: [^\\n]+$`));
