@@ -13,7 +13,10 @@ export const registerUsageCommand: Register = (program, withServices) => {
     .command("usage <apiKey>")
     .description("what a key was served in a month, by day, engine and voice")
     .option("--month <yyyy-mm>", "the month (UTC); by default the current one, or that of --as-of")
-    .option("--as-of <time>", "what had happened by this date or time (UTC)")
+    .option(
+      "--as-of <time>",
+      "what had happened by this time (UTC); a date is its midnight, so its day is not in it",
+    )
     .action(async (apiKey: string, options: UsageOptions, command: Command) => {
       const request = { apiKey, month: options.month, asOf: options.asOf };
       print(command, await withServices(({ reportUsage }) => reportUsage(request)), usageText);
