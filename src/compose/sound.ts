@@ -51,8 +51,10 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
   const encoder = telemetry.encoder(ffmpegEncoder(host));
   const pipeline = telemetry.pipeline(
     createPipeline({
-      engines: ({ engine: code, websiteId = "" }) => {
+      engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = engineOf(code, websiteId);
+        // Of credentials that were replaced since, it would give its own sound to the address of the others'.
+        if (isPaid(code) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },
       encoder,

@@ -105,4 +105,38 @@ describe("a website's paid audio", () => {
       await allowing.close();
     }
   });
+
+  it("is not kept under the address of credentials that were replaced before it was begun", async () => {
+    const impatient = await serveHere({ ...providers.env, PROVIDER_FIRST_BYTE_MS: "1000" });
+    try {
+      const website = await registerWebsite(impatient.url);
+      const giveModel = (model: string) => give(impatient.url, website, "oai", { model });
+      await give(impatient.url, website, "msv");
+      await giveModel("tts-1");
+      const ids: unknown[] = [];
+      for (const [service, voiceName] of [
+        ["msv", "en-US-JennyNeural"],
+        ["oai", "alloy"],
+      ]) {
+        const voice = { name: `One by ${service}`, service, voiceName };
+        ids.push((await admin(impatient.url, "POST", "/system-voices", voice)).body.id);
+      }
+      const voice = { name: "Either", flag: "us", gender: "f", lang: "en-US", voiceIDs: ids };
+      await admin(impatient.url, "POST", "/voices", voice);
+
+      const text = "Whose sound is this?";
+      providers.msv.faults.next({ kind: "hang" });
+      const asked = providers.msv.requests.length + 1;
+      const waiting = synthesize(impatient.url, website, { text, voice: "Either" });
+      await providers.msv.seen(asked);
+      await giveModel("tts-1-hd");
+      expect((await waiting).status).to.equal(502);
+      await giveModel("tts-1");
+      const direct = { text, lang: "en-US", engine: "oai", name: "alloy" };
+      expect((await synthesize(impatient.url, website, direct)).headers.get("SVC-Cached")).to.equal("miss");
+      expect(String(providers.oai.requests.at(-1)?.body)).to.include('"tts-1"');
+    } finally {
+      await impatient.close();
+    }
+  });
 });
