@@ -1,4 +1,5 @@
 import type { ObjectName } from "./audio-store.ts";
+import { pieces } from "./broadcast.ts";
 import type { Clock } from "./clock.ts";
 import type { Take } from "./sound.ts";
 import type { Speaker, SpeakerOptions } from "./speaker.ts";
@@ -35,7 +36,7 @@ export const speakUnlessMade = async function* (
   } catch (error) {
     if (!(error instanceof MadeElsewhere)) throw error;
     onFound();
-    yield error.sound;
+    yield* pieces(error.sound);
   }
 };
 

@@ -67,7 +67,7 @@ describe("a sound that another instance makes while this one waits for its turn"
 
       const said = (text: string) =>
         takeOf(text, { engine: provider.code, voice: provider.voice, websiteId: "w-1" });
-      const [first, wanted] = [said("This comes first."), said("Both want this.")];
+      const [first, wanted] = [said("This comes first."), said("Both want this. ".repeat(20))];
 
       /** Begins to make something that holds the only turn here, until the gate opens. */
       const holdTheTurn = async () => {
@@ -101,7 +101,7 @@ describe("a sound that another instance makes while this one waits for its turn"
         expect(next.provenance).to.equal("miss");
       });
 
-      it("is heard from the store by who wanted it as a stream", async () => {
+      it("is heard from the store, piece by piece, by who wanted it as a stream", async () => {
         const { gate, held } = await holdTheTurn();
         const waiting = here.pipeline.stream([wanted], never);
         await inLine();
@@ -109,7 +109,10 @@ describe("a sound that another instance makes while this one waits for its turn"
         gate.open();
         const { provenance, audio } = await waiting;
         expect(provenance).to.equal("store");
-        expect(Buffer.concat(await collect(audio)).equals(made.bytes)).to.equal(true);
+        const heard = await collect(audio);
+        expect(Buffer.concat(heard).equals(made.bytes)).to.equal(true);
+        expect(heard.length).to.be.greaterThan(1);
+        expect(Math.max(...heard.map(({ length }) => length))).to.be.at.most(64 * 1024);
         await held;
         expect(upstream.requests).to.have.length(2);
       });
