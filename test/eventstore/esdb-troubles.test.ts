@@ -112,6 +112,26 @@ describe("EventStoreDB's client in trouble", () => {
     await aging.close();
   });
 
+  for (const prefixes of [[], ["rate-", "key-"]]) {
+    it(`goes on after an event that a scavenge has taken away, ${prefixes.length > 0 ? "filtered" : "unfiltered"}`, async () => {
+      const [key, ...rates] = eventsOf(5);
+      if (!key) throw new Error("there is no event");
+      await store.append("rate-1", rates.slice(0, 3), "none");
+      await store.append("key-1", [key], "none");
+      const [gone] = await told(store, { prefixes: ["rate-"] });
+      await store.setRetention("rate-1", { maxCount: 1 });
+      const { position } = await store.append("rate-1", rates.slice(3), 2);
+      node.scavenge();
+
+      const after = gone?.position ?? -1;
+      expect(await store.eventAt(after)).to.equal(undefined);
+      expect(ids(await told(store, { after, prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect(ids(await told(store, { prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect((await store.eventAt(position))?.id).to.equal(rates[3]?.id);
+      expect((await store.append("rate-1", [event()], 3)).revision).to.equal(4);
+    });
+  }
+
   it("recovers from a stream of appends that the server has ended with OK", async () => {
     await store.append("s", [event()], "none");
     node.faults.endBatchStreams();

@@ -15,6 +15,8 @@ export const openEventLog = ({ clock = Date.now, dataFile }: EventLogOptions = {
   const all: LoggedEvent[] = [];
   const streams = new Map<string, LoggedEvent[]>();
   const tombstones = new Set<string>();
+  /** Positions of events that a scavenge has taken away. */
+  const gaps = new Set<number>();
   const listeners = new Set<() => void>();
   const known = idempotency();
   let end = 0;
@@ -76,6 +78,30 @@ export const openEventLog = ({ clock = Date.now, dataFile }: EventLogOptions = {
     return kept.filter(({ created }) => created >= oldest);
   };
 
+  const indexAt = (position: number): number => {
+    let [low, high] = [0, all.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((all[middle]?.position ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+
+  const firstAt = (position: number): LoggedEvent | undefined => all[indexAt(position)];
+
+  /** A stream's last event always stays. */
+  const scavenge = (): void => {
+    const staying = new Set<LoggedEvent | undefined>();
+    for (const [stream, events] of streams) {
+      for (const event of [...visible(stream), events.at(-1)]) staying.add(event);
+    }
+    for (const event of all.splice(0)) {
+      if (staying.has(event)) all.push(event);
+      else gaps.add(event.position);
+    }
+  };
+
   return {
     all: all as readonly LoggedEvent[],
     append,
@@ -83,16 +109,14 @@ export const openEventLog = ({ clock = Date.now, dataFile }: EventLogOptions = {
     lastRevision,
     isTombstone: (stream: string): boolean => tombstones.has(stream),
     tombstone: (stream: string): void => void tombstones.add(stream),
+    /** Takes what retention hides out of $all too; what stays keeps its position. */
+    scavenge,
+    /** Whether reads of $all may begin there: an event is there, or was there before a scavenge. */
+    begins: (position: number): boolean => gaps.has(position) || firstAt(position)?.position === position,
     /** Where in `all` the first event of at least this position is. */
-    indexAt: (position: number): number => {
-      let [low, high] = [0, all.length];
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if ((all[middle]?.position ?? 0) < position) low = middle + 1;
-        else high = middle;
-      }
-      return low;
-    },
+    indexAt,
+    /** The first event of at least this position. */
+    firstAt,
     /** Forgets which ids it has seen, as a server does after so many bytes. */
     forgetIds: known.forget,
     onAppend: (listener: () => void): (() => void) => {

@@ -28,19 +28,20 @@ export const follow = async (
 ): Promise<void> => {
   const passes = filterOf(options);
   const checkpointEvery = checkpointInterval(options);
-  let next = startOf(log, options);
+  let after = startOf(log, options);
+  const next = (): LoggedEvent | undefined => log.firstAt(after + 1);
   let considered = 0;
   let live = false;
   await write(call, confirmation(randomUUID()));
   while (isOpen()) {
-    const event = log.all[next];
+    const event = next();
     if (event === undefined) {
       if (!live) await write(call, caughtUp());
       live = true;
-      if (next === log.all.length) await firstOf(call, [], log.onAppend);
+      if (next() === undefined) await firstOf(call, [], log.onAppend);
       continue;
     }
-    next += 1;
+    after = event.position;
     considered += 1;
     if (passes(event)) {
       noteTold();
@@ -52,10 +53,11 @@ export const follow = async (
   }
 };
 
+/** The position that it begins after, -1 for all there is. */
 const startOf = (log: EventLog, options: ReadReq.Options): number => {
   const all = options.getAll();
-  if (all?.hasEnd()) return log.all.length;
-  return all?.hasPosition() ? log.indexAt(Number(all.getPosition()?.getCommitPosition()) + 1) : 0;
+  if (all?.hasEnd()) return log.all.at(-1)?.position ?? -1;
+  return all?.hasPosition() ? Number(all.getPosition()?.getCommitPosition()) : -1;
 };
 
 const filterOf = (options: ReadReq.Options): ((event: LoggedEvent) => boolean) => {

@@ -34,6 +34,8 @@ export interface EsdbNode {
   readonly url: string;
   readonly port: number;
   readonly faults: Faults;
+  /** Takes what retention hides from streams out of $all too. */
+  scavenge(): void;
   /** Cuts what is open and ends; the data file stays. */
   close(): Promise<void>;
 }
@@ -75,6 +77,7 @@ export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<Esdb
     url: `esdb://${host}:${port}?tls=${options.tls !== undefined}`,
     port,
     faults: board.faults,
+    scavenge: log.scavenge,
     close: async () => {
       const closed = once(listener, "close");
       listener.close();

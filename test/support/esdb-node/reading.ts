@@ -60,7 +60,7 @@ const readAll = async (
   const wanted = options.getAll();
   const from = wanted?.hasPosition() ? Number(wanted.getPosition()?.getCommitPosition()) : undefined;
   const at = from === undefined ? (wanted?.hasEnd() ? log.all.length : 0) : log.indexAt(from);
-  if (from !== undefined && at < log.all.length && log.all[at]?.position !== from) {
+  if (from !== undefined && at < log.all.length && !log.begins(from)) {
     return void call.emit("error", exception("invalid-position", grpc.status.INVALID_ARGUMENT));
   }
   const count = Number(options.getCount());
