@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { serveLocally } from "../support/local-server.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const run = promisify(execFile);
@@ -79,4 +80,18 @@ describe("README", () => {
       await folder.remove();
     }
   }).timeout(120_000);
+
+  it("starts nothing with scripts/quickstart where something answers already", async () => {
+    const folder = await temporaryFolder();
+    const other = await serveLocally((_req, res) => res.end());
+    const env = { PATH: process.env.PATH, DATA_DIR: `${folder.path}/data`, PORT: new URL(other.url).port };
+    try {
+      const failure = await run("scripts/quickstart", { env }).catch((error) => error);
+      expect(failure).to.include({ code: 1 }).and.to.have.property("stderr").that.includes("another PORT");
+      expect(await readdir(env.DATA_DIR)).to.deep.equal([]);
+    } finally {
+      await other.close();
+      await folder.remove();
+    }
+  }).timeout(60_000);
 });
