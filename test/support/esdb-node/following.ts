@@ -28,7 +28,7 @@ export const follow = async (
 ): Promise<void> => {
   const passes = filterOf(options);
   const checkpointEvery = checkpointInterval(options);
-  let after = startOf(log, options);
+  let after = startOf(log, options, passes);
   const next = (): LoggedEvent | undefined => log.firstAt(after + 1);
   let considered = 0;
   let live = false;
@@ -53,11 +53,25 @@ export const follow = async (
   }
 };
 
-/** The position that it begins after, -1 for all there is. */
-const startOf = (log: EventLog, options: ReadReq.Options): number => {
+/**
+ * The position that it begins after, -1 for all there is. With a filter the first event that matches at or after the one
+ * asked for is passed over, as servers of 23.10 do it, whether it is the one at that position or not.
+ */
+const startOf = (
+  log: EventLog,
+  options: ReadReq.Options,
+  passes: (event: LoggedEvent) => boolean,
+): number => {
   const all = options.getAll();
   if (all?.hasEnd()) return log.all.at(-1)?.position ?? -1;
-  return all?.hasPosition() ? Number(all.getPosition()?.getCommitPosition()) : -1;
+  if (!all?.hasPosition()) return -1;
+  const asked = Number(all.getPosition()?.getCommitPosition());
+  if (!options.hasFilter()) return asked;
+  for (let index = log.indexAt(asked); index < log.all.length; index += 1) {
+    const event = log.all[index];
+    if (event && passes(event)) return event.position;
+  }
+  return asked;
 };
 
 const filterOf = (options: ReadReq.Options): ((event: LoggedEvent) => boolean) => {
