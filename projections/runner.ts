@@ -33,6 +33,8 @@ export interface RunnerOptions {
   readonly clock?: () => number;
   /** A snapshot is written after so many events. Default 50,000. */
   readonly snapshotEvery?: number;
+  /** How long the log may be out of reach before a start gives up; once started, it is followed for ever. Default 30 s. */
+  readonly startPatienceMs?: number;
   /** Told of what went wrong and is being mended. */
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
@@ -56,6 +58,7 @@ export const createProjectionRunner = ({
   trimmed = [],
   clock = Date.now,
   snapshotEvery = 50_000,
+  startPatienceMs = 30_000,
   onTrouble = () => {},
 }: RunnerOptions): ProjectionRunner => {
   const running = new Map(projections.map((projection) => [projection.name, startOf(projection)]));
@@ -64,6 +67,7 @@ export const createProjectionRunner = ({
   const ending = new AbortController();
   let position = beginning;
   let live = false;
+  let started = false;
   let downSince: number | undefined;
   let sound = true;
   let sinceSnapshot = 0;
@@ -132,11 +136,14 @@ export const createProjectionRunner = ({
         for await (const batch of store.subscribe({ after: position, prefixes, signal: ending.signal })) {
           apply(batch);
           wait = resubscribeMs.first;
-          if (batch.caughtUp) caughtUp();
+          if (!batch.caughtUp) continue;
+          started = true;
+          caughtUp();
         }
       } catch (error) {
         if (!(error instanceof EventStoreUnavailable)) throw stalled(error);
         onTrouble("the subscription to the event store broke off", error);
+        if (!started && downSince !== undefined && clock() - downSince >= startPatienceMs) throw error;
       }
       if (ending.signal.aborted) return;
       live = false;

@@ -68,7 +68,7 @@ export const startPatienceMs = 30_000;
 
 /**
  * Opens the log, beside whoever else has it open, and brings its views up to date.
- * @throws {EventStoreUnavailable} @throws {Unavailable}
+ * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} for a log that cannot be read to its end
  */
 export const composeCore = async (
   settings: Settings,
@@ -101,10 +101,11 @@ export const composeCore = async (
     trimmed: rate.prefixes,
     snapshots: keepSnapshots && !readOnly ? snapshots : { ...snapshots, save: noSnapshots.save },
     clock,
+    startPatienceMs,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
   opened.defer(runner.close);
-  await runner.start();
+  await underSetting("EVENT_STORE", runner.start());
   const quotas = runner.view(monthlyQuota);
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, warm: createWarmUsage({ store, quotas, clock }) }),

@@ -160,6 +160,24 @@ describe("the projection runner", () => {
     expect(runner.view(sums).get("sum-a")).to.deep.equal({ sum: 10, heard: 10 });
   });
 
+  it("gives up a start when the log is out of reach for longer than its patience", async () => {
+    await append(temporary.store, "sum-a", 1);
+    let now = 0;
+    const broken: EventStore = {
+      ...temporary.store,
+      // biome-ignore lint/correctness/useYield: a log that cannot be read
+      subscribe: async function* () {
+        now += 1_000;
+        throw new EventStoreUnavailable("damaged");
+      },
+    };
+    const failure = await start({ store: broken, clock: () => now, startPatienceMs: 2_000 }).catch(
+      (error) => error,
+    );
+    expect(failure).to.be.instanceOf(EventStoreUnavailable).with.property("message", "damaged");
+    expect(now).to.equal(3_000);
+  });
+
   it("rejects who waits for a position when it is closed, or when they give up", async () => {
     const runner = await start();
     const gone = runner.reached(1e9).catch((error) => error);
