@@ -33,7 +33,7 @@ import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { adminRoutes } from "../http/admin/routes.ts";
 import { createApp } from "../http/app.ts";
 import { audioRoutes } from "../http/audio.ts";
-import { renewTokens } from "../http/auth/renewal.ts";
+import { createRenewToken, renewTokens } from "../http/auth/renewal.ts";
 import { authRoutes } from "../http/auth/routes.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { bundleClient, clientScriptRoutes } from "../http/client-script.ts";
@@ -147,6 +147,7 @@ export const composeService = async (
   const clientOf = clientAddress(settings.trustProxy);
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
+  const renewToken = createRenewToken(accessTokens, names);
   const originsView = runner.view(verifiedOrigins);
   const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
   const speaking = {
@@ -184,7 +185,7 @@ export const composeService = async (
   const app = createApp({
     log,
     observer,
-    onEvery: [cors(apiCors, exposed), renewTokens(accessTokens, names), tellDeprecation(settings.publicUrl)],
+    onEvery: [cors(apiCors, exposed), renewTokens(renewToken), tellDeprecation(settings.publicUrl)],
     routes: [
       healthRoutes({ checkHealth, readiness }),
       audioRoutes({ fetchObject: sound.pipeline.fetch }),
@@ -194,7 +195,7 @@ export const composeService = async (
       synthesisRoutes({
         ...speaking,
         streaming,
-        streamAnswer: createStreamAnswer({ streaming, names }),
+        streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
         schema,
       }),
       socketRoutes(),

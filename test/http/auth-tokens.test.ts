@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Answered, ask, type ServedHere, serveHere } from "../support/served-here.ts";
+import { goodCredentials, serveProviders } from "../support/wire/providers.ts";
 
 type Headers = Record<string, string>;
 
@@ -222,6 +223,35 @@ describe("access tokens over HTTP", () => {
       service.time.now += half;
       expect(await statusOf(speak(headers))).to.equal(401);
       expect(await statusOf(speak({ Authorization: `Bearer ${renewed(answer)}` }))).to.equal(200);
+    });
+
+    it("with a stream, which is the caller's alone and has sent its head long before its end", async () => {
+      const providers = await serveProviders();
+      const streaming = await serveHere({ TOKEN_TTL_SECONDS: String(ttl), ...providers.env });
+      try {
+        const { id, apiKey, apiSecret } = await registerWebsite(streaming.url);
+        await admin(streaming.url, "PUT", `/websites/${id}/credentials/oai`, goodCredentials.oai);
+        const headers = { "X-API-Key": apiKey, "X-API-Secret": apiSecret };
+        const { text } = await ask(`${streaming.url}/v2/auth/refresh`, { method: "POST", headers });
+        streaming.time.now += half;
+        for (const stream of [true, false]) {
+          const answer = await fetch(`${streaming.url}/v2/text/synthesize`, {
+            method: "POST",
+            headers: {
+              Authorization: `Bearer ${JSON.parse(text).token}`,
+              "Content-Type": "application/json",
+              Accept: "text/event-stream",
+            },
+            body: JSON.stringify({ text: "Hello.", voice: "alloy", stream }),
+          });
+          expect(answer.headers.get("x-streaming")).to.equal(stream ? "sse" : "audio");
+          expect(claimsOf(answer.headers.get("x-svc-auth-renewed") ?? "")).to.include({ sub: apiKey });
+          await answer.arrayBuffer();
+        }
+      } finally {
+        await streaming.close();
+        await providers.close();
+      }
     });
 
     it("bound to what they were bound to", async () => {

@@ -4,6 +4,7 @@ import type { Context } from "koa";
 import type { Streaming, StreamKind, SynthesisStream } from "../../application/streaming.ts";
 import type { SynthesisPlan } from "../../application/synthesis.ts";
 import { formatKnobs } from "../../domain/prosody.ts";
+import type { RenewToken } from "../auth/renewal.ts";
 import type { HeaderNames } from "../header-names.ts";
 import { leaving } from "../middleware.ts";
 import { eventStream } from "./event-stream.ts";
@@ -20,7 +21,15 @@ export type StreamAnswer = (ctx: Context, plan: SynthesisPlan, kind: HttpStreamK
  * the audio itself, by a connection that breaks off, so that a cut never looks whole.
  */
 export const createStreamAnswer =
-  ({ streaming, names }: { streaming: Streaming; names: HeaderNames }): StreamAnswer =>
+  ({
+    streaming,
+    names,
+    renewToken,
+  }: {
+    streaming: Streaming;
+    names: HeaderNames;
+    renewToken: RenewToken;
+  }): StreamAnswer =>
   async (ctx, plan, kind) => {
     const { principal } = ctx.state.caller;
     const { requestId } = ctx.state;
@@ -35,6 +44,7 @@ export const createStreamAnswer =
       [names.prosodyApplied]: formatKnobs(stream.prosodyApplied),
       [names.cached]: stream.provenance,
     });
+    renewToken(ctx);
     ctx.respond = false; // A pipe of Koa's would read ahead, and costs half a millisecond before the first byte.
     try {
       await deliver(ctx.res, bodies[kind](stream), signal);

@@ -14,6 +14,7 @@ import {
   etag,
   limits,
   prosodyApplied,
+  renewal,
   requestId,
   streaming,
 } from "../headers.ts";
@@ -133,6 +134,7 @@ const answersToPost = (names: HeaderNames) => {
         ...whole.headers.shape,
         ...caching(day, fallback, "no-store"),
         ...z.object({ ...etag, ...acceptRanges }).partial().shape,
+        ...renewal(names),
         ...streaming,
       }),
       content: { ...whole.content, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
