@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, open, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
@@ -59,6 +59,23 @@ describe("the event store in one file", () => {
       const error = await expectUnavailable(() => openSqliteEventStore({ path }));
       expect(error.message).to.contain("newer");
     }));
+
+  for (const version of [0, 1, 2]) {
+    it(`refuses another program's database of version ${version} and leaves it as it is`, () =>
+      inFolder(async (folder) => {
+        const path = join(folder, "events.db");
+        const foreign = new DatabaseSync(path);
+        foreign.exec(`CREATE TABLE events (what TEXT); PRAGMA user_version = ${version}`);
+        foreign.close();
+        const before = await readFile(path);
+        for (const readOnly of [false, true]) {
+          const error = await expectUnavailable(() => openSqliteEventStore({ path, readOnly }));
+          expect(error.message).to.contain("another program's");
+        }
+        expect((await readFile(path)).equals(before)).to.equal(true);
+        expect(await readdir(folder)).to.deep.equal(["events.db"]);
+      }));
+  }
 
   it("tells reads and subscriptions that the file is corrupt", () =>
     inFolder(async (folder) => {

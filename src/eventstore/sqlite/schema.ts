@@ -49,6 +49,7 @@ export interface OpenDatabase {
 /** Opens the database for the writer: durable at every commit, with its tables. */
 export const openForWriting = (file: DatabaseFile): OpenDatabase =>
   opened(file, writerWaitMs, (db) => {
+    patiently(() => refuseForeign(db));
     const { journal_mode: mode } = patiently(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system cannot share a write-ahead log");
     db.exec(
@@ -64,6 +65,7 @@ export const openForWriting = (file: DatabaseFile): OpenDatabase =>
 export const openForReading = (file: DatabaseFile): OpenDatabase =>
   opened(file, readerWaitMs, (db) => {
     db.exec("PRAGMA query_only = ON");
+    refuseForeign(db);
     const found = versionOf(db);
     if (found === 0) throw new Error("the file holds no events");
     refuseNewer(found);
@@ -119,4 +121,18 @@ const refuseNewer = (found: number): void => {
   if (found > version) {
     throw new Error(`the database has schema ${found}, newer than ${version} which this release knows`);
   }
+};
+
+/** Ours are there from the first version on, and none before; read at one moment, as another process may be making them. */
+const tables = `
+  SELECT (SELECT user_version FROM pragma_user_version) AS found, count(*) AS held,
+    count(*) FILTER (WHERE name IN ('streams', 'events')) AS ours
+  FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+`;
+
+/** Before anything is changed. */
+const refuseForeign = (db: DatabaseSync): void => {
+  const { found, held, ours } = db.prepare(tables).get() as Record<"found" | "held" | "ours", number>;
+  if (found > version) return; // told otherwise
+  if (found === 0 ? held > 0 : ours < 2) throw new Error("the file is another program's database");
 };
