@@ -104,6 +104,7 @@ describe("streaming over HTTP", function () {
           });
           expect(open.headers).to.not.have.any.keys("content-length", "etag");
           const heard = await open.heard();
+          await service.kept();
           const response = await synthesize(service.url, website, asked);
           expect(response.headers.get("svc-cached")).to.be.oneOf(["memory", "store"]);
           const kept = await bytesOf(response);
@@ -163,6 +164,7 @@ describe("streaming over HTTP", function () {
   it("is a stream from memory and from the store as well, of the same bytes", async () => {
     const asked = { voice: voices.oai, format: "wav", text: freshText() };
     await (await stream(asked)).heard();
+    await service.kept();
     const whole = await bytesOf(await synthesize(service.url, website, asked));
     const requests = wire.oai.requests.length;
     for (const provenance of ["memory", "store"]) {

@@ -13,6 +13,8 @@ export interface RunningService {
   readonly pids: readonly number[];
   /** Every line that it has logged. */
   readonly log: readonly string[];
+  /** Resolves when whichever instance is asked next finds what was made so far. */
+  kept(): Promise<void>;
   /** SIGTERM, and wait for its end; answers with the exit code. */
   stop(): Promise<number | null>;
   /** kill -9, and wait for its end. */
@@ -52,6 +54,7 @@ export const startInstance = async (
     pid: child.pid ?? 0,
     pids: [child.pid ?? 0],
     log,
+    kept: async () => {},
     stop: () => end("SIGTERM"),
     kill: async () => void (await end("SIGKILL")),
   };

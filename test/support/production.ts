@@ -76,6 +76,11 @@ const balanced = async (instances: readonly RunningService[]): Promise<RunningSe
     get log() {
       return instances.flatMap(({ log }) => log);
     },
+    kept: async () => {
+      for (const url of instances.map(metricsUrl)) {
+        while ((await numberOf("voxledger_audio_store_pending_objects", url)) > 0) await delay(2);
+      }
+    },
     stop: async () => Math.max(...(await end((instance) => instance.stop())).map((code) => code ?? -1)),
     kill: async () => void (await end((instance) => instance.kill())),
   };
@@ -95,9 +100,11 @@ const level = async (metrics: readonly string[]): Promise<void> => {
   for (const url of metrics) while ((await position(url)) < furthest) await delay(2);
 };
 
-const position = async (metrics: string): Promise<number> => {
+const position = (metrics: string): Promise<number> => numberOf("voxledger_views_position", metrics);
+
+const numberOf = async (name: string, metrics: string): Promise<number> => {
   const text = await (await fetch(metrics)).text();
-  const [, value] = /^voxledger_views_position(?:\{[^}]*\})? (\S+)$/m.exec(text) ?? [];
-  if (value === undefined) throw new Error("there is no position among the metrics");
+  const [, value] = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text) ?? [];
+  if (value === undefined) throw new Error(`there is no ${name} among the metrics`);
   return Number(value);
 };
