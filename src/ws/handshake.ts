@@ -20,7 +20,7 @@ export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boo
   /^[+/0-9A-Za-z]{22}==$/.test(headers["sec-websocket-key"] ?? "");
 
 /**
- * What a handshake presents: headers as any request has them; or, where none can be set, an access token in the query,
+ * What a handshake presents: the headers of every request; or, where none can be set, an access token in the query,
  * which outranks the key alone.
  */
 export const handshakeCredentials = (request: IncomingMessage): Credentials => {

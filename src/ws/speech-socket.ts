@@ -33,7 +33,7 @@ export interface SpeechSocket extends Upgrade {
   drain(patienceMs: number): Promise<void>;
 }
 
-/** The longest text, each character written as 12 letters (`\uXXXX` twice), and what stands around it. */
+/** The longest text, each character written as 12 letters (a surrogate pair, both halves escaped), and what stands around it. */
 const messageBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
 /** How long a peer may take to answer our close, and, at the very end, to hear why it was cut off. */

@@ -131,7 +131,7 @@ interface Speech {
   readonly sent: { chunks: number; bytes: number };
 }
 
-/** Volume 0: a stream as any other, in which there is nothing to hear. */
+/** Volume 0: a stream with its beginning and its end, and nothing to hear between them. */
 const tellSilence = (outbox: Outbox, id: string, { takes: [take] }: SynthesisPlan): void => {
   const contentType = contentTypes[take.recipe.format];
   outbox.tell({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });

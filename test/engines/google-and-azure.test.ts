@@ -92,7 +92,6 @@ for (const provided of [google, azure]) {
       request: requestOf(provided),
       longText: provided.longText,
       unspeakable: " … \n — ",
-      deterministic: true,
       idle: () => wire.idle(),
       end: () => wire.close(),
     };

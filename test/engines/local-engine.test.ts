@@ -39,7 +39,6 @@ for (const voice of ["espeak:gmw/en-US+f3", "flite:slt", "flite:rms"]) {
       request: requestOf(voice),
       longText: `${sentence} `.repeat(40),
       unspeakable: " … \n — ",
-      deterministic: true,
       idle: () => until("no tool runs", () => host.stats().running === 0),
       end: () => host.close(),
     };

@@ -56,7 +56,6 @@ for (const provider of caredProviders) {
       request: requestOf(provider),
       longText: "The quick brown fox jumps over the lazy dog, and then it goes home. ".repeat(30),
       unspeakable: " … \n — ",
-      deterministic: true,
       idle: () => wire.idle(),
       end: () => wire.close(),
     };

@@ -106,6 +106,7 @@ describe("the Kubernetes manifests", () => {
       for (const [, wanted = ""] of value.matchAll(/\$\((\w+)\)/g)) expect(known).to.include(wanted);
       known.add(name);
     }
+    expect(known).to.not.be.empty;
   });
 
   it("lead to the service by paths that ingress-nginx takes", () => {

@@ -78,7 +78,6 @@ engineContract("observed", async () => {
     },
     longText: `${sentence} `.repeat(40),
     unspeakable: " … \n — ",
-    deterministic: true,
     idle: () => until("no tool runs", () => host.stats().running === 0),
     end: () => host.close(),
   };

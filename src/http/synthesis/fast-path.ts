@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 
 /**
  * For what is already known: a plain GET whose address was planned before and whose sound lies in memory
- * passes the same gate, the same ledger and the same presenter as any other, but neither router nor parser.
+ * passes the gate, the ledger and the presenter that all requests pass, but neither router nor parser.
  */
 export const createFastPath = ({
   gate,

@@ -44,7 +44,6 @@ engineContract("oai", async () => {
     request: requestOf(),
     longText: `${sentence} `.repeat(40),
     unspeakable: " … \n — ",
-    deterministic: true,
     idle: server.idle,
     end: server.close,
   };

@@ -30,7 +30,6 @@ engineContract("a self-hosted server", async () => {
     request: requestOf("openai:af_bella"),
     longText: `${sentence} `.repeat(40),
     unspeakable: " … \n — ",
-    deterministic: true,
     idle: server.idle,
     end: server.close,
   };

@@ -7,6 +7,7 @@ import {
   refusing,
   type SeenRequest,
   serveWire,
+  soundless,
   type WireServer,
   type WireServerOptions,
 } from "./wire-server.ts";
@@ -43,12 +44,7 @@ export const serveAzure = ({
         throw new Refused(refusal(404, "Resource not found."));
       },
       refusal,
-      empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
-      malformed: {
-        status: 200,
-        headers: { "Content-Type": "application/json" },
-        body: Buffer.from('{"not": "audio'),
-      },
+      ...soundless,
     }),
     options,
   );

@@ -7,6 +7,7 @@ import {
   refusing,
   type SeenRequest,
   serveWire,
+  soundless,
   type WireServer,
   type WireServerOptions,
 } from "./wire-server.ts";
@@ -41,12 +42,7 @@ export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> 
         throw new Refused(refusal(404, `Invalid URL (${asked})`));
       },
       refusal,
-      empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
-      malformed: {
-        status: 200,
-        headers: { "Content-Type": "application/json" },
-        body: Buffer.from('{"not": "audio'),
-      },
+      ...soundless,
     }),
     options,
   );

@@ -183,6 +183,16 @@ export const json = (status: number, value: unknown): WireAnswer => {
   };
 };
 
+/** Where a sound is the whole body: none of it, and something else. */
+export const soundless: Pick<WireProvider, "empty" | "malformed"> = {
+  empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
+  malformed: {
+    status: 200,
+    headers: { "Content-Type": "application/json" },
+    body: Buffer.from('{"not": "audio'),
+  },
+};
+
 /** Thrown by a provider that will not do what it is asked for. */
 export class Refused extends Error {
   readonly answer: WireAnswer;
