@@ -63,8 +63,9 @@ describe("audio on its way to a player", () => {
     for await (const _ of incoming.audio) break;
     await left.promise;
     await incoming.arrived;
-    incoming.push(piece());
-    incoming.end();
-    incoming.fail(new Error("too late"));
+    expect(() => incoming.push(piece())).not.to.throw();
+    expect(incoming.room()).to.equal(0);
+    expect(() => incoming.end()).not.to.throw();
+    expect(() => incoming.fail(new Error("too late"))).not.to.throw();
   });
 });
