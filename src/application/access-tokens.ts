@@ -23,6 +23,8 @@ export interface AccessTokens {
   renew(principal: Principal): AccessToken | undefined;
   /** What the token says, or undefined for one that was not minted here or is not valid now. */
   read(token: string): TokenClaims | undefined;
+  /** Whether the token was minted here, valid or not: one that has expired is no guess. */
+  isSigned(token: string): boolean;
 }
 
 /** Longer than any token minted here: what is longer is refused before any work. */
@@ -86,6 +88,7 @@ export const createAccessTokens = ({
       const hasBegun = claims.from <= now + leewaySeconds;
       return hasBegun && now < claims.exp ? claims : undefined;
     },
+    isSigned: (token) => signedClaims(token) !== undefined,
   };
 };
 

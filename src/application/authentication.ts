@@ -28,8 +28,8 @@ export type Credentials =
 export interface Authenticator {
   /**
    * Who it is. One form of credentials is looked at alone: a wrong secret or token is not made good by an origin.
+   * @throws {RateLimited} for a client with too many failed attempts, whatever its credentials
    * @throws {Unauthorized} saying no more than the form, whatever is wrong
-   * @throws {RateLimited} instead, for a client that has failed too often lately
    */
   authenticate(credentials: Credentials, client: string): Principal;
   /**
@@ -91,9 +91,18 @@ export const createAuthenticator = ({
     }
   };
 
+  /** Whether refused credentials are a failed attempt: a secret or a token that was not issued here. */
+  const isGuess = (credentials: Credentials): boolean =>
+    credentials.by === "secret" || (credentials.by === "token" && !accessTokens.isSigned(credentials.token));
+
   return {
-    authenticate: (credentials, client) =>
-      principalBy(credentials) ?? failedAttempts.refuse(client, refusals[credentials.by]),
+    authenticate: (credentials, client) => {
+      failedAttempts.requireRoom(client);
+      const principal = principalBy(credentials);
+      if (principal) return principal;
+      if (isGuess(credentials)) failedAttempts.count(client);
+      throw new Unauthorized(refusals[credentials.by]);
+    },
     recall: ({ apiKey, proof }) => {
       const key = findKey(keys, apiKey);
       if (!key || !stillHolds(proof, key)) throw new Unauthorized("The credentials were withdrawn.");

@@ -1,42 +1,47 @@
 import { LRUCache } from "lru-cache";
-import { RateLimited, Unauthorized } from "../domain/errors.ts";
+import { RateLimited } from "../domain/errors.ts";
 import { clientNetwork } from "./client-network.ts";
 
-/** Counts wrong credentials by client, whatever form they came in. */
+/**
+ * Throttles guessing. A failed attempt is a request that presents a secret or a token which this service never issued.
+ * A client that has made too many of them in the current minute (UTC) is refused until the minute ends, before its
+ * credentials are checked: otherwise a right guess would still be recognised.
+ *
+ * A client is an IPv4 address or an IPv6 /64, so everybody behind one NAT shares the fate of whoever guesses there. This
+ * is why nothing else counts: requests without credentials, a public key from an unverified origin, and tokens that
+ * have expired or were withdrawn are 401 and guess nothing.
+ */
 export interface FailedAttempts {
-  /** Counts a failure and refuses it. @throws {Unauthorized} @throws {RateLimited} instead, after too many */
-  refuse(client: string, message: string): never;
-  /** For what is costly to look at. @throws {RateLimited} when the client's next failure would be refused as such */
+  /** To be called before credentials are looked at. @throws {RateLimited} for a throttled client */
   requireRoom(client: string): void;
+  /** Counts a failed attempt. */
+  count(client: string): void;
 }
 
-/** Failures of one client in one minute that are answered as such. Right credentials pass all the same. */
+/** Failed attempts that a client may make in a minute. */
 export const maxFailuresPerMinute = 30;
+/** Memory is bounded: past this many clients the one that failed least recently is forgotten. */
 const maxClients = 50_000;
 const minuteMs = 60_000;
 
 export const createFailedAttempts = ({ clock }: { clock: () => number }): FailedAttempts => {
   const failures = new LRUCache<string, { minute: number; count: number }>({ max: maxClients });
-  const minuteNow = (): number => Math.floor(clock() / minuteMs);
+  const currentMinute = (): number => Math.floor(clock() / minuteMs);
 
-  const countOf = (client: string): number => {
-    const known = failures.get(clientNetwork(client));
-    return known?.minute === minuteNow() ? known.count : 0;
-  };
-
-  const tooMany = (): RateLimited => {
-    const secondsLeft = Math.ceil((minuteMs - (clock() % minuteMs)) / 1_000);
-    return new RateLimited("Too many failed attempts from this address.", "failures", secondsLeft);
+  const countOf = (network: string): number => {
+    const known = failures.get(network);
+    return known?.minute === currentMinute() ? known.count : 0;
   };
 
   return {
-    refuse: (client, message) => {
-      const count = countOf(client) + 1;
-      failures.set(clientNetwork(client), { minute: minuteNow(), count });
-      throw count <= maxFailuresPerMinute ? new Unauthorized(message) : tooMany();
-    },
     requireRoom: (client) => {
-      if (countOf(client) >= maxFailuresPerMinute) throw tooMany();
+      if (failures.size === 0 || countOf(clientNetwork(client)) < maxFailuresPerMinute) return;
+      const secondsLeft = Math.ceil((minuteMs - (clock() % minuteMs)) / 1_000);
+      throw new RateLimited("Too many failed attempts from this address.", "failures", secondsLeft);
+    },
+    count: (client) => {
+      const network = clientNetwork(client);
+      failures.set(network, { minute: currentMinute(), count: countOf(network) + 1 });
     },
   };
 };

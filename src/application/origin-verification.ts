@@ -2,10 +2,10 @@ import { z } from "zod";
 import {
   issueVerification,
   origin as originSchema,
+  unknownVerification,
   verifyOrigin,
   websiteDecider,
   websiteStream,
-  wrongVerification,
 } from "../domain/website.ts";
 import type { CommandContext, Execute } from "./commands.ts";
 import { newVerificationToken, type Random, websiteOfVerification } from "./identifiers.ts";
@@ -18,8 +18,9 @@ export interface NewVerification {
   readonly expiresAt: string;
 }
 
-export interface VerifiedOrigin {
-  readonly verified: true;
+/** `verified` is false for a token that was used, has expired or was issued for another origin. */
+export interface VerificationOutcome {
+  readonly verified: boolean;
   readonly origin: string;
 }
 
@@ -32,9 +33,9 @@ export interface OriginVerification {
   issue(websiteId: string, origin: string, context: CommandContext): Promise<NewVerification>;
   /**
    * Uses the token up: from here on the origin is the website's. Of several that present it at once, one succeeds.
-   * @throws {Unauthorized} for whatever is wrong with either
+   * @throws {Unauthorized} for an unknown token
    */
-  verify(presented: { token: string; origin: string }, requestId: string): Promise<VerifiedOrigin>;
+  verify(presented: { token: string; origin: string }, requestId: string): Promise<VerificationOutcome>;
 }
 
 const verificationMinutes = 15;
@@ -68,14 +69,19 @@ export const createOriginVerification = ({
   },
   verify: async ({ token, origin }, requestId) => {
     const websiteId = websiteOfVerification(token);
-    if (websiteId === undefined) throw wrongVerification();
+    if (websiteId === undefined) throw unknownVerification();
     const presented = { hash: hashSecret(token), origin };
+    let verified = false;
     await execute(
       websiteDecider,
       websiteStream(websiteId),
-      (website) => verifyOrigin(website, { ...presented, at: new Date(clock()).toISOString() }),
+      (website) => {
+        const events = verifyOrigin(website, { ...presented, at: new Date(clock()).toISOString() });
+        verified = events.length > 0; // after a conflict the last decision is the one that counts
+        return events;
+      },
       { actor: "system", requestId },
     );
-    return { verified: true, origin };
+    return { verified, origin };
   },
 });

@@ -20,11 +20,12 @@ export type WebsiteEvent =
   /** The token with this hash was presented from the origin: it is used up, and the origin is the website's. */
   | { readonly type: "OriginVerified"; readonly data: { hash: string; origin: string; at: string } };
 
-/** A token that is out, waiting to be presented from its origin. */
+/** An issued token: it proves one origin, once, until it expires. */
 export interface OriginVerification {
   readonly hash: string;
   readonly origin: string;
   readonly expiresAt: string;
+  readonly used?: true;
 }
 
 export interface RegisteredWebsite {
@@ -33,7 +34,7 @@ export interface RegisteredWebsite {
   readonly name: string;
   /** Whole origins, normalised: they are compared as they are. */
   readonly origins: readonly string[];
-  /** Neither used nor, as of the last one issued, expired. */
+  /** Pending ones, and the latest that were used or have expired, so that those are told from unknown ones. */
   readonly verifications: readonly OriginVerification[];
   readonly config: StoredConfig;
   readonly registeredAt: string;
@@ -65,10 +66,15 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
       return { ...website, origins: evolveOrigins(website.origins, event) };
     case "OriginVerificationIssued": {
       const { at, ...verification } = event.data;
-      return { ...website, verifications: [...unexpired(website, at), verification] };
+      const ended = website.verifications
+        .filter((each) => !isPending(each, at))
+        .slice(-maxEndedVerifications);
+      return { ...website, verifications: [...ended, ...pending(website, at), verification] };
     }
     case "OriginVerified": {
-      const verifications = website.verifications.filter(({ hash }) => hash !== event.data.hash);
+      const verifications = website.verifications.map((each) =>
+        each.hash === event.data.hash ? { ...each, used: true as const } : each,
+      );
       return { ...website, verifications, origins: evolveOrigins(website.origins, event) };
     }
     default:
@@ -121,8 +127,10 @@ export const changeOrigins = (
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
-/** At most so many tokens are out at once. */
+/** Tokens that may be pending at once. */
 export const maxVerifications = 20;
+/** Tokens that are remembered after their end; older ones are unknown. */
+export const maxEndedVerifications = 100;
 
 /** Lets whoever presents the token from the origin, once and before it expires, prove that it is the website's. */
 export const issueVerification = (
@@ -130,7 +138,7 @@ export const issueVerification = (
   { hash, origin, expiresAt, at }: OriginVerification & { at: string },
 ): WebsiteEvent[] => {
   const was = registered(website);
-  if (unexpired(was, at).length >= maxVerifications) {
+  if (pending(was, at).length >= maxVerifications) {
     throw new Conflict(
       `A website has at most ${maxVerifications} verifications under way: wait for one to end.`,
     );
@@ -139,21 +147,23 @@ export const issueVerification = (
   return [{ type: "OriginVerificationIssued", data: { hash, origin, expiresAt, at } }];
 };
 
-/** @throws {Unauthorized} for a token that is unknown, used or expired, or was issued for another origin */
+/**
+ * Nothing for a token that was used, has expired or was issued for another origin.
+ * @throws {Unauthorized} for an unknown token
+ */
 export const verifyOrigin = (
   website: Website,
   { hash, origin, at }: { hash: string; origin: string; at: string },
 ): WebsiteEvent[] => {
-  const issued = website.status === "absent" ? [] : unexpired(website, at);
-  if (!issued.some((verification) => verification.hash === hash && verification.origin === origin)) {
-    throw wrongVerification();
-  }
+  const issued = website.status === "absent" ? [] : website.verifications;
+  const verification = issued.find((each) => each.hash === hash);
+  if (!verification) throw unknownVerification();
+  if (verification.origin !== origin || !isPending(verification, at)) return [];
   return [{ type: "OriginVerified", data: { hash, origin, at } }];
 };
 
-/** Says the same, whatever is wrong. */
-export const wrongVerification = (): Unauthorized =>
-  new Unauthorized("The verification token is missing, wrong, used, expired or meant for another origin.");
+export const unknownVerification = (): Unauthorized =>
+  new Unauthorized("The verification token is missing or unknown.");
 
 /** Decides nothing, but that the website is there. @throws {NotFound} */
 export const requireWebsite = (website: Website): WebsiteEvent[] => {
@@ -168,8 +178,10 @@ export const registered = (website: Website): RegisteredWebsite => {
 };
 
 /** Times of one form (ISO 8601, UTC, milliseconds) compare as texts. */
-const unexpired = ({ verifications }: RegisteredWebsite, at: string): OriginVerification[] =>
-  verifications.filter(({ expiresAt }) => at < expiresAt);
+const isPending = ({ used, expiresAt }: OriginVerification, at: string): boolean => !used && at < expiresAt;
+
+const pending = ({ verifications }: RegisteredWebsite, at: string): OriginVerification[] =>
+  verifications.filter((each) => isPending(each, at));
 
 /** The same members in another order count as a change, which does no harm. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

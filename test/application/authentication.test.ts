@@ -31,42 +31,48 @@ const wrong: Record<Credentials["by"], Credentials> = {
 
 describe("failed authentication", () => {
   const time = { now: Date.parse(at) };
+  const accessTokens = createAccessTokens({ key: Buffer.alloc(32), ttlSeconds: 900, clock: () => time.now });
   const authenticatorOf = () =>
     createAuthenticator({
       keys: viewOf(new Map<string, Key>([[keyStream("k"), issued.reduce(evolveKey, initialKey())]])),
       websites: viewOf(new Map<string, Website>()),
-      accessTokens: createAccessTokens({ key: Buffer.alloc(32), ttlSeconds: 900, clock: () => time.now }),
+      accessTokens,
       failedAttempts: createFailedAttempts({ clock: () => time.now }),
     });
+  const tokenOf = (secretId: string): Credentials => {
+    const proof = { by: "secret", secretId } as const;
+    const { token } = accessTokens.issue({ apiKey: "k", websiteId: "w", plan: freePlan, proof });
+    return { by: "token", token, apiKey: undefined, origin: undefined };
+  };
 
-  it("is refused as such, and after too many as too many, until the minute is over", () => {
+  it("is a 401, and after too many guesses right credentials are refused too, until the minute ends", () => {
     const { authenticate } = authenticatorOf();
+    const guesses = [wrong.secret, wrong.token];
     for (let i = 0; i < maxFailuresPerMinute; i++) {
-      expect(() => authenticate(wrong.secret, "192.0.2.1")).to.throw(Unauthorized);
+      expect(() => authenticate(guesses[i % 2] as Credentials, "192.0.2.1")).to.throw(Unauthorized);
     }
-    expect(() => authenticate(wrong.secret, "192.0.2.1"))
-      .to.throw(RateLimited)
-      .with.include({ kind: "failures", retryAfterSeconds: 60 });
+    for (const credentials of [right, ...Object.values(wrong)]) {
+      expect(() => authenticate(credentials, "192.0.2.1"))
+        .to.throw(RateLimited)
+        .with.include({ kind: "failures", retryAfterSeconds: 60 });
+    }
+    expect(authenticate(right, "192.0.2.2")).to.include({ apiKey: "k", websiteId: "w" });
     time.now += 60_000;
-    expect(() => authenticate(wrong.secret, "192.0.2.1")).to.throw(Unauthorized);
-  });
-
-  it("is counted together, whatever form the credentials have", () => {
-    const { authenticate } = authenticatorOf();
-    const forms = Object.values(wrong);
-    for (let i = 0; i < maxFailuresPerMinute; i++) {
-      expect(() => authenticate(forms[i % forms.length] as Credentials, "192.0.2.1")).to.throw(Unauthorized);
-    }
-    for (const form of forms) expect(() => authenticate(form, "192.0.2.1")).to.throw(RateLimited);
-  });
-
-  it("keeps nobody out who comes with the right credentials, nor from another address", () => {
-    const { authenticate } = authenticatorOf();
-    for (let i = 0; i <= maxFailuresPerMinute; i++) {
-      expect(() => authenticate(wrong.secret, "192.0.2.1")).to.throw();
-    }
     expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k", websiteId: "w" });
-    expect(() => authenticate(wrong.secret, "192.0.2.2")).to.throw(Unauthorized);
+  });
+
+  it("is no guess for a signed token that has expired or was withdrawn, nor without a secret", () => {
+    const { authenticate } = authenticatorOf();
+    const expired = tokenOf("s");
+    expect(authenticate(expired, "192.0.2.1")).to.include({ apiKey: "k" });
+    time.now += 900_000;
+    const none: Credentials = { by: "origin", apiKey: undefined, origin: undefined };
+    for (const credentials of [expired, tokenOf("revoked"), wrong.origin, none]) {
+      for (let i = 0; i <= maxFailuresPerMinute; i++) {
+        expect(() => authenticate(credentials, "192.0.2.1")).to.throw(Unauthorized);
+      }
+    }
+    expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k" });
   });
 
   it("tells the same of a wrong secret and of a key that is not there", () => {

@@ -161,14 +161,18 @@ describe("authentication over HTTP", () => {
     });
   });
 
-  describe("throttles failures", () => {
+  describe("throttles guesses", () => {
+    const bearer = { Authorization: "Bearer wrong" };
     const wrongOf: Record<string, () => Promise<Answered>> = {
       "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),
-      "a wrong token": () => get({ Authorization: "Bearer wrong" }),
-      "a wrong origin": () => get({ ...key(), Origin: "https://evil.example" }),
-      "nothing at all": () => get({}),
+      "a wrong token": () => get(bearer),
+      "a wrong secret for v1": () =>
+        ask(`${service.url}/v1/text:synthesize?lang=en&text=x`, {
+          headers: { ...key(), "X-API-Secret": "wrong" },
+        }),
       "a wrong verification token": () =>
-        ask(`${service.url}/v2/auth/verify-origin`, { method: "POST", headers: { Origin: shop } }),
+        ask(`${service.url}/v2/auth/verify-origin`, { method: "POST", headers: { ...bearer, Origin: shop } }),
+      "a wrong admin token": () => ask(`${service.url}/admin/keys`, { headers: bearer }),
     };
     for (const [form, fail] of Object.entries(wrongOf)) {
       it(`of one address for a minute: ${form}`, async () => {
@@ -176,11 +180,28 @@ describe("authentication over HTTP", () => {
         for (let i = 0; i < 32; i++) statuses.push((await fail()).status);
         expect(statuses).to.deep.equal([...Array(30).fill(401), 429, 429]);
         expect((await fail()).headers).to.include({ "retry-after": "60" });
-        await isLetIn(pair());
+        expect((await get(pair())).status).to.equal(429);
+        expect((await admin(service.url, "GET", "/keys")).status).to.equal(429);
         service.time.now += 60_000;
         expect((await fail()).status).to.equal(401);
+        expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
+        await isLetIn(pair());
       });
     }
+
+    it("and nothing that guesses no secret: no credentials, an unverified origin, an expired token", async () => {
+      const expired = { Authorization: `Bearer ${await tokenFor(pair())}` };
+      service.time.now += 900_000;
+      const harmless = [{}, { ...key(), Origin: "https://evil.example" }, expired];
+      for (const headers of harmless) {
+        for (let i = 0; i < 31; i++) expect((await get(headers)).status).to.equal(401);
+      }
+      for (let i = 0; i < 31; i++) {
+        expect((await ask(`${service.url}/admin/keys`)).status).to.equal(401);
+        expect((await ask(`${service.url}/v2/auth/verify-origin`, { method: "POST" })).status).to.equal(401);
+      }
+      await isLetIn(pair());
+    });
 
     it("whatever forms they come in", async () => {
       for (let i = 0; i < 6; i++) for (const fail of Object.values(wrongOf)) await fail();

@@ -113,10 +113,11 @@ describe("the handshake of the streaming socket", () => {
       expect(error.message).to.include("invoice overdue");
     });
 
-    it("who has failed too often, and never who is right", async () => {
-      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused(connect());
-      const error = await isRefused(connect(), "RATE_LIMIT_EXCEEDED");
+    it("everybody at an address with too many failed attempts, whatever the credentials", async () => {
+      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused(connect({ token: "guessed" }));
+      const error = await isRefused(connect({}, website.headers), "RATE_LIMIT_EXCEEDED");
       expect(error).to.include({ retryable: true, retryAfterSeconds: 60 });
+      served.time.now += 60_000;
       await isLetIn(connect({}, website.headers));
     });
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AuditEntry } from "../../application/audit.ts";
 import type { CredentialsDetails } from "../../application/credentials.ts";
 import type { KeyDetails, NewKey, NewSecret } from "../../application/keys.ts";
-import type { NewVerification, VerifiedOrigin } from "../../application/origin-verification.ts";
+import type { NewVerification, VerificationOutcome } from "../../application/origin-verification.ts";
 import type { UsageReport } from "../../application/usage-report.ts";
 import type { NewWebsite, WebsiteDetails } from "../../application/websites.ts";
 import { type Plan, tiers } from "../../domain/plan.ts";
@@ -79,9 +79,11 @@ export const newVerification = z.object({
 
 /** What the site that presented it is answered. */
 export const verifiedOrigin = z.object({
-  verified: z.literal(true),
-  origin: z.string(),
-}) satisfies z.ZodType<VerifiedOrigin>;
+  verified: z.boolean().meta({
+    description: "False for a token that was used, has expired or was issued for another origin.",
+  }),
+  origin: z.string().meta({ description: "The request's `Origin`; empty without one." }),
+}) satisfies z.ZodType<VerificationOutcome>;
 
 export const credentialsDetails = z.object({
   engine: z.enum(paidEngines),

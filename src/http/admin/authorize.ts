@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Middleware } from "koa";
 import type { FailedAttempts } from "../../application/failed-attempts.ts";
-import { NotFound } from "../../domain/errors.ts";
+import { NotFound, Unauthorized } from "../../domain/errors.ts";
 import type { ClientAddress } from "../client-address.ts";
 
 export interface OperatorAccess {
@@ -13,15 +13,19 @@ export interface OperatorAccess {
 
 /**
  * Lets the operator in: `Authorization: Bearer` with ADMIN_TOKEN.
- * @throws {NotFound} @throws {Unauthorized} @throws {RateLimited} after too many wrong tokens
+ * @throws {NotFound} without ADMIN_TOKEN @throws {RateLimited} after too many failed attempts @throws {Unauthorized}
  */
 export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorAccess): Middleware => {
   const expected = adminToken === undefined ? undefined : digest(adminToken);
   return async (ctx, next) => {
     if (!expected) throw new NotFound("There is nothing under this address.");
-    const [, token = ""] = /^Bearer +(\S+)$/i.exec(ctx.get("Authorization")) ?? [];
+    const client = clientOf(ctx.req);
+    failedAttempts.requireRoom(client);
+    const { authorization } = ctx.req.headers;
+    const [, token = ""] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
     if (!timingSafeEqual(digest(token), expected)) {
-      failedAttempts.refuse(clientOf(ctx.req), "The admin token is missing or wrong.");
+      if (authorization !== undefined) failedAttempts.count(client);
+      throw new Unauthorized("The admin token is missing or wrong.");
     }
     await next();
   };

@@ -31,12 +31,15 @@ export const authRoutes = ({
 
   router.post("/verify-origin", async (ctx) => {
     const client = clientOf(ctx.req);
-    failedAttempts.requireRoom(client); // a look at the log is not to be had for guesses without end
-    const presented = { token: bearerOf(ctx.get("Authorization")), origin: ctx.get("Origin") };
-    ctx.set("Cache-Control", "no-store");
-    ctx.body = await originVerification.verify(presented, ctx.state.requestId).catch((error) => {
-      throw error instanceof Unauthorized ? failedAttempts.refuse(client, error.message) : error;
+    failedAttempts.requireRoom(client);
+    const { authorization, origin } = ctx.req.headers;
+    const presented = { token: bearerOf(authorization ?? ""), origin: origin ?? "" };
+    const outcome = await originVerification.verify(presented, ctx.state.requestId).catch((error) => {
+      if (error instanceof Unauthorized && authorization !== undefined) failedAttempts.count(client);
+      throw error;
     });
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = outcome;
   });
 
   return router;

@@ -3,12 +3,10 @@ import type { AccessTokens } from "../../application/access-tokens.ts";
 import type { Websites } from "../../application/websites.ts";
 import type { Gate } from "../gate.ts";
 import { authenticated } from "../middleware.ts";
-import { replyTagged, taggedJson } from "../tagged-json.ts";
 
 /**
  * `GET /v2/config`: the website's whole configuration, and a token for the requests that follow. Suspended keys may
- * read it. The tag is the configuration's alone, else no answer would ever be the same: who is answered 304 gets no
- * token with it and asks for one at `POST /v2/auth/refresh`.
+ * read it. Nothing may store it: a page that got a stored answer would start with an expired token.
  */
 export const configRoutes = ({
   gate,
@@ -23,9 +21,8 @@ export const configRoutes = ({
   router.get("/v2/config", authenticated(gate, { suspended: "allowed" }), (ctx) => {
     const { principal } = ctx.state.caller;
     const { config } = websites.get(principal.websiteId);
-    const { etag } = taggedJson(config);
-    const body = Buffer.from(JSON.stringify({ ...config, auth: accessTokens.issue(principal) }));
-    replyTagged(ctx, { body, etag });
+    ctx.set("Cache-Control", "no-store");
+    ctx.body = { ...config, auth: accessTokens.issue(principal) };
   });
   return router;
 };

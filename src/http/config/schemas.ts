@@ -9,4 +9,4 @@ export const WebsiteConfig = websiteConfig;
 export const AuthToken = z.object({ exp: z.int(), token: z.string() });
 
 /** The whole configuration, and a token for the requests that follow. */
-export const ConfigResponse = z.object({ ...websiteConfig.shape, auth: AuthToken.optional() });
+export const ConfigResponse = z.object({ ...websiteConfig.shape, auth: AuthToken });

@@ -5,7 +5,6 @@ import { AuthToken, ConfigResponse } from "../../config/schemas.ts";
 import type { Described } from "../described.ts";
 import { limits, noStore, renewal, requestId } from "../headers.ts";
 import { originOwner, websites } from "../security.ts";
-import { conditional, taggedAnswers } from "../tagged.ts";
 
 /** A website's configuration, its access tokens and the proof of its origins. */
 export const accessPaths = (described: Described): ZodOpenApiPathsObject => ({
@@ -14,11 +13,14 @@ export const accessPaths = (described: Described): ZodOpenApiPathsObject => ({
       operationId: "readConfig",
       tags: ["Access"],
       summary: "The website's configuration, and a token for the requests that follow",
-      description: "Suspended keys may read it. The tag is the configuration's: a 304 brings no token.",
+      description: "Suspended keys may read it. No cache keeps it, because it carries a token.",
       security: websites,
-      requestParams: { header: conditional },
       responses: {
-        ...taggedAnswers(described, ConfigResponse),
+        "200": {
+          description: "As it is now.",
+          headers: z.object({ ...requestId, ...limits, ...noStore, ...renewal(described.names) }),
+          content: { "application/json": { schema: ConfigResponse } },
+        },
         ...described.errorAnswers("counted", [401, 429, 500]),
       },
     },
@@ -55,7 +57,7 @@ export const accessPaths = (described: Described): ZodOpenApiPathsObject => ({
       },
       responses: {
         "200": {
-          description: "The origin is verified from here on.",
+          description: "Whether the token proves the origin. If so, the origin is verified from here on.",
           headers: z.object({ ...requestId, ...noStore }),
           content: { "application/json": { schema: verifiedOrigin } },
         },
