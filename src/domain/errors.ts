@@ -51,10 +51,10 @@ export class KeyIsSuspended extends ServiceError {
 /** Too many requests; `retryAfterSeconds` later the same request passes. */
 export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
-  readonly kind: "minute" | "burst" | "failures";
+  readonly kind: "minute" | "burst" | "failures" | "sockets";
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, kind: "minute" | "burst" | "failures", retryAfterSeconds: number) {
+  constructor(message: string, kind: RateLimited["kind"], retryAfterSeconds: number) {
     super(message);
     this.kind = kind;
     this.retryAfterSeconds = retryAfterSeconds;

@@ -93,16 +93,18 @@ export const presentError = (error: unknown): ErrorAnswer => {
   if (error instanceof PayloadTooLarge) return answer(413, "PAYLOAD_TOO_LARGE", error);
   if (error instanceof TooSlow) return answer(408, "REQUEST_TIMEOUT", error);
   if (error instanceof UpgradeRequired) {
-    return answer(426, "UPGRADE_REQUIRED", error, { Upgrade: "websocket", Connection: "Upgrade" });
+    return answer(426, "UPGRADE_REQUIRED", error, upgradeHeaders);
   }
   if (error instanceof HeadersTooLarge) return answer(431, "REQUEST_HEADER_FIELDS_TOO_LARGE", error);
   if (error instanceof RangeNotSatisfiable) {
     return answer(416, "RANGE_NOT_SATISFIABLE", error, { "Content-Range": `bytes */${error.size}` });
   }
   if (error instanceof RateLimited) {
-    const code = error.kind === "burst" ? "BURST_RATE_LIMIT_EXCEEDED" : "RATE_LIMIT_EXCEEDED";
     const limits = error.kind === "failures" ? failureLimits : {};
-    return answer(429, code, error, { ...limits, ...retryAfter(error.retryAfterSeconds) });
+    return answer(429, rateLimitCodes[error.kind], error, {
+      ...limits,
+      ...retryAfter(error.retryAfterSeconds),
+    });
   }
   if (error instanceof EngineFailed)
     return answer(502, undefined, error, retryAfter(error.retryAfterSeconds));
@@ -111,6 +113,16 @@ export const presentError = (error: unknown): ErrorAnswer => {
   }
   return answer(500, "INTERNAL_ERROR", { message: "Something went wrong on our side." });
 };
+
+const rateLimitCodes: Readonly<Record<RateLimited["kind"], string>> = {
+  minute: "RATE_LIMIT_EXCEEDED",
+  failures: "RATE_LIMIT_EXCEEDED",
+  burst: "BURST_RATE_LIMIT_EXCEEDED",
+  sockets: "TOO_MANY_SOCKETS",
+};
+
+/** The version is named for clients that ask for another one (RFC 6455, section 4.4). */
+const upgradeHeaders = { Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" };
 
 /** Whether the error is the service's own fault and belongs in the log with its stack. */
 export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;

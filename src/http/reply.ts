@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type { Answer } from "./audio-body.ts";
 import { type ErrorAnswer, presentError } from "./errors.ts";
@@ -40,21 +39,6 @@ export const sendError = (
     body,
   });
   return answer;
-};
-
-/** An error as a whole answer, for a connection that has none under way and ends with it. */
-export const wholeAnswer = (error: unknown): string => {
-  const { status, headers, body } = presentError(error);
-  const json = JSON.stringify(body);
-  const head = {
-    ...headers,
-    "X-Request-Id": randomUUID(),
-    "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": Buffer.byteLength(json),
-    Connection: "close",
-  };
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`;
 };
 
 const jsonHeaders = (body: Buffer): Record<string, string> => ({

@@ -11,7 +11,8 @@ import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../domain/errors.ts";
 import { type ErrorAnswer, HeadersTooLarge, TooSlow } from "./errors.ts";
-import { sendError, wholeAnswer } from "./reply.ts";
+import { refuseConnection } from "./refuse-connection.ts";
+import { sendError } from "./reply.ts";
 import type { FastPath } from "./synthesis/fast-path.ts";
 
 /** Takes over connections that leave HTTP. */
@@ -112,15 +113,10 @@ const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void =>
   if (refused.has(socket)) return; // told once for each chunk that still comes
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   refused.add(socket);
-  socket.end(wholeAnswer(unreadable(error.code)));
-  // Its sender can read the answer only while what it still sends is taken.
-  socket.resume();
-  const late = setTimeout(() => socket.destroy(), lingerMs).unref();
-  socket.once("close", () => clearTimeout(late));
+  refuseConnection(socket, unreadable(error.code));
 };
 
 const refused = new WeakSet<Socket>();
-const lingerMs = 5_000;
 
 const unreadable = (code: string | undefined): Error => {
   if (code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge();

@@ -3,25 +3,28 @@ import type { Authenticator } from "../application/authentication.ts";
 import type { Principal } from "../application/principal.ts";
 import type { RateLimiter } from "../application/rate-limiter.ts";
 import type { ClientAddress } from "../http/client-address.ts";
-import { requireAdmission } from "../http/gate.ts";
+import { type Caller, limitHeaders, requireAdmission } from "../http/gate.ts";
 import { handshakeCredentials } from "./handshake.ts";
 
-/** A caller on a socket of its own. */
+/** An authenticated caller on a socket of its own. */
 export interface Guest {
   readonly apiKey: string;
   /**
-   * The caller as it stands now, let in for one more request. A token's time does not end a socket that it opened; the
-   * secret or the origin that it was minted by does, when it is withdrawn.
+   * Admits one more request of the caller as it stands now. A socket outlives the token that it was opened with, but not
+   * the secret or the origin that the token was minted from.
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;
 }
 
-/**
- * What every handshake passes, and counts as one request.
- * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
- */
-export type Admission = (handshake: IncomingMessage) => Guest;
+/** The decision about one handshake; `headers` are the rate-limit headers, present once the key is known. */
+export type Decision = { readonly headers: Readonly<Record<string, string>> } & (
+  | { readonly guest: Guest; readonly refusal?: undefined }
+  | { readonly refusal: unknown; readonly guest?: undefined }
+);
+
+/** Authenticates a handshake and counts it as one request. Never throws. */
+export type Admission = (handshake: IncomingMessage) => Decision;
 
 export const createAdmission = ({
   authenticator,
@@ -32,16 +35,27 @@ export const createAdmission = ({
   limiter: RateLimiter;
   clientOf: ClientAddress;
 }): Admission => {
-  const letIn = (principal: Principal, client: string): Principal => {
-    requireAdmission({ principal, admission: limiter.admit(principal.apiKey, principal.plan, client) });
-    return principal;
-  };
+  const counted = (principal: Principal, client: string): Caller => ({
+    principal,
+    admission: limiter.admit(principal.apiKey, principal.plan, client),
+  });
+
   return (handshake) => {
-    const client = clientOf(handshake);
-    const principal = letIn(authenticator.authenticate(handshakeCredentials(handshake), client), client);
-    return {
-      apiKey: principal.apiKey,
-      admit: () => letIn(authenticator.recall(principal), client),
-    };
+    let headers: Record<string, string> = {};
+    try {
+      const client = clientOf(handshake);
+      const caller = counted(authenticator.authenticate(handshakeCredentials(handshake), client), client);
+      headers = limitHeaders(caller.admission);
+      requireAdmission(caller);
+      const { principal } = caller;
+      const admit = (): Principal => {
+        const again = counted(authenticator.recall(principal), client);
+        requireAdmission(again);
+        return again.principal;
+      };
+      return { guest: { apiKey: principal.apiKey, admit }, headers };
+    } catch (refusal) {
+      return { refusal, headers };
+    }
   };
 };

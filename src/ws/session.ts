@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import type { Principal } from "../application/principal.ts";
 import { KeyIsSuspended, Unauthorized, Unavailable } from "../domain/errors.ts";
+import { closeCodes, closeReason } from "./close.ts";
 import { createInbox } from "./inbox.ts";
 import { createLiveness, type Patience } from "./liveness.ts";
 import { type ClientMessage, readMessage } from "./messages.ts";
@@ -34,22 +35,13 @@ export interface SessionOptions {
   readonly now?: () => number;
 }
 
-/** Close codes (RFC 6455, section 7.4.1, and its registry). */
-export const closeCodes = {
-  normal: 1000,
-  goingAway: 1001,
-  refused: 1008,
-  restart: 1012,
-  later: 1013,
-} as const;
-
 export const openSession = (options: SessionOptions): Session => {
   const { socket, admit, speaking, streamsAtMost, patience, log, now = () => performance.now() } = options;
   const began = now();
   const closed = Promise.withResolvers<void>();
   const liveness = createLiveness(patience, now);
   let draining = false;
-  let closing: number | undefined;
+  let closing: { readonly code: number; readonly reason?: string } | undefined;
   let pingedAt = began;
 
   const outbox = createOutbox(socket, {
@@ -66,7 +58,8 @@ export const openSession = (options: SessionOptions): Session => {
     try {
       return admit();
     } catch (error) {
-      if (error instanceof Unauthorized || error instanceof KeyIsSuspended) close(closeCodes.refused);
+      if (error instanceof Unauthorized || error instanceof KeyIsSuspended)
+        close(closeCodes.refused, closeReason(error.message));
       throw error;
     }
   };
@@ -97,15 +90,15 @@ export const openSession = (options: SessionOptions): Session => {
     }
   });
 
-  /** What was begun is heard to its end all the same, and the reader has its time to take it. */
-  const close = (code: number): void => {
-    closing ??= code;
-    queueMicrotask(closeWhenDone); // after whoever calls has said why
+  /** Closes the socket once the syntheses under way have ended and the client has read them. */
+  const close = (code: number, reason?: string): void => {
+    closing ??= { code, ...(reason !== undefined && { reason }) };
+    queueMicrotask(closeWhenDone); // after the caller has sent the error that explains it
   };
   const closeWhenDone = (): void => {
     if (closing === undefined || syntheses.count > 0 || !outbox.isEmpty()) return;
     socket.resume(); // a paused socket would never read the answer
-    socket.close(closing);
+    socket.close(closing.code, closing.reason);
   };
 
   /** One for each third of the time that a silent peer is given. */
@@ -141,7 +134,7 @@ export const openSession = (options: SessionOptions): Session => {
     },
     breakOff: () => {
       draining = true;
-      closing = closeCodes.restart;
+      closing = { code: closeCodes.restart };
       syntheses.breakOff(goingDown);
       closeWhenDone();
     },
@@ -150,8 +143,8 @@ export const openSession = (options: SessionOptions): Session => {
   };
 };
 
-/** What is told to whoever comes, or is cut off, while the service ends. */
-export const goingDown = new Unavailable("The service is about to end: connect again.", 1);
+/** Refuses what arrives, and ends what is under way, while the service shuts down. */
+export const goingDown = new Unavailable("The service is shutting down: connect again.", 1);
 
 /** The code alone: what goes wrong with a socket is the peer's doing, and its stack tells nothing. */
 const codeOf = (error: Error): unknown => ("code" in error ? error.code : undefined);

@@ -1,15 +1,18 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
-import { Invalid, Unavailable } from "../domain/errors.ts";
-import { wholeAnswer } from "../http/reply.ts";
+import { Invalid, RateLimited } from "../domain/errors.ts";
+import { isOurFault } from "../http/errors.ts";
+import { refuseConnection } from "../http/refuse-connection.ts";
 import type { Upgrade } from "../http/server.ts";
-import type { Admission, Guest } from "./admission.ts";
+import type { Admission, Decision, Guest } from "./admission.ts";
+import { ExplainedWebSocket } from "./close.ts";
 import { isHandshake, streamPath } from "./handshake.ts";
-import { closeCodes, goingDown, openSession, type Session } from "./session.ts";
+import { goingDown, openSession, type Session } from "./session.ts";
 import type { Speaking } from "./syntheses.ts";
-import { isUnexpected, SocketRefusal, toldError } from "./told-error.ts";
 
 export interface SocketLimits {
   /** Sockets that a key may have open at once. */
@@ -36,11 +39,11 @@ export interface SpeechSocket extends Upgrade {
 /** The longest text, each character written as 12 letters (a surrogate pair, both halves escaped), and what stands around it. */
 const messageBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
-/** How long a peer may take to answer our close, and, at the very end, to hear why it was cut off. */
+/** How long a peer may take to answer a close frame, and, when the process ends, to receive the last one. */
 const closingMs = 5_000;
 const farewellMs = 500;
-/** Sockets that were refused and are not closed yet. */
-const refusedAtMost = 100;
+/** When a client whose key has too many sockets open should try again. */
+const socketsRetrySeconds = 10;
 
 export const createSpeechSocket = ({
   enter,
@@ -56,37 +59,33 @@ export const createSpeechSocket = ({
   const server = new WebSocketServer(optionsOf(limits));
   const sessions = new Map<string, Set<Session>>();
   const all = (): Session[] => [...sessions.values()].flatMap((ofKey) => [...ofKey]);
-  const refused = new Set<WebSocket>();
+  const acceptHeaders = new WeakMap<IncomingMessage, Headers>();
   let draining = false;
 
-  // What is left for it to find wrong is a list of subprotocols that is none.
-  server.on("wsClientError", (_error, socket) => {
-    socket.end(wholeAnswer(new Invalid([{ path: [], message: "The handshake cannot be read." }])));
+  server.on("headers", (lines, handshake) => {
+    for (const [name, value] of Object.entries(acceptHeaders.get(handshake) ?? {}))
+      lines.push(`${name}: ${value}`);
+  });
+  // `isHandshake` has checked everything but the syntax of the list of subprotocols.
+  server.on("wsClientError", (_error, connection, handshake) => {
+    const invalid = new Invalid([{ path: [], message: "The handshake cannot be read." }]);
+    refuse(connection, invalid, acceptHeaders.get(handshake) ?? {});
   });
 
-  /** The guest, or what it is refused by. */
-  const received = (handshake: IncomingMessage): Guest | Error => {
-    try {
-      if (draining) throw goingDown;
-      const guest = enter(handshake);
-      if ((sessions.get(guest.apiKey)?.size ?? 0) >= limits.socketsPerKey)
-        throw tooMany(limits.socketsPerKey);
-      return guest;
-    } catch (error) {
-      return error as Error;
-    }
+  const decide = (handshake: IncomingMessage): Decision => {
+    if (draining) return { refusal: goingDown, headers: {} };
+    const decision = enter(handshake);
+    const { guest, headers } = decision;
+    const isFull = guest && (sessions.get(guest.apiKey)?.size ?? 0) >= limits.socketsPerKey;
+    return isFull ? { refusal: tooMany(limits.socketsPerKey), headers } : decision;
   };
 
-  /** A browser cannot see the status of a handshake: it is let in to hear why not. */
-  const refuse = (socket: WebSocket, error: Error): void => {
-    refused.add(socket);
-    socket.once("close", () => refused.delete(socket));
-    socket.on("error", () => {}); // whatever else is wrong with it, it is closing
-    const told = toldError(error);
-    if (isUnexpected(error)) log.error({ err: error }, "failed");
-    log.info({ route: streamPath, code: told.code }, "socket refused");
-    socket.send(JSON.stringify(told));
-    socket.close(closeCodeFor(error));
+  /** In HTTP, before any socket opens: clients reset their reconnect counters when one does. */
+  const refuse = (connection: Duplex, error: unknown, headers: Headers): void => {
+    const answer = refuseConnection(connection, error, headers);
+    const about = { route: streamPath, requestId: headers["X-Request-Id"] };
+    if (isOurFault(answer)) log.error({ ...about, err: error }, "failed");
+    log.info({ ...about, status: answer.status, code: answer.body.error.code }, "handshake refused");
   };
 
   const open = (socket: WebSocket, { apiKey, admit }: Guest): void => {
@@ -109,15 +108,11 @@ export const createSpeechSocket = ({
   return {
     accepts: isHandshake,
     take: (handshake, connection, head) => {
-      const guest = received(handshake);
-      const isRefused = guest instanceof Error;
-      if (isRefused && refused.size >= refusedAtMost) {
-        connection.on("error", () => connection.destroy());
-        return void connection.end(wholeAnswer(new Unavailable("Too many handshakes fail at once.", 1)));
-      }
-      server.handleUpgrade(handshake, connection, head, (socket) =>
-        isRefused ? refuse(socket, guest) : open(socket, guest),
-      );
+      const { guest, refusal, headers: limits } = decide(handshake);
+      const headers = { "X-Request-Id": randomUUID(), ...limits };
+      if (!guest) return refuse(connection, refusal, headers);
+      acceptHeaders.set(handshake, headers);
+      server.handleUpgrade(handshake, connection, head, (socket) => open(socket, guest));
     },
     drain: async (patienceMs) => {
       draining = true;
@@ -128,7 +123,6 @@ export const createSpeechSocket = ({
         for (const session of there) session.breakOff();
         await endsWithin(ended, farewellMs);
       }
-      for (const socket of refused) socket.terminate();
       for (const session of there) session.terminate();
       await endsWithin(ended, farewellMs);
       clearInterval(looking);
@@ -143,8 +137,11 @@ interface MoreOptions {
   readonly maxBufferedChunks: number;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 const optionsOf = ({ maxTextCharacters }: SocketLimits): ServerOptions & MoreOptions => ({
   noServer: true,
+  WebSocket: ExplainedWebSocket,
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: messageBytes(maxTextCharacters),
@@ -157,15 +154,12 @@ const optionsOf = ({ maxTextCharacters }: SocketLimits): ServerOptions & MoreOpt
 
 const look = (session: Session): void => session.look();
 
-const closeCodeFor = (error: Error): number => {
-  if (error === goingDown) return closeCodes.restart;
-  return error instanceof SocketRefusal ? closeCodes.later : closeCodes.refused;
-};
-
-const tooMany = (atMost: number): SocketRefusal =>
-  new SocketRefusal(`The key has ${atMost} sockets open, the most there may be.`, "TOO_MANY_SOCKETS", {
-    retryable: true,
-  });
+const tooMany = (atMost: number): RateLimited =>
+  new RateLimited(
+    `The key has ${atMost} sockets open, the maximum: close one or try again later.`,
+    "sockets",
+    socketsRetrySeconds,
+  );
 
 const endsWithin = async (end: Promise<unknown>, ms: number): Promise<boolean> => {
   const over = new AbortController();

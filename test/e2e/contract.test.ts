@@ -26,6 +26,12 @@ const report = {
   voices: [{ name: "espeak", lang: "en-GB", voiceURI: "urn:espeak", localService: true }],
   timestamp: "2026-11-21T08:00:00Z",
 };
+const handshake = {
+  Connection: "Upgrade",
+  Upgrade: "websocket",
+  "Sec-WebSocket-Version": "13",
+  "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
 const oversized = JSON.stringify({ text: "x".repeat(1_100_000) });
 
 describe("the description", function () {
@@ -96,8 +102,8 @@ describe("the description", function () {
   const requestsOfWebsites = (): Sent[] =>
     operationsOf(document)
       .filter(({ operation }) => operation.security?.some((scheme) => "apiSecret" in scheme))
-      .filter(({ operation }) => !("101" in operation.responses))
-      .map(({ method, path }) => {
+      .map(({ method, path, operation }) => {
+        if ("101" in operation.responses) return { method, path, headers: handshake };
         const query = path.startsWith("/v1") ? `?${legacy}` : `?${spoken}`;
         const filled = path.replace("{lang}", "en-GB").replace("{name}", "UK%20English%20Female");
         const body = path.endsWith("/report") ? report : { voice: "UK English Female", text: "x" };
@@ -187,6 +193,7 @@ describe("the description", function () {
     it("GET /v2/text/stream, before and after its handshake", async () => {
       const sent = { method: "GET", path: "/v2/text/stream" };
       await get(426, sent.path, {});
+      await get(400, sent.path, { ...handshake, ...authorize(website), "Sec-WebSocket-Protocol": "a,,b" });
       const client = await openClient(service.url.replace("http", "ws") + sent.path, {
         headers: authorize(website),
       });

@@ -23,7 +23,7 @@ export interface Client {
   expect<T extends (ServerMessage | Frame)["type"]>(
     type: T,
   ): Promise<Extract<ServerMessage | Frame, { type: T }>>;
-  readonly closed: Promise<number>;
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   /** Closes it, and waits until it is closed. */
   close(): Promise<void>;
 }
@@ -38,8 +38,8 @@ export const openClient = async (url: string, options: ClientOptions = {}): Prom
     if (ask) ask(message);
     else come.push(message);
   });
-  const closed = Promise.withResolvers<number>();
-  webSocket.once("close", (code) => closed.resolve(code));
+  const closed = Promise.withResolvers<{ code: number; reason: string }>();
+  webSocket.once("close", (code, reason) => closed.resolve({ code, reason: String(reason) }));
   const [[{ headers }]] = await Promise.all([once(webSocket, "upgrade"), once(webSocket, "open")]);
   webSocket.on("error", () => {});
   const next = (): Promise<ServerMessage | Frame> =>

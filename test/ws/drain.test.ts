@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { type Client, openClient } from "./client.ts";
 import { openRaw } from "./raw-client.ts";
+import { shakeHands } from "./refused-handshake.ts";
 import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
 import type { Performance } from "./stage.ts";
 
@@ -30,7 +31,7 @@ describe("the end of the streaming socket", () => {
 
   it("closes sockets on which nothing is under way, at once", async () => {
     await served.socket.drain(60_000);
-    expect(await client.closed).to.equal(1001);
+    expect(await client.closed).to.include({ code: 1001 });
   });
 
   it("lets what is under way be heard to its end, and begins nothing more", async () => {
@@ -44,7 +45,7 @@ describe("the end of the streaming socket", () => {
     await client.expect("frame");
     performance.end();
     expect(await client.expect("stream_end")).to.include({ id });
-    expect(await client.closed).to.equal(1001);
+    expect(await client.closed).to.include({ code: 1001 });
     await drained;
   });
 
@@ -52,7 +53,7 @@ describe("the end of the streaming socket", () => {
     const { id, performance } = await begin();
     const drained = served.socket.drain(1);
     expect(await client.expect("error")).to.include({ id, code: "UNAVAILABLE", retryable: true });
-    expect(await client.closed).to.equal(1012);
+    expect(await client.closed).to.include({ code: 1012 });
     await drained;
     await performance.left;
   });
@@ -68,12 +69,13 @@ describe("the end of the streaming socket", () => {
     deaf.socket.destroy();
   });
 
-  it("refuses who comes now, to come again", async () => {
+  it("answers a handshake with 503 and Retry-After while it drains", async () => {
     const { performance } = await begin();
     const drained = served.socket.drain(60_000);
-    const late = await openClient(served.url, { headers: website.headers });
-    expect(await late.expect("error")).to.include({ code: "UNAVAILABLE", retryable: true });
-    expect(await late.closed).to.equal(1012);
+    const answer = await shakeHands(served.url, website.headers);
+    expect(answer.status).to.equal(503);
+    expect(answer.headers).to.include({ "retry-after": "1" }).and.to.have.property("x-request-id");
+    expect(JSON.parse(answer.text).error).to.include({ statusCode: 503, code: "UNAVAILABLE" });
     performance.end();
     await drained;
   });

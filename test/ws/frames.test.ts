@@ -54,9 +54,12 @@ describe("a frame that is none", () => {
       performance.start();
       for (const frame of frames) client.frame(frame);
       await performance.left;
-      const closed = client.closeCode();
+      const closed = client.closeFrame();
       client.socket.end();
-      expect(await closed).to.equal(code);
+      expect(await closed)
+        .to.include({ code })
+        .and.have.property("reason")
+        .that.matches(/^\w.+\.$/);
       other.send({ type: "ping" });
       await other.expect("pong");
       await other.close();

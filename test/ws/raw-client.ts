@@ -8,8 +8,13 @@ export interface RawClient {
   frame(frame: RawFrame): void;
   /** Sends a message as it should be. */
   send(message: object): void;
-  /** Reads until the connection ends; answers with the code of the close frame, if one came at the end. */
-  closeCode(): Promise<number | undefined>;
+  /** Reads until the connection ends. Resolves with the close frame that came last; undefined if none did. */
+  closeFrame(): Promise<CloseFrame | undefined>;
+}
+
+export interface CloseFrame {
+  readonly code: number;
+  readonly reason: string;
 }
 
 export interface RawFrame {
@@ -45,17 +50,25 @@ export const openRaw = async (url: string, headers: Record<string, string>): Pro
     socket,
     frame,
     send: (message) => frame({ first: 0x81, payload: Buffer.from(JSON.stringify(message)) }),
-    closeCode: async () => {
+    closeFrame: async () => {
       let tail = Buffer.alloc(0);
       socket.on("data", (chunk: Buffer) => {
-        tail = Buffer.concat([tail, chunk]).subarray(-100);
+        tail = Buffer.concat([tail, chunk]).subarray(-200);
       });
       socket.resume();
       if (!socket.destroyed) await once(socket, "close");
-      const at = tail.lastIndexOf(Buffer.from([0x88, 0x02]));
-      return at < 0 ? undefined : tail.readUInt16BE(at + 2);
+      return closeFrameAtEnd(tail);
     },
   };
+};
+
+/** A close frame's first byte, its length, its code and its reason are the last bytes of a connection. */
+const closeFrameAtEnd = (bytes: Buffer): CloseFrame | undefined => {
+  const at = bytes.findLastIndex(
+    (byte, index) => byte === 0x88 && bytes.length === index + 2 + Number(bytes[index + 1]),
+  );
+  if (at < 0) return undefined;
+  return { code: bytes.readUInt16BE(at + 2), reason: bytes.subarray(at + 4).toString() };
 };
 
 const bytesOf = ({ first, payload, masked = true, length = payload.length }: RawFrame): Buffer => {

@@ -73,7 +73,7 @@ export const serveSocket = async (
   opened.defer(core.close);
   const { handler, store, runner } = core;
   const view = runner.view(rate);
-  const limiter = createRateLimiter({ handler, store, view, instance: randomUUID(), clock });
+  const limiter = createRateLimiter({ handler, store, view, instance: randomUUID(), clock, uptime: clock });
   opened.defer(limiter.close);
   const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock });
   const authenticator = createAuthenticator({

@@ -108,7 +108,7 @@ describe("a reader that does not read", () => {
   it("is told to go when its socket has been open for nothing", async () => {
     await serve({ idleMs: 100 });
     const client = await openClient(served.url, { headers: website.headers });
-    expect(await client.closed).to.equal(1000);
+    expect(await client.closed).to.deep.equal({ code: 1000, reason: "The socket was idle." });
   });
 
   it("may take its time while it is spoken to, and answers pings", async () => {
@@ -119,6 +119,6 @@ describe("a reader that does not read", () => {
     for (let pings = 0; pings < 4; pings++) await once(client.webSocket, "ping");
     performance.end();
     await client.expect("stream_end");
-    expect(await client.closed).to.equal(1000);
+    expect(await client.closed).to.deep.equal({ code: 1000, reason: "The socket was idle." });
   });
 });

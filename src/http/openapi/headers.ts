@@ -91,6 +91,7 @@ export const location = {
 
 export const upgrade = {
   Upgrade: text.meta({ description: "What to upgrade to.", examples: ["websocket"] }),
+  "Sec-WebSocket-Version": text.meta({ description: "The version to ask for.", examples: ["13"] }),
 };
 
 export const authenticate = {

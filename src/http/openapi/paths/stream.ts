@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { streamMessage } from "../../../ws/messages.ts";
 import type { Described } from "../described.ts";
+import { limits, requestId } from "../headers.ts";
 import { sockets } from "../security.ts";
 
 const description = `A WebSocket (RFC 6455) on which many syntheses share one connection. Its messages are JSON objects in text
@@ -18,17 +19,20 @@ frames, its audio comes in binary frames, and several streams take turns frame b
 | \`{type: "stream_start", id, contentType, prosodyApplied}\` | the first bytes are about to come. |
 | a binary frame | 0x01, the id as 36 bytes of ASCII, the frame's index from 0 as uint32 big-endian, audio. At most 64 KiB. |
 | \`{type: "stream_end", id, totalBytes, totalChunks}\` | the sound is whole. |
-| \`{type: "error", id?, message, retryable, code?, retryAfterSeconds?, errors?}\` | the synthesis \`id\` has failed, and nothing of it follows; without an id, something else has. Codes are those of answers over HTTP, and \`CANCELLED\`, \`TOO_MANY_STREAMS\`, \`TOO_MANY_SOCKETS\`. |
+| \`{type: "error", id?, message, retryable, code?, retryAfterSeconds?, errors?}\` | the synthesis \`id\` has failed, and nothing of it follows; without an id, something else has. Codes are those of answers over HTTP, and \`CANCELLED\` and \`TOO_MANY_STREAMS\`. |
 
-A handshake that is refused is accepted, told why in an \`error\`, and closed (1008; 1013 when the key has too many
-sockets open; 1012 when the service is about to end), because a browser cannot see its status. The handshake counts as
-one request and each \`synthesize\` as another. A socket outlives the token that it was opened with, but not the secret
+A handshake is refused in HTTP, before the socket opens. A page cannot see why: it learns the same from any other request,
+such as \`POST /v2/auth/refresh\`. \`TOO_MANY_SOCKETS\` (429) means that the key has too many sockets open. The handshake counts
+as one request and each \`synthesize\` as another. A socket outlives the token that it was opened with, but not the secret
 or the origin: the next \`synthesize\` is refused, and the socket closed with 1008 once what was under way has ended. Only
 engines on the website's own credentials stream: \`NOT_FOUND\` for all others. With volume 0 a start is followed by the end.
 
-Whoever does not read is held back, and at last cut off; a socket on which nothing happens is closed.`;
+A client that does not read is sent nothing more, and disconnected after a while; an idle socket is closed with 1000. At a
+shutdown a socket is closed with 1001, or with 1012 if that ends a synthesis. Close frames carry their reason as text.`;
 
 const handshakeHeaders = z.object({
+  ...requestId,
+  ...limits,
   Upgrade: z.literal("websocket").meta({ description: "The connection is a WebSocket from here on." }),
   "Sec-WebSocket-Accept": z
     .string()
@@ -50,6 +54,7 @@ export const streamPaths = ({ errorAnswers }: Described): ZodOpenApiPathsObject 
           headers: handshakeHeaders,
           content: { "application/json": { schema: streamMessage } },
         },
+        ...errorAnswers("counted", [400, 401, 403, 429, 503]),
         ...errorAnswers("anyone", [426]),
       },
     },

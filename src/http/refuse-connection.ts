@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type ErrorAnswer, presentError } from "./errors.ts";
+
+/** How long the peer may take to read the answer and close. */
+const lingerMs = 5_000;
+
+/**
+ * Answers an error on a connection that Node's HTTP server has handed over, and ends the connection. What the peer still
+ * sends is read and dropped, because a reset could discard the answer before the peer has read it.
+ */
+export const refuseConnection = (
+  connection: Duplex,
+  error: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer => {
+  const answer = presentError(error);
+  connection.on("error", () => connection.destroy());
+  connection.end(serialize({ ...answer, headers: { ...headers, ...answer.headers } }));
+  connection.resume();
+  const late = setTimeout(() => connection.destroy(), lingerMs).unref();
+  connection.once("close", () => clearTimeout(late));
+  return answer;
+};
+
+const serialize = ({ status, headers, body }: ErrorAnswer): string => {
+  const json = JSON.stringify(body);
+  const head = {
+    "X-Request-Id": randomUUID(),
+    ...headers,
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(json),
+    Connection: "close",
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${json}`;
+};
