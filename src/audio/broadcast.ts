@@ -16,11 +16,12 @@ export interface Broadcast {
   listen(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
-export interface BroadcastOptions {
+/** `Ending`: what the source returns after its last chunk. */
+export interface BroadcastOptions<Ending = unknown> {
   /** Begins the making. The signal is raised when it is over, however it ended. */
-  readonly source: (signal: AbortSignal) => AsyncIterable<Buffer>;
-  /** Judges and completes what was made; as long as that. Nobody is told of the end before. @throws what it lacks */
-  readonly finish: (bytes: Buffer) => Buffer;
+  readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
+  /** Checks and completes the sound; the result is as long as `bytes`. Listeners see the end only after it. @throws if the sound is not whole */
+  readonly finish: (bytes: Buffer, ending: Ending) => Buffer;
   /** Whether to begin once more after this failure; asked once, and only while nobody has heard anything. */
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the furthest reader. */
@@ -37,7 +38,7 @@ export async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-export const createBroadcast = (options: BroadcastOptions): Broadcast => {
+export const createBroadcast = <Ending>(options: BroadcastOptions<Ending>): Broadcast => {
   const { source, finish, mayRestart, readAheadBytes, onOver } = options;
   let making = new AbortController();
   let reading = source(making.signal)[Symbol.asyncIterator]();
@@ -78,7 +79,7 @@ export const createBroadcast = (options: BroadcastOptions): Broadcast => {
         size += value.length;
         return;
       }
-      finished = finish(Buffer.concat(chunks, size));
+      finished = finish(Buffer.concat(chunks, size), value);
       chunks = [];
       end();
     } catch (error) {

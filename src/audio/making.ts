@@ -51,8 +51,8 @@ export const createMaking = (parts: MakingParts): Making => {
       const onFound = () => void found.add(broadcast);
       const broadcast: Broadcast = createBroadcast({
         source: (signal) => speakUnlessMade({ ...parts, onFound }, take, options, signal),
-        finish: (bytes) => {
-          const sound = speaker.finish(recipe.format, bytes);
+        finish: (bytes, declared) => {
+          const sound = speaker.finish(recipe.format, bytes, declared);
           onFinished(name, sound, found.has(broadcast) ? "found" : "made");
           return sound;
         },

@@ -1,4 +1,4 @@
-import { EngineFailed, Unavailable } from "../domain/errors.ts";
+import { EngineFailed, Unavailable, Unpronounceable } from "../domain/errors.ts";
 import type { Provenance } from "../domain/usage.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "./audio-store.ts";
 import { type Broadcast, pieces } from "./broadcast.ts";
@@ -22,7 +22,7 @@ export interface Pipeline {
    * The sound of the first take that can be had. Each take has a hash of its own, so a sound is never kept or shared
    * under another's name, and a take that failed is tried again by the next request.
    * @throws {EngineFailed} all failed: the first one's failure
-   * @throws {Invalid} the text has nothing in it that can be spoken
+   * @throws {Invalid} the text has nothing in it that can be spoken, or that the first take's voice can pronounce
    * @throws {Unavailable} too much is being made at once, or it took too long
    */
   obtain(takes: readonly Take[], signal: AbortSignal): Promise<Sound>;
@@ -124,14 +124,14 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     takes: readonly Take[],
     attempt: (take: Take) => Promise<[T, Provenance]>,
   ): Promise<{ take: Take; got: T; provenance: Provenance; failed: string[] }> => {
-    const failed: { systemVoice: string; error: EngineFailed }[] = [];
+    const failed: { systemVoice: string; error: EngineFailed | Unpronounceable }[] = [];
     for (const take of takes) {
       try {
         const [got, provenance] = await attempt(take);
         answers[provenance]++;
         return { take, got, provenance, failed: failed.map(({ systemVoice }) => systemVoice) };
       } catch (error) {
-        if (!(error instanceof EngineFailed)) throw error;
+        if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
         failed.push({ systemVoice: take.systemVoice, error });
       }
     }

@@ -2,6 +2,7 @@ import type { ObjectName } from "./audio-store.ts";
 import { pieces } from "./broadcast.ts";
 import type { Clock } from "./clock.ts";
 import type { Take } from "./sound.ts";
+import type { SoundLength } from "./sound-length.ts";
 import type { Speaker, SpeakerOptions } from "./speaker.ts";
 
 export interface SecondLook {
@@ -25,18 +26,19 @@ export const speakUnlessMade = async function* (
   take: Take,
   options: SpeakerOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Buffer, SoundLength | undefined> {
   const began = clock.now();
   const onTurn = async (): Promise<void> => {
     const sound = clock.now() - began < freshMs ? undefined : await look(take.name, signal);
     if (sound) throw new MadeElsewhere(sound);
   };
   try {
-    yield* speaker.speak(take, { ...options, onTurn }, signal);
+    return yield* speaker.speak(take, { ...options, onTurn }, signal);
   } catch (error) {
     if (!(error instanceof MadeElsewhere)) throw error;
     onFound();
     yield* pieces(error.sound);
+    return undefined;
   }
 };
 

@@ -4,6 +4,7 @@ import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../dom
 import type { Engine, Speech, SpeechRequest } from "../engines/engine.ts";
 import { isCut } from "./cut-sound.ts";
 import type { Encoder } from "./encoder.ts";
+import { holdsAll, type SoundLength } from "./sound-length.ts";
 import { mendWav } from "./wav.ts";
 
 export interface SpeakerParts {
@@ -25,17 +26,22 @@ export interface SpeakerOptions extends Pick<SpeechRequest, "onTurn"> {
 
 export interface Speaker {
   /**
-   * The sound of a recipe, made anew, in the recipe's format, as it comes.
+   * Speaks a recipe, in the recipe's format, chunk by chunk. Returns how much sound the encoder was given; undefined if
+   * the engine encoded it.
    * @throws {EngineFailed} the engine failed, was too slow, gave another format, or more than an object may hold
    * @throws {Invalid} the text has nothing in it that can be spoken
    * @throws {Unavailable} no turn in time, or no encoder @throws {Interrupted} it may be begun once more
    */
-  speak(spoken: Spoken, options: SpeakerOptions, signal: AbortSignal): AsyncIterable<Buffer>;
+  speak(
+    spoken: Spoken,
+    options: SpeakerOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer, SoundLength | undefined>;
   /**
-   * What was spoken, once it is whole: with its true sizes in its header.
-   * @throws {EngineFailed} it is empty, or stops before its end
+   * What was spoken, once it is whole: with its true sizes in its header. `declared`: what `speak` returned.
+   * @throws {EngineFailed} it is empty, stops before its end, or is not of the declared length
    */
-  finish(format: AudioFormat, sound: Buffer): Buffer;
+  finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): Buffer;
 }
 
 export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts): Speaker => ({
@@ -50,17 +56,22 @@ export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts
     };
     const speech = await engine.synthesize(request, signal);
     signal.throwIfAborted(); // no encoder for what nobody waits for
+    const { audio, declared } = inFormat(speech, recipe.format, encoder, signal);
     let size = 0;
-    for await (const chunk of inFormat(speech, recipe.format, encoder, signal)) {
+    for await (const chunk of audio) {
       size += chunk.length;
       if (size > maxObjectBytes) throw new EngineFailed(`The sound is larger than ${maxObjectBytes} bytes.`);
       yield chunk;
     }
+    return declared();
   },
-  finish: (format, sound) => {
+  finish: (format, sound, declared) => {
     if (sound.length === 0) throw new EngineFailed("The engine gave no sound.");
     const whole = format === "wav" ? mendWav(sound) : sound;
     if (isCut(format, whole)) throw new EngineFailed("The sound stops before its end.");
+    if (declared && !holdsAll(format, whole, declared)) {
+      throw new EngineFailed("The encoded sound is not as long as what was spoken.");
+    }
     return whole;
   },
 });
@@ -80,13 +91,32 @@ const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {
   return { pitch: value("pitch"), rate: value("rate"), volume: value("volume") };
 };
 
+interface Encoded {
+  readonly audio: AsyncIterable<Buffer>;
+  /** After the end of `audio`: what the encoder was given. */
+  readonly declared: () => SoundLength | undefined;
+}
+
 const inFormat = (
   { encoding, audio }: Speech,
   format: AudioFormat,
   encoder: Encoder,
   signal: AbortSignal,
-): AsyncIterable<Buffer> => {
-  if (encoding.kind === "pcm") return encoder.encode(format, encoding.sampleRate, audio, signal);
-  if (encoding.format === format) return audio;
-  throw new EngineFailed(`The engine gave ${encoding.format} where ${format} was asked for.`);
+): Encoded => {
+  if (encoding.kind === "encoded") {
+    if (encoding.format === format) return { audio, declared: () => undefined };
+    throw new EngineFailed(`The engine gave ${encoding.format} where ${format} was asked for.`);
+  }
+  const { sampleRate } = encoding;
+  let bytes = 0;
+  const counted = async function* (): AsyncIterable<Buffer> {
+    for await (const chunk of audio) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  return {
+    audio: encoder.encode(format, sampleRate, counted(), signal),
+    declared: () => ({ samples: Math.floor(bytes / 2), sampleRate }),
+  };
 };

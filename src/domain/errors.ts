@@ -21,6 +21,13 @@ export class Invalid extends ServiceError {
   }
 }
 
+/** The voice cannot pronounce anything of the text. Another voice may. */
+export class Unpronounceable extends Invalid {
+  constructor() {
+    super([{ path: ["text"], message: "The text has nothing in it that this voice can pronounce." }]);
+  }
+}
+
 /** The message says by itself what it is about: many a caller reads nothing else. */
 const inWords = ({ path, message }: Problem): string => {
   const place = path.join(".");

@@ -5,7 +5,7 @@ import { type AudioFormat, type EngineCode, type Knob, knobs, type Prosody } fro
  * What this service itself makes of a recipe: how knobs become a tool's arguments, texts its input, samples a file.
  * Raise it with every change of that, or the store goes on giving the sounds of before; a test holds it to that.
  */
-export const pipelineVersion = 1;
+export const pipelineVersion = 2;
 
 /** Everything that the bytes of a sound depend on, and nothing else. */
 export interface Recipe {

@@ -35,9 +35,12 @@ export interface Speech {
   readonly audio: AsyncIterable<Buffer>;
 }
 
-/** One verb: say this. An engine that cannot be reached, refuses or says nothing throws {EngineFailed}; when nobody could
- * say anything of the text it throws {Invalid}, path `text`, so that no other engine is tried; broken off from outside, {Interrupted}. Its own deadline counts from its
- * turn, and is {EngineFailed}; no turn in time is {Unavailable}. */
+/**
+ * One verb: say this. An engine that cannot be reached or fails throws {EngineFailed}. If the voice cannot pronounce
+ * anything of the text it throws {Unpronounceable}, and another voice may be tried; if no voice could, {Invalid}, path
+ * `text`. Ended by others, it throws {Interrupted}. Its own deadline counts from its turn, and is {EngineFailed}; no
+ * turn in time is {Unavailable}.
+ */
 export interface Engine {
   readonly code: EngineCode;
   /** What the bytes of this voice depend on beside the request (its tool's version): part of every recipe. */

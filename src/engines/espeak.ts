@@ -1,5 +1,6 @@
 import type { Prosody } from "../domain/speech.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
+import { ToolFailed } from "../subprocess/tools.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { samplesOf } from "./samples.ts";
 import { unspoken } from "./unspoken.ts";
@@ -28,7 +29,10 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
       const { text, ssml, voice, prosody, onTurn } = request;
       const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
       const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, onTurn);
-      return samplesOf(wav, () => unspoken(request));
+      return samplesOf(wav, () => unspoken(request)).catch((error: unknown) => {
+        const isSilent = error instanceof ToolFailed && error.reason === "silent";
+        throw isSilent ? unspoken(request) : error;
+      });
     },
   };
 };

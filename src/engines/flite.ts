@@ -1,8 +1,9 @@
+import { Unpronounceable } from "../domain/errors.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "./engine.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { type Samples, samplesOf, scaled } from "./samples.ts";
-import { nothingToSpeak, unspoken, unspokenHere } from "./unspoken.ts";
+import { nothingToSpeak, unspoken } from "./unspoken.ts";
 
 /** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
@@ -34,7 +35,7 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
 const speak = async (host: SubprocessHost, request: SpeechRequest, signal: AbortSignal): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
-  if (!speakable.test(input)) throw beyondAscii.test(request.text) ? unspokenHere() : nothingToSpeak();
+  if (!speakable.test(input)) throw beyondAscii.test(request.text) ? new Unpronounceable() : nothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input }, signal, request.onTurn);
   const sound = await samplesOf(wav, () => unspoken(request));

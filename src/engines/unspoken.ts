@@ -1,20 +1,16 @@
-import { EngineFailed, Invalid } from "../domain/errors.ts";
+import { Invalid, Unpronounceable } from "../domain/errors.ts";
 
 /** A letter or a digit that is written to be seen. */
 const words = /[\p{L}\p{N}]/u;
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * What silence means, after a tool was asked. With words in the text this voice failed and another may say them. A
- * text without any, or a document (whose own markup may be what silences it), has nothing to speak, whoever is asked.
+ * What it means that a tool ended well and gave only silence. With words in the text another voice may pronounce them.
+ * A text without any, or a document (whose own markup may silence it), has nothing to speak for any voice.
  */
-export const unspoken = ({ text, ssml }: { text: string; ssml: boolean }): EngineFailed | Invalid =>
-  !ssml && words.test(text.replace(invisible, "")) ? unspokenHere() : nothingToSpeak();
+export const unspoken = ({ text, ssml }: { text: string; ssml: boolean }): Invalid =>
+  !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : nothingToSpeak();
 
-/** The text is beyond this voice; another may say it. */
-export const unspokenHere = (): EngineFailed =>
-  new EngineFailed("The text has nothing in it that this voice can say.");
-
-/** No voice has anything to say here. */
+/** No voice can pronounce anything of the text. */
 export const nothingToSpeak = (): Invalid =>
   new Invalid([{ path: ["text"], message: "The text has nothing in it that can be spoken." }]);

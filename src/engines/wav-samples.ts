@@ -1,7 +1,7 @@
 import { unexpected } from "./upstream/answers.ts";
 
-/** What a writer says who does not know how much is to come. */
-const unknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
+/** Whether a chunk's size is one that a writer puts there while it does not know how much is to come. */
+export const unknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 const largestChunk = 64 * 1024;
 

@@ -7,7 +7,7 @@ import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store
 import { silent } from "../../src/audio/log.ts";
 import { createMemoryCache } from "../../src/audio/memory-cache.ts";
 import { createPipeline, type Pipeline, type PipelineParts, type Sound } from "../../src/audio/pipeline.ts";
-import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { type FickleStore, fickle } from "./fickle-store.ts";
 import { createManualClock, type ManualClock, until } from "./manual-clock.ts";
@@ -287,6 +287,18 @@ describe("the pipeline", () => {
       expect(error).to.be.instanceOf(Invalid);
       expect(engine.asked).to.have.length(1);
       expect(pipeline.stats().failures).to.equal(0);
+    });
+
+    it("asks another engine when one voice cannot pronounce the text, and counts no failure", async () => {
+      const qya = takeOf("0", { voice: "espeak:art/qya", systemVoice: "Quenya" });
+      const { take, failed } = await pipeline.obtain([qya, hello], never);
+      expect({ take, failed }).to.deep.equal({ take: hello, failed: ["Quenya"] });
+      expect(pipeline.stats().failures).to.equal(0);
+    });
+
+    it("refuses the text when its voice cannot pronounce it and the other takes fail", async () => {
+      const qya = takeOf("0", { voice: "espeak:art/qya" });
+      expect(await failureOf(pipeline.obtain([qya, broken], never))).to.be.instanceOf(Unpronounceable);
     });
 
     it("tells all who waited, keeps nothing of it, and tries again for the next", async () => {

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { createBroadcast } from "../../src/audio/broadcast.ts";
+import type { Encoder } from "../../src/audio/encoder.ts";
 import type { Take } from "../../src/audio/sound.ts";
 import { createSpeaker } from "../../src/audio/speaker.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../src/domain/errors.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../src/engines/engine.ts";
+import { rejection } from "../rejection.ts";
 import { childrenOf } from "../support/processes.ts";
 import { until } from "./manual-clock.ts";
 import { observed, openRealParts, type RealParts } from "./real-parts.ts";
@@ -37,16 +39,16 @@ describe("a synthesis", () => {
   after(() => real.close());
 
   const synthesisWith =
-    (engine: Engine | undefined, more: { max?: number } = {}) =>
+    (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>
     (take: Take, signal: AbortSignal): Promise<Buffer> => {
       const { speak, finish } = createSpeaker({
         engines: () => engine,
-        encoder: real.encoder,
+        encoder: more.encoder ?? real.encoder,
         maxObjectBytes: more.max ?? 1024 * 1024,
       });
       const broadcast = createBroadcast({
         source: (shared) => speak(take, { progressive: false }, shared),
-        finish: (bytes) => finish(take.recipe.format, bytes),
+        finish: (bytes, declared) => finish(take.recipe.format, bytes, declared),
         mayRestart: (error) => error instanceof Interrupted,
         readAheadBytes: 0,
         onOver: () => undefined,
@@ -76,6 +78,26 @@ describe("a synthesis", () => {
     const wav = await synthesisWith(real.engine)(takeOf("Hello.", { format: "wav" }), never);
     expect(wav.readUInt32LE(4)).to.equal(wav.length - 8);
   });
+
+  for (const format of ["mp3", "ogg", "wav"] as const) {
+    it(`fails when the encoder drops samples and ends well: ${format}`, async () => {
+      const { engine } = says(pcm, async function* () {
+        for (let chunk = 0; chunk < 4; chunk++) yield noise;
+      });
+      const firstHalf = async function* (samples: AsyncIterable<Buffer>) {
+        let chunks = 0;
+        for await (const chunk of samples) if (chunks++ < 2) yield chunk;
+      };
+      const encoder: Encoder = {
+        ...real.encoder,
+        encode: (as, sampleRate, samples, signal) =>
+          real.encoder.encode(as, sampleRate, firstHalf(samples), signal),
+      };
+      const made = synthesisWith(engine, { encoder })(takeOf("Hello.", { format }), never);
+      const error = await rejection(made);
+      expect(error).to.be.instanceOf(EngineFailed).and.have.property("message").that.contains("not as long");
+    });
+  }
 
   it("passes on what the engine has encoded itself", async () => {
     const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {

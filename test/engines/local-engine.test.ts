@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { releaseSeed } from "../../src/catalog-seed/seed.ts";
-import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 import { normalProsody, type Prosody } from "../../src/domain/speech.ts";
 import type { Engine, SpeechRequest } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local-engine.ts";
@@ -243,7 +243,7 @@ describe("The local engines", () => {
   it("leave to another voice what flite cannot say, and say what is left of the rest", async () => {
     for (const text of ["\u{1F642}", "привет", "€"]) {
       const failure = await rejection(say(engine, requestOf("flite:slt", text)));
-      expect(failure, text).to.be.instanceOf(EngineFailed);
+      expect(failure, text).to.be.instanceOf(Unpronounceable);
       expect((await say(engine, requestOf("espeak:gmw/en-US", text))).length).to.be.above(1000);
     }
     const [some, all] = await Promise.all(
@@ -252,6 +252,12 @@ describe("The local engines", () => {
       ),
     );
     expect(some?.equals(all ?? Buffer.of())).to.equal(true);
+  });
+
+  it("refuse a text that the voice cannot pronounce, as no failure of the tool", async () => {
+    const failure = await rejection(say(engine, requestOf("espeak:art/qya", "0")));
+    expect(failure).to.be.instanceOf(Unpronounceable);
+    expect((failure as Unpronounceable).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
   });
 
   it("are heard at the lowest volume", async () => {

@@ -14,6 +14,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly shm_size?: string;
   readonly networks: unknown;
 }
 const compose = readYaml("compose.yaml") as {
@@ -43,6 +44,10 @@ describe("compose.yaml", () => {
     for (const [name, { image }] of Object.entries(services)) {
       expect(image, name).to.match(/^[a-z0-9./-]+:(v?\d+\.\d+(\.\d+)?(-[a-z0-9]+)?|RELEASE\.[0-9TZ-]+)$/);
     }
+  });
+
+  it("gives the speech tools more room in /dev/shm than the 64 MB of a container", () => {
+    for (const { shm_size } of instances) expect(shm_size).to.equal("256m");
   });
 
   it("gives the instances only settings that there are", () => {

@@ -34,8 +34,10 @@ interface PodSpec {
     readonly readinessProbe: Probe;
     readonly livenessProbe: Probe;
     readonly securityContext: object;
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   }[];
   readonly securityContext: object;
+  readonly volumes: readonly { readonly name: string; readonly emptyDir?: object }[];
 }
 
 interface Overlay {
@@ -62,6 +64,13 @@ interface IngressSpec {
 }
 
 describe("the Kubernetes manifests", () => {
+  it("give the speech tools more room in /dev/shm than the 64 MB of a container", () => {
+    const { containers, volumes } = deployment();
+    const mount = containers[0]?.volumeMounts.find(({ mountPath }) => mountPath === "/dev/shm");
+    const volume = volumes.find(({ name }) => name === mount?.name);
+    expect(volume?.emptyDir).to.deep.equal({ medium: "Memory", sizeLimit: "256Mi" });
+  });
+
   for (const [file, manifest] of manifests) {
     it(`are what the API describes: ${file}`, async () => {
       const { apiVersion, kind } = manifest;

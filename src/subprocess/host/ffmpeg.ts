@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand from "fluent-ffmpeg";
 import type { EncodedFormat } from "../tools.ts";
-import { exitFailure, killedFailure, type Work } from "./work.ts";
+import { exitFailure, signalFailure, type Work } from "./work.ts";
 
 /**
  * The only file that knows fluent-ffmpeg (2.1.3, archived). What one must know of it:
@@ -13,10 +13,15 @@ import { exitFailure, killedFailure, type Work } from "./work.ts";
  * - before the process has started there is nothing to kill, and `kill` says so to nobody.
  */
 
-/** One thread each: several would only wait for one another. */
+/**
+ * One thread each: several would only wait for one another. ffmpeg limits itself: its processor time in seconds, and
+ * in bytes what it allocates at once; it keeps no more of a stream than a few packets.
+ */
 const inputOptions = [
   "-hide_banner",
   "-loglevel error",
+  "-timelimit 60",
+  `-max_alloc ${64 * 1024 * 1024}`,
   "-threads 1",
   "-probesize 32",
   "-analyzeduration 0",
@@ -65,7 +70,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderWork => {
     command.on("end", () => resolve());
     command.on("error", ({ message }, _stdout, stderr) => {
       const [signal = ""] = /SIG[A-Z]+$/.exec(message) ?? []; // "ffmpeg was killed with signal SIGKILL"
-      reject(killedFailure("ffmpeg", signal) ?? exitFailure("ffmpeg", stderr ?? ""));
+      reject(signalFailure("ffmpeg", signal) ?? exitFailure("ffmpeg", stderr ?? ""));
     });
   });
   const gone = ended.catch(() => undefined).finally(() => output.end());

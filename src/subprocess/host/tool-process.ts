@@ -1,22 +1,31 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, fstatSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { ToolOrder } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
-import { openUnnamedFile } from "./unnamed-file.ts";
-import { exitFailure, killedFailure, type Work } from "./work.ts";
+import { limitedCommand } from "./limited-command.ts";
+import { openTemporaryFile } from "./temporary-file.ts";
+import { exitFailure, signalFailure, type Work } from "./work.ts";
 
 const pieceBytes = 64 * 1024;
 const maxStderr = 4096;
+const memoryBytes = 256 * 1024 * 1024;
+/** By which a shell says that there is no such command. */
+const notFound = 127;
 
-/** Starts a speech tool: arguments as a list, no shell, and the text by standard input alone. */
+/** Starts a speech tool under resource limits: arguments as a list, and the text by standard input alone. */
 export const startTool = (order: ToolOrder): Work =>
   order.output === "file" ? startOnFile(order) : startOnPipe(order);
 
-const startOnPipe = ({ tool, args }: ToolOrder): Work => {
-  const child = spawn(tool, args, { stdio: "pipe" });
-  const exited = exitOf(tool, child);
-  return { input: child.stdin, output: piped(child.stdout, exited), kill: () => child.kill("SIGKILL") };
+const startOnPipe = (order: ToolOrder): Work => {
+  const child = start(order, "pipe");
+  const exited = exitOf(order.tool, child);
+  const { stdin, stdout } = child;
+  return {
+    input: stdin as Writable,
+    output: piped(stdout as Readable, exited),
+    kill: () => child.kill("SIGKILL"),
+  };
 };
 
 async function* piped(stdout: Readable, exited: Promise<void>): AsyncIterable<Buffer> {
@@ -24,29 +33,29 @@ async function* piped(stdout: Readable, exited: Promise<void>): AsyncIterable<Bu
   await exited;
 }
 
-const startOnFile = ({ tool, args, maxOutputBytes }: ToolOrder): Work => {
-  const file = openUnnamedFile();
-  const child = spawn(tool, args, { stdio: ["pipe", file, "pipe"] });
-  const kill = () => child.kill("SIGKILL");
-  // Nothing tells of a file's growth: one that grows past its bound is found out by looking.
-  const watch = setInterval(() => {
-    if (fstatSync(file).size > maxOutputBytes) kill();
-  }, 100);
-  const exited = exitOf(tool, child).finally(() => clearInterval(watch));
-  const flood = () => fstatSync(file).size > maxOutputBytes;
-  return { input: child.stdin as Writable, output: filed(tool, file, exited, flood), kill };
+const startOnFile = (order: ToolOrder): Work => {
+  const file = openTemporaryFile(order.maxOutputBytes);
+  const child = start(order, file);
+  const exited = exitOf(order.tool, child);
+  return { input: child.stdin as Writable, output: filed(file, exited), kill: () => child.kill("SIGKILL") };
 };
 
-async function* filed(
-  tool: string,
-  file: number,
-  exited: Promise<void>,
-  flood: () => boolean,
-): AsyncIterable<Buffer> {
+const start = (
+  { tool, args, maxOutputBytes, deadlineMs }: ToolOrder,
+  output: "pipe" | number,
+): ChildProcess => {
+  const cpuSeconds = Math.ceil(deadlineMs / 1000);
+  const [command, parameters] = limitedCommand(tool, args, {
+    cpuSeconds,
+    memoryBytes,
+    fileBytes: maxOutputBytes,
+  });
+  return spawn(command, parameters, { stdio: ["pipe", output, "pipe"] });
+};
+
+async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer> {
   try {
-    await exited.catch((error: unknown) => {
-      throw flood() ? new ToolFailed("flood", `${tool} gave too much sound.`) : error;
-    });
+    await exited;
     for (let at = 0; ; ) {
       const piece = Buffer.allocUnsafe(pieceBytes);
       const size = readSync(file, piece, 0, pieceBytes, at);
@@ -64,11 +73,13 @@ const exitOf = (tool: string, child: ChildProcess): Promise<void> => {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     if (stderr.length < maxStderr) stderr += text;
   });
+  const missing = () => new ToolFailed("missing", `${tool} could not be started.`);
   const exited = new Promise<void>((resolve, reject) => {
-    child.on("error", () => reject(new ToolFailed("missing", `${tool} could not be started.`)));
+    child.on("error", () => reject(missing()));
     child.on("close", (code, signal) => {
       if (code === 0) resolve();
-      else reject(killedFailure(tool, signal ?? "") ?? exitFailure(tool, stderr));
+      else if (code === notFound) reject(missing());
+      else reject(signalFailure(tool, signal ?? "") ?? exitFailure(tool, stderr));
     });
   });
   exited.catch(() => undefined);

@@ -16,11 +16,20 @@ export const exitFailure = (tool: string, stderr: string): ToolFailed => {
   return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`);
 };
 
-const fromOutside: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM"]);
-
-/** Undefined for a signal that a tool brings on itself, by a crash. */
-export const killedFailure = (tool: string, signal: string): ToolFailed | undefined =>
-  fromOutside.has(signal) ? new ToolFailed("killed", `${tool} was killed.`) : undefined;
+/** What a signal that ended a tool means; undefined for a crash. */
+export const signalFailure = (tool: string, signal: string): ToolFailed | undefined => {
+  switch (signal) {
+    case "SIGKILL":
+    case "SIGTERM":
+      return new ToolFailed("killed", `${tool} was killed.`);
+    case "SIGXCPU":
+      return new ToolFailed("deadline", `${tool} took too much processor time.`);
+    case "SIGXFSZ":
+      return new ToolFailed("flood", `${tool} gave too much sound.`);
+    default:
+      return undefined;
+  }
+};
 
 /** Tools quote what they were given and name the files they looked for: neither is for others to read. */
 const complaint = (stderr: string): string =>

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import {
+  authorize,
+  type Credentials,
+  errorOf,
+  registerWebsite,
+  synthesize,
+  synthesizeByPost,
+} from "../support/client.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+const quenya = { lang: "qya", engine: "g1", text: "0" };
+
+describe("text that the voice cannot pronounce", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let website: Credentials;
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path);
+    website = await registerWebsite(service.url);
+  });
+  after(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+
+  const doors: Readonly<Record<string, () => Promise<Response>>> = {
+    "GET /v2/text/synthesize": () => synthesize(service.url, website, quenya),
+    "POST /v2/text/synthesize": () => synthesizeByPost(service.url, website, quenya),
+    "GET /v1/text:synthesize": () =>
+      fetch(`${service.url}/v1/text:synthesize?${new URLSearchParams(quenya)}`, {
+        headers: authorize(website),
+      }),
+  };
+  for (const [door, ask] of Object.entries(doors)) {
+    it(`is refused with 400 and the path of the text: ${door}`, async () => {
+      const answer = await ask();
+      expect(answer.status).to.equal(400);
+      const { code, errors } = await errorOf(answer);
+      expect(code).to.equal("VALIDATION_ERROR");
+      expect(errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
+    });
+  }
+});

@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+
+interface Report {
+  readonly failure: string | undefined;
+  readonly bytes: number;
+  readonly objects: readonly string[];
+}
+
+/**
+ * Speaks in a mount namespace of its own, where /dev/shm has 1 MB and /tmp has `tmpSize`. The repository may lie under
+ * /tmp, so it is bound elsewhere first.
+ * The audio store lies under /run.
+ */
+const speakWith = async (tmpSize: "1m" | "64m"): Promise<Report> => {
+  const script = `
+    mount --bind "$0" /mnt && cd /mnt &&
+    mount -t tmpfs tmpfs /run &&
+    mount -t tmpfs -o size=1m tmpfs /dev/shm &&
+    mount -t tmpfs -o size=${tmpSize} tmpfs /tmp &&
+    exec node_modules/.bin/node test/subprocess/speak-on-small-disk.ts`;
+  const { stdout } = await run("unshare", ["-rm", "/bin/sh", "-euc", script, repository]);
+  return JSON.parse(stdout) as Report;
+};
+
+describe("Speech tools on a full disk", function () {
+  this.timeout(60_000);
+
+  it("fails and stores nothing when no folder has room for the tool's file", async () => {
+    const { failure, objects } = await speakWith("1m");
+    expect(failure).to.match(/^EngineFailed: .*not as long as its header declares/);
+    expect(objects).to.deep.equal([]);
+  });
+
+  it("uses /tmp when /dev/shm has no room, and leaves no file behind", async () => {
+    const { failure, bytes, objects } = await speakWith("64m");
+    expect(failure).to.equal(undefined);
+    expect(bytes).to.be.above(100_000);
+    expect(objects).to.have.length(1);
+  });
+});
