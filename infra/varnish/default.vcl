@@ -1,7 +1,8 @@
 vcl 4.1;
 
-# A cache before the service's instances (Varnish 7). The service's own Cache-Control and Vary decide what is kept, for
-# how long and for whom; this file adds what they cannot say. See backends.vcl for what is to be changed.
+# A cache before the service's instances (Varnish 7). The service's own Cache-Control decides what is kept and for how
+# long: free engines' audio, the same for every caller. This file adds what it cannot say. See backends.vcl for what is
+# to be changed.
 #
 # PURGE /audio/{hash}[.{ext}] forgets an object and every answer with its sound. It needs `Authorization: Bearer` with the
 # PURGE_TOKEN of varnishd's environment; without one there is no purging.
@@ -54,7 +55,7 @@ sub purge_by_hash {
     if (req.url !~ "^/audio/[0-9a-f]{64}(\.(mp3|ogg|wav))?$") {
         return (synth(400, "What is purged is /audio/{hash}."));
     }
-    # The tag of every answer with the sound, a website's own among them, is its hash.
+    # The tag of every answer with the sound is its hash.
     if (!std.ban({"obj.http.ETag == ""} + regsub(req.url, "^/audio/([0-9a-f]+).*", "\1") + {"""})) {
         return (synth(500, "The purge was not taken."));
     }
@@ -89,7 +90,7 @@ sub vcl_backend_response {
         if (bereq.is_bgfetch) {
             return (abandon);
         }
-        # Remembered as not to be waited for, of this caller alone: nobody's refusal stands in another's way.
+        # Other callers neither wait for this one's refusal nor get it.
         set beresp.http.Vary = "Origin, Referer, Authorization, X-API-Key, X-API-Secret";
         set beresp.uncacheable = true;
         set beresp.ttl = 10s;
@@ -108,12 +109,6 @@ sub vcl_backend_response {
         set beresp.keep = 7d;
     } else {
         # A fallback: not what the address stands for, and soon to be asked for again.
-        set beresp.grace = 0s;
-        set beresp.keep = 0s;
-    }
-    # Tokens are many and short-lived; what is kept under one is of no use, nor its bearer's to hear, after its time.
-    if (beresp.http.Vary ~ "(?i)\bAuthorization\b" && bereq.http.Authorization && beresp.ttl > 15m) {
-        set beresp.ttl = 15m;
         set beresp.grace = 0s;
         set beresp.keep = 0s;
     }

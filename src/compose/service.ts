@@ -38,7 +38,7 @@ import { authRoutes } from "../http/auth/routes.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { bundleClient, clientScriptRoutes } from "../http/client-script.ts";
 import { configRoutes } from "../http/config/routes.ts";
-import { cors, createApiCors } from "../http/cors.ts";
+import { cors, createApiCors, publicCors } from "../http/cors.ts";
 import { docsRoutes } from "../http/docs/routes.ts";
 import { createGate } from "../http/gate.ts";
 import { exposedHeaders, headerNames } from "../http/header-names.ts";
@@ -47,7 +47,7 @@ import { tellDeprecation } from "../http/legacy/deprecation.ts";
 import { legacyRoutes } from "../http/legacy/routes.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { openApiRoutes } from "../http/openapi/routes.ts";
-import { createPublicUrl } from "../http/public-url.ts";
+import { createPublicUrl, publicPathOf } from "../http/public-url.ts";
 import { listen } from "../http/server.ts";
 import { createAnswerer } from "../http/synthesis/answer.ts";
 import { createFastPath } from "../http/synthesis/fast-path.ts";
@@ -153,7 +153,12 @@ export const composeService = async (
   const speaking = {
     gate: createGate({ authenticator, limiter, clientOf }),
     synthesis,
-    answerer: createAnswerer(synthesis, names),
+    answerer: createAnswerer({
+      synthesis,
+      names,
+      publicPath: publicPathOf(settings.publicUrl),
+      publicCors: publicCors(exposed),
+    }),
     prepared: createPreparedPlans(),
   };
   const { gate } = speaking;

@@ -1,9 +1,12 @@
 /** Conditional and partial requests (RFC 9110, sections 13 and 14). */
 
-/** Whether `If-None-Match` names one of the tags, compared weakly; `*` names any. */
+/** Whether `If-None-Match` is `*`, which matches any representation that exists. */
+export const isAnyTag = (ifNoneMatch: string | undefined): boolean => ifNoneMatch?.trim() === "*";
+
+/** Whether `If-None-Match` matches one of the tags of an existing representation. Tags are compared weakly. */
 export const noneMatchHits = (ifNoneMatch: string | undefined, etags: readonly string[]): boolean => {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === "*") return true;
+  if (isAnyTag(ifNoneMatch)) return true;
   const asked = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
   return asked.some((tag) => etags.includes(tag.replace(/^W\//, "")));
 };

@@ -1,4 +1,4 @@
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
 
 /*
  * Which pages may read the answers (Fetch standard, CORS). Nothing here lets anyone in: that is the gate's affair, and no
@@ -6,8 +6,14 @@ import type { Middleware } from "koa";
  * cannot tell the key; with another website's key it reads a 401.
  */
 
-/** The headers of an answer of /v2 or /v1 to a page of that origin; `Vary` is there with or without one. */
+/** The headers of an answer of /v2 or /v1 that depends on the caller's origin; `Vary` is there with or without one. */
 export type ApiCors = (origin: string | undefined) => Record<string, string>;
+
+/** The headers of an answer that is the same for every caller, whatever its origin. */
+export const publicCors = (exposed: readonly string[]): Readonly<Record<string, string>> => ({
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed.join(", "),
+});
 
 export const createApiCors = ({
   isVerified,
@@ -41,12 +47,12 @@ const allowedHeaders = "Authorization, Content-Type, If-None-Match, If-Range, Ra
 /** As long as browsers take it (Chromium: two hours). It outlives an origin's withdrawal, which the answers then tell. */
 const preflightSeconds = 7_200;
 
-/** Tells browsers which pages may read the answers, and answers their preflights: those carry no credentials. */
+/**
+ * Tells browsers which pages may read the answers, and answers their preflights: those carry no credentials. A handler
+ * whose answer is the same for every origin sets `publicCors` itself.
+ */
 export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware => {
-  const toAnyone = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": exposed.join(", "),
-  };
+  const toAnyone = publicCors(exposed);
 
   const headersFor = (path: string, origin: string | undefined): Record<string, string> | undefined => {
     if (proving.test(path)) return { Vary: "Origin", ...toAnyone };
@@ -65,9 +71,14 @@ export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware =
       return;
     }
     await next();
-    if (headers.Vary) ctx.vary(headers.Vary); // an answer that varies by more has set its own
+    if (headers.Vary && isMadePublic(ctx, headers)) ctx.remove("Vary");
   };
 };
+
+const isMadePublic = ({ headerSent, response }: Context, was: Readonly<Record<string, string>>): boolean =>
+  !headerSent &&
+  was["Access-Control-Allow-Origin"] !== "*" &&
+  response.get("Access-Control-Allow-Origin") === "*";
 
 const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST",

@@ -27,6 +27,10 @@ export const createPublicUrl = ({
   };
 };
 
+/** The path of PUBLIC_URL, under which callers know the service; empty at a host's root. */
+export const publicPathOf = (publicUrl: string | undefined): string =>
+  publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/+$/, "");
+
 /** The same place, for a websocket. */
 export const websocketUrl = (base: string): string => base.replace(/^http/, "ws");
 

@@ -36,6 +36,12 @@ export interface HttpServer {
 /** Room for the longest text in an address (4 bytes a character, 3 letters a byte) and the headers beside it. */
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
+/**
+ * Longer than proxies keep idle connections (60 s in nginx, Varnish and most balancers): the proxy closes first, so that
+ * it never sends a request over a connection that the service is just closing.
+ */
+const keepAliveMs = 75_000;
+
 /** @throws when the address is taken or not allowed */
 export const listen = async ({
   app,
@@ -66,7 +72,8 @@ export const listen = async ({
     {
       maxHeaderSize: headerBytes(maxTextCharacters),
       requestTimeout: 60_000,
-      headersTimeout: 20_000,
+      headersTimeout: 20_000, // begins with a request's first byte: idle connections are not subject to it
+      keepAliveTimeout: keepAliveMs,
       requireHostHeader: false, // required below, with the envelope that Node's own 400 has not
       shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
     },

@@ -83,8 +83,7 @@ describe("the fast path", () => {
     "an address that fails too often": {
       status: 429,
       code: "RATE_LIMIT_EXCEEDED",
-      before: (_, way) => repeated(30, { "X-API-Key": "vlk_nobody", ...way }),
-      as: () => ({ "X-API-Key": "vlk_nobody" }),
+      before: (_, way) => repeated(30, { Authorization: "Bearer guessed", ...way }),
     },
   };
 

@@ -71,6 +71,15 @@ describe("the HTTP server", () => {
     }
   });
 
+  it("keeps idle connections longer than proxies do", async () => {
+    const server = await serve((ctx) => {
+      ctx.body = "whole";
+    });
+    const { headers } = await fetch(server.url);
+    expect(headers.get("keep-alive")).to.equal("timeout=75");
+    await server.drain(0);
+  });
+
   it("ends the connection of a client that never reads", async () => {
     const left = Promise.withResolvers<void>();
     const server = await serve(

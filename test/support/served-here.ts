@@ -57,7 +57,11 @@ export interface Answered {
 /** A request with exactly these headers: `fetch` has its own idea of some of them. A list is a header sent twice. */
 export const ask = (
   url: string,
-  { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string | string[]> } = {},
+  {
+    method = "GET",
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string | string[]>; body?: string } = {},
 ): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const asking = request(url, { method, headers, agent: false }, (response) => {
@@ -73,5 +77,5 @@ export const ask = (
       );
     });
     asking.on("error", reject);
-    asking.end();
+    asking.end(body);
   });

@@ -1,7 +1,7 @@
 import type { Extent, Order, Sound, Synthesis, SynthesisPlan, Take } from "../../application/synthesis.ts";
 import { formatKnobs } from "../../domain/prosody.ts";
 import { type Answer, askedPart, etagOf, soundAnswer, soundHeaders } from "../audio-body.ts";
-import { noneMatchHits, partOf } from "../conditional.ts";
+import { isAnyTag, noneMatchHits, partOf } from "../conditional.ts";
 import type { HeaderNames } from "../header-names.ts";
 
 /** What of the request an answer depends on, beside the plan. */
@@ -13,18 +13,24 @@ export interface Asked extends Order {
   readonly signal: AbortSignal;
 }
 
-/** A day for clients; for what has an address of its own also a week for a CDN. */
-const lifetimeOf = (method: Asked["method"]): string =>
-  method === "POST" ? "public, max-age=86400" : "public, max-age=86400, s-maxage=604800";
+/** A website's own voices are for its callers alone: some CDNs ignore `Vary`. A free sound may stay a week at a CDN. */
+const lifetimeOf = ({ shared }: SynthesisPlan, method: Asked["method"]): string => {
+  if (!shared) return "private, max-age=86400";
+  return method === "POST" ? "public, max-age=86400" : "public, max-age=86400, s-maxage=604800";
+};
 
 /** A fallback is not what the address stands for: caches must soon ask again. */
-const fallbackLifetime = "public, max-age=60";
+const fallbackLifetimeOf = ({ shared }: SynthesisPlan): string =>
+  `${shared ? "public" : "private"}, max-age=60`;
 
-/**
- * What an answer depends on that is not the same for every website: all that a caller is known by. Beside `Origin`,
- * which every answer names, `Referer` too: by it a page's own elements are let in with a key that anybody can read.
- */
-const callersVary = "X-API-Key, X-API-Secret, Authorization, Referer";
+/** What 304 repeats of the headers that 200 would have (RFC 9110, section 15.4.5), and what lets pages read it. */
+const repeated = [
+  "ETag",
+  "Cache-Control",
+  "Content-Location",
+  "Access-Control-Allow-Origin",
+  "Access-Control-Expose-Headers",
+];
 
 /** A sound has a byte at least: a range that has one of a single byte has one of every sound. */
 const extentOf = ({ method, range }: Asked): Extent => {
@@ -32,38 +38,48 @@ const extentOf = ({ method, range }: Asked): Extent => {
   return partOf({ range, ifRange: undefined }, "", 1) === "unsatisfiable" ? "uncertain" : "part";
 };
 
-export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
-  const silence = ({ shared }: SynthesisPlan, { method }: Asked): Answer => ({
+export const createAnswerer = ({
+  synthesis,
+  names,
+  publicPath,
+  publicCors,
+}: {
+  synthesis: Synthesis;
+  names: HeaderNames;
+  /** The path that the service has for its callers; empty at the root. */
+  publicPath: string;
+  publicCors: Readonly<Record<string, string>>;
+}) => {
+  const silence = (plan: SynthesisPlan, { method }: Asked): Answer => ({
     status: 204,
     headers: {
-      "Cache-Control": lifetimeOf(method),
+      "Cache-Control": lifetimeOf(plan, method),
       [names.prosodyApplied]: "volume",
-      ...(!shared && { Vary: callersVary }),
+      ...(plan.shared && publicCors),
     },
   });
 
   const headersOf = (
-    { shared }: SynthesisPlan,
+    plan: SynthesisPlan,
     { recipe, hash, name }: Take,
     method: Asked["method"],
   ): Record<string, string> => {
     const headers = soundHeaders(hash, recipe.format);
-    headers["Cache-Control"] = lifetimeOf(method);
+    headers["Cache-Control"] = lifetimeOf(plan, method);
     headers[names.prosodyApplied] = formatKnobs(recipe.applied);
-    if (recipe.websiteId === undefined) headers["Content-Location"] = `/${name}`;
-    if (!shared) headers.Vary = callersVary;
-    return headers;
+    if (recipe.websiteId === undefined) headers["Content-Location"] = `${publicPath}/${name}`;
+    return plan.shared ? Object.assign(headers, publicCors) : headers;
   };
 
-  /** The caller has it already. A fallback's tag does not count: what was to be spoken is tried again. */
-  const unchanged = (plan: SynthesisPlan, { ifNoneMatch, method }: Asked): Answer | undefined => {
-    const [take] = plan.takes;
-    if (!noneMatchHits(ifNoneMatch, [etagOf(take.hash)])) return undefined;
-    const { ETag, Vary, "Cache-Control": lifetime } = headersOf(plan, take, method);
-    return {
-      status: 304,
-      headers: { ETag: ETag ?? "", "Cache-Control": lifetime ?? "", ...(Vary && { Vary }) },
-    };
+  /** Whether the caller has the sound. A fallback's tag does not count: the first voice is tried again. */
+  const isUnchanged = async (plan: SynthesisPlan, { ifNoneMatch, signal }: Asked): Promise<boolean> =>
+    isAnyTag(ifNoneMatch)
+      ? (await synthesis.find(plan, signal)) !== undefined
+      : noneMatchHits(ifNoneMatch, [etagOf(plan.takes[0].hash)]);
+
+  const notModified = (plan: SynthesisPlan, { method }: Asked): Answer => {
+    const headers = Object.entries(headersOf(plan, plan.takes[0], method));
+    return { status: 304, headers: Object.fromEntries(headers.filter(([name]) => repeated.includes(name))) };
   };
 
   /** HEAD makes nothing: it tells the length only of what is there. */
@@ -83,7 +99,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
     await synthesis.record(plan, asked, sound, part !== "whole");
     const headers = headersOf(plan, sound.take, asked.method);
     headers[names.cached] = sound.provenance;
-    if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetime;
+    if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetimeOf(plan);
     return soundAnswer(sound.bytes, part, headers);
   };
 
@@ -94,8 +110,7 @@ export const createAnswerer = (synthesis: Synthesis, names: HeaderNames) => {
    */
   const answer = async (plan: SynthesisPlan, asked: Asked): Promise<Answer> => {
     if (plan.silent) return silence(plan, asked);
-    const fresh = asked.method === "POST" ? undefined : unchanged(plan, asked);
-    if (fresh) return fresh;
+    if (asked.method !== "POST" && (await isUnchanged(plan, asked))) return notModified(plan, asked);
     if (asked.method === "HEAD") return await head(plan, asked);
     return await deliver(plan, await synthesis.obtain(plan, asked, extentOf(asked), asked.signal), asked);
   };

@@ -46,8 +46,7 @@ export const createFastPath = ({
     requestId: string,
   ): Promise<void> => {
     const began = performance.now();
-    const headers = apiCors(req.headers.origin);
-    headers["X-Request-Id"] = requestId;
+    const headers: Record<string, string> = { "X-Request-Id": requestId };
     let apiKey: string | undefined;
     try {
       const caller = gate(req);
@@ -61,10 +60,9 @@ export const createFastPath = ({
         requestId,
         signal: never,
       });
-      const vary = answer.headers.Vary ? `Origin, ${answer.headers.Vary}` : "Origin";
-      send(res, { ...answer, headers: Object.assign(headers, answer.headers, { Vary: vary }) });
+      send(res, { ...answer, headers: Object.assign(headers, answer.headers) });
     } catch (error) {
-      const answer = sendError(res, error, headers);
+      const answer = sendError(res, error, { ...headers, ...apiCors(req.headers.origin) });
       if (isOurFault(answer)) log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
     }
     if (!log.isLevelEnabled("debug")) return; // so as not to make, for nobody, what costs as much as the answer

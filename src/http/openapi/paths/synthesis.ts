@@ -23,7 +23,10 @@ import { conditions, headOf, sound, soundHeaders } from "../sounds.ts";
 
 const dayAndWeek = "public, max-age=86400, s-maxage=604800";
 const day = "public, max-age=86400";
-const fallback = "public, max-age=60";
+/** Of a website's own engines. */
+const ownDay = "private, max-age=86400";
+/** Spoken by a fallback voice. */
+const fallbacks = ["public, max-age=60", "private, max-age=60"];
 
 /** `/v2/text/synthesize`, and what remains of v1. */
 export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodOpenApiPathsObject => {
@@ -106,10 +109,11 @@ const answersWithSound = (names: HeaderNames, lifetimes: string[], more: z.ZodRa
   "200": sound("The sound.", {
     ...soundHeaders,
     ...limits,
-    ...caching(...lifetimes),
+    ...caching(...lifetimes, ...fallbacks),
     ...contentLocation,
     ...prosodyApplied(names),
     ...cached(names),
+    ...renewal(names),
     ...more,
   }),
   "204": {
@@ -117,8 +121,9 @@ const answersWithSound = (names: HeaderNames, lifetimes: string[], more: z.ZodRa
     headers: z.object({
       ...requestId,
       ...limits,
-      ...caching(...lifetimes.slice(0, 1)),
+      ...caching(...lifetimes),
       ...prosodyApplied(names),
+      ...renewal(names),
       ...more,
     }),
   },
@@ -126,15 +131,14 @@ const answersWithSound = (names: HeaderNames, lifetimes: string[], more: z.ZodRa
 
 /** The whole sound, or a stream, which no cache keeps and which has no tag. */
 const answersToPost = (names: HeaderNames) => {
-  const { "200": whole, "204": silence } = answersWithSound(names, [day, fallback], {});
+  const { "200": whole, "204": silence } = answersWithSound(names, [day, ownDay], {});
   return {
     "200": {
       ...whole,
       headers: z.object({
         ...whole.headers.shape,
-        ...caching(day, fallback, "no-store"),
+        ...caching(day, ownDay, ...fallbacks, "no-store"),
         ...z.object({ ...etag, ...acceptRanges }).partial().shape,
-        ...renewal(names),
         ...streaming,
       }),
       content: { ...whole.content, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
@@ -156,7 +160,7 @@ const eventsExample = [
 ].join("");
 
 const answersToGet = (names: HeaderNames, more: z.ZodRawShape = {}) => {
-  const answers = answersWithSound(names, [dayAndWeek, fallback], more);
+  const answers = answersWithSound(names, [dayAndWeek, ownDay], more);
   return {
     ...answers,
     "206": sound("The part of the sound that was asked for.", {
@@ -165,7 +169,15 @@ const answersToGet = (names: HeaderNames, more: z.ZodRawShape = {}) => {
     }),
     "304": {
       description: "The caller has the sound already.",
-      headers: z.object({ ...requestId, ...limits, ...etag, ...caching(dayAndWeek), ...more }),
+      headers: z.object({
+        ...requestId,
+        ...limits,
+        ...etag,
+        ...caching(dayAndWeek, ownDay),
+        ...contentLocation,
+        ...renewal(names),
+        ...more,
+      }),
     },
   };
 };
