@@ -1,11 +1,11 @@
-import type { SynthesisServed } from "../src/domain/usage.ts";
+import type { ServingVoided, SynthesisServed } from "../src/domain/usage.ts";
 import type { Projection } from "./projection.ts";
 
 /** What one key has used in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
 export interface MonthlyUse {
-  /** Characters counted. */
+  /** Characters counted, less those of voided servings. */
   used: number;
-  /** Requests answered with audio, the parts that cost nothing among them. */
+  /** Requests answered with audio, the parts that cost nothing among them; without the voided ones. */
   requests: number;
   /** The last revision counted, -1 before the first: an event told twice counts once. */
   revision: number;
@@ -17,14 +17,20 @@ export interface MonthlyUse {
  */
 export const monthlyQuota: Projection<MonthlyUse> = {
   name: "monthly-quota",
-  version: 1,
+  version: 2,
   prefixes: ["usage-"],
   partition: ({ stream }) => stream,
   initial: () => ({ used: 0, requests: 0, revision: -1 }),
   apply: (state, event) => {
-    if (event.type !== "SynthesisServed" || event.revision <= state.revision) return state;
-    state.used += (event.data as SynthesisServed).characters;
-    state.requests += 1;
+    if (event.revision <= state.revision) return state;
+    if (event.type === "SynthesisServed") {
+      state.used += (event.data as SynthesisServed).characters;
+      state.requests += 1;
+    } else if (event.type === "ServingVoided") {
+      const { characters, serving } = event.data as ServingVoided;
+      state.used -= characters;
+      if (serving) state.requests -= 1;
+    } else return state;
     state.revision = event.revision;
     return state;
   },

@@ -1,4 +1,4 @@
-import type { SynthesisServed } from "../src/domain/usage.ts";
+import type { ServingVoided, SynthesisServed } from "../src/domain/usage.ts";
 import type { Projection } from "./projection.ts";
 
 export interface Tally {
@@ -8,8 +8,10 @@ export interface Tally {
 
 /** What one key was served in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
 export interface UsageTotals {
-  /** One tally for each day, engine and voice that met, under `cellKey`. */
+  /** One tally for each day, engine and voice that met, under `cellKey`; without the voided servings. */
   cells: Record<string, Tally>;
+  /** The servings that were voided. */
+  voided: Tally;
   /** The last revision counted, -1 before the first: an event told twice counts once. */
   revision: number;
 }
@@ -20,24 +22,39 @@ export type Side = "day" | "engine" | "voice";
 /** Totals of days, engines and voices. The day is that of the event's own `at`, in UTC, never of when it was stored. */
 export const usageTotals: Projection<UsageTotals> = {
   name: "usage-totals",
-  version: 1,
+  version: 2,
   prefixes: ["usage-"],
   partition: ({ stream }) => stream,
-  initial: () => ({ cells: {}, revision: -1 }),
+  initial: () => ({ cells: {}, voided: { requests: 0, characters: 0 }, revision: -1 }),
   apply: (state, event) => {
-    if (event.type !== "SynthesisServed" || event.revision <= state.revision) return state;
-    const data = event.data as SynthesisServed;
-    const key = cellKey(data);
-    const cell = state.cells[key];
-    if (cell) {
-      cell.requests += 1;
-      cell.characters += data.characters;
-    } else {
-      state.cells[key] = { requests: 1, characters: data.characters };
-    }
+    if (event.revision <= state.revision) return state;
+    if (event.type === "SynthesisServed") {
+      const data = event.data as SynthesisServed;
+      add(cellOf(state, data), 1, data.characters);
+    } else if (event.type === "ServingVoided") {
+      const { serving, characters } = event.data as ServingVoided;
+      if (serving) {
+        add(cellOf(state, serving), -1, -characters);
+        add(state.voided, 1, characters);
+      }
+    } else return state;
     state.revision = event.revision;
     return state;
   },
+};
+
+/** Where a serving is counted. */
+type Placed = Pick<SynthesisServed, "at" | "engine" | "voice">;
+
+const cellOf = ({ cells }: UsageTotals, placed: Placed): Tally => {
+  const key = cellKey(placed);
+  cells[key] ??= { requests: 0, characters: 0 };
+  return cells[key];
+};
+
+const add = (tally: Tally, requests: number, characters: number): void => {
+  tally.requests += requests;
+  tally.characters += characters;
 };
 
 /** The sum of the cells that share a day, an engine or a voice, in the order of its names. */
@@ -54,7 +71,7 @@ export const totalsBy = (side: Side, { cells }: UsageTotals): [name: string, Tal
 };
 
 /** Begins with the day, so that no voice's name (`__proto__`, `constructor`) can ever be a key by itself. */
-const cellKey = ({ at, engine, voice }: SynthesisServed): string => `${at.slice(0, 10)} ${engine} ${voice}`;
+const cellKey = ({ at, engine, voice }: Placed): string => `${at.slice(0, 10)} ${engine} ${voice}`;
 
 /** Days and engine codes hold no space; a voice's name may. */
 const parseCellKey = (key: string): Record<Side, string> => {

@@ -42,6 +42,8 @@ export interface Telemetry {
 export interface Gauges {
   views(): { readonly position: number; readonly live: boolean; readonly downSince: number | undefined };
   commands(): number;
+  /** Requests without audio that are not settled on the ledger. */
+  unsettled(): number;
   pipeline: Pipeline["stats"];
   tools(): { readonly running: number; readonly queued: number; readonly restarts: number };
   checkHealth: CheckHealth;

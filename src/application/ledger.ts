@@ -16,24 +16,28 @@ import {
   usageDecider,
   usageStream,
 } from "../domain/usage.ts";
-import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { type CommandHandler, OutcomeUnknown } from "../eventstore/command-handler.ts";
 import type { Principal } from "./authentication.ts";
 import { isoClock } from "./iso-clock.ts";
 import { untilShown } from "./until-shown.ts";
+import type { Receipt, Voiding } from "./voiding.ts";
 
 /** The ledger of what was served: recorded before it leaves, never over the quota. */
 export interface Ledger {
   /**
    * Records an answer with audio; only when this resolves may the audio leave.
    * @throws {KeyIsSuspended} when the quota has no room for it: the key is suspended from now on
-   * @throws {Unavailable} when the event store gives no answer: nothing may be served
+   * @throws {Unavailable} when the event store gives no answer: nothing may be served, and what the log may hold of the
+   * request is voided in the background
    */
-  record(principal: Principal, served: Omit<SynthesisServed, "at">): Promise<void>;
+  record(principal: Principal, served: Omit<SynthesisServed, "at">): Promise<Receipt>;
   /**
-   * Records how a stream ended that was recorded when it began.
+   * Records how a stream ended that was recorded when it began, in the same month.
    * @throws {Unavailable} when the event store gives no answer
    */
-  complete(principal: Principal, ended: Omit<StreamEnded, "at">): Promise<void>;
+  complete(principal: Principal, receipt: Receipt, ended: StreamOutcome): Promise<void>;
+  /** Takes a recorded serving back, in the background: its caller got no audio. */
+  void(receipt: Receipt): void;
   /**
    * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
    * @throws {KeyIsSuspended} @throws {Unavailable}
@@ -41,15 +45,20 @@ export interface Ledger {
   precheck(principal: Principal, prospect: Omit<Prospect, "at">, requestId: string): Promise<void>;
 }
 
+export type StreamOutcome = Pick<StreamEnded, "hash" | "outcome" | "bytes" | "chunks">;
+export type { Receipt };
+
 export const createLedger = ({
   handler,
   views,
   quotas,
+  voiding,
   clock,
 }: {
   handler: CommandHandler;
   views: Pick<ProjectionRunner, "reached">;
   quotas: View<MonthlyUse>;
+  voiding: Voiding;
   clock: () => number;
 }): Ledger => {
   const now = isoClock(clock);
@@ -71,41 +80,55 @@ export const createLedger = ({
     throw suspended(state.reason);
   };
 
-  /** Puts a decision to the month's usage; whoever would pass the quota is suspended. */
+  /** Puts a decision to the month's usage; a key that would exceed its quota is suspended. */
   const put = async (
     principal: Principal,
     requestId: string,
-    at: string,
+    stream: string,
     decision: (usage: Usage) => UsageEvent[],
   ): Promise<void> => {
-    const { apiKey } = principal;
-    const metadata = { correlationId: requestId, actor: `key:${apiKey}` };
+    const metadata = { correlationId: requestId, actor: `key:${principal.apiKey}` };
     try {
-      await handler.execute(usageDecider, usageStream(apiKey, monthOf(at)), decision, metadata);
+      await handler.execute(usageDecider, stream, decision, metadata);
     } catch (error) {
       if (error instanceof QuotaExceeded) return suspend(principal, error, requestId);
       throw error;
     }
   };
 
+  /** The view shows no more than the log held before the request, so that its events come after that revision. */
+  const receiptOf = (stream: string, requestId: string): Receipt => ({
+    stream,
+    requestId,
+    after: quotas.get(stream)?.revision ?? -1,
+  });
+
   return {
-    record: (principal, served) => {
+    record: async (principal, served) => {
       const at = now();
-      const { monthlyCharacters } = principal.plan;
-      return put(principal, served.requestId, at, (usage) =>
-        serve(usage, { ...served, at }, monthlyCharacters),
-      );
+      const { apiKey, plan } = principal;
+      const receipt = receiptOf(usageStream(apiKey, monthOf(at)), served.requestId);
+      voiding.requireRoom(receipt.stream);
+      try {
+        await put(principal, served.requestId, receipt.stream, (usage) =>
+          serve(usage, { ...served, at }, plan.monthlyCharacters),
+        );
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) voiding.void(receipt);
+        throw error;
+      }
+      return receipt;
     },
-    complete: (principal, ended) => {
-      const at = now();
-      return put(principal, ended.requestId, at, () => endStream({ ...ended, at }));
-    },
+    complete: (principal, { stream, requestId }, ended) =>
+      put(principal, requestId, stream, () => endStream({ requestId, ...ended, at: now() })),
+    void: voiding.void,
     precheck: async (principal, prospect, requestId) => {
       const at = now();
       const { apiKey, plan } = principal;
-      const used = quotas.get(usageStream(apiKey, monthOf(at)))?.used ?? 0;
+      const stream = usageStream(apiKey, monthOf(at));
+      const used = quotas.get(stream)?.used ?? 0;
       if (plan.monthlyCharacters === null || used + prospect.characters <= plan.monthlyCharacters) return;
-      await put(principal, requestId, at, (usage) =>
+      await put(principal, requestId, stream, (usage) =>
         requireRoom(usage, { ...prospect, at }, plan.monthlyCharacters),
       );
     },

@@ -2,7 +2,7 @@ import type { Pipeline, StreamedSound } from "../audio/pipeline.ts";
 import { EngineFailed, NotFound, Unavailable } from "../domain/errors.ts";
 import { contentTypes, engines, type Knob } from "../domain/speech.ts";
 import type { Provenance, StreamKind } from "../domain/usage.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, Receipt, StreamOutcome } from "./ledger.ts";
 import type { Order, SynthesisPlan } from "./synthesis.ts";
 
 export type { StreamKind };
@@ -17,6 +17,8 @@ export interface SynthesisStream {
    * ends, the ledger is told how much went out. A failure midway throws {EngineFailed} or {Unavailable}.
    */
   readonly audio: AsyncIterable<Buffer>;
+  /** To be called when audio is handed to the connection: the serving of a stream that delivered none is voided. */
+  readonly delivered: () => void;
 }
 
 /** Speech that is heard while it is made: the engines on a website's own credentials alone. */
@@ -46,13 +48,9 @@ export interface StreamingParts {
 type StreamOrder = Parameters<Streaming["begin"]>[1];
 
 export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts): Streaming => {
-  const complete = (
-    { principal, requestId }: StreamOrder,
-    { hash }: StreamedSound["take"],
-    ended: Pick<Parameters<Ledger["complete"]>[1], "outcome" | "bytes" | "chunks">,
-  ): void => {
+  const complete = ({ principal }: StreamOrder, receipt: Receipt, ended: StreamOutcome): void => {
     ledger
-      .complete(principal, { requestId, hash, ...ended })
+      .complete(principal, receipt, ended)
       .catch((error) => onTrouble("the end of a stream was not recorded", error));
   };
 
@@ -67,15 +65,15 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
       const life = new AbortController();
       const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]));
       const { take, provenance } = sound;
-      try {
-        await ledger.record(principal, servedBy(plan, order, sound, kind));
-      } catch (error) {
+      const receipt = await ledger.record(principal, servedBy(plan, order, sound, kind)).catch((error) => {
         life.abort(error);
         throw error;
-      }
+      });
+      let hasDelivered = false;
       const audio = accounted(sound.audio, signal, (ended) => {
         life.abort(over);
-        complete(order, take, ended);
+        complete(order, receipt, { hash: take.hash, ...ended });
+        if (!hasDelivered) ledger.void(receipt);
       });
       signal.throwIfAborted();
       return {
@@ -83,6 +81,9 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
         prosodyApplied: take.recipe.applied,
         provenance,
         audio,
+        delivered: () => {
+          hasDelivered = true;
+        },
       };
     },
   };
@@ -121,12 +122,12 @@ const servedBy = (
 const accounted = (
   audio: AsyncIterable<Buffer>,
   signal: AbortSignal,
-  onEnd: (ended: { outcome: "whole" | "left" | "failed"; bytes: number; chunks: number }) => void,
+  onEnd: (ended: Omit<StreamOutcome, "hash">) => void,
 ): AsyncIterable<Buffer> => {
   let bytes = 0;
   let chunks = 0;
   let ended = false;
-  const end = (outcome: "whole" | "left" | "failed"): void => {
+  const end = (outcome: StreamOutcome["outcome"]): void => {
     if (ended) return;
     ended = true;
     signal.removeEventListener("abort", leave);

@@ -139,9 +139,9 @@ export const createSynthesis = ({
       if (extent !== "uncertain") await ledger.precheck(principal, prospect, requestId);
       return await pipeline.obtain(takes, signal);
     },
-    record: (plan, { principal, requestId }, sound, partial) => {
+    record: async (plan, { principal, requestId }, sound, partial) => {
       const { recipe, voice } = sound.take;
-      return ledger.record(principal, {
+      await ledger.record(principal, {
         requestId,
         hash: sound.hash,
         characters: plan.characters,

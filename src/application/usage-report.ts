@@ -18,12 +18,14 @@ export interface UsageReportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Requests and characters that count; `voided` has those that do not, because their callers got no audio. */
 export interface UsageReport extends Tally {
   readonly apiKey: string;
   readonly month: string;
   readonly asOf: string;
   /** The plan's monthly characters as of then; null: no limit. Absent when the key was not issued yet. */
   readonly quota?: number | null;
+  readonly voided: Tally;
   readonly byDay: readonly (Tally & { readonly day: string })[];
   readonly byEngine: readonly (Tally & { readonly engine: string })[];
   readonly byVoice: readonly (Tally & { readonly voice: string })[];
@@ -107,5 +109,12 @@ const present = (state: UsageTotals) => {
   const byEngine = totalsBy("engine", state).map(([engine, tally]) => ({ engine, ...tally }));
   const byVoice = totalsBy("voice", state).map(([voice, tally]) => ({ voice, ...tally }));
   const sum = (of: keyof Tally) => byDay.reduce((total, day) => total + day[of], 0);
-  return { characters: sum("characters"), requests: sum("requests"), byDay, byEngine, byVoice };
+  return {
+    characters: sum("characters"),
+    requests: sum("requests"),
+    voided: state.voided,
+    byDay,
+    byEngine,
+    byVoice,
+  };
 };

@@ -24,13 +24,14 @@ export const registerUsageCommand: Register = (program, withServices) => {
 };
 
 const usageText = (report: UsageReport): string => {
-  const { apiKey, month, asOf, characters, requests, quota, byDay, byEngine, byVoice } = report;
+  const { apiKey, month, asOf, characters, requests, voided, quota, byDay, byEngine, byVoice } = report;
   const head = fields({
     key: apiKey,
     month,
     "as of": asOf,
     characters: count(characters),
     requests: count(requests),
+    voided: voidedText(voided),
     quota: quotaText(quota),
   });
   return [
@@ -60,6 +61,9 @@ const counts = ({ characters, requests }: Pick<UsageReport, "characters" | "requ
   count(characters),
   count(requests),
 ];
+
+const voidedText = ({ characters, requests }: UsageReport["voided"]): string | undefined =>
+  requests === 0 ? undefined : `${count(characters)} characters, ${count(requests)} requests`;
 
 const quotaText = (quota: UsageReport["quota"]): string | undefined =>
   quota === null ? "unlimited" : quota === undefined ? undefined : count(quota);

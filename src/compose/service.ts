@@ -24,6 +24,7 @@ import { createStreaming } from "../application/streaming.ts";
 import { createSynthesis } from "../application/synthesis.ts";
 import { createVoiceReports } from "../application/voice-reports.ts";
 import { createVoices } from "../application/voices.ts";
+import { createVoiding } from "../application/voiding.ts";
 import { createWebsiteCatalogs } from "../application/website-catalog.ts";
 import { nativeVoices } from "../catalog-seed/native-voices.ts";
 import { releaseSeed } from "../catalog-seed/seed.ts";
@@ -114,7 +115,13 @@ export const composeService = async (
     }),
   );
   opened.defer(limiter.close);
-  const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), clock });
+  const voiding = createVoiding({
+    openHandler: (options) => telemetry.commands(createCommandHandler({ store, clock, ...options })),
+    clock,
+    onTrouble: (what, error) => log.warn({ err: error }, what),
+  });
+  opened.defer(() => voiding.close(patience()));
+  const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), voiding, clock });
   const catalogOf = createWebsiteCatalogs({
     catalog: runner.view(catalog),
     ownVoices: createOwnVoices(runner.view(credentialsProjection)),
@@ -181,6 +188,7 @@ export const composeService = async (
   telemetry.watch({
     views: runner.status,
     commands: () => handler.pending,
+    unsettled: () => voiding.pending,
     pipeline: sound.pipeline.stats,
     tools: sound.toolStats,
     checkHealth,

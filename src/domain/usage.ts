@@ -4,10 +4,17 @@ import type { AudioFormat, EngineCode } from "./speech.ts";
 /**
  * What one key was served in one month. Stream `usage-{apiKey}-{yyyy-mm}`; the month is that of `at`, in UTC.
  */
-export type UsageEvent = ServedEvent | { readonly type: "StreamEnded"; readonly data: StreamEnded };
+export type UsageEvent =
+  | ServedEvent
+  | VoidedEvent
+  | { readonly type: "StreamEnded"; readonly data: StreamEnded };
 export interface ServedEvent {
   readonly type: "SynthesisServed";
   readonly data: SynthesisServed;
+}
+export interface VoidedEvent {
+  readonly type: "ServingVoided";
+  readonly data: ServingVoided;
 }
 
 /** How the audio came to be there when it was asked for. */
@@ -52,6 +59,17 @@ export interface StreamEnded {
   readonly at: string;
 }
 
+/** Takes back the serving of a request that got no audio: answered 503, or a stream that ended before its first chunk. */
+export interface ServingVoided {
+  readonly requestId: string;
+  /** Code points given back to the quota: those that the serving counted. */
+  readonly characters: number;
+  /** What is taken back; absent when the log held no serving of the request, and the event only keeps one from coming. */
+  readonly serving?: Pick<SynthesisServed, "hash" | "engine" | "voice" | "at">;
+  /** ISO 8601, UTC; the month is that of the serving. */
+  readonly at: string;
+}
+
 export interface Usage {
   /** Characters counted so far. */
   readonly used: number;
@@ -75,8 +93,17 @@ export const monthOf = (at: string): string => at.slice(0, 7);
 export const initialUsage = (): Usage => ({ used: 0, recent: nothingCounted });
 
 export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
-  if (event.type !== "SynthesisServed") return usage;
-  const { hash, characters, at } = event.data;
+  switch (event.type) {
+    case "SynthesisServed":
+      return counted(usage, event.data);
+    case "ServingVoided":
+      return { ...usage, used: usage.used - event.data.characters };
+    default:
+      return usage;
+  }
+};
+
+const counted = (usage: Usage, { hash, characters, at }: SynthesisServed): Usage => {
   if (characters === 0) return usage;
   return {
     used: usage.used + characters,

@@ -35,8 +35,8 @@ export interface CommandHandler {
    * for one stream that meet are decided one after the other and appended as one batch; nothing is told to anyone,
    * not even a refusal, before all that it rests on is in the log.
    * @throws whatever `decide` throws
-   * @throws {Unavailable} when the event store gave no outcome in time (the decision may be in the log all the same), or
-   * too many commands wait
+   * @throws {OutcomeUnknown} when an append was sent and not answered in time: the decision may be in the log, or come later
+   * @throws {Unavailable} when the event store was not reached in time, or too many commands wait: nothing is in the log
    */
   execute<S, E extends DomainEvent>(
     decider: Decider<S, E>,
@@ -87,9 +87,10 @@ export const createCommandHandler = ({
   /** Commands come and are given up in one order: an overdue one that is still queued is the first of its queue. */
   const waiting = createWaitingLine<Command>(deadlineMs, (command) => {
     const { lane } = command;
-    const error = gaveUp(lane.trouble);
+    const isQueued = lane.queue[0] === command;
+    const error = gaveUp(lane.trouble, !isQueued && lane.batch?.isSent === true);
     command.reject(error);
-    if (lane.queue[0] === command) lane.queue.shift();
+    if (isQueued) lane.queue.shift();
     else if (lane.batch?.commands.at(-1) === command) lane.batch.giveUp(error);
   });
 
@@ -138,6 +139,7 @@ export const createCommandHandler = ({
       try {
         if (events.length > 0) {
           const expected = head.revision < 0 ? "none" : head.revision;
+          batch.isSent = true;
           const end = await persist(lane, batch, () => store.append(lane.stream, events, expected));
           lane.head = { ...end, state: stateAfter(decisions, head.state) };
           return decisions;
@@ -146,6 +148,7 @@ export const createCommandHandler = ({
         if ((await refresh(lane, batch)) === head) return decisions;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
+        batch.isSent = false;
         lane.stale = true;
       }
     }
@@ -203,8 +206,13 @@ export const createCommandHandler = ({
   };
 };
 
-const gaveUp = (cause: unknown): Unavailable =>
-  new Unavailable("The event store gave no answer in time.", retryAfterSeconds, { cause });
+/** The event store did not say what came of an append: its events may be in the log now, later, or never. */
+export class OutcomeUnknown extends Unavailable {}
+
+const gaveUp = (cause: unknown, isSent: boolean): Unavailable =>
+  new (isSent ? OutcomeUnknown : Unavailable)("The event store gave no answer in time.", retryAfterSeconds, {
+    cause,
+  });
 
 const tooMany = (): Unavailable =>
   new Unavailable("Too many requests wait for the event store.", retryAfterSeconds);

@@ -48,6 +48,8 @@ export interface Batch {
   /** Never resolves. */
   readonly over: Promise<never>;
   readonly isOver: boolean;
+  /** An append of its decisions was sent, and the store has not refused it. */
+  isSent: boolean;
 }
 
 /** A stream's warm state and the commands that wait for it. */
@@ -87,6 +89,7 @@ export const newBatch = (commands: readonly Command[]): Batch => {
     commands,
     over,
     isOver: false,
+    isSent: false,
     giveUp: (error: unknown) => {
       batch.isOver = true;
       reject(error);

@@ -4,7 +4,7 @@ import type { Meters } from "./meters.ts";
 
 /** Looks at the parts whenever the numbers are wanted. */
 export const watchGauges = ({ gauge }: Meters, lag: Lag, watched: Gauges): void => {
-  const { views, commands, pipeline, tools, checkHealth } = watched;
+  const { views, commands, unsettled, pipeline, tools, checkHealth } = watched;
   gauge("viewsPosition", (observe) => observe(views().position));
   gauge("viewsLive", (observe) => observe(Number(views().live)));
   gauge("viewsLag", (observe) => observe(lag.of(views())));
@@ -16,6 +16,7 @@ export const watchGauges = ({ gauge }: Meters, lag: Lag, watched: Gauges): void 
   gauge("toolsRunning", (observe) => observe(tools().running));
   gauge("toolsRestarts", (observe) => observe(tools().restarts));
 
+  gauge("unsettled", (observe) => observe(unsettled()));
   gauge("makings", (observe) => observe(pipeline().underWay));
   gauge("cacheBytes", (observe) => observe(pipeline().memory.bytes));
   gauge("cacheObjects", (observe) => observe(pipeline().memory.objects));

@@ -58,6 +58,26 @@ export const metricNames = {
     about: "Characters of those answers, as the ledger counts them.",
     attributes: ["engine"],
   },
+  voided: {
+    name: "voxledger.synthesis.voided",
+    kind: "counter",
+    unit: "{answer}",
+    about: "Servings taken back because no audio was delivered.",
+    attributes: ["engine"],
+  },
+  voidedCharacters: {
+    name: "voxledger.synthesis.voided_characters",
+    kind: "counter",
+    unit: "{character}",
+    about: "Characters given back with those servings.",
+    attributes: ["engine"],
+  },
+  unsettled: {
+    name: "voxledger.synthesis.unsettled",
+    kind: "gauge",
+    unit: "{request}",
+    about: "Requests without audio that the ledger may still have to take back.",
+  },
   makings: {
     name: "voxledger.synthesis.under_way",
     kind: "gauge",

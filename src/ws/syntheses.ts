@@ -50,11 +50,15 @@ export const createSyntheses = ({
   const underWay = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
 
   const speak = async ({ id, plan, order, sent }: Speech, signal: AbortSignal): Promise<void> => {
-    const { contentType, prosodyApplied, audio } = await streaming.begin(plan, order, signal);
+    const { contentType, prosodyApplied, audio, delivered } = await streaming.begin(plan, order, signal);
     outbox.tell({ type: "stream_start", id, contentType, prosodyApplied: [...prosodyApplied] });
     for await (const chunk of audio) {
       for (const piece of piecesOf(chunk)) {
-        await outbox.frame(() => audioFrame(id, sent.chunks, piece), signal);
+        const makeFrame = (): Buffer => {
+          delivered();
+          return audioFrame(id, sent.chunks, piece);
+        };
+        await outbox.frame(makeFrame, signal);
         sent.chunks += 1;
         sent.bytes += piece.length;
       }

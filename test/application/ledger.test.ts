@@ -10,6 +10,7 @@ import type { SynthesisServed } from "../../src/domain/usage.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { openVoiding } from "../support/voiding.ts";
 
 const aTime = Date.parse("2026-11-21T10:00:00.000Z");
 const at = new Date(aTime).toISOString();
@@ -45,7 +46,13 @@ describe("the ledger", () => {
   let ledger: Ledger;
   let now = aTime;
   const opened = (views: Pick<ProjectionRunner, "reached"> = runner): Ledger =>
-    createLedger({ handler, views, quotas: runner.view(monthlyQuota), clock: () => now });
+    createLedger({
+      handler,
+      views,
+      quotas: runner.view(monthlyQuota),
+      voiding: openVoiding(temporary.store, () => now),
+      clock: () => now,
+    });
   const key = async (): Promise<Key> =>
     (await handler.execute(keyDecider, keyStream("k"), () => [], {})).state;
   const usageEvents = async (month = "2026-11"): Promise<SynthesisServed[]> => {

@@ -5,6 +5,7 @@ import { createLedger } from "../../src/application/ledger.ts";
 import type { Principal } from "../../src/application/principal.ts";
 import { createStreaming, type Streaming } from "../../src/application/streaming.ts";
 import type { SynthesisPlan } from "../../src/application/synthesis.ts";
+import type { Voiding } from "../../src/application/voiding.ts";
 import type { Pipeline } from "../../src/audio/pipeline.ts";
 import { EngineFailed, KeyIsSuspended, NotFound } from "../../src/domain/errors.ts";
 import { issueKey, keyDecider, keyStream } from "../../src/domain/key.ts";
@@ -13,6 +14,7 @@ import { takeOf } from "../audio/takes.ts";
 import { rejection } from "../rejection.ts";
 import { collect } from "../support/collect.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { openVoiding } from "../support/voiding.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const never = new AbortController().signal;
@@ -37,6 +39,7 @@ describe("streaming", () => {
   let handler: CommandHandler;
   let runner: ProjectionRunner;
   let streaming: Streaming;
+  let voiding: Voiding;
   let begun: AbortSignal[];
   let source: (signal: AbortSignal) => AsyncIterable<Buffer>;
 
@@ -61,7 +64,9 @@ describe("streaming", () => {
       },
     };
     const quotas = runner.view(monthlyQuota);
-    const ledger = createLedger({ handler, views: runner, quotas, clock: () => Date.parse(at) });
+    const clock = () => Date.parse(at);
+    voiding = openVoiding(store, clock);
+    const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
     streaming = createStreaming({ pipeline, ledger, onTrouble: (_, error) => Promise.reject(error) });
   });
   afterEach(async () => {
@@ -71,6 +76,7 @@ describe("streaming", () => {
 
   const ledger = async (): Promise<object[]> => {
     await handler.drain();
+    await voiding.settled();
     const all: object[] = [];
     for await (const { type, data } of temporary.store.readStream("usage-k-2026-11")) {
       all.push({ type, ...data });
@@ -94,10 +100,13 @@ describe("streaming", () => {
   });
 
   it("tells of a listener who left: what was taken by then, counted whole", async () => {
-    const { audio } = await streaming.begin(planOf("gwn"), order, never);
+    const { audio, delivered } = await streaming.begin(planOf("gwn"), order, never);
+    delivered();
     let heard = 0;
     for await (const _ of audio) if (++heard === 2) break;
-    expect((await ledger())[1]).to.include({ ...ended, outcome: "left", bytes: 4, chunks: 1 });
+    const [, last, ...none] = await ledger();
+    expect(last).to.include({ ...ended, outcome: "left", bytes: 4, chunks: 1 });
+    expect(none).to.deep.equal([]);
     expect(begun[0]?.aborted).to.equal(true);
   });
 
@@ -129,6 +138,35 @@ describe("streaming", () => {
     const { audio } = await streaming.begin(planOf("gwn"), order, never);
     expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);
     expect((await ledger())[1]).to.include({ ...ended, outcome: "failed", bytes: 4, chunks: 1 });
+  });
+
+  it("is voided when it fails before any audio was delivered", async () => {
+    source = async function* () {
+      if (begun.length > 0) throw new EngineFailed("It broke off.");
+      yield Buffer.alloc(0);
+    };
+    const { audio } = await streaming.begin(planOf("gwn"), order, never);
+    await rejection(collect(audio));
+    const [, failed, voided] = await ledger();
+    expect(failed).to.include({ ...ended, outcome: "failed", chunks: 0 });
+    expect(voided).to.include({ type: "ServingVoided", requestId: "r", characters: 10, at });
+  });
+
+  it("is charged when it fails right after its first audio was delivered", async () => {
+    source = async function* () {
+      yield Buffer.from("one ");
+      throw new EngineFailed("It broke off.");
+    };
+    const { audio, delivered } = await streaming.begin(planOf("gwn"), order, never);
+    await rejection(
+      (async () => {
+        for await (const _ of audio) delivered();
+      })(),
+    );
+    expect((await ledger()).map((event) => (event as { type: string }).type)).to.deep.equal([
+      "SynthesisServed",
+      "StreamEnded",
+    ]);
   });
 
   it("is not begun when the quota has no room for it, nor goes on when the ledger refuses it", async () => {

@@ -5,6 +5,7 @@ import { usageTotals } from "../../projections/usage-totals.ts";
 import { createUsageReport, type UsageReport } from "../../src/application/usage-report.ts";
 import { Invalid, NotFound, Unavailable } from "../../src/domain/errors.ts";
 import { monthOf, type SynthesisServed, usageStream } from "../../src/domain/usage.ts";
+import { voidServings } from "../../src/domain/voiding.ts";
 import { rejection } from "../rejection.ts";
 import { append, issued } from "../support/audit-log.ts";
 import { served, servedInNovember } from "../support/served.ts";
@@ -61,6 +62,7 @@ describe("a usage report", () => {
       quota: 1_000_000,
       characters: 7,
       requests: 3,
+      voided: { characters: 0, requests: 0 },
       byDay: [
         { day: "2026-11-01", requests: 1, characters: 3 },
         { day: "2026-11-02", requests: 2, characters: 4 },
@@ -74,6 +76,31 @@ describe("a usage report", () => {
         { voice: "alloy", requests: 1, characters: 4 },
       ],
     });
+  });
+
+  it("leaves voided servings out of its figures, and shows them beside", async () => {
+    await issue("k");
+    const kept = served({ requestId: "kept", characters: 3 });
+    const taken = served({ requestId: "taken", characters: 4 });
+    await serve("k", [kept, taken]);
+    const at = "2026-11-05T10:00:01.000Z";
+    const voids = voidServings({ served: new Map([["taken", taken]]), voided: new Set() }, ["taken"], at);
+    const stream = "usage-k-2026-11";
+    await runner.reached(
+      await append(
+        temporary.store,
+        voids.map((event) => ({ ...event, stream })),
+      ),
+    );
+    const charged = {
+      characters: 3,
+      requests: 1,
+      voided: { characters: 4, requests: 1 },
+      byDay: [{ day: "2026-11-05", characters: 3, requests: 1 }],
+    };
+    expect(await report({ apiKey: "k", month: "2026-11" })).to.deep.include(charged);
+    expect(await report({ apiKey: "k", month: "2026-11", asOf: at })).to.deep.include(charged);
+    expect(await report({ apiKey: "k", asOf: taken.at })).to.include({ characters: 7, requests: 2 });
   });
 
   it("is of the current month when none is named, and of that of its time when it has one", async () => {

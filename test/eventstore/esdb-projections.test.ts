@@ -17,7 +17,7 @@ import { type EsdbNode, type EsdbNodeOptions, startEsdbNode } from "../support/e
 import { served } from "../support/served.ts";
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
-const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v1", "voxledger-rate-v1"];
+const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v1"];
 const atOnce = { looks: 1, everyMs: 0 };
 
 describe("projections in an EventStoreDB server", () => {
@@ -82,7 +82,7 @@ describe("projections in an EventStoreDB server", () => {
       await runner.close();
       expect(own).to.deep.equal({ used: 42, requests: 3, revision: 2 });
       const partition = "usage-k1-2026-11";
-      const state = await client.getProjectionState("voxledger-monthly-quota-v1", { partition });
+      const state = await client.getProjectionState("voxledger-monthly-quota-v2", { partition });
       expect(state).to.deep.equal(own);
     } finally {
       await store.close();

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { SynthesisStream } from "../../src/application/streaming.ts";
 import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { ForbiddenAddress } from "../../src/engines/upstream/guard.ts";
 import { UpstreamFailed } from "../../src/engines/upstream/upstream-failed.ts";
@@ -8,10 +7,9 @@ import { collect } from "../support/collect.ts";
 import { eventsIn, soundOf } from "../support/streams.ts";
 import { closedGate } from "../support/wire/gate.ts";
 
-const streamOf = (audio: AsyncIterable<Buffer>): SynthesisStream => ({
+const streamOf = (audio: AsyncIterable<Buffer>): Parameters<typeof eventStream>[0] => ({
   contentType: "audio/mpeg",
   prosodyApplied: ["pitch", "volume"],
-  provenance: "miss",
   audio,
 });
 

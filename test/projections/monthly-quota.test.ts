@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { voidServings } from "../../src/domain/voiding.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { recorded, served, servedInNovember } from "../support/served.ts";
 
@@ -18,6 +19,15 @@ describe("monthly quota", () => {
       served({ characters: 35 }),
     ]);
     expect(fold(events)).to.deep.equal({ used: 42, requests: 3, revision: 2 });
+  });
+
+  it("gives back what is voided: the request and its characters", () => {
+    const data = served({ requestId: "r", characters: 7 });
+    const [event] = recorded("k", [data]);
+    const [voided] = voidServings({ served: new Map([["r", data]]), voided: new Set() }, ["r"], data.at);
+    const [fence] = voidServings({ served: new Map(), voided: new Set() }, ["x"], data.at);
+    const events = [voided, fence].map((one, index) => ({ ...event, ...one, revision: 1 + index }));
+    expect(fold([event, ...events] as RecordedEvent[])).to.deep.equal({ used: 0, requests: 0, revision: 2 });
   });
 
   it("is kept apart by key and month: the stream is the partition", () => {

@@ -98,6 +98,7 @@ export const createStage = (): Stage => {
       prosodyApplied: ["pitch", "rate"],
       provenance: "miss",
       audio: audio(),
+      delivered: () => {},
     };
     return stream;
   };

@@ -108,6 +108,9 @@ export const usageReport = z.object({
     .exactOptional()
     .meta({ description: "As of then; absent when the key was not issued yet." }),
   ...tally,
+  voided: z.object(tally).meta({
+    description: "Servings taken back because no audio was delivered (a 503); not in the other figures.",
+  }),
   byDay: z.array(z.object({ ...tally, day: z.string() })),
   byEngine: z.array(z.object({ ...tally, engine: z.string() })),
   byVoice: z.array(z.object({ ...tally, voice: z.string() })),

@@ -3,7 +3,7 @@ import { isRetryable, presentError } from "../errors.ts";
 
 /** The chunks of a streaming session as server-sent events: `event:` is the type, `data:` its JSON. */
 export async function* eventStream(
-  { contentType, prosodyApplied, audio }: SynthesisStream,
+  { contentType, prosodyApplied, audio }: Pick<SynthesisStream, "contentType" | "prosodyApplied" | "audio">,
   { heartbeatMs = 15_000 }: { readonly heartbeatMs?: number } = {},
 ): AsyncGenerator<string> {
   let totalBytes = 0;

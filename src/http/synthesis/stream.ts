@@ -75,6 +75,14 @@ const breakOff = ({ socket, chunkedEncoding }: ServerResponse): void =>
 
 const bodies: Readonly<Record<HttpStreamKind, (stream: SynthesisStream) => AsyncIterable<string | Buffer>>> =
   {
-    sse: (stream) => eventStream(stream),
-    audio: ({ audio }) => audio,
+    sse: (stream) => eventStream({ ...stream, audio: delivering(stream) }),
+    audio: delivering,
   };
+
+/** A chunk that is asked for is written at once. */
+async function* delivering({ audio, delivered }: SynthesisStream): AsyncGenerator<Buffer> {
+  for await (const chunk of audio) {
+    delivered();
+    yield chunk;
+  }
+}

@@ -34,24 +34,33 @@ export const observedCommands = (meters: Meters, refusals: Tally) => {
 const createCount = (meters: Meters) => {
   const answers = meters.tally("answers");
   const characters = meters.tally("characters");
+  const voided = meters.tally("voided");
+  const voidedCharacters = meters.tally("voidedCharacters");
   const streamsEnded = meters.tally("streamsEnded");
   let streams = 0;
   meters.gauge("streamsOpen", (observe) => observe(streams));
 
   return (event: DomainEvent): void => {
     if (!isOfUsage(event)) return;
-    if (event.type === "SynthesisServed") {
-      answers.add(1, event.data.cached, event.data.engine, deliveryOf(event.data));
-      characters.add(event.data.characters, event.data.engine);
-      if (event.data.stream) streams++;
-    } else {
-      streamsEnded.add(1, event.data.outcome);
-      streams--;
+    switch (event.type) {
+      case "SynthesisServed":
+        answers.add(1, event.data.cached, event.data.engine, deliveryOf(event.data));
+        characters.add(event.data.characters, event.data.engine);
+        if (event.data.stream) streams++;
+        break;
+      case "ServingVoided":
+        if (!event.data.serving) break;
+        voided.add(1, event.data.serving.engine);
+        voidedCharacters.add(event.data.characters, event.data.serving.engine);
+        break;
+      case "StreamEnded":
+        streamsEnded.add(1, event.data.outcome);
+        streams--;
     }
   };
 };
 
-const isOfUsage = (event: DomainEvent): event is UsageEvent =>
-  event.type === "SynthesisServed" || event.type === "StreamEnded";
+const usageEvents: ReadonlySet<string> = new Set(["SynthesisServed", "ServingVoided", "StreamEnded"]);
+const isOfUsage = (event: DomainEvent): event is UsageEvent => usageEvents.has(event.type);
 
 const deliveryOf = ({ stream, partial }: SynthesisServed): string => stream ?? (partial ? "part" : "whole");

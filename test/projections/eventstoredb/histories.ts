@@ -13,6 +13,7 @@ import {
 } from "../../../src/domain/catalog.ts";
 import { rateStream } from "../../../src/domain/rate.ts";
 import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage.ts";
+import { voidServings } from "../../../src/domain/voiding.ts";
 import { served } from "../../support/served.ts";
 import type { Told } from "../told.ts";
 
@@ -74,18 +75,26 @@ const usageHistory = (): fc.Arbitrary<Told[]> =>
         characters: fc.nat(4000),
         at: fc.constantFrom("2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", at),
         isStream: fc.boolean(),
+        isVoided: fc.boolean(),
       }),
       { maxLength: 20 },
     )
     .map((answers) =>
-      answers.flatMap(({ key, characters, at, isStream }) => {
+      answers.flatMap(({ key, characters, at, isStream, isVoided }) => {
         const fact = served({ characters, at });
         const { requestId, hash } = fact;
         const end = endStream({ requestId, hash, outcome: "whole", bytes: 1, chunks: 1, at });
-        return [...serve(initialUsage(), fact, null), ...(isStream ? end : [])].map((event) => ({
-          stream: usageStream(key, monthOf(at)),
-          ...event,
-        }));
+        const voids = voidServings(
+          { served: new Map([[requestId, fact]]), voided: new Set() },
+          [requestId],
+          at,
+        );
+        const events = [
+          ...serve(initialUsage(), fact, null),
+          ...(isStream ? end : []),
+          ...(isVoided ? voids : []),
+        ];
+        return events.map((event) => ({ stream: usageStream(key, monthOf(at)), ...event }));
       }),
     );
 
