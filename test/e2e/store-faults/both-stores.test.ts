@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { registerWebsite } from "../../support/client.ts";
 import { expectKept } from "./bucket.ts";
-import { expectRecordedOnce, readLedger } from "./ledger.ts";
+import { expectRecordedOnce, readSettledLedger } from "./ledger.ts";
 import { bucket, onOneStage, type Stage } from "./stage.ts";
 import { isRefused, isServed, putSteadyLoad } from "./steady-load.ts";
 
@@ -34,7 +34,7 @@ describe("the service under load, with both its stores in trouble", () => {
     }
     const unlike = load.outcomes.filter((outcome) => !isServed(outcome) && !isRefused(outcome));
     expect(unlike).to.deep.equal([]);
-    expectRecordedOnce(load.outcomes, await readLedger(stage.logUrl));
+    expectRecordedOnce(load.outcomes, await readSettledLedger(stage.logUrl, load.outcomes));
     await expectKept(load.outcomes, stage.minio.location(bucket));
   }).timeout(90_000);
 });

@@ -1,12 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { SynthesisServed } from "../../../src/domain/usage.ts";
+import type { ServingVoided, SynthesisServed } from "../../../src/domain/usage.ts";
 import { openEsdbEventStore } from "../../../src/eventstore/esdb/esdb-event-store.ts";
 import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
-import { isServed, type Outcome } from "./steady-load.ts";
+import { isRefused, isServed, type Outcome } from "./steady-load.ts";
 
 /** One answer as the log holds it. */
 export interface Entry extends SynthesisServed {
   readonly apiKey: string;
+  /** The serving was taken back. */
+  readonly voided: boolean;
 }
 
 /** All that the log at this address holds of usage, asked of the node itself. */
@@ -22,9 +25,25 @@ export const readLedger = async (url: string): Promise<Entry[]> => {
     await store.close();
   }
   expectDense(events);
+  const dataOf = (name: string) => events.flatMap(({ type, data }) => (type === name ? [data] : []));
+  const voids = (dataOf("ServingVoided") as ServingVoided[]).filter(({ serving }) => serving);
+  const voided = new Set(voids.map(({ requestId }) => requestId));
+  expect(voided.size, "voided more than once").to.equal(voids.length);
   return events
     .filter(({ type }) => type === "SynthesisServed")
-    .map(({ stream, data }) => ({ ...(data as SynthesisServed), apiKey: keyOf(stream) }));
+    .map(({ stream, data }) => ({ ...(data as SynthesisServed), apiKey: keyOf(stream) }))
+    .map((entry) => ({ ...entry, voided: voided.has(entry.requestId) }));
+};
+
+/** The log's usage as soon as no refused request is charged. Fails after 20 s. */
+export const readSettledLedger = async (url: string, outcomes: readonly Outcome[]): Promise<Entry[]> => {
+  const refused = new Set(outcomes.filter(isRefused).map(({ requestId }) => requestId));
+  for (const end = Date.now() + 20_000; ; await delay(50)) {
+    const ledger = await readLedger(url);
+    const charged = ledger.filter(({ requestId, voided }) => refused.has(requestId) && !voided);
+    if (charged.length === 0) return ledger;
+    expect(Date.now(), `${charged.length} refused requests are charged`).to.be.below(end);
+  }
 };
 
 const keyOf = (stream: string): string => stream.slice("usage-".length, -"-yyyy-mm".length);
@@ -47,6 +66,7 @@ export const expectRecordedOnce = (outcomes: readonly Outcome[], ledger: readonl
   for (const { requestId, apiKey, object } of outcomes.filter(isServed)) {
     const entry = entries.get(requestId)?.[0];
     expect(entry, `served, not recorded: ${requestId}`).to.not.equal(undefined);
+    expect(entry?.voided, `served and voided: ${requestId}`).to.equal(false);
     expect({ apiKey: entry?.apiKey, object: `audio/${entry?.hash}.${entry?.format}` }).to.deep.equal({
       apiKey,
       object,
@@ -54,6 +74,6 @@ export const expectRecordedOnce = (outcomes: readonly Outcome[], ledger: readonl
   }
 };
 
-/** The characters that the log counts for the key. */
+/** The characters that the log counts for the key, without voided servings. */
 export const charactersOf = (ledger: readonly Entry[], apiKey: string): number =>
-  ledger.reduce((sum, entry) => sum + (entry.apiKey === apiKey ? entry.characters : 0), 0);
+  ledger.reduce((sum, entry) => sum + (entry.apiKey === apiKey && !entry.voided ? entry.characters : 0), 0);
