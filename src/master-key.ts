@@ -1,27 +1,35 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Settings } from "./settings.ts";
+import { makeFolder } from "./folder.ts";
+import { BadSetting, type Settings, underSetting } from "./settings.ts";
 
 const bytes = 32;
 
+type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
+
 /**
- * The key that all others are derived from: as it is set, or else the one that is kept in DATA_DIR, made by whichever
- * process comes first.
- * @throws when it cannot be read, or is damaged
+ * The key that all others are derived from: the one that is set, or else the one in DATA_DIR, which the first process makes.
+ * @throws {BadSetting} when it cannot be read or is damaged, or must be set because instances with other folders share the log
  */
-export const obtainMasterKey = async ({
-  masterKey,
-  dataDir,
-}: Pick<Settings, "masterKey" | "dataDir">): Promise<Buffer> => {
+export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySettings): Promise<Buffer> => {
   if (masterKey) return masterKey;
+  if (eventStore.kind === "esdb") {
+    throw new BadSetting(
+      "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
+    );
+  }
+  return await underSetting("DATA_DIR", readOrMake(dataDir));
+};
+
+const readOrMake = async (dataDir: string): Promise<Buffer> => {
   const path = join(dataDir, "master.key");
   return (await read(path)) ?? (await make(dataDir, path));
 };
 
 /** The master key, then those before it, which nothing new rests on. @throws as `obtainMasterKey` does */
 export const obtainMasterKeys = async (
-  settings: Pick<Settings, "masterKey" | "previousMasterKeys" | "dataDir">,
+  settings: KeySettings & Pick<Settings, "previousMasterKeys">,
 ): Promise<MasterKeys> => [await obtainMasterKey(settings), ...settings.previousMasterKeys];
 
 /** The one in use is the first. */
@@ -44,7 +52,7 @@ const read = async (path: string): Promise<Buffer | undefined> => {
   });
   if (text === undefined) return undefined;
   const key = Buffer.from(text, "base64");
-  if (key.length !== bytes) throw new Error("master.key in DATA_DIR is not a key of 32 bytes in base64");
+  if (key.length !== bytes) throw new Error("master.key is not a key of 32 bytes in base64");
   return key;
 };
 
@@ -52,7 +60,7 @@ const read = async (path: string): Promise<Buffer | undefined> => {
  * A link is made by one process alone, and to a file that is whole: those who come second read the first one's key.
  */
 const make = async (dataDir: string, path: string): Promise<Buffer> => {
-  await mkdir(dataDir, { recursive: true });
+  await makeFolder(dataDir);
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeDurably(draft, `${randomBytes(bytes).toString("base64")}\n`);
@@ -64,7 +72,7 @@ const make = async (dataDir: string, path: string): Promise<Buffer> => {
     await rm(draft, { force: true });
   }
   const key = await read(path);
-  if (!key) throw new Error("master.key was removed from DATA_DIR while it was made");
+  if (!key) throw new Error("master.key was removed while it was made");
   return key;
 };
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { parseSelfHosted, type SelfHostedServers } from "./engines/self-hosted/server.ts";
 import { reasonOf } from "./reason.ts";
 import { BadS3Address, parseS3Address, type S3Address } from "./s3-address.ts";
+import { findMisspelled } from "./setting-names.ts";
 import type { TelemetrySettings } from "./telemetry/telemetry-settings.ts";
 import {
   readTelemetrySettings,
@@ -226,8 +227,9 @@ const environment = z.object({
 /** The names of all settings. */
 export const settingNames: readonly string[] = Object.keys(environment.shape);
 
-/** @throws {BadSetting} naming the first setting that cannot be used */
+/** @throws {BadSetting} naming the first setting that cannot be used, or a variable that is probably meant to be one */
 export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => {
+  refuseMisspelled(env);
   // An empty variable is one that is not set: that is how compose files and shells leave them out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
   const { success, data, error } = environment.superRefine(refuseLostEndpoints).safeParse(given);
@@ -281,4 +283,11 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
       stallMs: data.WS_STALL_SECONDS * 1_000,
     },
   };
+};
+
+/** A misspelled setting would silently mean its default: another log, another key. @throws {BadSetting} */
+const refuseMisspelled = (env: NodeJS.ProcessEnv): void => {
+  const misspelled = findMisspelled(env, settingNames);
+  if (!misspelled) return;
+  throw new BadSetting(`${misspelled.given}: there is no such setting; did you mean ${misspelled.meant}?`);
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../src/master-key.ts";
+import { BadSetting } from "../src/settings.ts";
 import { rejection } from "./rejection.ts";
 import { temporaryFolder } from "./support/service.ts";
 
@@ -12,9 +13,11 @@ const run = promisify(execFile);
 /** Prints the key that a process of its own obtains. */
 const program = (dataDir: string): string => `
   const { obtainMasterKey } = await import(${JSON.stringify(join(import.meta.dirname, "../src/master-key.ts"))});
-  const key = await obtainMasterKey({ masterKey: undefined, dataDir: ${JSON.stringify(dataDir)} });
+  const key = await obtainMasterKey({ dataDir: ${JSON.stringify(dataDir)}, eventStore: { kind: "sqlite" } });
   console.log(key.toString("base64"));
 `;
+
+const eventStore = { kind: "sqlite", path: "" } as const;
 
 describe("the master key", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -23,11 +26,22 @@ describe("the master key", () => {
   });
   afterEach(() => folder.remove());
 
-  const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir });
+  const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir, eventStore });
 
   it("is the one that is set, and then nothing is kept", async () => {
     const masterKey = Buffer.alloc(32, 5);
-    expect(await obtainMasterKey({ masterKey, dataDir: folder.path })).to.equal(masterKey);
+    expect(await obtainMasterKey({ masterKey, dataDir: folder.path, eventStore })).to.equal(masterKey);
+    expect(await readdir(folder.path)).to.deep.equal([]);
+  });
+
+  it("must be set when EVENT_STORE is EventStoreDB: each instance would make another one", async () => {
+    const shared = { kind: "esdb", url: "esdb://cluster.example:2113" } as const;
+    expect(
+      await rejection(obtainMasterKey({ masterKey: undefined, dataDir: folder.path, eventStore: shared })),
+    )
+      .to.be.instanceOf(BadSetting)
+      .with.property("message")
+      .that.matches(/^MASTER_KEY: must be set[^\n]+$/);
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
@@ -76,6 +90,7 @@ describe("the master key", () => {
       masterKey: now,
       previousMasterKeys: [before],
       dataDir: folder.path,
+      eventStore,
     });
     expect(keys).to.deep.equal([now, before]);
     expect(deriveKeys(keys, "a")).to.deep.equal([deriveKey(now, "a"), deriveKey(before, "a")]);

@@ -150,6 +150,50 @@ describe("settings", () => {
     });
   }
 
+  for (const [given, meant] of [
+    ["EVENTSTORE", "EVENT_STORE"],
+    ["event_store", "EVENT_STORE"],
+    ["EVENT-STORE", "EVENT_STORE"],
+    ["EVNET_STORE", "EVENT_STORE"],
+    ["EVENT_STORES", "EVENT_STORE"],
+    ["VOXLEDGER_EVENT_STORE", "EVENT_STORE"],
+    ["MASTERKEY", "MASTER_KEY"],
+    ["MASTER_KYE", "MASTER_KEY"],
+    ["MASTER_KEY_PREVIUOS", "MASTER_KEY_PREVIOUS"],
+    ["ADMIN_TOKENS", "ADMIN_TOKEN"],
+    ["PUBLIC_URI", "PUBLIC_URL"],
+    ["TRUSTED_PROXY", "TRUST_PROXY"],
+    ["ENGINE_G4", "ENGINE_G1"],
+    ["METRIC_PORT", "METRICS_PORT"],
+    ["OTEL_TRACE_EXPORTER", "OTEL_TRACES_EXPORTER"],
+    ["port", "PORT"],
+  ] as const) {
+    it(`refuse ${given} in one line that names it and ${meant}`, () => {
+      expect(() => readSettings({ [given]: "s3cr3t" })).to.throw(
+        BadSetting,
+        new RegExp(`^${given}: there is no such setting; did you mean ${meant}\\?$`),
+      );
+    });
+  }
+
+  it("ignore a misspelled variable that is empty", () => {
+    expect(readSettings({ EVENTSTORE: "" }).eventStore.kind).to.equal("sqlite");
+  });
+
+  it("ignore what shells, npm, Node, Docker and Kubernetes set", () => {
+    expect(() => readSettings(foreignVariables)).not.to.throw();
+  });
+
+  it("ignore the links to services beside a container, whatever these are called", () => {
+    for (const service of ["VOXLEDGER", "EVENT_STORE", "EVENTSTORE", "AUDIO_STORE", "METRIC", "MASTER_KEY"]) {
+      expect(() => readSettings(serviceLinks(service)), service).not.to.throw();
+    }
+  });
+
+  it("ignore OpenTelemetry's other standard variables", () => {
+    for (const name of otherOtelVariables) expect(() => readSettings({ [name]: "1" }), name).not.to.throw();
+  });
+
   for (const [name, value] of [
     ["MASTER_KEY", "s3cr3t-value!!"],
     ["MASTER_KEY_PREVIOUS", "s3cr3t-value!!"],
@@ -165,3 +209,50 @@ describe("settings", () => {
     });
   }
 });
+
+/** As they are in a login shell, a desktop session, an npm script, a CI job, a container and a pod. */
+const foreignVariables = Object.fromEntries(
+  `
+  _ BASH_ENV CI COLORTERM COLUMNS CONTAINER DBUS_SESSION_BUS_ADDRESS DEBIAN_FRONTEND DISPLAY EDITOR FORCE_COLOR GOPATH GPG_TTY
+  GITHUB_ACTIONS GITHUB_TOKEN GLOG_LEVEL HISTSIZE HOME HOSTNAME HOSTTYPE HTTPS_PROXY HTTP_PROXY INIT_CWD INVOCATION_ID
+  JAVA_HOME JOURNAL_STREAM LANG LANGUAGE LC_ALL LD_LIBRARY_PATH LESS LINES LOGNAME LS_COLORS MAIL MALLOC_ARENA_MAX MANPATH
+  NODE NODE_COMPILE_CACHE NODE_ENV NODE_EXTRA_CA_CERTS NODE_OPTIONS NODE_PATH NODE_VERSION NO_COLOR NO_PROXY OLDPWD OSTYPE
+  PAGER PATH PGDATA POD_IP POD_NAME POD_NAMESPACE PS1 PWD SHELL SHLVL SSH_AUTH_SOCK SSH_CONNECTION SUDO_USER TERM TMPDIR TZ
+  USER VIRTUAL_ENV VISUAL XAUTHORITY XDG_CONFIG_DIRS XDG_DATA_DIRS XDG_RUNTIME_DIR XDG_SESSION_ID YARN_VERSION
+  AWS_ACCESS_KEY_ID AWS_REGION AWS_SECRET_ACCESS_KEY AZURE_CLIENT_ID AZURE_SPEECH_KEY AZURE_SPEECH_REGION GCP_PROJECT
+  GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG PURGE_TOKEN S3_SECRET
+  EVENTSTORE_CLUSTER_SIZE EVENTSTORE_INSECURE EVENTSTORE_RUN_PROJECTIONS KURRENTDB_INSECURE MINIO_ROOT_PASSWORD
+  KUBERNETES_PORT KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS no_proxy http_proxy
+  npm_command npm_config_cache npm_config_local_prefix npm_config_loglevel npm_config_user_agent npm_execpath
+  npm_lifecycle_event npm_lifecycle_script npm_node_execpath npm_package_json npm_package_name npm_package_version
+  `
+    .trim()
+    .split(/\s+/)
+    .map((name) => [name, "x"]),
+);
+
+/** What a pod is told of a service of this name (Kubernetes, "Accessing the Service"; Docker's links are the same). */
+const serviceLinks = (service: string): Record<string, string> => ({
+  [`${service}_SERVICE_HOST`]: "10.0.0.11",
+  [`${service}_SERVICE_PORT`]: "2113",
+  [`${service}_SERVICE_PORT_HTTP`]: "2113",
+  [`${service}_PORT`]: "tcp://10.0.0.11:2113",
+  [`${service}_PORT_2113_TCP`]: "tcp://10.0.0.11:2113",
+  [`${service}_PORT_2113_TCP_PROTO`]: "tcp",
+  [`${service}_PORT_2113_TCP_PORT`]: "2113",
+  [`${service}_PORT_2113_TCP_ADDR`]: "10.0.0.11",
+});
+
+const otherOtelVariables = `
+  OTEL_ATTRIBUTE_COUNT_LIMIT OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT OTEL_BLRP_EXPORT_TIMEOUT OTEL_BLRP_SCHEDULE_DELAY
+  OTEL_BSP_EXPORT_TIMEOUT OTEL_BSP_MAX_EXPORT_BATCH_SIZE OTEL_BSP_MAX_QUEUE_SIZE OTEL_BSP_SCHEDULE_DELAY
+  OTEL_EXPORTER_OTLP_CERTIFICATE OTEL_EXPORTER_OTLP_COMPRESSION OTEL_EXPORTER_OTLP_HEADERS OTEL_EXPORTER_OTLP_INSECURE
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT OTEL_EXPORTER_OTLP_LOGS_PROTOCOL OTEL_EXPORTER_OTLP_METRICS_HEADERS
+  OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE OTEL_EXPORTER_OTLP_METRICS_TIMEOUT OTEL_EXPORTER_OTLP_TIMEOUT
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS OTEL_EXPORTER_OTLP_TRACES_TIMEOUT OTEL_EXPORTER_PROMETHEUS_HOST
+  OTEL_EXPORTER_PROMETHEUS_PORT OTEL_EXPORTER_ZIPKIN_ENDPOINT OTEL_LOGS_EXPORTER OTEL_LOG_LEVEL OTEL_METRICS_EXEMPLAR_FILTER
+  OTEL_NODE_RESOURCE_DETECTORS OTEL_PROPAGATORS OTEL_RESOURCE_ATTRIBUTES OTEL_SERVICE_NAME OTEL_SPAN_EVENT_COUNT_LIMIT
+  OTEL_SPAN_LINK_COUNT_LIMIT
+`
+  .trim()
+  .split(/\s+/);

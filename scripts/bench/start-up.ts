@@ -10,6 +10,7 @@ import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { admin } from "../../test/support/client.ts";
 import { startEsdbProcess } from "../../test/support/esdb-process.ts";
+import { masterKey } from "../../test/support/instance.ts";
 import { startService } from "../../test/support/service.ts";
 import { leastEvents, sampleOf, writeBusyMonths } from "./busy-months.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -32,7 +33,7 @@ const write = async (store: EventStore, events: number): Promise<void> => {
 
 const startAndStop = async ({ events, dataDir, eventStore }: Kept): Promise<number> => {
   const began = performance.now();
-  const service = await startService(dataDir, { EVENT_STORE: eventStore });
+  const service = await startService(dataDir, { EVENT_STORE: eventStore, MASTER_KEY: masterKey });
   const time = performance.now() - began;
   await mustShow(service.url, events);
   await service.stop();

@@ -13,6 +13,7 @@ import {
   websiteOfCredentials,
 } from "../domain/credentials.ts";
 import { NotFound } from "../domain/errors.ts";
+import { masterKeyDecider, masterKeyStream, replaceMasterKey } from "../domain/master-key.ts";
 import { type PaidEngine, type ProviderCredentials, paidEngines } from "../domain/provider-credentials.ts";
 import { requireWebsite, type Website, websiteDecider, websiteStream } from "../domain/website.ts";
 import type { CommandContext, Execute } from "./commands.ts";
@@ -57,7 +58,10 @@ export interface CredentialsKeeper {
   remove(websiteId: string, engine: PaidEngine, context: CommandContext): Promise<void>;
   /** @throws {NotFound} for an unknown website */
   list(websiteId: string): CredentialsDetails[];
-  /** Seals everything under the current key that is under an earlier one. May be repeated, and broken off. */
+  /**
+   * Seals under the current key everything that is sealed under an earlier one, and records that key as the log's. May be
+   * repeated, and interrupted.
+   */
   reseal(context: CommandContext): Promise<Resealing>;
 }
 
@@ -112,8 +116,9 @@ export const createCredentialsKeeper = ({
       if (!provider) {
         throw new NotFound(`There is no provider for the engine ${engine}: it is not running here.`);
       }
+      const { seal } = await sealing(); // a wrong master key is reported before the provider is asked
       const voices = usableVoices(await listVoices(provider, given, deadlineMs));
-      const sealed = (await sealing()).seal(JSON.stringify(given), { websiteId, engine });
+      const sealed = seal(JSON.stringify(given), { websiteId, engine });
       const at = now();
       const set = { engine, provider: provider.name, ...sealed, voices, at };
       await command(websiteId, (state) => setCredentials(state, set), context);
@@ -143,6 +148,9 @@ export const createCredentialsKeeper = ({
           unopened.push(place);
         }
       }
+      const { keyId } = await sealing();
+      const replace = (recorded: string | undefined) => replaceMasterKey(recorded, keyId, now());
+      await execute(masterKeyDecider, masterKeyStream, replace, context);
       return { resealed, current, unopened };
     },
   };

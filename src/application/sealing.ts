@@ -13,6 +13,8 @@ export interface Place {
 export interface Sealing {
   /** The id of the key that seals now. */
   readonly keyId: string;
+  /** The ids of all keys, that one first. */
+  readonly keyIds: readonly [string, ...string[]];
   seal(text: string, place: Place): Sealed;
   /** With whichever of the keys it was sealed under. @throws {CannotUnseal} */
   open(sealed: Sealed, place: Place): string;
@@ -39,11 +41,12 @@ export const createSealing = ({
   keys: readonly [Buffer, ...Buffer[]];
   random: Random;
 }): Sealing => {
-  const [current] = keys;
+  const [current, ...previous] = keys;
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const keyId = idOf(current);
   return {
     keyId,
+    keyIds: [keyId, ...previous.map(idOf)],
     seal: (text, place) => {
       const nonce = random(nonceBytes);
       const closing = createCipheriv(cipher, current, nonce, { authTagLength: tagBytes }).setAAD(

@@ -25,11 +25,17 @@ import { createSealing, type Sealing } from "../application/sealing.ts";
 import { createUsageReport, type ReportUsage } from "../application/usage-report.ts";
 import { createWarmUsage } from "../application/warm-usage.ts";
 import { createWebsites, type Websites } from "../application/websites.ts";
+import {
+  masterKeyDecider,
+  masterKeyStream,
+  recognizeMasterKey,
+  UnknownMasterKey,
+} from "../domain/master-key.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { makeFolder } from "../folder.ts";
 import { deriveKeys, obtainMasterKeys } from "../master-key.ts";
-import { type Settings, underSetting } from "../settings.ts";
+import { BadSetting, type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry.ts";
 import { composeProviders } from "./providers.ts";
 import { openEventStore } from "./stores.ts";
@@ -45,6 +51,7 @@ export interface Core {
   readonly originVerification: OriginVerification;
   readonly credentials: CredentialsKeeper;
   readonly providers: Providers;
+  /** @throws {BadSetting} without the master key that the log records */
   readonly sealing: () => Promise<Sealing>;
   readonly catalog: CatalogKeeper;
   readonly audit: Audit;
@@ -117,7 +124,7 @@ export const composeCore = async (
   const keys = createKeys({ ...commands, keys: keysView, quotas });
   const websitesView = runner.view(websitesProjection);
   const providers = composeProviders(settings, telemetry);
-  const sealing = sealingOf(settings);
+  const sealing = sealingOf(settings, first, clock);
   const running = opened.move();
   return {
     store,
@@ -143,11 +150,22 @@ export const composeCore = async (
   };
 };
 
-/** Obtains the keys when they are first needed: what only reads makes none. */
-const sealingOf = (settings: Settings): (() => Promise<Sealing>) => {
+/** Obtains the keys when they are first needed, and checks them against the log: what only reads makes none. */
+const sealingOf = (settings: Settings, handler: CommandHandler, clock: () => number): Core["sealing"] => {
   let sealing: Promise<Sealing> | undefined;
-  const open = async (): Promise<Sealing> =>
-    createSealing({ keys: deriveKeys(await obtainMasterKeys(settings), "credentials"), random: randomBytes });
+  const open = async (): Promise<Sealing> => {
+    const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
+    const opened = createSealing({ keys, random: randomBytes });
+    const at = new Date(clock()).toISOString();
+    const recognize = (recorded: string | undefined) => recognizeMasterKey(recorded, opened.keyIds, at);
+    try {
+      await handler.execute(masterKeyDecider, masterKeyStream, recognize, { actor: "system" });
+    } catch (error) {
+      if (error instanceof UnknownMasterKey) throw new BadSetting(`MASTER_KEY: ${error.message}`);
+      throw error;
+    }
+    return opened;
+  };
   return () => {
     sealing ??= open();
     return sealing;

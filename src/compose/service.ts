@@ -84,9 +84,11 @@ export const composeService = async (
 ): Promise<Service> => {
   // Closed in reverse order: at the end, or as soon as a later part cannot be had.
   await using opened = new AsyncDisposableStack();
+  const masterKeys = await obtainMasterKeys(settings);
   const core = await composeCore(settings, log, { clock, telemetry });
   opened.defer(core.close);
   const { store, handler, runner, execute, originVerification } = core;
+  const sealing = await core.sealing();
   const patient = createCommandHandler({ store, clock, deadlineMs: startPatienceMs });
   await createExecute({ handler: patient, runner })(
     catalogDecider,
@@ -98,7 +100,7 @@ export const composeService = async (
   const accountOf = createProviderAccounts({
     credentials: runner.view(credentialsProjection),
     providers: core.providers,
-    sealing: await core.sealing(),
+    sealing,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
   const sound = await composeSound({ settings, log, opened, patience, accountOf, telemetry });
@@ -135,7 +137,7 @@ export const composeService = async (
       onTrouble: (what, error) => log.warn({ err: error }, what),
     }),
   );
-  const [key, ...previousKeys] = deriveKeys(await obtainMasterKeys(settings), "access tokens");
+  const [key, ...previousKeys] = deriveKeys(masterKeys, "access tokens");
   const accessTokens = createAccessTokens({
     key,
     previousKeys,

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
+import { credentialsStream } from "../../src/domain/credentials.ts";
 import {
   type Credentialed,
   heard,
@@ -184,6 +185,18 @@ describe("the command line of credentials as a process", function () {
     const rotated = await openCredentialed({ folder: service.folder, keys: [made] });
     expect(await heard(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
+  });
+
+  it("seals nothing under a key that the log does not record", async () => {
+    const recorded = { MASTER_KEY: old.toString("base64") };
+    expect((await voxledger(["reseal"], recorded)).exitCode).to.equal(0);
+    const wrong = { MASTER_KEY: anew.toString("base64") };
+    for (const args of [["set", website, "gwn", "-"], ["reseal"]]) {
+      const { exitCode, stderr } = await voxledger(args, wrong, JSON.stringify({ apiKey: rightKey }));
+      expect(exitCode, args.join(" ")).to.equal(1);
+      expect(stderr).to.match(/^error: MASTER_KEY: [^\n]+\n$/);
+    }
+    expect(await service.read(credentialsStream(website))).to.have.length(1);
   });
 
   it("removes them for the instances that run beside it", async () => {

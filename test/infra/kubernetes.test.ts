@@ -26,6 +26,7 @@ interface Probe {
 }
 interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
+  readonly enableServiceLinks: boolean;
   readonly containers: readonly {
     readonly image: string;
     readonly env: readonly { readonly name: string; readonly value?: string }[];
@@ -100,6 +101,10 @@ describe("the Kubernetes manifests", () => {
     const secrets = ["MASTER_KEY", "ADMIN_TOKEN", "EVENT_STORE", "AUDIO_STORE"];
     expect(Object.keys(ofKind("Secret").stringData ?? {})).to.have.members(secrets);
     expect(Object.keys(ofKind("ConfigMap").data ?? {})).not.to.include.members(secrets);
+  });
+
+  it("keep other services' addresses out of a pod's environment", () => {
+    expect(deployment().enableServiceLinks).to.equal(false);
   });
 
   it("wait longer for a pod's end than the pod takes", () => {

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 export const adminToken = "an-operator's-token-for-tests";
+/** For instances that share a log. */
+export const masterKey = Buffer.alloc(32, 3).toString("base64");
 
 /** The service as a process of its own. */
 export interface RunningService {

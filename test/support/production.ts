@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { openBalancer } from "./balancer.ts";
 import { type EsdbProcess, startEsdbProcess } from "./esdb-process.ts";
-import { type RunningService, startInstance } from "./instance.ts";
+import { masterKey, type RunningService, startInstance } from "./instance.ts";
 import { startMinio } from "./minio.ts";
 import { addressOf, type S3Server } from "./s3-server.ts";
 
@@ -32,7 +32,7 @@ export const openProduction = (): Production => {
     return {
       EVENT_STORE: (await node).url,
       AUDIO_STORE: addressOf((await minio).location(bucket)),
-      MASTER_KEY: Buffer.alloc(32, 3).toString("base64"),
+      MASTER_KEY: masterKey,
       METRICS_PORT: "0",
     };
   };

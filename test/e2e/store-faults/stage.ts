@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Health } from "../../../src/application/health.ts";
 import { type EsdbProcess, startEsdbProcess } from "../../support/esdb-process.ts";
-import { type RunningService, startInstance } from "../../support/instance.ts";
+import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
 import { startMinio } from "../../support/minio.ts";
 import { addressOf, type S3Server } from "../../support/s3-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -46,6 +46,7 @@ const openStage = async (): Promise<Stage> => {
   const launch = (): Promise<RunningService> =>
     startInstance(folder.path, {
       EVENT_STORE: `esdb://127.0.0.1:${eventLine.port}?tls=false`,
+      MASTER_KEY: masterKey,
       AUDIO_STORE: addressOf(minio.location(bucket, { port: soundLine.port })),
       BURST_LIMIT: "1000000",
     });

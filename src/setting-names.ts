@@ -1,0 +1,55 @@
+/**
+ * The first variable that is no setting but is probably meant to be one, and the setting that it resembles. Unset and empty
+ * variables do not count.
+ */
+export const findMisspelled = (
+  environment: Readonly<Record<string, string | undefined>>,
+  settings: readonly string[],
+): { readonly given: string; readonly meant: string } | undefined => {
+  for (const [given, value] of Object.entries(environment)) {
+    if (!value || settings.includes(given) || isServiceLink(given, value)) continue;
+    const meant = settings.find((setting) => resembles(given, setting));
+    if (meant !== undefined) return { given, meant };
+  }
+  return undefined;
+};
+
+/** `EVENTSTORE`, `event_store`, `EVNET_STORE` and `VOXLEDGER_EVENT_STORE` for `EVENT_STORE`. */
+const resembles = (given: string, setting: string): boolean => {
+  const [a, b] = [lettersOf(given), lettersOf(setting)];
+  if (a === b || a === `voxledger${b}`) return true;
+  // Other programs' variables differ in how they begin (`GLOG_LEVEL`), misspelled ones hardly ever do.
+  return a[0] === b[0] && editDistance(a, b) <= toleratedEdits(b);
+};
+
+const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** In short names one edit leads to another word: `PORT`, `SORT`. */
+const toleratedEdits = ({ length }: string): number => {
+  if (length < 7) return 0;
+  return length < 10 ? 1 : 2;
+};
+
+/**
+ * What Docker and Kubernetes tell every container about services beside it: a service called `event-store` gives
+ * `EVENT_STORE_SERVICE_HOST`, `EVENT_STORE_PORT=tcp://10.0.0.1:2113` and `EVENT_STORE_PORT_2113_TCP_ADDR`.
+ */
+const isServiceLink = (name: string, value: string): boolean =>
+  /_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/.test(name) ||
+  /^(tcp|udp|sctp):\/\//.test(value);
+
+/** How many insertions, deletions, replacements and swaps of neighbours lead from one to the other. */
+const editDistance = (a: string, b: string): number => {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    rows.push(row);
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(i - 2, j - 2) + 1 : replaced;
+      row.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, swapped));
+    }
+  }
+  return at(a.length, b.length);
+};
