@@ -6,6 +6,7 @@ import { checkObjectName } from "./object-name.ts";
 import { type S3Bucket, s3Bucket } from "./s3-bucket.ts";
 import { onOpenConnection, openS3Connections, type S3Connections } from "./s3-connections.ts";
 import { isRefusal, S3Failure, toldByS3 } from "./s3-failure.ts";
+import { retryTransient } from "./s3-retry.ts";
 
 export interface S3AudioStoreParts extends S3Address {
   readonly clock?: Clock;
@@ -40,7 +41,8 @@ export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioS
     const late = () => new S3Failure("ETIMEDOUT");
     return withDeadline({ clock, ms, late, ...(signal && { signal }) }, (either) => {
       const client = createClient(parts, connections.until(either));
-      return onOpenConnection(either, () => run(s3Bucket(client, bucket, region)));
+      const inside = s3Bucket(client, bucket, region);
+      return retryTransient({ clock, signal: either }, () => onOpenConnection(either, () => run(inside)));
     });
   };
 
@@ -97,6 +99,6 @@ const createClient = (
     secretKey,
     region, // otherwise the client asks for it
     partSize: onePart,
-    retryOptions: { disableRetry: true }, // those who call know what is worth another try
+    retryOptions: { disableRetry: true }, // s3-retry.ts repeats within the deadline
     ...connections,
   });

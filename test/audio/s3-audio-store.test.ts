@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Client } from "minio";
 import { type AudioStore, AudioStoreUnavailable } from "../../src/audio/audio-store.ts";
 import { openS3AudioStore } from "../../src/audio/s3-audio-store.ts";
-import type { S3Failure } from "../../src/audio/s3-failure.ts";
+import { type S3Failure, s3Code } from "../../src/audio/s3-failure.ts";
 import type { S3Address } from "../../src/s3-address.ts";
 import { audioStoreContract } from "../contracts/audio-store.ts";
 import { startMinio } from "../support/minio.ts";
@@ -103,6 +103,17 @@ for (const [kind, start] of [
         });
       });
 
+      it("takes exactly one of 64 conditional puts of one object at the same time, and keeps that one whole", async () => {
+        const rivals = Array.from({ length: 64 }, (_, index) => Buffer.alloc(20_000 + index, index));
+        const outcomes = await Promise.all(
+          rivals.map((bytes) => putIfAbsent(owner, place.bucket, name, bytes)),
+        );
+        expect(outcomes.filter((code) => code === "stored")).to.have.length(1);
+        expect(new Set(outcomes)).to.have.property("size", 2);
+        const winner = rivals[outcomes.indexOf("stored")] as Buffer;
+        expect(winner.equals((await store.get(name)) as Buffer)).to.equal(true);
+      });
+
       it("holds nothing but its objects", async () => {
         await Promise.all([store.put(name, soundOf(1)), store.ping(), store.ping()]);
         await store.ping();
@@ -142,6 +153,13 @@ for (const [kind, start] of [
 
 const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Address): Client =>
   new Client({ ...place, endPoint: endpoint, useSSL: tls });
+
+/** One request without retries. @returns `stored`, or the server's error code */
+const putIfAbsent = (owner: Client, bucket: string, name: string, bytes: Buffer): Promise<string> =>
+  owner.putObject(bucket, name, bytes, bytes.length, { "If-None-Match": "*" }).then(
+    () => "stored",
+    (error) => s3Code(error),
+  );
 
 const urlOf = ({ port, bucket }: S3Address, name: string): string =>
   `http://127.0.0.1:${port}/${bucket}/${name}`;

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { request } from "node:http";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { expect } from "chai";
 import { type AudioStore, AudioStoreUnavailable } from "../../src/audio/audio-store.ts";
 import { systemClock } from "../../src/audio/clock.ts";
@@ -151,16 +151,75 @@ describe("the audio store on an S3 server", () => {
     });
   });
 
-  it("is AudioStoreUnavailable for every call in a storm of 503, holds no connection, and is well afterwards", async () => {
-    let storm = false;
-    const moody = await serveLocally((req, res) => {
-      if (storm) return void res.writeHead(503).end(Buffer.alloc(200_000));
+  /** Passes requests on to the server, except those that `refuse` answers. */
+  const inFront = (refuse: (req: IncomingMessage, res: ServerResponse) => boolean) =>
+    serveLocally((req, res) => {
+      if (refuse(req, res)) return void req.resume();
       const { method, url: path, headers } = req;
       req.pipe(
         request({ port: server.port, host: "127.0.0.1", method, path, headers }, (answer) =>
           answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)),
         ),
       );
+    });
+  const errorBody = (code: string) => `<Error><Code>${code}</Code><Message>Try again.</Message></Error>`;
+
+  for (const [status, code] of [
+    [500, "InternalError"],
+    [503, "SlowDown"],
+    [400, "RequestTimeout"],
+    [409, "ConditionalRequestConflict"],
+  ] as const) {
+    it(`repeats what is answered once with ${status} ${code}`, async () => {
+      const refusedOnce = new Set<string>();
+      const moody = await inFront(({ method, url = "" }, res) => {
+        const request = `${method} ${url}`;
+        if (refusedOnce.has(request)) return false;
+        refusedOnce.add(request);
+        res.writeHead(status).end(errorBody(code));
+        return true;
+      });
+      const port = Number(new URL(moody.url).port);
+      const bucket = `v-${randomUUID()}`;
+      const repeating = await openS3AudioStore({ ...place, port, bucket });
+      await Promise.all([repeating.put(name, soundOf(1)), repeating.ping()]);
+      expect(soundOf(1).equals((await repeating.get(name)) as Buffer)).to.equal(true);
+      expect(refusedOnce).to.include.keys(`PUT /${bucket}`, `PUT /${bucket}/${name}`);
+      await repeating.close();
+      await moody.close();
+    });
+  }
+
+  it("repeats nothing after the deadline, or when the caller has left", async () => {
+    let asked = 0;
+    const moody = await inFront((_req, res) => {
+      asked += 1;
+      res.writeHead(503).end(errorBody("SlowDown"));
+      return true;
+    });
+    const port = Number(new URL(moody.url).port);
+    const opened = openS3AudioStore({ ...place, port, clock });
+    await until(() => clock.waiting() === 2);
+    clock.advance(hour);
+    const busy = await opened;
+    const leaving = new AbortController();
+    const calls = [thrownBy(busy.put(name, soundOf(1))), thrownBy(busy.get(name, leaving.signal))];
+    await until(() => asked === 3 && clock.waiting() === 4);
+    leaving.abort(new Error("nobody listens"));
+    clock.advance(hour);
+    const [put, get] = await Promise.all(calls);
+    expect(put).to.be.instanceOf(AudioStoreUnavailable);
+    expect(get).to.equal(leaving.signal.reason);
+    expect({ asked, waiting: clock.waiting() }).to.deep.equal({ asked: 3, waiting: 0 });
+    await busy.close();
+    await moody.close();
+  });
+
+  it("is AudioStoreUnavailable for every call in a storm of 503, holds no connection, and is well afterwards", async () => {
+    let storm = false;
+    const moody = await inFront((_req, res) => {
+      if (storm) res.writeHead(503).end(Buffer.alloc(200_000));
+      return storm;
     });
     const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
     const stormy = await openS3AudioStore({ ...place, port: behind.port });
