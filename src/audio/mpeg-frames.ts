@@ -28,6 +28,7 @@ const readFrame = (header: number): MpegFrame | undefined => {
 
 export interface MpegFrames {
   readonly frames: number;
+  /** As a gapless decoder plays them: without what the encoder's tag says to leave out. */
   readonly samples: number;
   /** Of the last frame; undefined without frames. */
   readonly sampleRate: number | undefined;
@@ -39,7 +40,8 @@ export interface MpegFrames {
 
 /** Walks the frames of an mp3 from its beginning, an ID3v2 tag left out. */
 export const mpegFrames = (mp3: Buffer): MpegFrames => {
-  let [frames, samples, at] = [0, 0, afterId3(mp3)];
+  let [frames, at] = [0, afterId3(mp3)];
+  let samples = -unplayedSamples(mp3.subarray(at));
   let sampleRate: number | undefined;
   while (at + 4 <= mp3.length) {
     const frame = readFrame(mp3.readUInt32BE(at));
@@ -50,6 +52,25 @@ export const mpegFrames = (mp3: Buffer): MpegFrames => {
     frames++;
   }
   return { frames, samples, sampleRate, end: at, foreign: false };
+};
+
+/**
+ * What a first frame with a Xing or Info tag says not to play: that frame itself and, in LAME's extension of the tag, 12
+ * bits each of encoder delay and padding. Libavformat writes the same extension.
+ */
+const unplayedSamples = (frames: Buffer): number => {
+  if (frames.length < 200) return 0;
+  const header = frames.readUInt32BE(0);
+  const samples = readFrame(header)?.samples ?? 0;
+  const [mono, mpeg1] = [((header >>> 6) & 3) === 3, samples === 1152];
+  const tag = frames.subarray(4 + (mpeg1 ? (mono ? 17 : 32) : mono ? 9 : 17));
+  if (samples === 0 || !/^(Xing|Info)$/.test(tag.toString("latin1", 0, 4))) return 0;
+  const fields = tag.readUInt32BE(4);
+  const bytesOf = (field: number, bytes: number): number => (fields & field ? bytes : 0);
+  const extension = tag.subarray(8 + bytesOf(1, 4) + bytesOf(2, 4) + bytesOf(4, 100) + bytesOf(8, 4));
+  if (extension.length < 24 || !/^(LAME|Lavf|Lavc)$/.test(extension.toString("latin1", 0, 4))) return samples;
+  const delays = extension.readUIntBE(21, 3);
+  return samples + (delays >>> 12) + (delays & 0xfff);
 };
 
 /** An ID3v2 tag's length is written in four bytes of seven bits. */

@@ -35,7 +35,7 @@ const resamplerSamples = 64;
 
 const measureMp3 = (mp3: Buffer): SoundLength | undefined => {
   const { samples, sampleRate } = mpegFrames(mp3);
-  return sampleRate === undefined ? undefined : { samples, sampleRate };
+  return sampleRate === undefined ? undefined : { samples: Math.max(0, samples), sampleRate };
 };
 
 /** The first page holds one packet: Vorbis I section 4.2.2, or RFC 7845 section 5.1, at 48 kHz whatever its input was. */

@@ -26,6 +26,7 @@ import { createVoiceReports } from "../application/voice-reports.ts";
 import { createVoices } from "../application/voices.ts";
 import { createVoiding } from "../application/voiding.ts";
 import { createWebsiteCatalogs } from "../application/website-catalog.ts";
+import { measureSound } from "../audio/sound-length.ts";
 import { nativeVoices } from "../catalog-seed/native-voices.ts";
 import { releaseSeed } from "../catalog-seed/seed.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog.ts";
@@ -34,6 +35,7 @@ import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { adminRoutes } from "../http/admin/routes.ts";
 import { createApp } from "../http/app.ts";
 import { audioRoutes } from "../http/audio.ts";
+import { createAudioDuration } from "../http/audio-duration.ts";
 import { createRenewToken, renewTokens } from "../http/auth/renewal.ts";
 import { authRoutes } from "../http/auth/routes.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -159,6 +161,7 @@ export const composeService = async (
   const renewToken = createRenewToken(accessTokens, names);
   const originsView = runner.view(verifiedOrigins);
   const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
+  const audioDuration = createAudioDuration(measureSound);
   const speaking = {
     gate: createGate({ authenticator, limiter, clientOf }),
     synthesis,
@@ -167,6 +170,7 @@ export const composeService = async (
       names,
       publicPath: publicPathOf(settings.publicUrl),
       publicCors: publicCors(exposed),
+      audioDuration,
     }),
     prepared: createPreparedPlans(),
   };
@@ -203,7 +207,7 @@ export const composeService = async (
     onEvery: [cors(apiCors, exposed), renewTokens(renewToken), tellDeprecation(settings.publicUrl)],
     routes: [
       healthRoutes({ checkHealth, readiness }),
-      audioRoutes({ fetchObject: sound.pipeline.fetch }),
+      audioRoutes({ fetchObject: sound.pipeline.fetch, audioDuration }),
       authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
       configRoutes({ gate, websites: core.websites, accessTokens }),
       voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),

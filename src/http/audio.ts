@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import { NotFound } from "../domain/errors.ts";
 import type { AudioFormat } from "../domain/speech.ts";
 import { type Answer, askedPart, etagOf, soundAnswer, soundHeaders } from "./audio-body.ts";
+import type { AudioDuration } from "./audio-duration.ts";
 import { noneMatchHits } from "./conditional.ts";
 import { leaving } from "./middleware.ts";
 import { reply } from "./reply.ts";
@@ -13,13 +14,21 @@ export type FetchObject = (name: string, signal: AbortSignal) => Promise<Buffer 
 const lifetime = "public, max-age=31536000, immutable";
 
 /** `GET /audio/{hash}.{ext}`: immutable objects for a CDN, without credentials; free engines' audio alone. */
-export const audioRoutes = ({ fetchObject }: { fetchObject: FetchObject }): Router => {
+export const audioRoutes = ({
+  fetchObject,
+  audioDuration,
+}: {
+  fetchObject: FetchObject;
+  audioDuration: AudioDuration;
+}): Router => {
   const router = new Router();
   router.get("/audio/:object", async (ctx) => {
     const [, hash, format] = /^([0-9a-f]{64})\.(mp3|ogg|wav)$/.exec(ctx.params.object ?? "") ?? [];
     const bytes = hash && (await fetchObject(`audio/${hash}.${format}`, leaving(ctx)));
     if (!hash || !bytes) throw new NotFound("There is no such audio.");
-    reply(ctx, answerObject(ctx, hash, format as AudioFormat, bytes));
+    const answer = answerObject(ctx, hash, format as AudioFormat, bytes);
+    if (answer.body) ctx.set(audioDuration(format as AudioFormat, bytes));
+    reply(ctx, answer);
   });
   return router;
 };

@@ -30,6 +30,7 @@ export const exposedHeaders = (names: HeaderNames): readonly string[] => [
   "Retry-After",
   "Sunset",
   "WWW-Authenticate",
+  "X-Audio-Duration",
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-Request-Id",

@@ -63,6 +63,18 @@ export const renewal = ({ authRenewed, authRenewedExp }: HeaderNames) => ({
   [authRenewedExp]: count.optional().meta({ description: "When that one expires, in unix seconds." }),
 });
 
+export const audioDuration = {
+  "X-Audio-Duration": z
+    .string()
+    .regex(/^\d+\.\d{3}$/)
+    .optional()
+    .meta({
+      description:
+        "The length of the whole sound in seconds. Not on a stream, nor where HEAD finds no sound that was made before.",
+      examples: ["2.090"],
+    }),
+};
+
 export const contentRange = {
   "Content-Range": text.meta({
     description: "Which bytes these are, of how many.",

@@ -5,7 +5,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import { audioFormats, contentTypes } from "../../domain/speech.ts";
-import { acceptRanges, etag, requestId } from "./headers.ts";
+import { acceptRanges, audioDuration, etag, requestId } from "./headers.ts";
 
 /** What every answer that is a sound has in common. */
 
@@ -13,7 +13,7 @@ const bytes: ZodOpenApiContentObject = Object.fromEntries(
   audioFormats.map((format) => [contentTypes[format], {}]),
 );
 
-export const soundHeaders = { ...requestId, ...etag, ...acceptRanges };
+export const soundHeaders = { ...requestId, ...etag, ...acceptRanges, ...audioDuration };
 
 /** An answer with audio in one of its formats. */
 export const sound = (description: string, headers: z.ZodRawShape) => ({

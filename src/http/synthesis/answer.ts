@@ -1,6 +1,7 @@
 import type { Extent, Order, Sound, Synthesis, SynthesisPlan, Take } from "../../application/synthesis.ts";
 import { formatKnobs } from "../../domain/prosody.ts";
 import { type Answer, askedPart, etagOf, soundAnswer, soundHeaders } from "../audio-body.ts";
+import type { AudioDuration } from "../audio-duration.ts";
 import { isAnyTag, noneMatchHits, partOf } from "../conditional.ts";
 import type { HeaderNames } from "../header-names.ts";
 
@@ -43,12 +44,14 @@ export const createAnswerer = ({
   names,
   publicPath,
   publicCors,
+  audioDuration,
 }: {
   synthesis: Synthesis;
   names: HeaderNames;
   /** The path that the service has for its callers; empty at the root. */
   publicPath: string;
   publicCors: Readonly<Record<string, string>>;
+  audioDuration: AudioDuration;
 }) => {
   const silence = (plan: SynthesisPlan, { method }: Asked): Answer => ({
     status: 204,
@@ -89,6 +92,7 @@ export const createAnswerer = ({
     if (sound) {
       headers[names.cached] = sound.provenance;
       headers["Content-Length"] = String(sound.bytes.length);
+      Object.assign(headers, audioDuration(sound.format, sound.bytes));
     }
     return { status: 200, headers };
   };
@@ -99,6 +103,7 @@ export const createAnswerer = ({
     await synthesis.record(plan, asked, sound, part !== "whole");
     const headers = headersOf(plan, sound.take, asked.method);
     headers[names.cached] = sound.provenance;
+    Object.assign(headers, audioDuration(sound.format, sound.bytes));
     if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetimeOf(plan);
     return soundAnswer(sound.bytes, part, headers);
   };
