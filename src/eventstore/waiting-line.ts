@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from "../clock.ts";
+
 /** Those who wait, each for at most as long, the first come first. */
 export interface WaitingLine<T extends object> {
   join(one: T): void;
@@ -16,27 +18,28 @@ export interface WaitingLine<T extends object> {
 export const createWaitingLine = <T extends object>(
   patienceMs: number,
   onOverdue: (one: T) => void,
+  clock: Clock = systemClock,
 ): WaitingLine<T> => {
   const line = new Map<T, number>();
   const watching: (() => void)[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer: (() => void) | undefined;
 
   const leave = (one: T): boolean => {
     if (!line.delete(one)) return false;
     if (line.size > 0) return true;
-    clearTimeout(timer);
-    timer = undefined;
+    stopTimer?.();
+    stopTimer = undefined;
     for (const resolve of watching.splice(0)) resolve();
     return true;
   };
 
   const watch = (until: number): void => {
-    timer ??= setTimeout(sendAway, Math.max(1, Math.ceil(until - performance.now())));
+    stopTimer ??= clock.after(Math.max(1, Math.ceil(until - clock.now())), sendAway);
   };
 
   const sendAway = (): void => {
-    timer = undefined;
-    const now = performance.now();
+    stopTimer = undefined;
+    const now = clock.now();
     for (const [one, until] of line) {
       if (until > now) {
         watch(until);
@@ -49,7 +52,7 @@ export const createWaitingLine = <T extends object>(
 
   return {
     join: (one) => {
-      const until = performance.now() + patienceMs;
+      const until = clock.now() + patienceMs;
       line.set(one, until);
       watch(until);
     },

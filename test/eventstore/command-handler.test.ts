@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import { createManualClock, type ManualClock, until } from "../audio/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 import { start } from "./children.ts";
 import { add, Full, type PurseEvent, purse } from "./purse.ts";
@@ -159,16 +160,22 @@ describe("the command handler", () => {
 
   describe("when the store hangs", () => {
     const deadlineMs = 250;
+    let timers: ManualClock;
+    beforeEach(() => {
+      timers = createManualClock();
+    });
     /** The store, whose next appends are told of only when they are let go; they may land before or after. */
     const hanging = (store: EventStore, lands: "before" | "after") => {
       const release = Promise.withResolvers<void>();
       const landed: Promise<unknown>[] = [];
+      const landing: Promise<unknown>[] = [];
       let hangs = true;
       const hung: EventStore = {
         ...store,
         append: (...append) => {
           if (!hangs) return store.append(...append);
           const now = lands === "before" ? store.append(...append) : undefined;
+          landing.push(Promise.resolve(now));
           const late = release.promise.then(() => now ?? store.append(...append));
           landed.push(late.catch(() => {}));
           return late;
@@ -176,6 +183,11 @@ describe("the command handler", () => {
       };
       return {
         store: hung,
+        /** Resolves when an append hangs: one that lands before has landed. */
+        hangs: async () => {
+          await until(() => landing.length > 0);
+          await Promise.all(landing);
+        },
         recover: () => {
           hangs = false;
         },
@@ -190,8 +202,8 @@ describe("the command handler", () => {
 
     it("gives each command up at its own time, those behind the hanging one among them", async () => {
       const stream = freshStream();
-      const { store, letGo } = hanging(temporary.store, "after");
-      const handler = createCommandHandler({ store, deadlineMs });
+      const { store, hangs, letGo } = hanging(temporary.store, "after");
+      const handler = createCommandHandler({ store, deadlineMs, timers });
       const order: number[] = [];
       const put = async (id: number): Promise<void> => {
         expect(await refusal(handler.execute(purse, stream, add(id, 1, 100), {}))).to.be.instanceOf(
@@ -200,9 +212,14 @@ describe("the command handler", () => {
         order.push(id);
       };
       const first = put(1);
-      await new Promise(setImmediate);
+      await hangs();
+      timers.advance(deadlineMs / 2);
       const others = [put(2), put(3)];
-      await Promise.all([first, ...others]);
+      timers.advance(deadlineMs / 2);
+      await first;
+      expect(handler.pending).to.equal(2);
+      timers.advance(deadlineMs / 2);
+      await Promise.all(others);
       expect(order).to.deep.equal([1, 2, 3]);
       expect(handler.pending).to.equal(0);
       await handler.drain();
@@ -211,9 +228,12 @@ describe("the command handler", () => {
 
     it("counts what landed unheard of before it decides again", async () => {
       const stream = freshStream();
-      const { store, recover, letGo } = hanging(temporary.store, "before");
-      const handler = createCommandHandler({ store, deadlineMs });
-      const lost = await refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      const { store, hangs, recover, letGo } = hanging(temporary.store, "before");
+      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const losing = refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      await hangs();
+      timers.advance(deadlineMs);
+      const lost = await losing;
       expect(lost).to.be.instanceOf(Unavailable);
       recover();
       expect(await refusal(handler.execute(purse, stream, add(2, 60, 100), {}))).to.be.instanceOf(Full);
@@ -224,11 +244,12 @@ describe("the command handler", () => {
 
     it("lets no late append land on what was decided meanwhile", async () => {
       const stream = freshStream();
-      const { store, recover, letGo } = hanging(temporary.store, "after");
-      const handler = createCommandHandler({ store, deadlineMs });
-      expect(await refusal(handler.execute(purse, stream, add(1, 60, 100), {}))).to.be.instanceOf(
-        Unavailable,
-      );
+      const { store, hangs, recover, letGo } = hanging(temporary.store, "after");
+      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const losing = refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      await hangs();
+      timers.advance(deadlineMs);
+      expect(await losing).to.be.instanceOf(Unavailable);
       recover();
       await handler.execute(purse, stream, add(2, 60, 100), {});
       await letGo();
@@ -241,15 +262,20 @@ describe("the command handler", () => {
       await createCommandHandler({ store: temporary.store }).execute(purse, stream, add(1, 60, 100), {});
       const release = Promise.withResolvers<void>();
       let hangs = true;
+      let reads = 0;
       const store: EventStore = {
         ...temporary.store,
         readStream: async function* (...read) {
+          reads += 1;
           if (hangs) await release.promise;
           yield* temporary.store.readStream(...read);
         },
       };
-      const handler = createCommandHandler({ store, deadlineMs });
-      expect(await refusal(handler.execute(purse, stream, add(2, 1, 100), {}))).to.be.instanceOf(Unavailable);
+      const handler = createCommandHandler({ store, deadlineMs, timers });
+      const losing = refusal(handler.execute(purse, stream, add(2, 1, 100), {}));
+      await until(() => reads > 0);
+      timers.advance(deadlineMs);
+      expect(await losing).to.be.instanceOf(Unavailable);
       hangs = false;
       release.resolve();
       const { state } = await handler.execute(purse, stream, add(3, 40, 100), {});

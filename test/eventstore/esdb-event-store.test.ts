@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { openEsdbEventStore } from "../../src/eventstore/esdb/esdb-event-store.ts";
 import { event } from "../contracts/event-store/events.ts";
+import type { EventStoreSetup } from "../contracts/event-store/rule.ts";
 import { eventStoreContract } from "../contracts/event-store.ts";
-import { startEsdbNode } from "../support/esdb-node/node.ts";
+import { randomLag } from "../support/esdb-node/indexing.ts";
+import { type EsdbNodeOptions, startEsdbNode } from "../support/esdb-node/node.ts";
 import { scopedStore } from "./scoped-store.ts";
 
 const byStreamAlone =
@@ -22,25 +24,30 @@ const except = {
     "a filtered subscription tells no position between the events that it lets through",
 };
 
+const onNode = async (options: EsdbNodeOptions = {}): Promise<EventStoreSetup> => {
+  let now = Date.now();
+  const node = await startEsdbNode({ ...options, clock: () => now });
+  const open = () => openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+  const store = await open();
+  return {
+    store,
+    again: open,
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+    end: async () => {
+      await store.close();
+      await node.close();
+    },
+  };
+};
+
+const seed = Date.now();
+
+eventStoreContract("EventStoreDB", onNode, { except });
 eventStoreContract(
-  "EventStoreDB",
-  async () => {
-    let now = Date.now();
-    const node = await startEsdbNode({ clock: () => now });
-    const open = () => openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
-    const store = await open();
-    return {
-      store,
-      again: open,
-      advance: (milliseconds) => {
-        now += milliseconds;
-      },
-      end: async () => {
-        await store.close();
-        await node.close();
-      },
-    };
-  },
+  `EventStoreDB with index lag (seed ${seed})`,
+  () => onNode({ indexLagMs: randomLag(seed), commitTimeoutMs: 250 }),
   { except },
 );
 

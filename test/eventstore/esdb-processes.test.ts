@@ -3,10 +3,9 @@ import type { Projection } from "../../projections/projection.ts";
 import { createProjectionRunner } from "../../projections/runner.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { openEsdbEventStore } from "../../src/eventstore/esdb/esdb-event-store.ts";
-import { startEsdbNode } from "../support/esdb-node/node.ts";
 import { startEsdbProcess } from "../support/esdb-process.ts";
 import { inFolder, linesOf, start } from "./children.ts";
-import { add, Full, type Purse, purse } from "./purse.ts";
+import { add, type Purse, purse } from "./purse.ts";
 
 const sums: Projection<Purse> = {
   name: "sums",
@@ -62,25 +61,4 @@ describe("a log of EventStoreDB's, shared by processes", () => {
       await store.close();
       await node.kill();
     })).timeout(60_000);
-
-  it("decides on, with what can still be seen, when age has taken all that a stream held", async () => {
-    let now = Date.now();
-    const node = await startEsdbNode({ clock: () => now });
-    const store = await openEsdbEventStore({ url: node.url });
-    const first = createCommandHandler({ store });
-    await first.execute(purse, "purse-1", add(1, 7, 10), {});
-    await store.setRetention("purse-1", { maxAgeSeconds: 60 });
-    now += 120_000;
-    const later = createCommandHandler({ store });
-    const { state } = await later.execute(purse, "purse-1", add(2, 5, 10), {});
-    expect(state.sum).to.equal(5);
-    await first.execute(purse, "purse-1", add(3, 1, 100), {});
-    let refusal: unknown;
-    await later.execute(purse, "purse-1", add(4, 5, 10), {}).catch((error: unknown) => {
-      refusal = error;
-    });
-    expect(refusal).to.be.instanceOf(Full);
-    await store.close();
-    await node.close();
-  });
 });

@@ -1,13 +1,8 @@
 import { type EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
-import { LRUCache } from "lru-cache";
-import {
-  type AppendResult,
-  type ExpectedRevision,
-  type NewEvent,
-  WrongExpectedRevision,
-} from "../event-store.ts";
-import { checkedIds, jsonObject, maxEventBytes } from "../what-a-log-keeps.ts";
-import { appendFailure } from "./failures.ts";
+import type { AppendResult, ExpectedRevision, NewEvent } from "../event-store.ts";
+import { checkedIds, maxEventBytes } from "../what-a-log-keeps.ts";
+import { appendFailure, isOutcomeUnknown } from "./failures.ts";
+import { escapedData, escapedJson } from "./json-escapes.ts";
 import type { KeptClient } from "./kept-client.ts";
 import type { LogReader } from "./log-reader.ts";
 import { positionOf, toStored } from "./recorded.ts";
@@ -30,15 +25,19 @@ export const toAppendable = (events: readonly NewEvent[]) => {
   const ids = checkedIds(events);
   let bytes = 0;
   const appendable = events.map(({ type, data, metadata }, index) => {
-    const stored = Buffer.from(jsonObject(toStored(metadata)));
-    bytes += type.length * 2 + stored.length + Buffer.byteLength(jsonObject(data));
+    const stored = Buffer.from(escapedJson(toStored(metadata)));
+    const escaped = escapedData(data);
+    bytes += type.length * 2 + stored.length + escaped.bytes;
     // A plain Uint8Array goes out as it is; a Buffer would be written as JSON.
     const bare = new Uint8Array(stored.buffer, stored.byteOffset, stored.length);
-    return jsonEvent({ id: ids[index] ?? "", type, data: data as Record<string, unknown>, metadata: bare });
+    return jsonEvent({ id: ids[index] ?? "", type, data: escaped.data, metadata: bare });
   });
   if (bytes > maxEventBytes) throw new RangeError(`an append has at most ${maxEventBytes} bytes`);
   return { events: appendable, bytes };
 };
+
+/** How often an append is repeated whose outcome the server does not know; it takes 2 s over each such answer. */
+const maxRepeats = 3;
 
 /** The first append of each client, which opens its stream of appends. */
 const opening = new WeakMap<EventStoreDBClient, Promise<unknown>>();
@@ -48,19 +47,33 @@ export const openAppender = (
   reader: LogReader,
   timeoutMs: number,
 ): Appender => {
+  const sendOnce = (
+    stream: string,
+    events: readonly Appendable[],
+    expected: ExpectedRevision,
+  ): Promise<Sent> =>
+    kept.call(timeoutMs, (client) =>
+      afterTheFirst(client, () =>
+        client.appendToStream(stream, [...events], { expectedRevision: toClients(expected) }),
+      ),
+    );
+
+  /**
+   * A repeat that arrives before the first append is indexed is answered with `deadline-exceeded`, though the events are
+   * stored; the next repeat is answered like the first. The expectation stays the original one: with the stream's current
+   * revision the server does not compare ids, and would store the events again.
+   */
   const send = async (
     stream: string,
     events: readonly Appendable[],
     expected: ExpectedRevision,
   ): Promise<Sent> => {
-    try {
-      return await kept.call(timeoutMs, (client) =>
-        afterTheFirst(client, () =>
-          client.appendToStream(stream, [...events], { expectedRevision: toClients(expected) }),
-        ),
-      );
-    } catch (error) {
-      throw appendFailure(error, stream, expected);
+    for (let repeats = 0; ; repeats++) {
+      try {
+        return await sendOnce(stream, events, expected);
+      } catch (error) {
+        if (!isOutcomeUnknown(error) || repeats === maxRepeats) throw appendFailure(error, stream, expected);
+      }
     }
   };
 
@@ -72,64 +85,14 @@ export const openAppender = (
     return (await reader.head()) ?? 0;
   };
 
-  /**
-   * The last revision that can be seen. Past its age a stream shows no event at all, and still counts: whoever folded what
-   * can be seen has folded all there is.
-   */
-  const lastSeen = async (stream: string): Promise<number> => {
-    for await (const { revision } of reader.stream(stream, { direction: "backwards", limit: 1 }))
-      return revision;
-    return -1;
-  };
-
-  const appendAt = async (
-    stream: string,
-    events: readonly Appendable[],
-    expected: ExpectedRevision,
-  ): Promise<AppendResult> => {
-    const { nextExpectedRevision, position } = await send(stream, events, expected);
-    const revision = Number(nextExpectedRevision);
-    return {
-      revision,
-      position: position ? positionOf(position) : await positionAt(stream, revision),
-    };
-  };
-
-  /**
-   * What was expected of the log, by the first event's id, instead of what could be seen; while nobody knows what came of
-   * it. A repeat is recognised only where it expects the same.
-   */
-  const beyondSight = new LRUCache<string, number>({ max: 1_000 });
-
-  const appendBeyondSight = async (
-    stream: string,
-    events: readonly Appendable[],
-    actual: number,
-  ): Promise<AppendResult> => {
-    const id = events[0]?.id ?? "";
-    beyondSight.set(id, actual);
-    try {
-      const result = await appendAt(stream, events, actual);
-      beyondSight.delete(id);
-      return result;
-    } catch (error) {
-      if (error instanceof WrongExpectedRevision) beyondSight.delete(id);
-      throw error;
-    }
-  };
-
   return {
     append: async (stream, events, expected) => {
-      const begun = beyondSight.get(events[0]?.id ?? "");
-      if (begun !== undefined) return await appendBeyondSight(stream, events, begun);
-      try {
-        return await appendAt(stream, events, expected);
-      } catch (error) {
-        if (!(error instanceof WrongExpectedRevision) || expected === "any") throw error;
-        const wanted = expected === "none" ? -1 : expected;
-        if (error.actual <= wanted || (await lastSeen(stream)) > wanted) throw error;
-        return await appendBeyondSight(stream, events, error.actual);
-      }
+      const { nextExpectedRevision, position } = await send(stream, events, expected);
+      const revision = Number(nextExpectedRevision);
+      return {
+        revision,
+        position: position ? positionOf(position) : await positionAt(stream, revision),
+      };
     },
   };
 };

@@ -15,7 +15,10 @@ export interface EsdbEventStoreOptions {
   readonly url: string;
   /** Refuses to append. Default false. */
   readonly readOnly?: boolean;
-  /** How long an append waits for its answer; after that its outcome is unknown. Default 2,000. */
+  /**
+   * How long an append waits for each answer; after that its outcome is unknown and the client is replaced. Longer than the
+   * 2,000 after which a server says by itself that it does not know. Default 2,500.
+   */
   readonly appendTimeoutMs?: number;
   /** How long a read waits for the next of its events. Default 5,000. */
   readonly readTimeoutMs?: number;
@@ -29,7 +32,7 @@ export interface EsdbEventStoreOptions {
  * @throws {EventStoreUnavailable} when no server can be reached, or it refuses the credentials
  */
 export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promise<EventStore> => {
-  const { url, readOnly = false, appendTimeoutMs = 2_000, readTimeoutMs = 5_000 } = options;
+  const { url, readOnly = false, appendTimeoutMs = 2_500, readTimeoutMs = 5_000 } = options;
   const reading = keepClient(url);
   const appending = sharedAppendingClient(url);
   const reader = openLogReader(reading, readTimeoutMs);

@@ -1,5 +1,6 @@
 import {
   AccessDeniedError,
+  DeadlineExceededError,
   MaxAppendSizeExceededError,
   NotLeaderError,
   StreamDeletedError,
@@ -12,6 +13,7 @@ import { EventStoreUnavailable, type ExpectedRevision, WrongExpectedRevision } f
 const code = { invalidArgument: 3, permissionDenied: 7, aborted: 10, unimplemented: 12, unauthenticated: 16 };
 
 const answers = [
+  DeadlineExceededError,
   MaxAppendSizeExceededError,
   StreamDeletedError,
   StreamNotFoundError,
@@ -29,6 +31,12 @@ export const isClientsTrouble = (error: unknown): boolean =>
     isInvalid(error) ||
     isTooSlow(error)
   );
+
+/**
+ * The server has answered that it does not know, in its own time, what came of an append: it may be stored. In a batch's
+ * status the client has no code for it, in a call of its own it is gRPC's DEADLINE_EXCEEDED.
+ */
+export const isOutcomeUnknown = (error: unknown): boolean => error instanceof DeadlineExceededError;
 
 /** The server stopped telling because the consumer was slower than the log grew: subscribe again, nothing is wrong. */
 export const isTooSlow = (error: unknown): boolean => codeOf(error) === code.aborted;
@@ -64,6 +72,8 @@ export const appendFailure = (error: unknown, stream: string, expected: Expected
   }
   if (error instanceof MaxAppendSizeExceededError)
     return new RangeError("the event store takes smaller appends only");
+  if (isOutcomeUnknown(error))
+    return new EventStoreUnavailable("the event store does not know yet whether the append is stored");
   if (error instanceof StreamDeletedError) return new Error("the stream was deleted for good");
   return unavailable(error);
 };

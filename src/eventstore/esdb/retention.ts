@@ -1,4 +1,5 @@
-import type { Retention } from "../event-store.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { EventStoreUnavailable, type Retention, WrongExpectedRevision } from "../event-store.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Appender, toAppendable } from "./appender.ts";
 import type { LogReader } from "./log-reader.ts";
@@ -11,11 +12,32 @@ interface StreamMetadata {
   readonly [other: string]: unknown;
 }
 
+/** Together longer than the 200 ms after which a metadata event that another instance has just written can be read. */
+const retryDelaysMs = [10, 20, 40, 80, 160, 320];
+
 /**
- * Sets the limits in the stream's metadata and leaves the rest of it alone. What is hidden now stays hidden, also when the
- * limits are lifted. Nothing is written where nothing changes.
+ * Sets the limits in the stream's metadata and keeps the rest of it. What is hidden now stays hidden, also when the limits
+ * are lifted. Nothing is written where nothing changes.
+ * @throws {EventStoreUnavailable}
  */
 export const setRetention = async (
+  appender: Appender,
+  reader: LogReader,
+  stream: string,
+  retention: Retention,
+): Promise<void> => {
+  for (const delayMs of retryDelaysMs) {
+    try {
+      return await writeMetadata(appender, reader, stream, retention);
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+    }
+    await delay((delayMs * (1 + Math.random())) / 2);
+  }
+  throw new EventStoreUnavailable(`the metadata of stream ${stream} is changed by others all the time`);
+};
+
+const writeMetadata = async (
   appender: Appender,
   reader: LogReader,
   stream: string,

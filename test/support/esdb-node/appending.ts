@@ -22,10 +22,12 @@ export const appending =
       board.whenAppendsMove(() => {
         const stream = nameOf(options?.getStreamIdentifier());
         if (isTooBig(proposed)) return answer(tooBig());
-        const outcome = log.append(stream, proposed, expectedOf(options));
-        if (outcome.is === "appended" && board.losesAnswer()) return;
-        if (outcome.is === "deleted") return answer(deleted(stream));
-        answer(null, toResponse(outcome, board.tellsPositionOf(outcome.is === "repeated")));
+        log.append(stream, proposed, expectedOf(options), (outcome) => {
+          if (outcome.is === "appended" && board.losesAnswer()) return;
+          if (outcome.is === "deleted") return answer(deleted(stream));
+          if (outcome.is === "unknown") return answer(timedOut());
+          answer(null, toResponse(outcome, board.tellsPositionOf(outcome.is === "repeated")));
+        });
       });
     });
   };
@@ -66,6 +68,11 @@ export const exception = (
 export const deleted = (stream: string): Partial<ServerErrorResponse> =>
   exception("stream-deleted", grpc.status.FAILED_PRECONDITION, { "stream-name": encodeURIComponent(stream) });
 
+const timedOut = (): Partial<ServerErrorResponse> => ({
+  code: grpc.status.DEADLINE_EXCEEDED,
+  details: "Operation timed out",
+});
+
 const tooBig = (): Partial<ServerErrorResponse> =>
   exception("maximum-append-size-exceeded", grpc.status.INVALID_ARGUMENT, {
     "maximum-append-size": String(maxAppendBytes),
@@ -77,7 +84,10 @@ const expectedOf = (options: AppendReq.Options | undefined): Expected => {
   return options?.hasStreamExists() ? "exists" : "any";
 };
 
-const toResponse = (outcome: Exclude<Answer, { is: "deleted" }>, tellPosition: boolean): AppendResp => {
+const toResponse = (
+  outcome: Exclude<Answer, { is: "deleted" | "unknown" }>,
+  tellPosition: boolean,
+): AppendResp => {
   const response = new streamMessages.AppendResp();
   if (outcome.is === "conflict") {
     const conflict = new streamMessages.AppendResp.WrongExpectedVersion();

@@ -21,18 +21,19 @@ export const batchAppending =
     board.batches.add(handle);
     const gone = (): void => void board.batches.delete(handle);
 
-    const judge = ({ options, proposed }: Append): Answer | "too big" => {
-      if (isTooBig(proposed)) return "too big";
-      return log.append(nameOf(options?.getStreamIdentifier()), proposed, expectedOf(options));
+    const settle = (append: Append): void => {
+      const { options, proposed } = append;
+      if (isTooBig(proposed)) return void tell(append, "too big");
+      log.append(nameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
+        if (outcome.is !== "appended" || !board.losesAnswer()) tell(append, outcome);
+      });
     };
 
-    const settle = (append: Append): void => {
-      const outcome = judge(append);
-      if (outcome !== "too big" && outcome.is === "appended" && board.losesAnswer()) return;
+    const tell = ({ request, options }: Append, outcome: Answer | "too big"): void => {
       if (!board.batches.has(handle)) return;
       const response = new streamMessages.BatchAppendResp()
-        .setCorrelationId(append.request.getCorrelationId())
-        .setStreamIdentifier(append.options?.getStreamIdentifier());
+        .setCorrelationId(request.getCorrelationId())
+        .setStreamIdentifier(options?.getStreamIdentifier());
       call.write(fill(response, outcome, board));
     };
 
@@ -72,6 +73,10 @@ const fill = (
     return response.setError(
       status(grpc.status.INVALID_ARGUMENT, "MaximumAppendSizeExceeded", detail.serializeBinary()),
     );
+  }
+  if (outcome.is === "unknown") {
+    const detail = new sharedMessages.Timeout();
+    return response.setError(status(grpc.status.DEADLINE_EXCEEDED, "Timeout", detail.serializeBinary()));
   }
   if (outcome.is === "deleted") {
     const detail = new sharedMessages.StreamDeleted().setStreamIdentifier(response.getStreamIdentifier());

@@ -26,13 +26,16 @@ export const gossip =
     answer(null, new gossipMessages.ClusterInfo().setMembersList([member]));
   };
 
-/** Tells clients that they may send appends as one stream. */
+/** Tells clients whether they may send appends as one stream. */
 export const supportedMethods =
-  (board: Switchboard): handleUnaryCall<Empty, SupportedMethods> =>
+  (board: Switchboard, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
   (_call, answer) => {
     const refusal = board.refusalOf(false);
     if (refusal) return answer(refusal);
-    const methods = Object.values(StreamsService).map(({ path }) => {
+    const services = Object.values(StreamsService).filter(
+      ({ path }) => batchAppend || path !== StreamsService.batchAppend.path,
+    );
+    const methods = services.map(({ path }) => {
       const [, service = "", method = ""] = path.split("/");
       return new featureMessages.SupportedMethod()
         .setServiceName(service.toLowerCase())

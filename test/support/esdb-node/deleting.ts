@@ -17,8 +17,9 @@ export const deleting =
     const stream = nameOf(call.request.getOptions()?.getStreamIdentifier());
     const data = Buffer.from(JSON.stringify({ $tb: log.lastRevision(stream) + 1 }));
     const event = { id: randomUUID(), type: "$metadata", contentType: "application/json" };
-    log.append(`$$${stream}`, [{ ...event, data, metadata: Buffer.alloc(0) }], "any");
-    answer(null, new streamMessages.DeleteResp().setNoPosition(new sharedMessages.Empty()));
+    log.append(`$$${stream}`, [{ ...event, data, metadata: Buffer.alloc(0) }], "any", () =>
+      answer(null, new streamMessages.DeleteResp().setNoPosition(new sharedMessages.Empty())),
+    );
   };
 
 /** Deletes the stream for good: nothing is read from it or appended to it any more. */

@@ -38,7 +38,7 @@ export const follow = async (
     if (event === undefined) {
       if (!live) await write(call, caughtUp());
       live = true;
-      if (next() === undefined) await firstOf(call, [], log.onAppend);
+      if (next() === undefined) await firstOf(call, [], log.onIndexed);
       continue;
     }
     after = event.position;

@@ -20,6 +20,8 @@ export type Expected = "any" | "none" | "exists" | number;
 export type Answer =
   | { readonly is: "appended" | "repeated"; readonly revision: number; readonly position: number }
   | { readonly is: "conflict"; readonly actual: number }
+  /** A repeat of what is stored but not indexed yet: `deadline-exceeded`. */
+  | { readonly is: "unknown" }
   | { readonly is: "deleted" };
 
 /** What one append may weigh, as a server has it by default. */

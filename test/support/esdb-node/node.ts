@@ -5,24 +5,39 @@ import { appending } from "./appending.ts";
 import { batchAppending } from "./batch-appending.ts";
 import { type Endpoint, gossip, supportedMethods } from "./cluster.ts";
 import { deleting, tombstoning } from "./deleting.ts";
-import { openEventLog } from "./event-log.ts";
+import { type EventLogOptions, openEventLog } from "./event-log.ts";
 import { createSwitchboard } from "./fault-switchboard.ts";
 import type { Faults } from "./faults.ts";
 import { projecting } from "./projecting.ts";
 import { reading } from "./reading.ts";
 import { GossipService, grpc, ProjectionsService, ServerFeaturesService, StreamsService } from "./wire.ts";
 
-export interface EsdbNodeOptions {
+/**
+ * A small EventStoreDB node for tests: the gRPC services that the driver uses, over TCP, with the rules for revisions,
+ * repeats and retention that were measured on EventStoreDB 24.2.0 and KurrentDB 26.0.3:
+ *
+ * - With an index lag, reads and subscriptions show only what is indexed, and a success is answered once the events are
+ *   indexed; a conflict is answered at once, with the committed revision.
+ * - A repeat with the same ids that arrives before the first append is indexed is answered with `deadline-exceeded` after
+ *   the commit timeout, though the events are stored.
+ * - With the stream's current revision as expectation ids are not compared: the same id is stored again.
+ * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null, when the script touches
+ *   `data`; one with a syntax error makes the status of all projections, and its own, fail with code 2.
+ *
+ * Left out: clusters and replication (one node; a leader can only be named), the commit timeout of a first append, whose
+ * lag is taken to be shorter, the limit of remembered ids (`forgetIds` instead), access control beyond one set of
+ * credentials, checkpoints and results of projections, which run over the whole log whenever their state is asked for,
+ * compressed answers, persistent subscriptions, and scavenges by time.
+ */
+export interface EsdbNodeOptions extends EventLogOptions {
   /** Default: any that is free. */
   readonly port?: number;
-  /** Where the log is kept, so that a later node goes on with it. Default: in memory alone. */
-  readonly dataFile?: string;
-  /** Milliseconds since the epoch. */
-  readonly clock?: () => number;
   /** Serves TLS with this key and certificate (PEM). */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
   /** The only credentials (`user:password`) that are let in; asked for over TLS alone, as clients send none without. */
   readonly credentials?: string;
+  /** Whether it takes appends in one stream of many; otherwise clients send each in a call of its own. Default true. */
+  readonly batchAppend?: boolean;
   /** Whether it runs projections. Default true. */
   readonly projections?: boolean;
   /** Where discovery is sent to. Default: here. */
@@ -58,7 +73,9 @@ export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<Esdb
     tombstone: tombstoning(log),
   });
   if (options.projections ?? true) server.addService(ProjectionsService, projecting(log));
-  server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(board) });
+  server.addService(ServerFeaturesService, {
+    getSupportedMethods: supportedMethods(board, options.batchAppend ?? true),
+  });
   server.addService(GossipService, { read: gossip(options.leader ?? (() => ({ host, port }))) });
 
   // Through a listener of our own, so that its connections can be cut.

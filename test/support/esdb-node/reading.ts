@@ -37,7 +37,7 @@ const readStream = async (
   const wanted = options.getStream();
   const stream = nameOf(wanted?.getStreamIdentifier());
   if (log.isTombstone(stream)) return void call.emit("error", deleted(stream));
-  if (log.lastRevision(stream) < 0) {
+  if (!log.isKnown(stream)) {
     const notFound = new streamMessages.ReadResp.StreamNotFound();
     call.write(
       new streamMessages.ReadResp().setStreamNotFound(notFound.setStreamIdentifier(streamIdentifier(stream))),

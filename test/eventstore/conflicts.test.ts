@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { Unavailable } from "../../src/domain/errors.ts";
+import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { createManualClock, type ManualClock } from "../audio/manual-clock.ts";
+import { type EventLog, openEventLog } from "../support/esdb-node/event-log.ts";
+import { logStore } from "../support/esdb-node/log-store.ts";
+import { add, type PurseEvent, purse } from "./purse.ts";
+
+const deadlineMs = 5_000;
+const stream = "purse-1";
+
+describe("the command handler after a conflict", () => {
+  let timers: ManualClock;
+  let lagMs: number;
+  let log: EventLog;
+  let calls: { reads: number; appends: number };
+
+  beforeEach(() => {
+    timers = createManualClock();
+    lagMs = 0;
+    log = openEventLog({ timers, indexLagMs: () => lagMs });
+    calls = { reads: 0, appends: 0 };
+  });
+
+  /** Another handler over the log of the moment; it counts calls. */
+  const instance = (random = Math.random): CommandHandler => {
+    const store = {
+      append: (...append) => {
+        calls.appends += 1;
+        return logStore(log).append(...append);
+      },
+      readStream: (...read) => {
+        calls.reads += 1;
+        return logStore(log).readStream(...read);
+      },
+    } satisfies Partial<EventStore>;
+    return createCommandHandler({ store: store as unknown as EventStore, timers, deadlineMs, random });
+  };
+
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed++) {
+      timers.advance(1);
+      await new Promise(setImmediate);
+    }
+  };
+
+  /** Passes time until the promise settles. */
+  const inTime = async <T>(promise: Promise<T>): Promise<T> => {
+    let isSettled = false;
+    const settle = (): void => {
+      isSettled = true;
+    };
+    promise.then(settle, settle);
+    while (!isSettled) await pass(1);
+    return promise;
+  };
+
+  it("does not decide again before the conflict's cause can be read", async () => {
+    const [mine, other] = [instance(), instance()];
+    await mine.execute(purse, stream, add(1, 60, 100), {});
+    lagMs = 1_000;
+    const others = other.execute(purse, stream, add(2, 30, 100), {});
+    await pass(1);
+    const seen: number[] = [];
+    const decide = ({ sum }: { sum: number }): PurseEvent[] => {
+      seen.push(sum);
+      return [{ type: "Added", data: { id: 3, amount: 10 } }];
+    };
+    const added = mine.execute(purse, stream, decide, {});
+    await pass(1);
+    const { reads, appends } = calls;
+    await pass(990);
+    expect(calls.appends, "appends while the cause cannot be read").to.equal(appends);
+    expect(calls.reads - reads, "reads in a second").to.be.within(5, 15);
+    expect((await inTime(added)).state.sum).to.equal(100);
+    expect(seen).to.deep.equal([60, 90]);
+    await others;
+  });
+
+  it("gives a command up at its deadline when the conflict's cause never becomes readable", async () => {
+    lagMs = 60_000;
+    void instance()
+      .execute(purse, stream, add(1, 1, 100), {})
+      .catch(() => {});
+    await pass(1);
+    const handler = instance();
+    const refused = handler.execute(purse, stream, add(2, 1, 100), {}).catch((error) => error);
+    expect(await inTime(refused)).to.be.instanceOf(Unavailable);
+    expect(timers.now()).to.be.within(deadlineMs, deadlineMs + 10);
+    expect(calls.appends).to.equal(2);
+  });
+
+  it("waits a random time after a conflict whose cause can be read at once", async () => {
+    const waits: number[] = [];
+    for (const random of [0, 0.5, 1]) {
+      log = openEventLog({ timers });
+      const [mine, other] = [instance(() => random), instance()];
+      await mine.execute(purse, stream, add(1, 1, 100), {});
+      await other.execute(purse, stream, add(2, 1, 100), {});
+      const before = timers.now();
+      expect((await inTime(mine.execute(purse, stream, add(3, 1, 100), {}))).state.sum).to.equal(3);
+      waits.push(timers.now() - before);
+    }
+    expect(waits).to.deep.equal(waits.toSorted((a, b) => a - b));
+    expect(new Set(waits)).to.have.property("size", 3);
+  });
+
+  it("reads a stream from its beginning when the log has lost its end", async () => {
+    const mine = instance();
+    await mine.execute(purse, stream, add(1, 60, 100), {});
+    await mine.execute(purse, stream, add(2, 30, 100), {});
+    log = openEventLog({ timers });
+    await instance().execute(purse, stream, add(1, 60, 100), {});
+    const { state } = await inTime(mine.execute(purse, stream, add(3, 10, 100), {}));
+    expect(state.sum).to.equal(70);
+  });
+
+  it("lets an instance with few commands append beside one that never pauses", async () => {
+    lagMs = 10;
+    const [busy, idle] = [instance(), instance()];
+    let isOver = false;
+    let id = 0;
+    const keepBusy = async (): Promise<void> => {
+      while (!isOver) await busy.execute(purse, stream, add(++id, 1, 1e9), {}).catch(() => {});
+    };
+    const load = Array.from({ length: 8 }, keepBusy);
+    await pass(100);
+    for (let command = 0; command < 10; command++) {
+      await inTime(idle.execute(purse, stream, add(++id, 1, 1e9), {}));
+      await pass(50);
+    }
+    isOver = true;
+    await inTime(Promise.all(load));
+  });
+});

@@ -1,0 +1,45 @@
+import { Buffer } from "node:buffer";
+import {
+  type AppendResult,
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from "../../../src/eventstore/event-store.ts";
+import type { EventLog } from "./event-log.ts";
+import type { Answer, LoggedEvent } from "./logged-event.ts";
+
+/** A store over the node's log without a network: it takes no time but the log's own, which a test can drive by hand. */
+export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream"> => ({
+  append: (stream, events, expected) =>
+    new Promise<AppendResult>((resolve, reject) => {
+      const proposed = events.map(({ id, type, data, metadata }) => ({
+        id,
+        type,
+        contentType: "application/json",
+        data: Buffer.from(JSON.stringify(data)),
+        metadata: Buffer.from(JSON.stringify(metadata)),
+      }));
+      const answer = (outcome: Answer): void => {
+        if (outcome.is === "appended" || outcome.is === "repeated") resolve(outcome);
+        else if (outcome.is === "conflict")
+          reject(new WrongExpectedRevision(stream, expected, outcome.actual));
+        else reject(new EventStoreUnavailable(`append: ${outcome.is}`));
+      };
+      log.append(stream, proposed, expected, answer);
+    }),
+  async *readStream(stream, { direction = "forwards", from, limit = Number.POSITIVE_INFINITY } = {}) {
+    const events = log.visible(stream);
+    const wanted =
+      direction === "forwards"
+        ? events.filter(({ revision }) => revision >= (from ?? 0))
+        : events.filter(({ revision }) => revision <= (from ?? Number.POSITIVE_INFINITY)).toReversed();
+    yield* wanted.slice(0, limit).map(toRecorded);
+  },
+});
+
+const toRecorded = ({ data, metadata, contentType: _, ...event }: LoggedEvent): RecordedEvent => ({
+  ...event,
+  data: JSON.parse(Buffer.from(data).toString("utf8")),
+  metadata: JSON.parse(Buffer.from(metadata).toString("utf8")),
+});
