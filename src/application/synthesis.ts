@@ -29,13 +29,14 @@ export interface SynthesisRequest {
   readonly format?: AudioFormat | undefined;
 }
 
-/** What a request of a website comes to; the same for the same request until the website's catalog changes. */
+/** What a request of a website comes to; the same for the same request until the website's voices change. */
 export interface SynthesisPlan {
   readonly characters: number;
   /** The volume is 0: there is nothing to hear. */
   readonly silent: boolean;
   /** The ways to answer, the best first; never empty. */
   readonly takes: readonly [Take, ...Take[]];
+  /** Of the catalog that all websites share: a shared plan depends on nothing else. */
   readonly catalogRevision: string;
   /** Whether the same request comes to the same for every website: none's own provider is in it. */
   readonly shared: boolean;
@@ -113,7 +114,7 @@ export const createSynthesis = ({
 
   return {
     plan: (request, websiteId) => {
-      const { revision, index } = catalogOf(websiteId);
+      const { index } = catalogOf(websiteId);
       const ssml = isSsml(request.text);
       const text = (ssml ? parseSsml(request.text) : request.text).normalize("NFC");
       const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
@@ -126,7 +127,7 @@ export const createSynthesis = ({
         characters: countCharacters(request.text),
         silent: request.prosody.volume === 0,
         takes: [first, ...others],
-        catalogRevision: revision,
+        catalogRevision: catalogOf(nobodys).revision,
         shared: !candidates.some(({ engine }) => engines[engine].byok),
       };
     },

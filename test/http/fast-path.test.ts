@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Answered, ask, type ServedHere, serveHere } from "../support/served-here.ts";
+import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
 
@@ -152,5 +153,55 @@ describe("the fast path", () => {
     expect(changed.headers.etag).to.not.equal(first.headers.etag);
     expect(again.headers.etag).to.equal(changed.headers.etag);
     expect(again.text).to.equal(changed.text);
+  });
+
+  describe("with a website that has voices of its own", () => {
+    let providers: WireProviders;
+    let withVoices: ServedHere;
+    let owner: Record<string, string>;
+    let other: Record<string, string>;
+    const path = "/v2/text/synthesize?voice=UK%20English%20Female&text=Shared%20by%20all.";
+    const askTwice = async (address: string, headers: Record<string, string>) => {
+      for (let i = 0; i < 2; i++) {
+        expect((await ask(withVoices.url + address, { headers })).status).to.equal(200);
+      }
+    };
+
+    before(async () => {
+      providers = await serveProviders();
+      const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+      withVoices = await serveHere(providers.env, log);
+      const website = await registerWebsite(withVoices.url);
+      const set = await admin(
+        withVoices.url,
+        "PUT",
+        `/websites/${website.id}/credentials/oai`,
+        goodCredentials.oai,
+      );
+      expect(set.status).to.equal(200);
+      owner = authorize(website);
+      other = authorize(await registerWebsite(withVoices.url));
+    });
+    after(async () => {
+      await withVoices.close();
+      await providers.close();
+    });
+
+    it("answers that website's repeated requests for a shared voice", async () => {
+      await askTwice(`${path}&n=1`, owner);
+      expect(taken()).to.have.length(1);
+    });
+
+    it("answers the next website's requests for an address that that website asked for last", async () => {
+      await askTwice(`${path}&n=2`, owner);
+      lines.length = 0;
+      await askTwice(`${path}&n=2`, other);
+      expect(taken()).to.have.length(2);
+    });
+
+    it("leaves the requests for that website's own voices alone", async () => {
+      await askTwice("/v2/text/synthesize?voice=alloy&text=My%20own.", owner);
+      expect(taken()).to.deep.equal([]);
+    });
   });
 });
