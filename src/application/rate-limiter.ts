@@ -1,10 +1,11 @@
-import type { Rate } from "../../projections/rate.ts";
+import { countedElsewhere, type Rate, ratePartition } from "../../projections/rate.ts";
 import type { View } from "../../projections/runner.ts";
 import { RateLimited } from "../domain/errors.ts";
 import type { Plan } from "../domain/plan.ts";
-import { minuteOf, type RateEvent, rateDecider, rateRetentionSeconds, rateStream } from "../domain/rate.ts";
-import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { minuteOf, rateRetentionSeconds, rateStream, reportRequests } from "../domain/rate.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import { uuidv7 } from "../eventstore/uuid.ts";
+import { untilAborted } from "../until-aborted.ts";
 import { createBurstLimiter } from "./burst.ts";
 import { clientNetwork } from "./client-network.ts";
 
@@ -18,17 +19,16 @@ export interface Admission {
   readonly refusal?: RateLimited;
 }
 
-/** Counts requests in fixed minutes (UTC), at once in memory, and tells the other instances soon after. */
+/** Counts requests in fixed minutes (UTC), at once in memory, and reports them to the other instances soon after. */
 export interface RateLimiter {
   admit(apiKey: string, plan: Plan, client: string): Admission;
-  /** Tells the others what was counted since the last telling. */
+  /** Reports to the other instances what has changed since the last report. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RateLimiterOptions {
-  readonly handler: CommandHandler;
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly view: View<Rate>;
   /** This instance, unlike any other that ever was. */
   readonly instance: string;
@@ -39,19 +39,20 @@ export interface RateLimiterOptions {
   readonly burstWindowMs?: number;
   /** Default: a twentieth of the requests per minute, at least 20. */
   readonly burstLimit?: number | undefined;
-  /** How soon the others hear. Default 100. */
+  /** How often changes are reported. Default 100. */
   readonly flushMs?: number;
+  /** How long a report waits for the store. Default 5,000. */
+  readonly deadlineMs?: number;
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
 interface Counter {
   minute: number;
   count: number;
-  told: number;
+  reported: number;
 }
 
 export const createRateLimiter = ({
-  handler,
   store,
   view,
   instance,
@@ -60,60 +61,58 @@ export const createRateLimiter = ({
   burstWindowMs = 1_000,
   burstLimit,
   flushMs = 100,
+  deadlineMs = 5_000,
   onTrouble = () => {},
 }: RateLimiterOptions): RateLimiter => {
   const bursts = createBurstLimiter(burstWindowMs, uptime);
   const burstOver = Math.ceil(bursts.forgetsWithinMs / 1_000);
   const counters = new Map<string, Counter>();
-  const trimmed = new Set<string>();
+  const stream = rateStream(instance);
+  let isTrimmed = false;
   let flushing: Promise<void> | undefined;
 
   const counterOf = (apiKey: string, minute: number): Counter => {
     const known = counters.get(apiKey);
     if (known?.minute === minute) return known;
-    const fresh = { minute, count: 0, told: 0 };
+    const fresh = { minute, count: 0, reported: 0 };
     counters.set(apiKey, fresh);
     return fresh;
   };
 
-  const countedElsewhere = (apiKey: string, minute: number): number => {
-    const told = view.get(rateStream(apiKey));
-    if (told?.minute !== minute) return 0;
-    let sum = 0;
-    for (const other in told.counts) if (other !== instance) sum += told.counts[other] ?? 0;
-    return sum;
-  };
-
-  const tell = async (apiKey: string, counter: Counter): Promise<void> => {
-    const count = counter.count - counter.told;
-    counter.told = counter.count;
-    const at = new Date(clock()).toISOString();
-    const counted: RateEvent = {
-      type: "RequestsCounted",
-      data: { instance, minute: counter.minute, count, at },
-    };
-    try {
-      await handler.execute(rateDecider, rateStream(apiKey), () => [counted], { actor: "system" });
-    } catch (error) {
-      counter.told -= count; // for the next telling, while the minute lasts
-      throw error;
-    }
-    if (trimmed.has(apiKey)) return;
-    await store.setRetention(rateStream(apiKey), { maxAgeSeconds: rateRetentionSeconds });
-    trimmed.add(apiKey);
-  };
-
-  /** Counters of past minutes go: whoever has not heard of them by now has no use for them. */
-  const flush = async (): Promise<void> => {
-    const minute = minuteOf(clock());
-    const telling: Promise<void>[] = [];
+  /** What has changed in this minute. Counters of past minutes go: they limit nothing any more. */
+  const changedIn = (minute: number): [apiKey: string, Counter, count: number][] => {
+    const changed: [string, Counter, number][] = [];
     for (const [apiKey, counter] of counters) {
       if (counter.minute < minute) counters.delete(apiKey);
-      else if (counter.count > counter.told) telling.push(tell(apiKey, counter));
+      else if (counter.minute === minute && counter.count > counter.reported)
+        changed.push([apiKey, counter, counter.count]);
     }
-    for (const { status, reason } of (await Promise.allSettled(telling)) as PromiseRejectedResult[]) {
-      if (status === "rejected")
-        onTrouble("the other instances were not told of requests counted here", reason);
+    return changed;
+  };
+
+  /** Nobody else writes to the stream, and no report depends on another: any revision will do. */
+  const append = async (minute: number, counts: readonly [string, number][]): Promise<void> => {
+    const now = clock();
+    const metadata = { actor: "system" };
+    for (const report of reportRequests(minute, counts, new Date(now).toISOString())) {
+      await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
+    }
+    if (isTrimmed) return;
+    await store.setRetention(stream, { maxAgeSeconds: rateRetentionSeconds });
+    isTrimmed = true;
+  };
+
+  /** A report that fails is made again with the next flush, while its minute lasts. */
+  const flush = async (): Promise<void> => {
+    const minute = minuteOf(clock());
+    const changed = changedIn(minute);
+    if (changed.length === 0) return;
+    try {
+      const counts = changed.map(([apiKey, , count]): [string, number] => [apiKey, count]);
+      await untilAborted(append(minute, counts), AbortSignal.timeout(deadlineMs));
+      for (const [, counter, count] of changed) counter.reported = count;
+    } catch (error) {
+      onTrouble("requests counted here could not be reported to the other instances", error);
     }
   };
 
@@ -132,7 +131,8 @@ export const createRateLimiter = ({
       const minute = minuteOf(now);
       const counter = counterOf(apiKey, minute);
       const limit = plan.requestsPerMinute;
-      const left = Math.max(0, limit - counter.count - countedElsewhere(apiKey, minute));
+      const elsewhere = countedElsewhere(view.get(ratePartition), stream, minute, apiKey);
+      const left = Math.max(0, limit - counter.count - elsewhere);
       // Whoever waited only for the burst to be over would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: tooMany(secondsLeft(now)) };
       const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));

@@ -108,7 +108,6 @@ export const composeService = async (
   const sound = await composeSound({ settings, log, opened, patience, accountOf, telemetry });
   const limiter = telemetry.limiter(
     createRateLimiter({
-      handler,
       store,
       view: runner.view(rate),
       instance: randomUUID(),

@@ -6,9 +6,13 @@ import {
   type RateLimiter,
   type RateLimiterOptions,
 } from "../../src/application/rate-limiter.ts";
-import { Unavailable } from "../../src/domain/errors.ts";
 import { freePlan, type Plan } from "../../src/domain/plan.ts";
-import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../src/eventstore/event-store.ts";
+import { collect } from "../support/collect.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
@@ -19,7 +23,7 @@ describe("the per-minute limit", () => {
   let now = aMinute;
   const closing: (() => Promise<void>)[] = [];
 
-  /** An instance of its own, whose telling is asked for, not timed. */
+  /** An instance of its own, whose reports are asked for, not timed. */
   const instance = async (
     name: string,
     options: Partial<RateLimiterOptions> = {},
@@ -28,7 +32,6 @@ describe("the per-minute limit", () => {
     const runner = createProjectionRunner({ store, projections: [rate] });
     await runner.start();
     const limiter = createRateLimiter({
-      handler: createCommandHandler({ store }),
       store,
       view: runner.view(rate),
       instance: name,
@@ -40,11 +43,9 @@ describe("the per-minute limit", () => {
     closing.push(limiter.close, runner.close);
     return { limiter, runner };
   };
-  const lastPosition = async (): Promise<number> => {
-    let position = -1;
-    for await (const event of temporary.store.readStream("rate-k")) position = event.position;
-    return position;
-  };
+  const reports = async (name: string): Promise<RecordedEvent[]> =>
+    await collect(temporary.store.readStream(`rate-${name}`));
+  const lastPosition = async (name = "a"): Promise<number> => (await reports(name)).at(-1)?.position ?? -1;
 
   beforeEach(async () => {
     now = aMinute;
@@ -73,15 +74,16 @@ describe("the per-minute limit", () => {
     expect(limiter.admit("k", roomy, "ip")).to.deep.equal({ limit: 30, remaining: 29 });
   });
 
-  it("counts what other instances have told", async () => {
+  it("counts what other instances have reported", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
     for (let i = 0; i < 20; i++) a.limiter.admit("k", roomy, "ip");
     await a.limiter.flush();
     await b.runner.reached(await lastPosition());
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(9);
+    expect(b.limiter.admit("another", roomy, "ip").remaining).to.equal(29);
   });
 
-  it("does not count its own requests twice when it hears of them", async () => {
+  it("does not count its own requests twice when it reads its own report", async () => {
     const { limiter, runner } = await instance("a");
     for (let i = 0; i < 10; i++) limiter.admit("k", roomy, "ip");
     await limiter.flush();
@@ -89,35 +91,109 @@ describe("the per-minute limit", () => {
     expect(limiter.admit("k", roomy, "ip").remaining).to.equal(19);
   });
 
-  it("tells only what is new", async () => {
-    const [a, b] = [await instance("a"), await instance("b")];
-    for (let round = 0; round < 3; round++) {
-      a.limiter.admit("k", roomy, "ip");
-      await a.limiter.flush();
-      await a.limiter.flush();
-    }
-    await b.runner.reached(await lastPosition());
-    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(26);
+  it("reports all keys in one event, and of them only those that have changed", async () => {
+    const { limiter } = await instance("a");
+    for (const apiKey of ["k", "l", "k"]) limiter.admit(apiKey, roomy, "ip");
+    await limiter.flush();
+    await limiter.flush();
+    limiter.admit("l", roomy, "ip");
+    await limiter.flush();
+    const at = new Date(now).toISOString();
+    const minute = aMinute / 60_000;
+    expect((await reports("a")).map(({ data }) => data)).to.deep.equal([
+      { minute, keys: ["k", "l"], counts: [2, 1], at },
+      { minute, keys: ["l"], counts: [2], at },
+    ]);
   });
 
-  it("tells again, in the same minute, what could not be told", async () => {
-    let down = true;
-    const handler = createCommandHandler({ store: temporary.store });
-    const flaky: CommandHandler = {
-      ...handler,
-      execute: (...command) => {
-        if (down) return Promise.reject(new Unavailable("down", 1));
-        return handler.execute(...command);
+  it("reports more keys than one event may hold in several, each below 64 KB", async () => {
+    const [a, b] = [await instance("a"), await instance("b")];
+    const keys = Array.from({ length: 2_500 }, (_, n) => `vlk_${String(n).padStart(24, "0")}`);
+    for (const apiKey of keys) a.limiter.admit(apiKey, roomy, "ip");
+    await a.limiter.flush();
+    const events = await reports("a");
+    expect(events).to.have.length(3);
+    for (const { data } of events) expect(JSON.stringify(data).length).to.be.below(64 * 1024);
+    await b.runner.reached(await lastPosition());
+    for (const apiKey of [keys[0], keys[2_499]]) {
+      expect(b.limiter.admit(apiKey ?? "", roomy, "ip").remaining).to.equal(28);
+    }
+  });
+
+  it("reports again, in the same minute, what could not be reported or was not answered", async () => {
+    let failures: ("before" | "after")[] = ["before", "after"];
+    const store: EventStore = {
+      ...temporary.store,
+      append: async (...append) => {
+        const [failure, ...others] = failures;
+        failures = others;
+        if (failure === "before") throw new EventStoreUnavailable("cut before");
+        const result = await temporary.store.append(...append);
+        if (failure === "after") throw new EventStoreUnavailable("cut after");
+        return result;
       },
     };
-    const [a, b] = [await instance("a", { handler: flaky }), await instance("b")];
+    const [a, b] = [await instance("a", { store }), await instance("b")];
     for (let i = 0; i < 5; i++) a.limiter.admit("k", roomy, "ip");
-    await a.limiter.flush();
-    down = false;
-    a.limiter.admit("k", roomy, "ip");
-    await a.limiter.flush();
+    for (let i = 0; i < 3; i++) await a.limiter.flush();
     await b.runner.reached(await lastPosition());
-    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(23);
+    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
+  });
+
+  it("gives up a report that the store does not answer, and makes it again", async () => {
+    let hangs = true;
+    const troubles: string[] = [];
+    const store: EventStore = {
+      ...temporary.store,
+      append: (...append) => (hangs ? new Promise<never>(() => {}) : temporary.store.append(...append)),
+    };
+    const onTrouble = (what: string) => troubles.push(what);
+    const { limiter } = await instance("a", { store, deadlineMs: 10, onTrouble });
+    limiter.admit("k", roomy, "ip");
+    const keepAlive = setTimeout(() => {}, 60_000); // the deadline's own timer does not hold the process
+    await limiter.flush();
+    clearTimeout(keepAlive);
+    expect(troubles).to.have.length(1);
+    hangs = false;
+    await limiter.flush();
+    expect(await reports("a")).to.have.length(1);
+  });
+
+  it("counts the requests of this minute to instances whose clocks are fast or slow", async () => {
+    const clocks = { fast: 30_000, right: 0, slow: -30_000 };
+    const start = async (name: keyof typeof clocks) =>
+      await instance(name, { clock: () => now + clocks[name] });
+    const [fast, right, slow] = [await start("fast"), await start("right"), await start("slow")];
+    const requests = async () => {
+      for (const { limiter } of [fast, slow]) {
+        limiter.admit("k", roomy, "ip");
+        await limiter.flush();
+      }
+      for (const name of ["fast", "slow"]) await right.runner.reached(await lastPosition(name));
+    };
+    now = aMinute + 10_000; // slow: the minute before
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(28);
+    now = aMinute + 40_000; // fast: the next minute
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(26);
+    now = aMinute + 70_000; // the next minute, in which fast has counted one already
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(27);
+  });
+
+  it("limits the age of its stream once", async () => {
+    const retentions: unknown[] = [];
+    const store: EventStore = {
+      ...temporary.store,
+      setRetention: async (...retention) => void retentions.push(retention),
+    };
+    const { limiter } = await instance("a", { store });
+    for (let i = 0; i < 3; i++) {
+      limiter.admit("k", roomy, "ip");
+      await limiter.flush();
+    }
+    expect(retentions).to.deep.equal([["rate-a", { maxAgeSeconds: 180 }]]);
   });
 
   describe("and the burst check", () => {

@@ -17,7 +17,7 @@ import { type EsdbNode, type EsdbNodeOptions, startEsdbNode } from "../support/e
 import { served } from "../support/served.ts";
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
-const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v1"];
+const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v2"];
 const atOnce = { looks: 1, everyMs: 0 };
 
 describe("projections in an EventStoreDB server", () => {
@@ -61,7 +61,7 @@ describe("projections in an EventStoreDB server", () => {
   it("run again after they were stopped", async () => {
     await start();
     await install();
-    await server.disable("voxledger-rate-v1");
+    await server.disable("voxledger-rate-v2");
     await install();
     expect((await server.list()).map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
   });
@@ -139,7 +139,7 @@ describe("projections for a server, without one", () => {
     const { stdout } = await voxledger("projections", "show", "--json");
     const shown: { name: string; query: string }[] = JSON.parse(stdout);
     expect(shown.map(({ name }) => name)).to.deep.equal(names);
-    const one = await voxledger("projections", "show", "voxledger-rate-v1");
+    const one = await voxledger("projections", "show", "voxledger-rate-v2");
     expect(one.stdout.trim()).to.equal(shown[2]?.query.trim());
   });
 

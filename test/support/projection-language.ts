@@ -10,14 +10,16 @@ export interface CompiledProjection {
 export type ScriptEvent = Pick<RecordedEvent, "id" | "type" | "stream" | "revision"> & {
   /** JSON; undefined for what is none. */
   readonly json: string | undefined;
+  readonly created: number;
 };
 
-export const toScriptEvent = ({ id, type, stream, revision, data }: RecordedEvent): ScriptEvent => ({
+export const toScriptEvent = ({ id, type, stream, revision, data, created }: RecordedEvent): ScriptEvent => ({
   id,
   type,
   stream,
   revision,
   json: JSON.stringify(data),
+  created,
 });
 
 /** What the oldest of the servers' JavaScript engines do not have. */
@@ -97,7 +99,10 @@ const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): M
   return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
 };
 
-const envelope = ({ id, type, stream, revision, json }: ScriptEvent, parse: (json: string) => unknown) => ({
+const envelope = (
+  { id, type, stream, revision, json, created }: ScriptEvent,
+  parse: (json: string) => unknown,
+) => ({
   eventId: id,
   eventType: type,
   streamId: stream,
@@ -106,5 +111,5 @@ const envelope = ({ id, type, stream, revision, json }: ScriptEvent, parse: (jso
   ...(json !== undefined && { data: parse(json), body: parse(json) }),
   bodyRaw: json ?? "",
   metadata: {},
-  created: "2026-11-21T00:00:00.0000000Z",
+  created: new Date(created).toISOString(),
 });

@@ -71,9 +71,9 @@ export const serveSocket = async (
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
   const core = await composeCore(settings, pino({ level: "silent" }), { clock });
   opened.defer(core.close);
-  const { handler, store, runner } = core;
+  const { store, runner } = core;
   const view = runner.view(rate);
-  const limiter = createRateLimiter({ handler, store, view, instance: randomUUID(), clock, uptime: clock });
+  const limiter = createRateLimiter({ store, view, instance: randomUUID(), clock, uptime: clock });
   opened.defer(limiter.close);
   const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock });
   const authenticator = createAuthenticator({

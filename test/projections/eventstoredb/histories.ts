@@ -101,12 +101,12 @@ const usageHistory = (): fc.Arbitrary<Told[]> =>
 const rateHistory = (): fc.Arbitrary<Told[]> =>
   fc.array(
     fc.record({
-      stream: fc.constantFrom(...keys).map(rateStream),
+      stream: fc.constantFrom("i1", "i2", "i-3").map(rateStream),
       type: fc.constantFrom("RequestsCounted", "RequestsCounted", "SomethingNewer"),
       data: fc.record({
-        instance: fc.constantFrom("i1", "i2", "constructor"),
-        minute: fc.integer({ min: 29_000_000, max: 29_000_003 }),
-        count: fc.integer({ min: 1, max: 50 }),
+        minute: fc.integer({ min: 29_000_000, max: 29_000_005 }),
+        keys: fc.constant(["k1", "k-2"]),
+        counts: fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 })),
         at: fc.constant(at),
       }),
     }),
