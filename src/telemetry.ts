@@ -40,7 +40,14 @@ export interface Telemetry {
 
 /** What is looked at, and costs nothing in between. */
 export interface Gauges {
-  views(): { readonly position: number; readonly live: boolean; readonly downSince: number | undefined };
+  views(): {
+    readonly position: number;
+    readonly live: boolean;
+    readonly lagMs: number;
+    readonly failed: readonly string[];
+  };
+  /** Events in the log that are skipped because they cannot be folded. */
+  malformedEvents(): number;
   commands(): number;
   /** Requests without audio that are not settled on the ledger. */
   unsettled(): number;

@@ -6,7 +6,11 @@ import type { RecordedEvent } from "../eventstore/event-store.ts";
  * the store took the event only stands in for an event that has none, so that no audit ever loses it.
  */
 export const businessTime = ({ data, created }: RecordedEvent): string =>
-  "at" in data && typeof data.at === "string" ? data.at : new Date(created).toISOString();
+  hasTime(data) ? data.at : new Date(created).toISOString();
+
+/** Another program's event may have any JSON value, or bytes, for its data. */
+const hasTime = (data: unknown): data is { readonly at: string } =>
+  typeof data === "object" && data !== null && "at" in data && typeof data.at === "string";
 
 const date = z.iso.date();
 const time = z.iso.datetime({ offset: true });

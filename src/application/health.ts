@@ -1,7 +1,7 @@
 /** The state of one thing that the service depends on. */
 export interface PartHealth {
   readonly status: "ok" | "down";
-  /** What is wrong, in words that tell no secrets. */
+  /** What is wrong or worth knowing, in words that tell no secrets. */
   readonly detail?: string;
 }
 
@@ -17,6 +17,8 @@ export interface Check {
   /** Whether nothing can be served without it. */
   readonly vital: boolean;
   readonly look: () => Promise<void>;
+  /** What is worth knowing of a part that is well. */
+  readonly note?: () => string | undefined;
   /** For so long a part that was well is taken to be: where each look costs somebody something. Default 0. */
   readonly goodForMs?: number;
 }
@@ -42,11 +44,13 @@ export const createHealth = ({
   let last: Promise<Health> | undefined;
   let staleAt = Number.POSITIVE_INFINITY; // while it is being made
 
-  const examineOne = async ({ name, look, goodForMs = 0 }: Check): Promise<PartHealth> => {
-    if (uptime() < (goodUntil.get(name) ?? 0)) return { status: "ok" };
-    const found = await lookAt(look, patienceMs);
-    if (found.status === "ok") goodUntil.set(name, uptime() + goodForMs);
-    return found;
+  const examineOne = async ({ name, look, note, goodForMs = 0 }: Check): Promise<PartHealth> => {
+    const isGood = uptime() < (goodUntil.get(name) ?? 0);
+    const found: PartHealth = isGood ? { status: "ok" } : await lookAt(look, patienceMs);
+    if (found.status === "down") return found;
+    if (!isGood) goodUntil.set(name, uptime() + goodForMs);
+    const detail = note?.();
+    return detail === undefined ? found : { status: "ok", detail };
   };
 
   const examine = async (): Promise<Health> => {

@@ -8,13 +8,14 @@ const stream = "log";
 
 const decider = {
   initial: (): string | undefined => undefined,
-  evolve: (logId: string | undefined, event: LogEvent): string | undefined => logId ?? event.data.logId,
+  evolve: (logId: string | undefined, { type, data }: LogEvent): string | undefined =>
+    type === "LogBegun" ? (logId ?? data.logId) : logId,
 };
 
 /** The log's id, or undefined when nobody has written to it yet. @throws {EventStoreUnavailable} */
 export const logIdOf = async (store: EventStore): Promise<string | undefined> => {
-  for await (const { data } of store.readStream(stream, { limit: 1 }))
-    return (data as LogEvent["data"]).logId;
+  for await (const { type, data } of store.readStream(stream))
+    if (type === "LogBegun") return (data as LogEvent["data"]).logId;
   return undefined;
 };
 

@@ -9,6 +9,7 @@ import {
 } from "../domain/usage.ts";
 import type { Head } from "../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
+import { businessTime } from "./business-time.ts";
 
 /**
  * A month's usage as the view has counted it, without reading the whole month: what was counted lately is read
@@ -26,7 +27,7 @@ export const createWarmUsage =
   }) =>
   async (stream: string): Promise<Head | undefined> => {
     const counted = quotas.get(stream);
-    if (!counted) return undefined;
+    if (!counted || counted.revision < 0) return undefined;
     const { used, revision } = counted; // the view goes on counting meanwhile
     const last = await lastEvents(store, stream, revision, clock() - rememberedMs);
     if (last[0]?.revision !== revision) return undefined;
@@ -46,7 +47,7 @@ const lastEvents = async (
   for await (const event of store.readStream(stream, { direction: "backwards", from })) {
     events.push(event);
     if (event.type === "SynthesisServed") served++;
-    if (served >= maxRememberedEvents || Date.parse(asUsage(event).data.at) < since) break;
+    if (served >= maxRememberedEvents || Date.parse(businessTime(event)) < since) break;
   }
   return events;
 };

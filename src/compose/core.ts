@@ -5,13 +5,10 @@ import { catalog } from "../../projections/catalog.ts";
 import { credentials as credentialsProjection } from "../../projections/credentials.ts";
 import { keys as keysProjection } from "../../projections/keys.ts";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
-import { platforms } from "../../projections/platforms.ts";
-import { rate } from "../../projections/rate.ts";
-import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner.ts";
+import type { ProjectionRunner } from "../../projections/runner.ts";
 import { noSnapshots } from "../../projections/snapshot.ts";
 import { snapshotFiles } from "../../projections/snapshot-files.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
-import { verifiedOrigins } from "../../projections/verified-origins.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import { type Audit, createAudit } from "../application/audit.ts";
 import { type CatalogKeeper, createCatalogKeeper } from "../application/catalog.ts";
@@ -33,12 +30,14 @@ import {
 } from "../domain/master-key.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { makeFolder } from "../folder.ts";
 import { deriveKeys, obtainMasterKeys } from "../master-key.ts";
 import { BadSetting, type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry.ts";
 import { composeProviders } from "./providers.ts";
 import { openEventStore } from "./stores.ts";
+import { composeViews } from "./views.ts";
 
 /** What the command line works with and the service stands on: the log, its views, and the commands. */
 export interface Core {
@@ -84,32 +83,22 @@ export const composeCore = async (
 ): Promise<Core> => {
   await using opened = new AsyncDisposableStack();
   if (!readOnly) await underSetting("DATA_DIR", makeFolder(settings.dataDir));
-  const store = telemetry.eventStore(await openEventStore(settings, { readOnly }));
-  opened.defer(store.close);
-  const first = createCommandHandler({ store, clock, deadlineMs: startPatienceMs });
+  const events = telemetry.eventStore(await openEventStore(settings, { readOnly }));
+  opened.defer(events.close);
+  const first = createCommandHandler({
+    store: validatedEventStore(events),
+    clock,
+    deadlineMs: startPatienceMs,
+  });
   const logId = readOnly
-    ? await logIdOf(store)
+    ? await logIdOf(events)
     : await identifyLog(first, randomUUID(), new Date(clock()).toISOString());
   const snapshots =
     logId === undefined ? noSnapshots : snapshotFiles(join(settings.dataDir, "snapshots", logId));
-  const runner = createProjectionRunner({
-    store,
-    projections: [
-      websitesProjection,
-      verifiedOrigins,
-      keysProjection,
-      catalog,
-      rate,
-      monthlyQuota,
-      usageTotals,
-      platforms,
-      credentialsProjection,
-    ],
-    trimmed: rate.prefixes,
+  const { runner, store } = composeViews(events, {
+    log,
     snapshots: keepSnapshots && !readOnly ? snapshots : { ...snapshots, save: noSnapshots.save },
-    clock,
     startPatienceMs,
-    onTrouble: (what, error) => log.warn({ err: error }, what),
   });
   opened.defer(runner.close);
   await underSetting("EVENT_STORE", runner.start());
@@ -144,7 +133,7 @@ export const composeCore = async (
       sealing,
     }),
     catalog: createCatalogKeeper({ ...commands, catalog: runner.view(catalog) }),
-    audit: createAudit({ store }),
+    audit: createAudit({ store: events }),
     reportUsage: createUsageReport({ store, totals: runner.view(usageTotals), clock }),
     close: () => running.disposeAsync(),
   };

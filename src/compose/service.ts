@@ -4,10 +4,10 @@ import type { Logger } from "pino";
 import { catalog } from "../../projections/catalog.ts";
 import { credentials as credentialsProjection } from "../../projections/credentials.ts";
 import { keys as keysProjection } from "../../projections/keys.ts";
+import { malformedEventsOf } from "../../projections/malformed-events.ts";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { platforms } from "../../projections/platforms.ts";
 import { rate } from "../../projections/rate.ts";
-import type { ProjectionRunner } from "../../projections/runner.ts";
 import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-origins.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import { createAccessTokens } from "../application/access-tokens.ts";
@@ -68,6 +68,8 @@ import { socketRoutes } from "../ws/routes.ts";
 import { createSpeechSocket } from "../ws/speech-socket.ts";
 import { composeCore, startPatienceMs } from "./core.ts";
 import { composeSound } from "./sound.ts";
+import { mustReport, mustServe, skippedEvents } from "./view-health.ts";
+import { malformedEvents } from "./views.ts";
 
 /** The whole service. */
 export interface Service {
@@ -158,7 +160,7 @@ export const composeService = async (
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
   const renewToken = createRenewToken(accessTokens, names);
-  const originsView = runner.view(verifiedOrigins);
+  const originsView = runner.lastKnown(verifiedOrigins); // it lets nobody in; a page could not read its 503 otherwise
   const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
   const audioDuration = createAudioDuration(measureSound);
   const speaking = {
@@ -181,10 +183,13 @@ export const composeService = async (
     nativeVoices,
   });
   const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
+  const malformed = () => malformedEventsOf(runner.lastKnown(malformedEvents));
   const checkHealth = createHealth({
     checks: [
       { name: "eventStore", vital: true, look: () => store.ping() },
-      { name: "projections", vital: true, look: async () => mustBeLive(runner) },
+      { name: "projections", vital: true, look: async () => mustServe(runner.status()) },
+      { name: "reports", vital: false, look: async () => mustReport(runner.status()) },
+      { name: "events", vital: false, look: async () => {}, note: () => skippedEvents(malformed()) },
       ...sound.checks,
       { name: "audioStore", vital: false, look: () => sound.audioStore.ping(), goodForMs: 5_000 },
     ],
@@ -192,6 +197,7 @@ export const composeService = async (
   const readiness = createReadiness({ checkHealth, clock });
   telemetry.watch({
     views: runner.status,
+    malformedEvents: () => malformed().count,
     commands: () => handler.pending,
     unsettled: () => voiding.pending,
     pipeline: sound.pipeline.stats,
@@ -244,8 +250,4 @@ export const composeService = async (
   });
   const running = opened.move();
   return { url: server.url, close: () => running.disposeAsync() };
-};
-
-const mustBeLive = ({ status }: ProjectionRunner): void => {
-  if (!status().live) throw new Error("the views have lost the event store");
 };

@@ -13,7 +13,8 @@ type Recorded = string | undefined;
 
 export const masterKeyDecider = {
   initial: (): Recorded => undefined,
-  evolve: (_recorded: Recorded, { data }: MasterKeyRecorded): Recorded => data.keyId,
+  evolve: (recorded: Recorded, { type, data }: MasterKeyRecorded): Recorded =>
+    type === "MasterKeyRecorded" ? data.keyId : recorded,
 };
 
 /** The ids of an instance's keys: the one that seals now, then those that only open. */

@@ -22,7 +22,10 @@ export interface NewEvent {
   readonly metadata: EventMetadata;
 }
 
-/** An event as the log holds it. */
+/**
+ * An event as the log holds it. In an event that another program appended, `data` may be any JSON value, whatever the type
+ * says: `validatedEventStore` keeps such events from folds.
+ */
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
   /** Counts from 0 within its stream. */

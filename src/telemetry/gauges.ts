@@ -1,13 +1,14 @@
 import type { Gauges } from "../telemetry.ts";
-import type { Lag } from "./lag.ts";
 import type { Meters } from "./meters.ts";
 
 /** Looks at the parts whenever the numbers are wanted. */
-export const watchGauges = ({ gauge }: Meters, lag: Lag, watched: Gauges): void => {
-  const { views, commands, unsettled, pipeline, tools, checkHealth } = watched;
+export const watchGauges = ({ gauge }: Meters, watched: Gauges): void => {
+  const { views, malformedEvents, commands, unsettled, pipeline, tools, checkHealth } = watched;
   gauge("viewsPosition", (observe) => observe(views().position));
   gauge("viewsLive", (observe) => observe(Number(views().live)));
-  gauge("viewsLag", (observe) => observe(lag.of(views())));
+  gauge("viewsFailed", (observe) => observe(views().failed.length));
+  gauge("malformedEvents", (observe) => observe(malformedEvents()));
+  gauge("viewsLag", (observe) => observe(views().lagMs / 1_000));
 
   gauge("queue", (observe) => {
     observe(commands(), { queue: "commands" });

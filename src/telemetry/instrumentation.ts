@@ -1,6 +1,5 @@
 import type { Telemetry } from "../telemetry.ts";
 import { watchGauges } from "./gauges.ts";
-import { createLag } from "./lag.ts";
 import { createMeters } from "./meters.ts";
 import { observedAudioStore } from "./parts/audio-store.ts";
 import { observedAuthenticator, observedLimiter, observedUpgrade } from "./parts/callers.ts";
@@ -20,10 +19,9 @@ export const instrument = (options: RequestObserverOptions): Telemetry & { reado
   const meters = createMeters();
   const { isDrawn } = options.sampler;
   const refusals = meters.tally("refusals");
-  const lag = createLag();
   const end = watchProcess(meters);
   return {
-    eventStore: observedEventStore(meters, lag.appended),
+    eventStore: observedEventStore(meters),
     commands: observedCommands(meters, refusals),
     audioStore: observedAudioStore(meters),
     engine: observedEngine(meters),
@@ -36,7 +34,7 @@ export const instrument = (options: RequestObserverOptions): Telemetry & { reado
     upgrade: observedUpgrade(meters),
     provider: countProviders(meters),
     requests: createRequestObserver(options),
-    watch: (watched) => watchGauges(meters, lag, watched),
+    watch: (watched) => watchGauges(meters, watched),
     end,
   };
 };

@@ -199,6 +199,20 @@ export const metricNames = {
     about:
       "How long an event that this instance appended has been missing from its views, or the log out of reach.",
   },
+  viewsFailed: {
+    name: "voxledger.views.failed",
+    kind: "gauge",
+    unit: "{view}",
+    about:
+      "Views that have stopped because of a defect in their fold. Requests that need them are refused with 503.",
+  },
+  malformedEvents: {
+    name: "voxledger.events.malformed",
+    kind: "gauge",
+    unit: "{event}",
+    about:
+      "Events in the log that cannot be folded and are skipped. The log names the stream and revision of each.",
+  },
   viewsLive: {
     name: "voxledger.views.live",
     kind: "gauge",

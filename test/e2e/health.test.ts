@@ -48,6 +48,8 @@ describe("health", function () {
     expect(body.dependencies.map(({ name }: Named) => name)).to.have.members([
       "eventStore",
       "projections",
+      "reports",
+      "events",
       "engines",
       "audioStore",
     ]);

@@ -307,7 +307,14 @@ describe("synthesis over HTTP", () => {
     expect(response.status).to.equal(200);
     const health = (await response.json()) as Health;
     expect(health.status).to.equal("ok");
-    expect(health.parts).to.have.all.keys("eventStore", "projections", "engines", "audioStore");
+    expect(health.parts).to.have.all.keys(
+      "eventStore",
+      "projections",
+      "reports",
+      "events",
+      "engines",
+      "audioStore",
+    );
   });
 
   it("ends the work for a client that has left, and makes the sound for the next one all the same", async () => {

@@ -9,6 +9,7 @@ import {
 } from "../../projections/runner.ts";
 import { noSnapshots } from "../../projections/snapshot.ts";
 import { snapshotFiles } from "../../projections/snapshot-files.ts";
+import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
@@ -91,7 +92,8 @@ describe("the projection runner", () => {
           try {
             const snapshots = snapshotFiles(join(own.folder, "snapshots"));
             for (const [index, amount] of all.entries()) {
-              if (index === cut) await (await start({ store: own.store, snapshots })).close();
+              if (index === cut)
+                await (await start({ store: own.store, snapshots, snapshotEvery: 1 })).close();
               await append(own.store, `sum-${index % 3}`, amount);
             }
             const resumed = await start({ store: own.store, snapshots });
@@ -111,7 +113,7 @@ describe("the projection runner", () => {
   it("does not tell events again that a snapshot holds", async () => {
     const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
-    await (await start({ snapshots })).close();
+    await (await start({ snapshots, snapshotEvery: 1 })).close();
     let told = 0;
     const counting: Projection<Sum> = {
       ...sums,
@@ -130,7 +132,7 @@ describe("the projection runner", () => {
   it("leaves a snapshot aside when the projection's version is another", async () => {
     const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
-    await (await start({ snapshots })).close();
+    await (await start({ snapshots, snapshotEvery: 1 })).close();
     const doubled: Projection<Sum> = {
       ...sums,
       version: 2,
@@ -171,7 +173,7 @@ describe("the projection runner", () => {
         throw new EventStoreUnavailable("damaged");
       },
     };
-    const failure = await start({ store: broken, clock: () => now, startPatienceMs: 2_000 }).catch(
+    const failure = await start({ store: broken, uptime: () => now, startPatienceMs: 2_000 }).catch(
       (error) => error,
     );
     expect(failure).to.be.instanceOf(EventStoreUnavailable).with.property("message", "damaged");
@@ -187,25 +189,104 @@ describe("the projection runner", () => {
     expect((await givenUp).message).to.equal("enough");
   });
 
-  it("stands still, and says so, when a fold throws", async () => {
+  it("stops only the projection whose fold throws, and refuses what is asked of it", async () => {
     const fragile: Projection<Sum> = {
       ...sums,
-      apply: () => {
-        throw new Error("a fold's own fault");
+      name: "fragile",
+      apply: (state, event) => {
+        if (event.stream === "sum-bad") throw new Error("a defect");
+        return sums.apply(state, event);
       },
     };
-    const troubles: unknown[] = [];
+    const troubles: string[] = [];
+    const runner = await start({
+      projections: [fragile, sums],
+      onTrouble: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
+    });
     const { store } = temporary;
-    const onTrouble = (_what: string, error: unknown) => troubles.push(error);
-    const runner = createProjectionRunner({ store, projections: [fragile], onTrouble });
-    runners.push(runner);
-    await runner.start();
-    const told = runner.reached(1e9).catch(() => {});
     await append(store, "sum-a", 1);
-    await until(() => !runner.status().live);
-    expect(troubles).to.have.length(1);
-    await runner.close();
-    await told;
+    await append(store, "sum-bad", 1);
+    await runner.reached(await append(store, "sum-a", 2));
+    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 3, heard: 2 }, "sum-bad": { sum: 1, heard: 1 } });
+    expect(() => runner.view(fragile).get("sum-a")).to.throw(Unavailable);
+    expect(runner.lastKnown(fragile).get("sum-a")?.sum).to.equal(1);
+    expect(runner.status()).to.deep.include({ live: true, failed: ["fragile"] });
+    expect(troubles).to.deep.equal([
+      "the view fragile has stopped: the projection fragile cannot fold Added, revision 0 of sum-bad",
+    ]);
+  });
+
+  it("starts although a projection fails again, and writes no snapshot of it", async () => {
+    const broken: Projection<Sum> = {
+      ...sums,
+      name: "broken",
+      apply: () => {
+        throw new Error("a defect");
+      },
+    };
+    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    await append(temporary.store, "sum-a", 1);
+    for (let round = 0; round < 2; round++) {
+      const runner = await start({ projections: [broken, sums], snapshots, snapshotEvery: 1 });
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(1);
+      await runner.close();
+    }
+    expect(await snapshots.load(broken)).to.equal(undefined);
+  });
+
+  describe("whose subscription is down", () => {
+    let now = 0;
+    let isCut = false;
+    let cut = new AbortController();
+
+    const startFragile = (): Promise<ProjectionRunner> => {
+      const { store } = temporary;
+      const fragile: EventStore = {
+        ...store,
+        subscribe: async function* (options) {
+          if (isCut) throw new EventStoreUnavailable("cut");
+          yield* store.subscribe({
+            ...options,
+            signal: AbortSignal.any([cut.signal, options?.signal ?? cut.signal]),
+          });
+          throw new EventStoreUnavailable("cut");
+        },
+      };
+      return start({ store: fragile, uptime: () => now, maxLagMs: 15_000 });
+    };
+
+    beforeEach(() => {
+      isCut = false;
+      cut = new AbortController();
+    });
+
+    it("answers from its last states for as long as it may lag, then refuses until it has caught up", async () => {
+      const runner = await startFragile();
+      await runner.reached(await append(temporary.store, "sum-a", 1));
+      isCut = true;
+      cut.abort();
+      await until(() => !runner.status().live);
+      now += 15_000;
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(1);
+      now += 1;
+      expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
+      expect(() => runner.view(sums).entries()).to.throw(Unavailable);
+      expect(runner.lastKnown(sums).get("sum-a")?.sum).to.equal(1);
+      cut = new AbortController();
+      isCut = false;
+      await runner.reached(await append(temporary.store, "sum-a", 1));
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(2);
+    });
+  });
+
+  it("refuses to answer when an event appended here has not come for too long, though nothing broke off", async () => {
+    let now = 0;
+    const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
+    runner.appended("other-a", 1e9);
+    runner.appended("sum-a", 1e9);
+    now = 15_001;
+    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_001 });
+    expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
   });
 
   it("goes on when snapshots cannot be written, and tells of it", async () => {
@@ -217,7 +298,7 @@ describe("the projection runner", () => {
       },
     };
     await append(temporary.store, "sum-a", 1);
-    const runner = await start({ snapshots, onTrouble: (what) => troubles.push(what) });
+    const runner = await start({ snapshots, snapshotEvery: 1, onTrouble: (what) => troubles.push(what) });
     await runner.close();
     expect(troubles).to.have.length(1);
   });

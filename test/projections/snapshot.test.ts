@@ -67,6 +67,7 @@ describe("a snapshot", () => {
       projections: [counting],
       trimmed: ["passing-"],
       snapshots: snapshotFiles(snapshotFolder),
+      snapshotEvery: 1,
       onTrouble: (what) => troubles.push(what),
       ...options,
     });

@@ -1,44 +1,11 @@
 import { expect } from "chai";
 import { paidEngines } from "../../src/domain/provider-credentials.ts";
-import { createLag } from "../../src/telemetry/lag.ts";
 import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
 import { countProviders } from "../../src/telemetry/parts/providers.ts";
 import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
 import { createRequestTimes } from "../../src/telemetry/request-times.ts";
 import { createTally, type Tally } from "../../src/telemetry/tally.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
-
-describe("the lag of the views", () => {
-  const time = { now: 0 };
-  const lag = () => createLag(() => time.now);
-  beforeEach(() => {
-    time.now = 1_000_000;
-  });
-  const at = (position: number, downSince?: number) => ({ position, downSince });
-
-  it("is none while they show all that was appended", () => {
-    const { appended, of } = lag();
-    expect(of(at(-1))).to.equal(0);
-    appended(5);
-    time.now += 1_000;
-    expect(of(at(5))).to.equal(0);
-  });
-
-  it("counts from the first append that they do not show", () => {
-    const { appended, of } = lag();
-    appended(5);
-    time.now += 2_000;
-    appended(9);
-    time.now += 1_000;
-    expect(of(at(4))).to.equal(3);
-    expect(of(at(5))).to.equal(1);
-    expect(of(at(9))).to.equal(0);
-  });
-
-  it("counts from when the log was lost, whatever was appended", () => {
-    expect(lag().of(at(9, time.now - 4_000))).to.equal(4);
-  });
-});
 
 describe("a tally", () => {
   it("sums by its attributes, and leaves out those that are empty", () => {

@@ -46,7 +46,7 @@ eventStoreContract("observed", async () => {
   const path = await folder();
   let now = Date.UTC(2026, 0, 1);
   const options = { path: join(path, "events.db"), clock: () => now };
-  const open = async () => observedEventStore(meters, () => {})(await openSqliteEventStore(options));
+  const open = async () => observedEventStore(meters)(await openSqliteEventStore(options));
   const store = await open();
   return {
     store,

@@ -20,11 +20,12 @@ type Found = NonNullable<ResolvedEvent["event"]>;
 /** The event as the port tells it, or undefined for what is gone behind a link. */
 export const toRecorded = ({ event }: ResolvedEvent): RecordedEvent | undefined => {
   if (!event) return undefined;
-  const { id, type, streamId, revision, created } = event;
+  const { id, type, streamId, revision, created, isJson } = event;
   return {
     id,
     type,
-    data: event.data as object,
+    // Another program's data may be any JSON value, or no JSON at all: then its text, or its bytes in base64.
+    data: (isJson ? event.data : Buffer.from(event.data as Uint8Array).toString("base64")) as object,
     metadata: fromStored(event.metadata),
     stream: streamId,
     revision: Number(revision),
@@ -41,7 +42,7 @@ export const toStored = ({ correlationId, causationId, ...rest }: EventMetadata)
 });
 
 const fromStored = (metadata: Found["metadata"]): EventMetadata => {
-  if (typeof metadata !== "object" || metadata instanceof Uint8Array) return {};
+  if (typeof metadata !== "object" || metadata === null || metadata instanceof Uint8Array) return {};
   const { $correlationId, $causationId, ...rest } = metadata as Record<string, string>;
   return {
     ...rest,

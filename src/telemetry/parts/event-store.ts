@@ -8,7 +8,7 @@ import { kindOf } from "./stream-kind.ts";
  * An append holds the events of many requests. Its span is a child of the first that is traced and linked to the others,
  * as their metadata tells: whose turn it was that began it means nothing.
  */
-export const observedEventStore = (meters: Meters, onAppended: (position: number) => void) => {
+export const observedEventStore = (meters: Meters) => {
   const duration = meters.histogram("appendDuration");
   const size = meters.histogram("appendedEvents");
 
@@ -23,7 +23,6 @@ export const observedEventStore = (meters: Meters, onAppended: (position: number
         const end = await (span ? inSpan(span, appending) : appending());
         ended("stored");
         size(events.length);
-        onAppended(end.position);
         return end;
       } catch (error) {
         const isConflict = error instanceof WrongExpectedRevision;

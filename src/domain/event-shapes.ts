@@ -1,0 +1,147 @@
+import type { CatalogEvent } from "./catalog.ts";
+import type { CredentialsEvent, ListedVoice } from "./credentials.ts";
+import type { KeyEvent } from "./key.ts";
+import type { MasterKeyRecorded } from "./master-key.ts";
+import type { Plan } from "./plan.ts";
+import type { PlatformEvent, ReportedVoice } from "./platform.ts";
+import type { RateEvent } from "./rate.ts";
+import {
+  anyObject,
+  boolean,
+  type Check,
+  count,
+  listOf,
+  type Members,
+  nullable,
+  number,
+  object,
+  optional,
+  text,
+  utcTime,
+} from "./shape.ts";
+import type { SystemVoice, Voice } from "./speech.ts";
+import type { ServingVoided, UsageEvent } from "./usage.ts";
+import type { WebsiteEvent } from "./website.ts";
+
+/** Every event that this release knows. */
+export type KnownEvent =
+  | CatalogEvent
+  | CredentialsEvent
+  | KeyEvent
+  | MasterKeyRecorded
+  | PlatformEvent
+  | RateEvent
+  | UsageEvent
+  | WebsiteEvent;
+
+type DataOf<Type> = Extract<KnownEvent, { readonly type: Type }>["data"];
+
+/** The compiler requires every event type, and of each every member. */
+type Shapes = { readonly [Type in KnownEvent["type"]]: Members<DataOf<Type>> };
+
+type VoidedServing = NonNullable<ServingVoided["serving"]>;
+
+const at = utcTime;
+const plan = object<Plan>({ tier: text, requestsPerMinute: count, monthlyCharacters: nullable(count) });
+const origins = listOf(text);
+const sealed = { sealed: text, keyId: text };
+const gender = text;
+const listedVoice = object<ListedVoice>({ name: text, lang: optional(text), gender });
+const reportedVoice = object<ReportedVoice>({ name: text, lang: text, localService: boolean });
+
+const voice = object<Voice>({
+  name: text,
+  flag: text,
+  gender,
+  lang: text,
+  voiceIDs: listOf(count),
+  deprecated: optional(boolean),
+  isByok: optional(boolean),
+  provider: optional(text),
+});
+
+const systemVoice = object<SystemVoice>({
+  id: count,
+  name: text,
+  lang: optional(text),
+  rate: optional(number),
+  pitch: optional(number),
+  volume: optional(number),
+  timerSpeed: optional(number),
+  fallbackVoice: optional(boolean),
+  service: optional(text),
+  voiceName: optional(text),
+  gender: optional(gender),
+  deprecated: optional(boolean),
+});
+
+/**
+ * What the folds rely on, by event type. Types of values alone: which codes and names are known changes from release to
+ * release, and an instance of an older one must not skip what a newer one wrote.
+ */
+const shapes: Shapes = {
+  MasterKeyRecorded: { keyId: text, at },
+
+  WebsiteRegistered: { websiteId: text, name: text, origins, at },
+  WebsiteConfigured: { config: anyObject, at },
+  OriginsChanged: { origins, at },
+  OriginVerificationIssued: { hash: text, origin: text, expiresAt: utcTime, at },
+  OriginVerified: { hash: text, origin: text, at },
+
+  KeyIssued: { apiKey: text, websiteId: text, plan, at },
+  SecretCreated: { secretId: text, hash: text, at },
+  SecretRevoked: { secretId: text, at },
+  PlanChanged: { plan, at },
+  KeySuspended: { cause: text, reason: text, at },
+  KeyReinstated: { reason: text, at },
+
+  CredentialsSet: { engine: text, provider: text, voices: listOf(listedVoice), ...sealed, at },
+  CredentialsResealed: { engine: text, ...sealed, at },
+  CredentialsRemoved: { engine: text, at },
+
+  SystemVoiceAdded: { systemVoice, at },
+  SystemVoiceDeprecated: { id: count, at },
+  VoiceAdded: { voice, at },
+  VoiceChanged: { voice, at },
+  VoiceDeprecated: { name: text, at },
+
+  VoicesReported: { browserVersion: count, osVersion: count, voices: listOf(reportedVoice), at },
+
+  RequestsCounted: { instance: text, minute: count, count, at },
+
+  SynthesisServed: {
+    requestId: text,
+    hash: text,
+    characters: count,
+    engine: text,
+    voice: text,
+    lang: text,
+    format: text,
+    cached: text,
+    partial: optional(boolean),
+    stream: optional(text),
+    failed: optional(listOf(text)),
+    at,
+  },
+  ServingVoided: {
+    requestId: text,
+    characters: count,
+    serving: optional(object<VoidedServing>({ hash: text, engine: text, voice: text, at })),
+    at,
+  },
+  StreamEnded: { requestId: text, hash: text, outcome: text, bytes: count, chunks: count, at },
+};
+
+const known: ReadonlyMap<string, Check> = new Map(
+  Object.entries<Members<object>>(shapes).map(([type, members]) => [type, object(members)]),
+);
+
+/**
+ * Whether the event can be folded. Of an event type that this release does not know it is only required that its data is a
+ * JSON object; folds ignore it.
+ */
+export const isWellFormed = ({ type, data }: { readonly type: string; readonly data: unknown }): boolean =>
+  (known.get(type) ?? anyObject)(data);
+
+/** Stands where a malformed event was, so that revisions stay dense; folds ignore it as they do every type they do not know. */
+export const malformedEvent = "MalformedEvent";

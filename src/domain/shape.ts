@@ -1,0 +1,49 @@
+/** Checks of the types of values, cheap enough for every event of a replay; they allow members that they do not name. */
+export type Check = (value: unknown) => boolean;
+
+export const text: Check = (value) => typeof value === "string";
+export const boolean: Check = (value) => typeof value === "boolean";
+export const number: Check = (value) => Number.isFinite(value);
+
+/** A natural number that sums up exactly. */
+export const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const iso8601 = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+
+/** ISO 8601 in UTC: its first characters are the day and the month that it belongs to. */
+export const utcTime: Check = (value) => typeof value === "string" && iso8601.test(value);
+
+/** A JSON object, not an array and not bytes. */
+export const anyObject: Check = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+
+export const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+export const nullable =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+
+export const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+/** A check for each member of `T`, the optional ones included. */
+export type Members<T> = { readonly [Name in keyof T]-?: Check };
+
+export const object = <T>(members: Members<T>): Check => {
+  const names = Object.keys(members);
+  const checks = Object.values<Check>(members);
+  return (value) => {
+    if (!anyObject(value)) return false;
+    const found = value as Readonly<Record<string, unknown>>;
+    for (let i = 0; i < names.length; i++) {
+      if (!(checks[i] as Check)(found[names[i] as string])) return false;
+    }
+    return true;
+  };
+};

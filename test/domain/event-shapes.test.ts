@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { isWellFormed } from "../../src/domain/event-shapes.ts";
+import { served } from "../support/served.ts";
+
+const at = "2026-11-05T10:00:00.000Z";
+const plan = { tier: "free", requestsPerMinute: 100, monthlyCharacters: null };
+
+describe("the shape of events", () => {
+  it("takes events as this release writes them", () => {
+    for (const [type, data] of [
+      ["SynthesisServed", served()],
+      ["SynthesisServed", served({ partial: true, stream: "sse", failed: ["espeak:x"], characters: 0 })],
+      ["KeyIssued", { apiKey: "k", websiteId: "w", plan, at }],
+      ["SecretRevoked", { secretId: "s", at }],
+      ["WebsiteConfigured", { config: {}, at }],
+      ["VoiceAdded", { voice: { name: "v", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [1] }, at }],
+      ["SystemVoiceAdded", { systemVoice: { id: 1, name: "v" }, at }],
+    ] as const) {
+      expect(isWellFormed({ type, data }), type).to.equal(true);
+    }
+  });
+
+  it("takes members that it does not know, and codes that a newer release may have added", () => {
+    const data = { ...served(), engine: "g9", format: "opus", more: null };
+    expect(isWellFormed({ type: "SynthesisServed", data })).to.equal(true);
+  });
+
+  it("refuses each member of a wrong type, and each that is missing", () => {
+    const good = served();
+    for (const name of Object.keys(good)) {
+      for (const value of [undefined, null, {}, [1], true]) {
+        const data = { ...good, [name]: value };
+        expect(isWellFormed({ type: "SynthesisServed", data }), `${name}: ${value}`).to.equal(false);
+      }
+    }
+  });
+
+  it("refuses characters that would spoil a sum", () => {
+    for (const characters of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "11"]) {
+      const data = { ...served(), characters };
+      expect(isWellFormed({ type: "SynthesisServed", data }), String(characters)).to.equal(false);
+    }
+  });
+
+  it("refuses times that do not begin with a day in UTC", () => {
+    for (const time of ["", "now", "2026-11-05", "2026-13-05T10:00:00Z", "2026-11-05T10:00:00+01:00"]) {
+      expect(isWellFormed({ type: "SecretRevoked", data: { secretId: "s", at: time } }), time).to.equal(
+        false,
+      );
+    }
+  });
+
+  it("refuses data that is not a JSON object, whatever the type", () => {
+    for (const type of ["SynthesisServed", "KeyIssued", "AnotherProgramsEvent"]) {
+      for (const data of [null, undefined, "text", 5, [], new Uint8Array(3)]) {
+        expect(isWellFormed({ type, data }), `${type} ${data}`).to.equal(false);
+      }
+    }
+  });
+
+  it("takes event types that this release does not know", () => {
+    for (const type of ["AnotherProgramsEvent", "constructor", "__proto__"]) {
+      expect(isWellFormed({ type, data: {} }), type).to.equal(true);
+    }
+  });
+});

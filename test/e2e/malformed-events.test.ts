@@ -1,0 +1,155 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { binaryEvent, EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { startEsdbProcess } from "../support/esdb-process.ts";
+import { type RunningService, startInstance } from "../support/instance.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+interface Stage {
+  /** What the service is started with. */
+  readonly env: Record<string, string>;
+  /** Appends past the service's own rules, as another program would. */
+  append(stream: string, type: string, data: unknown): Promise<void>;
+  end(): Promise<void>;
+}
+
+const notJson = Buffer.from([0xff, 0x00, 0x7b]);
+
+const overSqlite = async (dataDir: string): Promise<Stage> => ({
+  env: {},
+  append: async (stream, type, data) => {
+    const body = `"type":${JSON.stringify(type)},"data":${data === notJson ? "5" : JSON.stringify(data)},"metadata":{}`;
+    const db = new DatabaseSync(join(dataDir, "events.db"), { timeout: 5_000 });
+    db.prepare(
+      `INSERT INTO events (stream, revision, id, created, body)
+       SELECT s.id, (SELECT max(revision) + 1 FROM events WHERE stream = s.id), ?, 0, ? FROM streams s WHERE s.name = ?`,
+    ).run(randomUUID(), body, stream);
+    db.close();
+  },
+  end: async () => {},
+});
+
+const overEventStoreDb = async (): Promise<Stage> => {
+  const node = await startEsdbProcess();
+  const client = EventStoreDBClient.connectionString(node.url);
+  return {
+    env: { EVENT_STORE: node.url, MASTER_KEY: randomBytes(32).toString("base64") },
+    append: async (stream, type, data) => {
+      const event =
+        data === notJson
+          ? binaryEvent({ type, data: notJson })
+          : jsonEvent({ type, data: data as Record<string, unknown> });
+      await client.appendToStream(stream, event);
+    },
+    end: async () => {
+      await client.dispose();
+      await node.kill();
+    },
+  };
+};
+
+for (const [name, open] of Object.entries({ SQLite: overSqlite, EventStoreDB: overEventStoreDb })) {
+  describe(`malformed events in a log of ${name}`, function () {
+    this.timeout(90_000);
+    const text = "Hello there";
+    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let stage: Stage;
+    let service: RunningService;
+    let website: Credentials;
+    let usageStream: string;
+
+    const speak = async (credentials: Credentials): Promise<number> => {
+      const response = await synthesize(service.url, credentials, { text, lang: "en-GB" });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const used = async (): Promise<unknown> =>
+      (await admin(service.url, "GET", `/keys/${website.apiKey}/usage`)).body.characters;
+    /** The view follows the log by some milliseconds; the test's own timeout bounds the wait. */
+    const untilUsed = async (characters: number): Promise<void> => {
+      while ((await used()) !== characters) await delay(20);
+    };
+    const health = async () => {
+      const response = await fetch(`${service.url}/health`);
+      return { code: response.status, ...((await response.json()) as { status: string; parts: object }) };
+    };
+
+    before(async () => {
+      folder = await temporaryFolder();
+      stage = await open(folder.path);
+      service = await startInstance(folder.path, stage.env);
+      website = await registerWebsite(service.url, { monthlyCharacters: 1_000 });
+      expect(await speak(website)).to.equal(200);
+      usageStream = `usage-${website.apiKey}-${new Date().toISOString().slice(0, 7)}`;
+      await stage.append(usageStream, "SynthesisServed", { characters: 100, hash: "h", requestId: "r" });
+      for (const data of [null, "a secret text", notJson]) {
+        await stage.append(usageStream, "SynthesisServed", data);
+        await stage.append(`key-${website.apiKey}`, "AnotherProgramsEvent", data);
+      }
+    });
+    after(async () => {
+      await service?.stop();
+      await stage.end();
+      await folder.remove();
+    });
+
+    it("keep nothing from being served, nor from being counted exactly", async () => {
+      expect(await speak(website)).to.equal(200);
+      await untilUsed(2 * text.length);
+      expect((await admin(service.url, "GET", `/keys/${website.apiKey}`)).body.usage).to.include({
+        characters: 2 * text.length,
+      });
+    });
+
+    it("do not keep a revoked secret from being refused", async () => {
+      const { body } = await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
+      const renewed = { ...website, apiSecret: String(body.apiSecret) };
+      expect(await speak(renewed)).to.equal(200);
+      const { secrets } = (await admin(service.url, "GET", `/keys/${website.apiKey}`)).body as {
+        secrets: { secretId: string }[];
+      };
+      await admin(service.url, "DELETE", `/keys/${website.apiKey}/secrets/${secrets[0]?.secretId}`);
+      expect(await speak(website)).to.equal(401);
+      website = renewed;
+    });
+
+    it("are counted in health, and logged by their place alone", async () => {
+      const { code, status, parts } = await health();
+      expect({ code, status }).to.deep.equal({ code: 200, status: "ok" });
+      expect(JSON.stringify(parts)).to.contain("7 malformed, skipped; the last at position");
+      expect(JSON.stringify(parts)).not.to.contain(website.apiKey);
+      const lines = service.log.filter((line) => line.includes("skipped a malformed event"));
+      expect(lines).to.have.length(7);
+      expect(JSON.parse(lines[0] ?? "")).to.deep.include({
+        stream: usageStream,
+        revision: 1,
+        type: "SynthesisServed",
+      });
+      expect(service.log.join("")).not.to.contain("a secret text");
+    });
+
+    it("are in the audit of the key", async () => {
+      const response = await fetch(`${service.url}/admin/audit?apiKey=${website.apiKey}`, {
+        headers: { Authorization: "Bearer an-operator's-token-for-tests" },
+      });
+      const lines = (await response.text()).trim().split("\n");
+      const types = lines.map((line) => JSON.parse(line).type as string);
+      expect(types.filter((type) => type === "AnotherProgramsEvent")).to.have.length(3);
+    });
+
+    it("are skipped in the same way after a restart", async () => {
+      const before = 3 * text.length;
+      await untilUsed(before);
+      expect(await service.stop()).to.equal(0);
+      service = await startInstance(folder.path, stage.env);
+      expect(await used()).to.equal(before);
+      expect(await speak(website)).to.equal(200);
+      await untilUsed(before + text.length);
+      expect(JSON.stringify((await health()).parts)).to.contain("7 malformed, skipped");
+    });
+  });
+}

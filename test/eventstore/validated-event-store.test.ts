@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
+import { eventStoreContract } from "../contracts/event-store.ts";
+import { collect } from "../support/collect.ts";
+import { served } from "../support/served.ts";
+import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+
+eventStoreContract("validated", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
+  let now = Date.UTC(2026, 0, 1);
+  const options = { path: join(folder, "events.db"), clock: () => now };
+  const open = async () => validatedEventStore(await openSqliteEventStore(options));
+  const store = await open();
+  return {
+    store,
+    again: open,
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+    end: async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+});
+
+describe("a validated event store", () => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+  });
+  afterEach(() => temporary.remove());
+
+  const append = async (data: object, type = "SynthesisServed"): Promise<string> => {
+    const id = randomUUID();
+    await temporary.store.append("usage-k-2026-11", [{ id, type, data, metadata: {} }], "any");
+    return id;
+  };
+
+  it("shows a malformed event as one that folds ignore, at its place and without its content", async () => {
+    await append(served());
+    const id = await append({ characters: "a secret" });
+    const malformed: RecordedEvent[] = [];
+    const store = validatedEventStore(temporary.store, { onMalformed: (event) => malformed.push(event) });
+    const events = await collect(store.readStream("usage-k-2026-11"));
+    expect(events.map(({ type, revision }) => [type, revision])).to.deep.equal([
+      ["SynthesisServed", 0],
+      ["MalformedEvent", 1],
+    ]);
+    expect(events[1]).to.deep.include({ id, data: { type: "SynthesisServed" } });
+    expect(await store.eventAt(events[1]?.position ?? 0)).to.deep.equal(events[1]);
+    expect(malformed).to.deep.equal([]);
+    for await (const { events: delivered } of store.subscribe()) {
+      expect(delivered).to.deep.equal(events);
+      break;
+    }
+    expect(malformed.map(({ revision }) => revision)).to.deep.equal([1]);
+  });
+
+  it("lets commands go on after a malformed event that ends the stream", async () => {
+    await append({});
+    const decider = {
+      initial: () => 0,
+      evolve: (count: number, { type }: { type: string }) => count + Number(type === "SynthesisServed"),
+    };
+    const handler = createCommandHandler({ store: validatedEventStore(temporary.store) });
+    const decide = () => [{ type: "SynthesisServed", data: served() }];
+    const { state } = await handler.execute(decider, "usage-k-2026-11", decide, {});
+    expect(state).to.equal(1);
+  });
+});
