@@ -18,8 +18,8 @@ import { parse } from "../domain/validation.ts";
 import { systemVoice as systemVoiceSchema, voice as voiceSchema } from "../domain/voice-schema.ts";
 import type { CommandContext, Execute } from "./commands.ts";
 
-/** What an operator adds: the id is given by the catalog. */
-export const newSystemVoice = systemVoiceSchema.omit({ id: true });
+/** What an operator adds: the catalog assigns the id and marks fallback voices. */
+export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });
 
 /**
  * The shared catalog in its operator's hands. Every command is visible here once it resolves; all may throw

@@ -66,6 +66,7 @@ const systemVoiceOf = ({ id, name, lang, gender, engine }: OwnVoice): SystemVoic
   id,
   name,
   ...(lang !== undefined && { lang }),
+  fallbackVoice: true,
   service: engine,
   voiceName: name,
   gender,

@@ -1,104 +1,88 @@
 import type { NativeVoice } from "../domain/native-voice.ts";
+import type { ShortGender } from "../domain/speech.ts";
+import { accents } from "./further-voices.ts";
+import { languages } from "./languages.ts";
+import { apple } from "./native-apple.ts";
+import { android, chrome, chromeNatural, chromeOs } from "./native-google.ts";
+import { edge, windows } from "./native-microsoft.ts";
 
 /*
- * Voices that browsers bring with them, by the names that `speechSynthesis.getVoices()` gives them there. Not all there
- * are: those that came with every release for years. What else there is, clients report.
+ * Voices that browsers and operating systems bring with them, by the names that `speechSynthesis.getVoices()` gives them
+ * there. Not all there are: those that came with every release for years. What else there is, clients report.
+ *
+ * Ids are kept for ever: that of a voice is its platform's first id, plus 20 for each number of its language's line
+ * (`languages`, `accents`), plus its place in the row. So a row's new voices are appended, and none is taken out.
  */
 
-type Row = readonly [lang: string, names: string];
+/** `names`: each with its gender, the best first (`Anna f, Yannick m`). `label`: what the platform writes behind them. */
+export type Row = readonly [lang: string, names: string, label?: string];
 
-/** Of macOS and iOS, in every browser there. */
-const apple: readonly Row[] = [
-  ["ar-001", "Majed"],
-  ["cs-CZ", "Zuzana"],
-  ["da-DK", "Sara"],
-  ["de-DE", "Anna"],
-  ["el-GR", "Melina"],
-  ["en-AU", "Karen"],
-  ["en-GB", "Daniel"],
-  ["en-IE", "Moira"],
-  ["en-IN", "Rishi"],
-  ["en-US", "Samantha"],
-  ["en-ZA", "Tessa"],
-  ["es-ES", "Mónica"],
-  ["es-MX", "Paulina"],
-  ["fi-FI", "Satu"],
-  ["fr-CA", "Amélie"],
-  ["fr-FR", "Thomas"],
-  ["he-IL", "Carmit"],
-  ["hi-IN", "Lekha"],
-  ["id-ID", "Damayanti"],
-  ["it-IT", "Alice"],
-  ["ja-JP", "Kyoko"],
-  ["ko-KR", "Yuna"],
-  ["nb-NO", "Nora"],
-  ["nl-BE", "Ellen"],
-  ["nl-NL", "Xander"],
-  ["pl-PL", "Zosia"],
-  ["pt-BR", "Luciana"],
-  ["pt-PT", "Joana"],
-  ["ro-RO", "Ioana"],
-  ["ru-RU", "Milena"],
-  ["sk-SK", "Laura"],
-  ["sv-SE", "Alva"],
-  ["th-TH", "Kanya"],
-  ["tr-TR", "Yelda"],
+export interface SeededNativeVoice extends NativeVoice {
+  readonly id: number;
+  readonly gender: ShortGender;
+  /** The catalog's language whose voices it stands behind. */
+  readonly speaks: string;
+}
+
+interface Platform {
+  readonly firstId: number;
+  readonly on: NativeVoice["on"];
+  readonly rows: readonly Row[];
+  readonly nameOf: (name: string, label: string) => string;
+}
+
+const onDesktops = (browser: "chrome" | "edge"): NativeVoice["on"] =>
+  (["windows", "macos", "linux"] as const).map((os) => ({ browser, os }));
+
+/** In the order in which their voices are preferred where a browser has several. */
+const platforms: readonly Platform[] = [
+  {
+    firstId: 10_000,
+    on: onDesktops("edge"),
+    rows: edge,
+    nameOf: (name, label) => `Microsoft ${name} Online (Natural) - ${label}`,
+  },
+  { firstId: 20_000, on: [{ os: "macos" }, { os: "ios" }], rows: apple, nameOf: (name) => name },
+  {
+    firstId: 30_000,
+    on: [...onDesktops("chrome"), { os: "chromeos" }],
+    rows: chromeNatural,
+    nameOf: (name) => `Google ${name} (Natural)`,
+  },
+  { firstId: 40_000, on: [{ os: "chromeos" }], rows: chromeOs, nameOf: (name) => `Chrome OS ${name}` },
+  { firstId: 50_000, on: onDesktops("chrome"), rows: chrome, nameOf: (name) => `Google ${name}` },
+  {
+    firstId: 60_000,
+    on: [{ os: "windows" }],
+    rows: windows,
+    nameOf: (name, label) => `Microsoft ${name} - ${label}`,
+  },
+  { firstId: 70_000, on: [{ os: "android" }], rows: android, nameOf: (name) => name },
 ];
 
-/** Of macOS alone. */
-const mac: readonly Row[] = [["en-US", "Alex, Fred"]];
+const idsOfLine = 20;
 
-/** Of Windows 10 and 11, in every browser there. */
-const windows: readonly Row[] = [
-  ["de-DE", "Microsoft Hedda, Microsoft Katja, Microsoft Stefan"],
-  ["en-GB", "Microsoft George, Microsoft Hazel, Microsoft Susan"],
-  ["en-US", "Microsoft David, Microsoft Mark, Microsoft Zira"],
-  ["es-ES", "Microsoft Helena, Microsoft Laura, Microsoft Pablo"],
-  ["es-MX", "Microsoft Raul, Microsoft Sabina"],
-  ["fr-FR", "Microsoft Hortense, Microsoft Julie, Microsoft Paul"],
-  ["it-IT", "Microsoft Cosimo, Microsoft Elsa"],
-  ["ja-JP", "Microsoft Ayumi, Microsoft Haruka, Microsoft Ichiro"],
-  ["ko-KR", "Microsoft Heami"],
-  ["pl-PL", "Microsoft Paulina"],
-  ["pt-BR", "Microsoft Daniel, Microsoft Maria"],
-  ["ru-RU", "Microsoft Irina, Microsoft Pavel"],
-  ["zh-CN", "Microsoft Huihui, Microsoft Kangkang, Microsoft Yaoyao"],
-  ["zh-HK", "Microsoft Tracy"],
-  ["zh-TW", "Microsoft Hanhan, Microsoft Yating, Microsoft Zhiwei"],
-];
+const lineNumbers = new Map([...languages, ...accents].map(([number, lang]) => [lang, number]));
 
-/** Of Chrome on desktops, over the network. Not of Chromium, nor of Chrome on Android and iOS. */
-const chrome: readonly Row[] = [
-  ["de-DE", "Google Deutsch"],
-  ["en-GB", "Google UK English Female, Google UK English Male"],
-  ["en-US", "Google US English"],
-  ["es-ES", "Google español"],
-  ["es-US", "Google español de Estados Unidos"],
-  ["fr-FR", "Google français"],
-  ["hi-IN", "Google हिन्दी"],
-  ["id-ID", "Google Bahasa Indonesia"],
-  ["it-IT", "Google italiano"],
-  ["ja-JP", "Google 日本語"],
-  ["ko-KR", "Google 한국의"],
-  ["nl-NL", "Google Nederlands"],
-  ["pl-PL", "Google polski"],
-  ["pt-BR", "Google português do Brasil"],
-  ["ru-RU", "Google русский"],
-  ["zh-CN", "Google 普通话（中国大陆）"],
-  ["zh-HK", "Google 粤語（香港）"],
-  ["zh-TW", "Google 國語（臺灣）"],
-];
+/** Where platforms name another region than the catalog does. A platform has one row for each line at most. */
+const linesOfRegions: Readonly<Record<string, string>> = {
+  "ar-001": "ar-SA",
+  "es-MX": "es-419",
+  "es-US": "es-419",
+};
 
-const voicesOf = (rows: readonly Row[], on: NativeVoice["on"]): NativeVoice[] =>
-  rows.flatMap(([lang, names]) => names.split(", ").map((name) => ({ name, lang, on })));
+const voicesOf = ({ firstId, on, rows, nameOf }: Platform): SeededNativeVoice[] =>
+  rows.flatMap(([lang, names, label = ""]) => {
+    const speaks = linesOfRegions[lang] ?? lang;
+    const line = lineNumbers.get(speaks) ?? Number.NaN;
+    return names.split(", ").map((entry, place) => ({
+      id: firstId + idsOfLine * line + place,
+      name: nameOf(entry.slice(0, -2), label),
+      lang,
+      gender: entry.endsWith(" f") ? "f" : "m",
+      speaks,
+      on,
+    }));
+  });
 
-export const nativeVoices: readonly NativeVoice[] = [
-  ...voicesOf(apple, [{ os: "macos" }, { os: "ios" }]),
-  ...voicesOf(mac, [{ os: "macos" }]),
-  ...voicesOf(windows, [{ os: "windows" }]),
-  ...voicesOf(chrome, [
-    { browser: "chrome", os: "windows" },
-    { browser: "chrome", os: "macos" },
-    { browser: "chrome", os: "linux" },
-  ]),
-];
+export const nativeVoices: readonly SeededNativeVoice[] = platforms.flatMap(voicesOf);

@@ -1,12 +1,21 @@
 import type { Seed } from "../domain/catalog.ts";
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../domain/speech.ts";
+import { accents, otherNames } from "./further-voices.ts";
 import { type Line, languages } from "./languages.ts";
+import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
 
-/** The voices of this release: what espeak-ng and flite speak, by engine code, language and gender. */
-export const releaseSeed = (): Seed => ({
-  voices: languages.flatMap(friendlyVoices),
-  systemVoices: languages.flatMap(systemVoices),
-});
+/**
+ * The voices of this release: what browsers speak themselves, and what espeak-ng and flite speak, by engine code, language
+ * and gender. Ids are kept for ever: below 10,000 those of our engines' voices, below 100,000 those of browsers'.
+ */
+export const releaseSeed = (): Seed => {
+  const spoken = languages.flatMap(friendlyVoices);
+  const voices = [...spoken, ...accentedVoices(spoken)];
+  return {
+    voices: [...voices, ...renamedVoices(voices)],
+    systemVoices: [...languages.flatMap(systemVoices), ...nativeVoices.map(nativeSystemVoice)],
+  };
+};
 
 /** A system voice's place in its line. Its id is derived from the place: places are never renumbered. */
 interface Place {
@@ -69,13 +78,47 @@ const toolVoice = (
   return `espeak:${file}${flite && service === "g2" ? best?.variant : variant}`;
 };
 
+const nativeSystemVoice = ({ id, name, lang, gender }: SeededNativeVoice): SystemVoice => ({
+  id,
+  name,
+  lang,
+  gender,
+});
+
+const genders = { f: "Female", m: "Male" } as const satisfies Record<ShortGender, string>;
+
+/** Browsers' own come first: clients speak by the first that there is. */
 const friendlyVoices = ([number, lang, , name, flag]: Line): Voice[] =>
   (["f", "m"] as const).map((gender) => ({
-    name: `${name} ${gender === "f" ? "Female" : "Male"}`,
+    name: `${name} ${genders[gender]}`,
     flag,
     gender,
     lang,
-    voiceIDs: placesOf(lang)
-      .filter((place) => place.gender === gender)
-      .map(({ place }) => idOf(number, place)),
+    voiceIDs: [
+      ...nativeIds(lang, gender),
+      ...placesOf(lang)
+        .filter((place) => place.gender === gender)
+        .map(({ place }) => idOf(number, place)),
+    ],
   }));
+
+const accentedVoices = (spoken: readonly Voice[]): Voice[] =>
+  accents.flatMap(([, lang, spokenAs, name, flag]) =>
+    spoken
+      .filter((voice) => voice.lang === spokenAs)
+      .map(({ gender, voiceIDs }) => ({
+        name: `${name} ${genders[gender]}`,
+        flag,
+        gender,
+        lang,
+        voiceIDs: [...nativeIds(lang, gender), ...voiceIDs],
+      })),
+  );
+
+const renamedVoices = (voices: readonly Voice[]): Voice[] =>
+  otherNames.flatMap(([name, of]) =>
+    voices.filter((voice) => voice.name === of).map((voice) => ({ ...voice, name })),
+  );
+
+const nativeIds = (lang: string, gender: ShortGender): number[] =>
+  nativeVoices.filter((one) => one.speaks === lang && one.gender === gender).map(({ id }) => id);

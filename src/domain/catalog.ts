@@ -82,7 +82,7 @@ export const deprecateVoice = (
 ): CatalogEvent[] =>
   voiceNamed(catalog, name).deprecated ? [] : [{ type: "VoiceDeprecated", data: { name, at } }];
 
-/** The id must be an operator's: see `nextSystemVoiceId`. @throws {Invalid} @throws {Conflict} when id or name is taken */
+/** The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice. @throws {Invalid} @throws {Conflict} when id or name is taken */
 export const addSystemVoice = (
   catalog: Catalog,
   { systemVoice: given, at }: { systemVoice: unknown; at: string },
@@ -98,7 +98,8 @@ export const addSystemVoice = (
       throw new Conflict(`There is a system voice named ${name} already.`);
     }
   }
-  return [{ type: "SystemVoiceAdded", data: { systemVoice, at } }];
+  const added = service === undefined ? systemVoice : { ...systemVoice, fallbackVoice: true };
+  return [{ type: "SystemVoiceAdded", data: { systemVoice: added, at } }];
 };
 
 /** Still spoken by the voices that list it; no longer chosen by language alone. @throws {NotFound} */

@@ -52,6 +52,7 @@ export interface SystemVoice {
   readonly pitch?: number;
   readonly volume?: number;
   readonly timerSpeed?: number;
+  /** True exactly when this service speaks it, and clients should use it only where they lack the native voices. */
   readonly fallbackVoice?: boolean;
   /** Absent for a voice that only a browser has. */
   readonly service?: EngineCode;

@@ -183,7 +183,15 @@ describe("A voice", () => {
 });
 
 describe("A system voice", () => {
-  const own = { ...one, id: firstOperatorId, name: "own" };
+  const own = { ...one, id: firstOperatorId, name: "own", fallbackVoice: true };
+
+  it("is marked as a fallback voice exactly when the service speaks it", () => {
+    const { service: _, voiceName: __, fallbackVoice: ___, ...native } = own;
+    const { fallbackVoice: ____, ...spoken } = own;
+    const added = (systemVoice: SystemVoice) => addSystemVoice(seeded, { systemVoice, at })[0]?.data;
+    expect(added(spoken)).to.deep.equal({ systemVoice: own, at });
+    expect(added(native)).to.deep.equal({ systemVoice: native, at });
+  });
 
   it("is added by an operator under an id that no release will ever take", () => {
     expect(addSystemVoice(seeded, { systemVoice: own, at })).to.deep.equal([

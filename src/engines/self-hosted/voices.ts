@@ -59,6 +59,7 @@ const systemVoiceOf = ({ id, name, lang, gender, engine }: Entry): SystemVoice =
   id,
   name,
   lang,
+  fallbackVoice: true,
   service: engine,
   voiceName: `${prefix}${name}`,
   gender,
