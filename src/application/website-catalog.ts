@@ -4,6 +4,7 @@ import type { View } from "../../projections/runner.ts";
 import { catalogStream } from "../domain/catalog.ts";
 import { type CatalogIndex, indexCatalog } from "../domain/catalog-index.ts";
 import type { SystemVoice, Voice } from "../domain/speech.ts";
+import { indexVoiceNames } from "../domain/voice-names.ts";
 
 /** A catalog as one website has it. */
 export interface WebsiteCatalog {
@@ -75,20 +76,23 @@ export const createWebsiteCatalogs = ({
 };
 
 const withAdded = (
-  { voices, systemVoices, preferred, voice }: CatalogIndex,
+  shared: CatalogIndex,
   added: AddedVoices,
-  first: readonly SystemVoice[] = preferred,
+  first: readonly SystemVoice[] = shared.preferred,
 ): CatalogIndex => {
-  const others = added.voices.filter(({ name }) => !voice(name));
+  const others = added.voices.filter(({ name }) => !shared.voice(name));
   // Two of a website's providers may list the same name.
   const byName = Map.groupBy(others, ({ name }) => name);
-  return indexCatalog(
-    {
-      voices: [...voices, ...[...byName.values()].flatMap(([first]) => first ?? [])],
-      systemVoices: [...systemVoices, ...added.systemVoices],
-    },
-    first,
-  );
+  const voices = [...byName.values()].flatMap(([first]) => first ?? []);
+  const { systemVoices } = added;
+  const names = indexVoiceNames({ voices, systemVoices });
+  return {
+    ...indexCatalog(
+      { voices: [...shared.voices, ...voices], systemVoices: [...shared.systemVoices, ...systemVoices] },
+      first,
+    ),
+    named: (name) => [...shared.named(name), ...names(name)],
+  };
 };
 
 const emptyCatalog: CatalogState = catalogProjection.initial();

@@ -1,5 +1,6 @@
 import { matchLanguage } from "./language-match.ts";
 import type { EngineCode, SystemVoice, Voice } from "./speech.ts";
+import { indexVoiceNames, type VoiceNames } from "./voice-names.ts";
 
 /** A catalog made fast to ask: the shared one, or a website's with its own provider voices in it. */
 export interface CatalogIndex {
@@ -12,6 +13,8 @@ export interface CatalogIndex {
   /** Exact, case-sensitive language code. */
   voicesIn(lang: string): readonly Voice[];
   systemVoice(id: number): SystemVoice | undefined;
+  /** What the `name` of a request may mean. */
+  readonly named: VoiceNames;
   /** System voices that speak a language before all others of their engine. */
   readonly preferred: readonly SystemVoice[];
   /** The engine's system voices: the preferred ones, then the others, by id. */
@@ -48,6 +51,7 @@ export const indexCatalog = (
     voice: (name) => byName.get(name),
     voicesIn: (lang) => byLang.get(lang) ?? [],
     systemVoice: (id) => byId.get(id),
+    named: indexVoiceNames({ voices, systemVoices }),
     spokenBy,
     speakers: (engines, lang) => {
       const key = `${engines.join()} ${lang}`;

@@ -7,14 +7,16 @@ import {
   engines,
   type Gender,
   type SystemVoice,
+  type Voice,
 } from "./speech.ts";
+import { preferCurrent, preferGender, preferLanguage } from "./voice-preference.ts";
 
 /** Which voice a request asks for (the description's SynthesizeRequest), normalised. */
 export interface VoiceRequest {
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
   readonly engine?: EngineCode | undefined;
-  /** A system voice's name. */
+  /** A system voice's name, an engine's own name for it, or a friendly name. */
   readonly name?: string | undefined;
   readonly gender?: Gender | undefined;
   readonly format?: AudioFormat | undefined;
@@ -43,8 +45,8 @@ export const freeChain: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 
 /**
  * Every way to speak the request, the best first; never empty. `voice` wins over everything else and is spoken by its
- * system voices in their order. Else `name` picks a system voice, else `lang` picks one from each engine: from `engine`
- * alone when it is given, from the free chain when not.
+ * system voices in their order. Else `name` picks a system voice or a friendly one (see `VoiceNames`), else `lang` picks
+ * one from each engine: from `engine` alone when it is given, from the free chain when not.
  * @throws {NotFound} nobody of that name, or no engine for that language
  * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine takes it
  */
@@ -54,9 +56,8 @@ export const resolveVoices = (
   takesSsml: (candidate: Candidate) => boolean,
 ): readonly Candidate[] => {
   const found = find(catalog, request);
-  const { format } = request;
-  const fit = found.filter(({ engine }) => format === undefined || engines[engine].formats.includes(format));
-  if (fit.length === 0) throw unsupportedFormat(found, format);
+  const fit = found.filter(hasFormat);
+  if (fit.length === 0) throw unsupportedFormat(found, request.format);
   if (!request.ssml) return fit;
   const able = fit.filter(takesSsml);
   if (able.length === 0) throw invalid("text", "No engine that has this voice takes SSML.");
@@ -76,28 +77,66 @@ const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
 const byVoice = (catalog: CatalogIndex, name: string, request: VoiceRequest): Candidate[] => {
   const voice = catalog.voice(name);
   if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`);
-  const candidates = voice.voiceIDs.flatMap((id) => {
-    const systemVoice = catalog.systemVoice(id);
-    return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
-  });
-  if (candidates.length === 0) throw new NotFound(`The voice ${quote(name)} is not behind any engine.`);
+  const candidates = behind(catalog, voice, request);
+  if (candidates.length === 0) throw new NotFound(`No engine speaks the voice ${quote(name)}.`);
   return candidates;
 };
 
-/** A name is more than a language: the voice speaks whatever language it has. */
+const behind = (catalog: CatalogIndex, voice: Voice, request: VoiceRequest): Candidate[] =>
+  voice.voiceIDs.flatMap((id) => {
+    const systemVoice = catalog.systemVoice(id);
+    return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
+  });
+
+/** The best match that an engine asked for speaks. It speaks its own language, whatever `lang` says. */
 const byName = (catalog: CatalogIndex, name: string, lang: string, request: VoiceRequest): Candidate[] => {
-  const asked = request.engine ? [request.engine] : engineCodes;
-  for (const engine of asked) {
-    const systemVoice = catalog.spokenBy(engine).find((one) => one.name === name);
-    const found = systemVoice ? candidate(systemVoice, name, lang, request) : [];
+  for (const match of catalog.named(name)) {
+    const found =
+      match.kind === "system"
+        ? nearestSystemVoice(match.voices, lang, request)
+        : nearestVoice(catalog, match.voices, lang, request);
     if (found.length > 0) return found;
   }
-  throw new NotFound(`${engineList(asked)} no voice named ${quote(name)}.`);
+  throw new NotFound(
+    `${engineList(request.engine ? [request.engine] : engineCodes)} no voice named ${quote(name)}.`,
+  );
 };
+
+/** Of system voices that share a name: by language and gender, then by the engines' order, one that has the format first. */
+const nearestSystemVoice = (
+  voices: readonly SystemVoice[],
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const asked = voices.filter(({ service }) => isAsked(service, request));
+  const candidates = nearest(asked, lang, request).flatMap((one) => candidate(one, one.name, lang, request));
+  const ordered = engineCodes.flatMap((code) => candidates.filter(({ engine }) => engine === code));
+  const best = ordered.find(hasFormat) ?? ordered[0];
+  return best ? [best] : [];
+};
+
+const nearestVoice = (
+  catalog: CatalogIndex,
+  voices: readonly Voice[],
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const [voice] = nearest(voices, lang, request);
+  return voice ? behind(catalog, voice, request).filter(({ engine }) => isAsked(engine, request)) : [];
+};
+
+const nearest = <V extends Voice | SystemVoice>(
+  voices: readonly V[],
+  lang: string,
+  { gender }: VoiceRequest,
+): readonly V[] => preferGender(preferCurrent(preferLanguage(voices, lang)), gender);
+
+const isAsked = (engine: EngineCode | undefined, request: VoiceRequest): boolean =>
+  request.engine === undefined || engine === request.engine;
 
 const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
   const asked = request.engine ? [request.engine] : freeChain;
-  const speakers = ofGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
+  const speakers = preferGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
   const first = asked.flatMap((engine) =>
     withFallback(
       catalog,
@@ -120,16 +159,7 @@ const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoic
   return other ? [first, other] : [first];
 };
 
-const preferCurrent = (all: readonly SystemVoice[]): readonly SystemVoice[] => {
-  const current = all.filter(({ deprecated }) => !deprecated);
-  return current.length > 0 ? current : all;
-};
-
-/** A language that has only the other gender is spoken in that. */
-const ofGender = (all: readonly SystemVoice[], gender: Gender | undefined): readonly SystemVoice[] => {
-  const wanted = all.filter((one) => one.gender === gender?.charAt(0));
-  return wanted.length > 0 ? wanted : all;
-};
+const hasFormat = ({ engine, format }: Candidate): boolean => engines[engine].formats.includes(format);
 
 /** None for a voice that no engine speaks (a browser's own). */
 const candidate = (

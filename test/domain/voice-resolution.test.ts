@@ -40,7 +40,7 @@ const jenny: SystemVoice = {
 };
 const alloy: SystemVoice = { id: 200_001, name: "alloy", service: "oai", voiceName: "alloy", gender: "f" };
 
-describe("A voice that is named", () => {
+describe("a voice that is named", () => {
   it("is spoken by its system voices, in their order", () => {
     expect(names(resolve({ voice: "US English Male" }))).to.deep.equal([
       "g1-en-US-male",
@@ -237,25 +237,115 @@ describe("An engine that is named", () => {
   });
 });
 
-describe("A system voice that is named", () => {
-  it("speaks alone, whatever its gender", () => {
+describe("the name of a request", () => {
+  const bella: SystemVoice = {
+    ...{ id: 200_002, name: "af_bella", lang: "en-US", service: "g1", gender: "f" },
+    voiceName: "openai:af_bella",
+  };
+  const voiceOf = (name: string, members: Partial<Voice> = {}): Voice => ({
+    ...{ name, flag: "de", gender: "f", lang: "de-DE", voiceIDs: [300] },
+    ...members,
+  });
+
+  it("finds a system voice by its name, whatever gender is preferred", () => {
     const candidates = resolve({ lang: "de-DE", engine: "g3", name: "g3-de-DE-male", gender: "female" });
     expect(names(candidates)).to.deep.equal(["g3-de-DE-male"]);
   });
 
-  it("is found without its engine", () => {
+  it("finds a system voice by the engine's own name for it", () => {
+    const request = { lang: "en-GB", engine: "g1", name: "espeak:gmw/en+f3", gender: "female" } as const;
+    expect(names(resolve(request))).to.deep.equal(["g1-en-GB-female"]);
+    expect(resolve(request)[0]?.label).to.equal("g1-en-GB-female");
+    expect(names(resolve({ lang: "en-US", name: "flite:slt" }))).to.deep.equal(["g1-en-US-female"]);
+  });
+
+  it("finds a friendly voice, spoken by its system voices in their order", () => {
+    const candidates = resolve({ lang: "de-DE", name: "German Male" });
+    expect(names(candidates)).to.deep.equal(["g1-de-DE-male", "g2-de-DE-male", "g3-de-DE-male"]);
+    expect(candidates[0]?.label).to.equal("German Male");
+  });
+
+  it("finds all of them ignoring case", () => {
+    expect(names(resolve({ lang: "de", name: "G1-DE-de-MALE" }))).to.deep.equal(["g1-de-DE-male"]);
+    expect(names(resolve({ lang: "en", name: "FLITE:SLT" }))).to.deep.equal(["g1-en-US-female"]);
+    expect(names(resolve({ lang: "de", name: "german female" }))[0]).to.equal("g1-de-DE-female");
+  });
+
+  it("means a system voice's name first, then an engine's own, then a friendly one", () => {
+    const own = { ...jenny, id: 200_003, name: "own", voiceName: "g1-de-DE-male", service: "g2" } as const;
+    const friendly = [voiceOf("flite:slt"), voiceOf("g1-de-DE-male")];
+    const more = withMore([own], friendly);
+    expect(names(resolve({ lang: "de-DE", name: "g1-de-DE-male" }, more))).to.deep.equal(["g1-de-DE-male"]);
+    expect(names(resolve({ lang: "de-DE", name: "flite:slt" }, more))).to.deep.equal(["g1-en-US-female"]);
+    expect(names(resolve({ lang: "de-DE", engine: "g2", name: "g1-de-DE-male" }, more))).to.deep.equal([
+      "own",
+    ]);
+  });
+
+  it("means an exact match of any kind before one that differs in case", () => {
+    const exact = voiceOf("AF_Bella");
+    expect(names(resolve({ lang: "de-DE", name: "AF_Bella" }, withMore([bella], [exact])))).to.deep.equal([
+      "g1-de-DE-female",
+    ]);
+    expect(names(resolve({ lang: "de-DE", name: "AF_BELLA" }, withMore([bella], [exact])))).to.deep.equal([
+      "af_bella",
+    ]);
+  });
+
+  it("with an engine means what that engine speaks", () => {
+    expect(names(resolve({ lang: "de-DE", engine: "g2", name: "German Male" }))).to.deep.equal([
+      "g2-de-DE-male",
+    ]);
+    expect(() => resolve({ lang: "de-DE", engine: "g2", name: "g1-de-DE-male" })).to.throw(
+      NotFound,
+      /g2.*g1-de-DE-male/,
+    );
+    expect(() => resolve({ lang: "de-DE", engine: "g5", name: "German Male" })).to.throw(NotFound);
+  });
+
+  it("without an engine means the first in the engines' order, paid ones last", () => {
+    const paid = { ...alloy, id: 200_004 };
+    const free = { ...alloy, id: 200_005, service: "g2", voiceName: "openai:alloy" } as const;
+    const more = withMore([paid, free]);
+    expect(resolve({ lang: "en-US", name: "alloy" }, more).map(({ engine }) => engine)).to.deep.equal(["g2"]);
+    expect(resolve({ lang: "en-US", name: "alloy", format: "wav" }, more)[0]?.engine).to.equal("oai");
     expect(names(resolve({ lang: "en-US", name: jenny.name }, withMore([jenny])))).to.deep.equal([
       jenny.name,
     ]);
   });
 
-  it("speaks its own language", () => {
-    expect(resolve({ lang: "fr-FR", name: "g1-de-DE-male" })[0]?.lang).to.equal("de-DE");
+  it("shared by several voices means the one of the wanted language and gender that is not deprecated", () => {
+    const same = (id: number, members: Partial<SystemVoice>): SystemVoice => ({
+      ...{ ...jenny, id, name: `one of them ${id}`, service: "g1", voiceName: "shared" },
+      ...members,
+    });
+    const more = withMore([
+      same(1_001, { lang: "fr-FR" }),
+      same(1_002, { deprecated: true }),
+      same(1_003, { gender: "m" }),
+      same(1_004, {}),
+    ]);
+    const chosen = (lang: string, gender?: "male") =>
+      resolve({ lang, gender, name: "shared" }, more).map(({ systemVoice }) => systemVoice.id);
+    expect(chosen("fr-CA")).to.deep.equal([1_001]);
+    expect(chosen("en-US", "male")).to.deep.equal([1_003]);
+    expect(resolve({ lang: "en", gender: "female", name: "shared" }, more)[0]?.systemVoice.id).to.equal(
+      1_004,
+    );
+    expect(chosen("ja-JP")).to.have.length(1);
+    const twins = withMore([], [voiceOf("Twin"), voiceOf("TWIN", { lang: "fr-FR", voiceIDs: [390] })]);
+    expect(names(resolve({ lang: "fr", name: "twin" }, twins))).to.deep.equal(["g1-fr-FR-female"]);
   });
 
-  it("is not found in another engine", () => {
-    const request = { lang: "de-DE", engine: "g2", name: "g1-de-DE-male" } as const;
-    expect(() => resolve(request)).to.throw(NotFound, /g2.*g1-de-DE-male/);
+  it("speaks its own language, whatever language is asked for", () => {
+    expect(resolve({ lang: "fr-FR", name: "g1-de-DE-male" })[0]?.lang).to.equal("de-DE");
+    expect(resolve({ lang: "fr-FR", name: "German Male" })[0]?.lang).to.equal("de-DE");
+  });
+
+  it("finds no native voice", () => {
+    for (const name of ["Samantha", "Google UK English Female", "Microsoft Zira - English (United States)"]) {
+      expect(() => resolve({ lang: "en-US", name }), name).to.throw(NotFound, name);
+    }
   });
 });
 
