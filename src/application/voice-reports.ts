@@ -1,7 +1,7 @@
 import { type CatalogState, indexOf } from "../../projections/catalog.ts";
 import type { View } from "../../projections/runner.ts";
 import { catalogStream } from "../domain/catalog.ts";
-import { isNative, isSameVoice } from "../domain/native-voice.ts";
+import { indexByOwnName, isNative, isSameVoice } from "../domain/native-voice.ts";
 import {
   keptVersion,
   platformDecider,
@@ -47,12 +47,12 @@ export const createVoiceReports =
     const plausible = voices.flatMap((voice) => plausibleVoice(voice) ?? []);
     if (!browser || !os || plausible.length === 0) return;
     const state = catalog.get(catalogStream);
-    const natives = state ? indexOf(state).systemVoices.filter(isNative) : [];
+    const natives = indexByOwnName(state ? indexOf(state).systemVoices.filter(isNative) : []);
     const report = {
       browserVersion: keptVersion(platform.browserVersion),
       osVersion: keptVersion(platform.osVersion),
       voices: plausible,
-      isInCatalog: (voice: ReportedVoice) => natives.some((native) => isSameVoice(native, voice)),
+      isInCatalog: (voice: ReportedVoice) => natives(voice.name).some((native) => isSameVoice(native, voice)),
       at: new Date(clock()).toISOString(),
     };
     // Nobody's key and nobody's request: an event tells what a platform has, not who has it.

@@ -2,10 +2,11 @@ import { wasReported } from "../../projections/platforms.ts";
 import type { View } from "../../projections/runner.ts";
 import type { CatalogIndex } from "../domain/catalog-index.ts";
 import { NotFound } from "../domain/errors.ts";
-import { isNative, isOn, isSameVoice, type NativeVoice } from "../domain/native-voice.ts";
+import { isInRange } from "../domain/language-match.ts";
+import { indexByOwnName, isNative, isOn, isSameVoice, type NativeVoice } from "../domain/native-voice.ts";
 import type { Platform } from "../domain/platform.ts";
 import { type PlatformAsked, type PlatformSaid, platformAsked } from "../domain/platform-names.ts";
-import type { SystemVoice, Voice } from "../domain/speech.ts";
+import type { GenderName, SystemVoice, Voice } from "../domain/speech.ts";
 import type { CatalogOf } from "./website-catalog.ts";
 
 /** Voices as of a state of the catalog. */
@@ -16,10 +17,20 @@ export interface VoiceCollection {
   readonly systemVoices: readonly SystemVoice[];
 }
 
+/** Which voices are asked for. */
+export interface VoiceFilter extends PlatformSaid {
+  /** A basic language range (RFC 4647). */
+  readonly lang?: string | undefined;
+  readonly gender?: GenderName | undefined;
+}
+
 /** The voices that a website has: the shared ones, and those of its own providers. */
 export interface Voices {
-  /** All of them, or without those that the platform is not known to have. */
-  collection(websiteId: string, platform?: PlatformSaid): VoiceCollection;
+  /**
+   * All of them, or those of a language and gender, without those that the platform is not known to have. System voices
+   * are all that there are, or with a language or gender those behind the voices.
+   */
+  collection(websiteId: string, filter?: VoiceFilter): VoiceCollection;
   /** Those of exactly this language code. */
   inLanguage(websiteId: string, lang: string): readonly Voice[];
   /** @throws {NotFound} */
@@ -36,29 +47,36 @@ export const createVoices = ({
   /** The table of what browsers bring with them. */
   nativeVoices: readonly NativeVoice[];
 }): Voices => {
+  const nativesNamed = indexByOwnName(nativeVoices);
+
   const isKnownOn = (asked: PlatformAsked, voice: SystemVoice): boolean =>
-    nativeVoices.some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
+    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
     wasReported(platforms, asked, voice);
 
-  /** Whether nobody speaks it there: every voice behind it is a native one, and none is known to be there. */
-  const isMute = (index: CatalogIndex, asked: PlatformAsked, { voiceIDs }: Voice): boolean => {
+  /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
+  const isMissing = (index: CatalogIndex, asked: PlatformAsked, { voiceIDs }: Voice): boolean => {
     const behind = voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
-    return behind.length > 0 && behind.every((voice) => isNative(voice) && !isKnownOn(asked, voice));
+    return behind.length > 0 && behind.every(isNative) && !behind.some((voice) => isKnownOn(asked, voice));
+  };
+
+  /** Without what the platform lacks. */
+  const onPlatform = (index: CatalogIndex, all: VoiceCollection, platform: PlatformSaid): VoiceCollection => {
+    const asked = platformAsked(platform);
+    const missing = asked ? all.voices.filter((voice) => isMissing(index, asked, voice)) : [];
+    if (missing.length === 0) return all;
+    const leftOut = new Set(missing);
+    return {
+      ...all,
+      revision: `${all.revision} without ${JSON.stringify(missing.map(({ name }) => name))}`,
+      voices: all.voices.filter((voice) => !leftOut.has(voice)),
+    };
   };
 
   return {
-    collection: (websiteId, platform = {}) => {
+    collection: (websiteId, filter = {}) => {
       const { revision, index } = catalogOf(websiteId);
       const { voices, systemVoices } = index;
-      const asked = platformAsked(platform);
-      const mute = asked ? voices.filter((voice) => isMute(index, asked, voice)) : [];
-      if (mute.length === 0) return { revision, voices, systemVoices };
-      const leftOut = new Set(mute);
-      return {
-        revision: `${revision} without ${JSON.stringify(mute.map(({ name }) => name))}`,
-        voices: voices.filter((voice) => !leftOut.has(voice)),
-        systemVoices,
-      };
+      return ofLanguageAndGender(onPlatform(index, { revision, voices, systemVoices }, filter), filter);
     },
     inLanguage: (websiteId, lang) => catalogOf(websiteId).index.voicesIn(lang),
     named: (websiteId, name) => {
@@ -66,5 +84,23 @@ export const createVoices = ({
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
+  };
+};
+
+const ofLanguageAndGender = (
+  all: VoiceCollection,
+  { lang, gender }: Pick<VoiceFilter, "lang" | "gender">,
+): VoiceCollection => {
+  if (lang === undefined && gender === undefined) return all;
+  const voices = all.voices.filter(
+    (voice) =>
+      (lang === undefined || isInRange(voice.lang, lang)) &&
+      (gender === undefined || voice.gender === gender.charAt(0)),
+  );
+  const behind = new Set(voices.flatMap(({ voiceIDs }) => voiceIDs));
+  return {
+    revision: `${all.revision} in ${lang?.toLowerCase()} by ${gender?.charAt(0)}`,
+    voices,
+    systemVoices: all.systemVoices.filter(({ id }) => behind.has(id)),
   };
 };

@@ -1,3 +1,12 @@
+/** A basic language range (RFC 4647, 2.1). */
+export const languageRange = /^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/;
+
+/** Whether the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. */
+export const isInRange = (lang: string, range: string): boolean => {
+  const [whole, prefix] = [lang.toLowerCase(), range.toLowerCase()];
+  return prefix === "*" || whole === prefix || whole.startsWith(`${prefix}-`);
+};
+
 /**
  * The available language that serves a wanted one best, or undefined when none speaks it: exactly; in any case; by
  * its canonical code (`en-UK`, `iw`); in the region nearest to its own; then subtag by subtag shorter (RFC 4647,

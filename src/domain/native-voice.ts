@@ -25,6 +25,12 @@ export const isSameVoice = (
   ownName(name) === ownName(native.name) &&
   (lang === undefined || lang.toLowerCase() === native.lang.toLowerCase());
 
+/** Finds the voices that have the same own name. */
+export const indexByOwnName = <V extends { readonly name: string }>(voices: readonly V[]) => {
+  const index = Map.groupBy(voices, ({ name }) => ownName(name));
+  return (name: string): readonly V[] => index.get(ownName(name)) ?? [];
+};
+
 /** Whether the platform asked about can be one that the voice is on. */
 export const isOn = ({ on }: NativeVoice, asked: PlatformAsked): boolean =>
   on.some(({ browser, os }) => mayBe(asked.browser, browser) && mayBe(asked.os, os));

@@ -18,6 +18,10 @@ export const normalProsody: Prosody = { pitch: 1, rate: 1, volume: 1 };
 export type Gender = "female" | "male";
 export type ShortGender = "f" | "m";
 
+/** What requests call genders. */
+export const genderNames = ["m", "male", "f", "female"] as const;
+export type GenderName = (typeof genderNames)[number];
+
 /** What an engine is, whoever implements it. */
 export interface EngineTraits {
   readonly formats: readonly AudioFormat[];

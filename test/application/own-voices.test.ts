@@ -72,6 +72,7 @@ describe("a website's own voices", () => {
       id: 1_000_000,
       name: "en-US-Neural2-C",
       lang: "en-US",
+      fallbackVoice: true,
       service: "gwn",
       voiceName: "en-US-Neural2-C",
       gender: "f",

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { CatalogState } from "../../projections/catalog.ts";
 import type { View } from "../../projections/runner.ts";
-import { createVoices, type Voices } from "../../src/application/voices.ts";
+import { createVoices, type VoiceFilter, type Voices } from "../../src/application/voices.ts";
 import { type AddedVoices, createWebsiteCatalogs } from "../../src/application/website-catalog.ts";
 import { NotFound } from "../../src/domain/errors.ts";
 import type { NativeVoice } from "../../src/domain/native-voice.ts";
@@ -132,6 +132,56 @@ describe("a website's voices", () => {
 
     it("come with every system voice that may be behind them", () => {
       expect(voices.collection("web_1", { os: "Windows" }).systemVoices).to.deep.equal(systemVoices);
+    });
+  });
+
+  describe("of a language or gender", () => {
+    const british: Voice = { ...voice("British", 4), flag: "gb", lang: "en-GB", gender: "m" };
+    beforeEach(() => {
+      const spoken = {
+        id: 4,
+        name: "g1-en-GB",
+        lang: "en-GB",
+        service: "g1",
+        voiceName: "espeak:gmw/en",
+      } as const;
+      state = { ...state, voices: [...state.voices, british], systemVoices: [...systemVoices, spoken] };
+    });
+
+    it("are those in the language range and of the gender", () => {
+      expect(namesFor({ lang: "en-gb" })).to.deep.equal(["British"]);
+      expect(namesFor({ lang: "en", gender: "female" })).to.deep.equal([
+        "Spoken here",
+        "Native first",
+        "Native alone",
+      ]);
+      expect(namesFor({ gender: "m" })).to.deep.equal(["British"]);
+      expect(namesFor({ lang: "fr" })).to.deep.equal([]);
+    });
+
+    it("come with the system voices behind them alone", () => {
+      const ids = (filter: VoiceFilter) =>
+        voices.collection("web_1", filter).systemVoices.map(({ id }) => id);
+      expect(ids({ lang: "en-US", os: "Windows" })).to.deep.equal([1, 2]);
+      expect(ids({ gender: "male" })).to.deep.equal([4]);
+    });
+
+    it("include the website's own", () => {
+      own.set("web_1", premium);
+      expect(namesFor({ lang: "en-US", os: "Windows" })).to.include("en-US-Neural2-C");
+    });
+
+    it("have a revision of their own, the same for each spelling of the filter", () => {
+      const revision = (filter: VoiceFilter) => voices.collection("web_1", filter).revision;
+      const filters = [
+        {},
+        { lang: "en" },
+        { gender: "f" },
+        { lang: "en", gender: "f" },
+        { lang: "en", os: "Windows" },
+      ] as const;
+      expect(new Set(filters.map(revision)).size).to.equal(filters.length);
+      expect(revision({ lang: "EN", gender: "female" })).to.equal(revision({ lang: "en", gender: "f" }));
     });
   });
 

@@ -25,10 +25,15 @@ describe("the report of voices", () => {
   before(async () => {
     service = await serveHere();
     website = await registerWebsite(service.url);
-    for (const name of ["Zoe", "Samantha"]) {
-      const { body } = await admin(service.url, "POST", "/system-voices", { name, lang: "en-US" });
+    const { body: added } = await admin(service.url, "POST", "/system-voices", {
+      name: "Zoe",
+      lang: "en-US",
+    });
+    const { text } = await ask(`${service.url}/v2/voices`, { headers: authorize(website) });
+    const seeded = JSON.parse(text).systemVoices.find(({ name }: { name: string }) => name === "Samantha");
+    for (const { name, id } of [added, seeded]) {
       await admin(service.url, "POST", "/voices", {
-        ...{ name: `${name} of the browser`, flag: "us", gender: "f", lang: "en-US", voiceIDs: [body.id] },
+        ...{ name: `${name} of the browser`, flag: "us", gender: "f", lang: "en-US", voiceIDs: [id] },
       });
     }
   });
@@ -67,6 +72,18 @@ describe("the report of voices", () => {
   it("is not needed for what every release knows of browsers", async () => {
     expect(await namesFor("browser=Safari&os=macOS")).to.include("Samantha of the browser");
     expect(await namesFor("browser=Chrome&os=Windows")).to.not.include("Samantha of the browser");
+  });
+
+  it("answers with the tag that the list has for that platform", async () => {
+    const { response } = await post(aReport());
+    const etag = response.headers.get("etag") ?? "";
+    const query = new URLSearchParams(aReport().platform);
+    const url = `${service.url}/v2/voices?${query}`;
+    expect((await ask(url, { headers: authorize(website) })).headers.etag).to.equal(etag);
+    const again = await ask(url, { headers: { ...authorize(website), "If-None-Match": etag } });
+    expect(again.status).to.equal(304);
+    const all = await ask(`${service.url}/v2/voices`, { headers: authorize(website) });
+    expect(all.headers.etag).to.not.equal(etag);
   });
 
   it("answers with the voices for that platform, under a tag of their own", async () => {

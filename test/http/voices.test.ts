@@ -40,8 +40,13 @@ describe("the voice endpoints", () => {
   it("list the voices of exactly one language", async () => {
     const body = await json("/v2/voices/by-language/de-DE");
     expect(VoicesByLanguageResponse.parse(body)).to.deep.equal(body);
-    expect(body).to.include({ language: "de-DE", count: 2 });
-    expect(body.voices.map(({ name }: { name: string }) => name)).to.include("German Female");
+    expect(body).to.include({ language: "de-DE", count: body.voices.length });
+    expect(body.voices.map(({ name }: { name: string }) => name)).to.deep.equal([
+      "German Female",
+      "German Male",
+      "Deutsch Female",
+      "Deutsch Male",
+    ]);
   });
 
   it("list none for a language that nobody speaks, or that is written otherwise", async () => {
@@ -50,6 +55,18 @@ describe("the voice endpoints", () => {
       expect(status, lang).to.equal(200);
       expect(JSON.parse(text), lang).to.deep.include({ voices: [], count: 0 });
     }
+  });
+
+  it("mark what the service speaks as fallback voices, which native voices come before", async () => {
+    const { voices, systemVoices } = VoicesListResponse.parse(await json("/v2/voices"));
+    const natives = new Set(systemVoices.filter((one) => one.service === undefined).map(({ id }) => id));
+    expect(natives.size).to.be.above(100);
+    for (const { id, fallbackVoice } of systemVoices) {
+      expect(fallbackVoice, String(id)).to.equal(natives.has(id) ? undefined : true);
+    }
+    const { voiceIDs = [] } = voices.find(({ name }) => name === "UK English Female") ?? {};
+    expect(natives.has(voiceIDs[0] ?? 0)).to.equal(true);
+    expect(voiceIDs.slice(-2)).to.deep.equal([10, 12]);
   });
 
   it("show one voice by exactly its name", async () => {
@@ -127,6 +144,77 @@ describe("the voice endpoints", () => {
     });
   });
 
+  describe("filter by language and gender", () => {
+    const list = async (query: string) => VoicesListResponse.parse(await json(`/v2/voices?${query}`));
+    const namesFor = async (query: string) => (await list(query)).voices.map(({ name }) => name);
+
+    it("by a language range, ignoring case", async () => {
+      const { voices, count } = await list("lang=en");
+      expect(count).to.equal(voices.length);
+      expect(new Set(voices.map(({ lang }) => lang))).to.include.keys("en-GB", "en-US", "en-AU");
+      for (const { lang } of voices) expect(lang).to.match(/^en-/);
+      expect(await namesFor("lang=EN-gb"))
+        .to.include("UK English Male")
+        .and.not.include("US English Male");
+      expect(await namesFor("lang=eng")).to.deep.equal([]);
+      expect(await namesFor("lang=*")).to.deep.equal(await namesFor(""));
+    });
+
+    it("by a gender in any of its spellings", async () => {
+      for (const [gender, short] of [
+        ["f", "f"],
+        ["female", "f"],
+        ["m", "m"],
+        ["male", "m"],
+      ]) {
+        const { voices } = await list(`gender=${gender}`);
+        expect(new Set(voices.map((one) => one.gender)), gender).to.deep.equal(new Set([short]));
+      }
+      expect(await namesFor("lang=fr-FR&gender=female")).to.deep.equal(["French Female"]);
+    });
+
+    it("with the system voices behind the voices that are left", async () => {
+      const { voices, systemVoices } = await list("lang=cy&gender=m");
+      const behind = voices.flatMap(({ voiceIDs }) => voiceIDs);
+      expect(systemVoices.map(({ id }) => id)).to.have.members(behind);
+    });
+
+    it("together with a platform", async () => {
+      const { body } = await admin(service.url, "POST", "/system-voices", { name: "Rocko", lang: "de-DE" });
+      await addVoice("Rocko of the browser", { voiceIDs: [body.id] });
+      expect(await namesFor("lang=de")).to.include("Rocko of the browser");
+      expect(await namesFor("lang=de&browser=Firefox&os=Linux")).to.not.include("Rocko of the browser");
+    });
+
+    it("under a tag and a link of their own", async () => {
+      const queries = ["", "?lang=en", "?lang=en&gender=f", "?gender=f", "?lang=en-GB"];
+      const etags = await Promise.all(queries.map((query) => etagOf(`/v2/voices${query}`)));
+      expect(new Set(etags).size).to.equal(queries.length);
+      for (const [index, query] of queries.entries()) {
+        const tag = etags[index] ?? "";
+        expect((await get(`/v2/voices${query}`, { "If-None-Match": tag })).status, query).to.equal(304);
+      }
+      expect((await list("gender=female&lang=en"))._links.self.href).to.equal(
+        `${service.url}/v2/voices?lang=en&gender=female`,
+      );
+    });
+
+    it("and refuse what is no range or gender", async () => {
+      for (const [query, path] of [
+        ["lang=not%20a%20language", "lang"],
+        ["lang=en_GB", "lang"],
+        ["lang=en-", "lang"],
+        [`lang=${"a-".repeat(20)}a`, "lang"],
+        ["lang=de&lang=en", "lang"],
+        ["gender=x", "gender"],
+        ["gender=Female", "gender"],
+      ]) {
+        const { status, text } = await get(`/v2/voices?${query}`);
+        expect([status, JSON.parse(text).error.errors?.[0].path], query).to.deep.equal([400, [path]]);
+      }
+    });
+  });
+
   describe("take a query", () => {
     it("with each parameter once, and none too long", async () => {
       for (const [query, path] of [
@@ -146,8 +234,15 @@ describe("the voice endpoints", () => {
       expect((await get("/v2/voices?os=%E0%A4%A")).status).to.equal(400);
     });
 
-    it("with whatever else in it", async () => {
-      for (const query of ["", "browser=", "lang=de&lang=en", "os=%00", "browser=%F0%9F%98%80"]) {
+    it("with empty and unknown parameters, which are ignored", async () => {
+      for (const query of [
+        "",
+        "browser=",
+        "lang=&gender=",
+        "colour=red&colour=blue",
+        "os=%00",
+        "browser=%F0%9F%98%80",
+      ]) {
         expect((await get(`/v2/voices?${query}`)).status, query).to.equal(200);
       }
     });

@@ -1,12 +1,18 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../application/synthesis.ts";
 import { Invalid, type Problem } from "../../domain/errors.ts";
-import { audioFormats, countCharacters } from "../../domain/speech.ts";
+import {
+  audioFormats,
+  countCharacters,
+  type Gender,
+  type GenderName,
+  genderNames,
+} from "../../domain/speech.ts";
 import { parse } from "../validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
 export const AudioFormat = z.enum(audioFormats);
-export const VoiceGender = z.enum(["m", "male", "f", "female"]).transform(normalGender);
+export const VoiceGender = z.enum(genderNames).transform(normalGender);
 
 /** SynthesizeRequest: one schema for the body and for the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
@@ -50,9 +56,14 @@ export const synthesizeRequest = (maxCharacters: number) =>
       name: z
         .string()
         .min(1)
-        .max(100)
+        .max(200)
         .optional()
-        .meta({ description: "A system voice of the engine by its name; prefer `voice`." }),
+        .meta({
+          description:
+            "A system voice by its name or its `voiceName`, or a voice by its friendly name, exactly or else ignoring " +
+            "case. With `engine`, that engine's alone. Prefer `voice`.",
+          examples: ["espeak:gmw/en+f3"],
+        }),
       gender: VoiceGender.optional().meta({
         description: "Preferred when no voice is named.",
         examples: ["female"],
@@ -92,14 +103,15 @@ export const streamed = z.object({
 export const asksForStream = (body: unknown): boolean => parse(streamed, body).stream === true;
 
 /**
- * Reads the query's parameters; `pitch=` and `pitch=null` count as absent, unknown ones are left alone.
+ * Reads the query's parameters; empty ones and `pitch=null` count as absent, unknown ones are ignored.
  * @throws {Invalid} for whatever the schema refuses, and for a parameter that is given twice
  */
 export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest =>
   toRequest(parse(schema, queryValues(query, parameters)));
 
 /**
- * The named parameters of a query as a schema takes them: pitch, rate and volume as numbers, the rest as text.
+ * The named parameters of a query as a schema takes them: pitch, rate and volume as numbers, the rest as text. Empty ones
+ * are left out, as legacy clients send `name=` with every request.
  * @throws {Invalid} for a parameter that is given twice, and for a query that is not percent-encoded UTF-8
  */
 export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
@@ -112,9 +124,9 @@ export const queryValues = (query: string, names: readonly string[]): Record<str
   for (const name of names) {
     const [value, ...others] = given.getAll(name);
     if (others.length > 0) repeated.push({ path: [name], message: `${name} is given more than once.` });
-    if (value === undefined) continue;
+    if (value === undefined || value === "") continue;
     if (!numbers.has(name)) values[name] = value;
-    else if (value !== "" && value !== "null") values[name] = decimal(value);
+    else if (value !== "null") values[name] = decimal(value);
   }
   if (repeated.length > 0) throw new Invalid(repeated);
   return values;
@@ -137,7 +149,7 @@ const parameters = ["text", "voice", "lang", "engine", "name", "gender", "format
 const decimal = (value: string): number =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
 
-function normalGender(gender: "m" | "male" | "f" | "female"): "male" | "female" {
+function normalGender(gender: GenderName): Gender {
   return gender.startsWith("m") ? "male" : "female";
 }
 

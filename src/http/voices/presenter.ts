@@ -5,8 +5,11 @@ import type { Voice } from "../../domain/speech.ts";
 import { type TaggedJson, taggedJson, tagOf } from "../tagged-json.ts";
 import { byLanguageLinks, collectionLinks, voiceDetailLinks, voiceLinks } from "./links.ts";
 
-/** Lists that are kept written out: a third of a megabyte each, for each address that the service is asked under. */
+/** Lists that are kept written out: up to half a megabyte each, for each address that the service is asked under. */
 const writtenBytes = 32 * 1024 * 1024;
+
+/** What an entry weighs beside its text: short lists are bounded too. */
+const overheadBytes = 1_000;
 
 interface Written {
   /** A JSON object without its end. */
@@ -18,7 +21,7 @@ interface Written {
 export const createVoicePresenter = () => {
   const written = new LRUCache<string, Written>({
     maxSize: writtenBytes,
-    sizeCalculation: ({ text }) => text.length,
+    sizeCalculation: ({ text }, key) => text.length + key.length + overheadBytes,
   });
 
   const writtenOnce = (key: string, write: () => object): Written => {
@@ -30,23 +33,30 @@ export const createVoicePresenter = () => {
     return fresh;
   };
 
+  const listed = (base: string, collection: VoiceCollection): Written =>
+    writtenOnce(`list ${base} ${collection.revision}`, () => ({
+      voices: collection.voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
+      ...restOf(collection),
+    }));
+
   return {
-    /** VoicesListResponse. `query`: what of the query was heeded. */
+    /**
+     * VoicesListResponse. `query`: the parameters that were used. They decide the link at the end, which the tag can leave
+     * out: a tag is compared with those of the same address only (RFC 9110, 8.8.1).
+     */
     list: (base: string, collection: VoiceCollection, query: object): TaggedJson => {
-      const { text, digest } = writtenOnce(`${base} ${collection.revision}`, () => ({
-        voices: collection.voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
-        ...restOf(collection),
-      }));
+      const { text, digest } = listed(base, collection);
       const end = `,"_links":${JSON.stringify(collectionLinks(base, query))}}`;
-      return { body: Buffer.concat([text, Buffer.from(end)]), etag: tagOf(digest + end) };
+      return { body: Buffer.concat([text, Buffer.from(end)]), etag: tagOf(digest) };
     },
 
-    /** VoiceReportResponse. */
-    report: (collection: VoiceCollection): TaggedJson => {
-      const { text, digest } = writtenOnce(collection.revision, () => ({
+    /** VoiceReportResponse, with the tag that the list of the same voices has. */
+    report: (base: string, collection: VoiceCollection): TaggedJson => {
+      const { text } = writtenOnce(`report ${collection.revision}`, () => ({
         voices: collection.voices,
         ...restOf(collection),
       }));
+      const { digest } = listed(base, collection);
       return { body: Buffer.concat([text, Buffer.from("}")]), etag: tagOf(digest) };
     },
 

@@ -4,10 +4,8 @@ import { parse } from "../validation.ts";
 import { VoicesQuery } from "./schemas.ts";
 
 /**
- * The platform that a query names; empty parameters count as absent, unknown ones are left alone.
- * @throws {Invalid} for a parameter that is given twice or is too long
+ * The filters of a query; empty parameters count as absent, unknown ones are ignored.
+ * @throws {Invalid} for a parameter that is given twice, is too long or makes no sense
  */
-export const platformQuery = (query: string): z.output<typeof VoicesQuery> => {
-  const values = Object.entries(queryValues(query, Object.keys(VoicesQuery.shape)));
-  return parse(VoicesQuery, Object.fromEntries(values.filter(([, value]) => value !== "")));
-};
+export const voicesQuery = (query: string): z.output<typeof VoicesQuery> =>
+  parse(VoicesQuery, queryValues(query, Object.keys(VoicesQuery.shape)));

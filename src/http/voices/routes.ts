@@ -8,7 +8,7 @@ import type { PublicUrl } from "../public-url.ts";
 import { replyTagged } from "../tagged-json.ts";
 import { parse } from "../validation.ts";
 import { createVoicePresenter } from "./presenter.ts";
-import { platformQuery } from "./query.ts";
+import { voicesQuery } from "./query.ts";
 import { VoiceReportRequest } from "./schemas.ts";
 
 /** `GET /v2/voices`, its parts, and `POST /v2/voices/report`. */
@@ -27,7 +27,7 @@ export const voiceRoutes = ({
   const present = createVoicePresenter();
 
   router.get("/", authenticated(gate), (ctx) => {
-    const query = platformQuery(ctx.querystring);
+    const query = voicesQuery(ctx.querystring);
     const { websiteId } = ctx.state.caller.principal;
     replyTagged(ctx, present.list(publicUrl(ctx.req), voices.collection(websiteId, query), query));
   });
@@ -42,7 +42,7 @@ export const voiceRoutes = ({
     const report = parse(VoiceReportRequest, ctx.request.body);
     await reportVoices(report);
     const { websiteId } = ctx.state.caller.principal;
-    replyTagged(ctx, present.report(voices.collection(websiteId, report.platform)));
+    replyTagged(ctx, present.report(publicUrl(ctx.req), voices.collection(websiteId, report.platform)));
   });
 
   router.get("/:name", authenticated(gate), (ctx) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { engineCodes } from "../../domain/speech.ts";
+import { languageRange } from "../../domain/language-match.ts";
+import { engineCodes, genderNames } from "../../domain/speech.ts";
 
 /* What the voice endpoints answer with and take, under the names of the description. */
 
@@ -88,12 +89,22 @@ export const VoiceDetailResponse = z.object({ voice: Voice, _links: VoiceDetailL
 /** Far beyond what browsers say of themselves. */
 const said = z.string().max(100);
 
-/** The query of `GET /v2/voices`: which platform the voices are for. */
+/** The query of `GET /v2/voices`: the platform that the voices are for, and their language and gender. */
 export const VoicesQuery = z.object({
   browser: said.optional(),
   browserVersion: said.optional(),
   os: said.optional(),
   osVersion: said.optional(),
+  lang: z
+    .string()
+    .max(35)
+    .regex(languageRange, "lang must be a BCP-47 language range.")
+    .optional()
+    .meta({ description: "A language range (RFC 4647): `en` also means en-GB.", examples: ["en"] }),
+  gender: z
+    .enum(genderNames)
+    .optional()
+    .meta({ examples: ["female"] }),
 });
 
 export const PlatformReport = z.object({

@@ -53,6 +53,14 @@ describe("The voices of an operator's own server", () => {
     for (const one of all.systemVoices) expect(systemVoice.parse(one)).to.deep.equal(one);
   });
 
+  it("are marked as fallback voices, as the service speaks them", () => {
+    expect(added(kokoro).systemVoices.map(({ fallbackVoice }) => fallbackVoice)).to.deep.equal([
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it("have ids that nobody else has, and the same whichever other engine is a server too", () => {
     const ids = (servers: SelfHostedServers, engine: string) =>
       added(servers)

@@ -36,7 +36,10 @@ export const voicePaths = (described: Described): ZodOpenApiPathsObject => {
           operationId: "listVoices",
           summary: "All voices, with links to what can be done with them",
           description:
-            "Named a platform, it leaves out the voices that only browsers have and that one has not.",
+            "With a platform it leaves out the voices that only browsers speak and that none there is known to have. " +
+            "With a language or gender it lists those voices alone, and the system voices behind them. A system voice " +
+            "that the service speaks has a `service` and `fallbackVoice: true`; one without is a browser's own, and " +
+            "comes first in `voiceIDs`.",
           requestParams: { query: VoicesQuery },
         },
         VoicesListResponse,
@@ -80,7 +83,8 @@ export const voicePaths = (described: Described): ZodOpenApiPathsObject => {
       post: {
         operationId: "reportVoices",
         tags: ["Voices"],
-        summary: "Tell which voices a platform has, and get those that are left for it",
+        summary: "Report which voices a platform has, and get the catalog's voices for it",
+        description: "The `ETag` is that of `GET /v2/voices` for the same platform.",
         security: websites,
         requestBody: {
           required: true,
