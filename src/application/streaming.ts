@@ -63,7 +63,7 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
       const prospect = { hashes: takes.map(({ hash }) => hash), characters };
       await ledger.precheck(principal, prospect, requestId);
       const life = new AbortController();
-      const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]));
+      const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]), principal.apiKey);
       const { take, provenance } = sound;
       const receipt = await ledger.record(principal, servedBy(plan, order, sound, kind)).catch((error) => {
         life.abort(error);

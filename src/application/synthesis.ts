@@ -138,7 +138,7 @@ export const createSynthesis = ({
       const { characters, takes } = plan;
       const prospect = { hashes: takes.map(({ hash }) => hash), characters, partial: extent === "part" };
       if (extent !== "uncertain") await ledger.precheck(principal, prospect, requestId);
-      return await pipeline.obtain(takes, signal);
+      return await pipeline.obtain(takes, signal, principal.apiKey);
     },
     record: async (plan, { principal, requestId }, sound, partial) => {
       const { recipe, voice } = sound.take;

@@ -1,3 +1,4 @@
+import type { Claim } from "../claim.ts";
 import type { AudioFormat } from "../domain/speech.ts";
 
 /** Makes a sound that can be served out of raw samples. */
@@ -7,7 +8,7 @@ export interface Encoder {
   /**
    * The samples (s16le, mono, at `sampleRate` Hz) in the format, as it comes; the same bytes for the same samples,
    * whatever their chunks. Never cut and never empty; a wav's header does not tell its length. Abort ends the work
-   * at once: the reading throws the signal's reason.
+   * at once: the reading throws the signal's reason. `claim`: who waits for the sound.
    * @throws {EngineFailed} the samples are none; what `pcm` throws, as it is
    * @throws {Unavailable} the encoder failed, which another voice would not help
    * @throws {Interrupted} the encoder was killed
@@ -17,5 +18,6 @@ export interface Encoder {
     sampleRate: number,
     pcm: AsyncIterable<Buffer>,
     signal: AbortSignal,
+    claim?: Claim,
   ): AsyncIterable<Buffer>;
 }

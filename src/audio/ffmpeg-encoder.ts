@@ -1,3 +1,4 @@
+import type { Claim } from "../claim.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../domain/errors.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { type EncodedFormat, ToolFailed } from "../subprocess/tools.ts";
@@ -14,20 +15,23 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   if (version === undefined) throw new ToolFailed("missing", "ffmpeg is not installed.");
   return {
     version: `ffmpeg ${version}`,
-    encode: (format, sampleRate, pcm, signal) =>
+    encode: (format, sampleRate, pcm, signal, claim) =>
       format === "wav"
         ? streamedWav(sampleRate, notEmpty(pcm), signal)
-        : compressed(host, { format, sampleRate, pcm: notEmpty(pcm) }, signal),
+        : compressed(host, { format, sampleRate, pcm: notEmpty(pcm), claim }, signal),
   };
 };
 
 async function* compressed(
   host: SubprocessHost,
-  sound: { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
+  sound: { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer>; claim: Claim | undefined },
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    yield* host.encode({ format: sound.format, input: endlessWav(sound.sampleRate, sound.pcm) }, signal);
+    const { format, sampleRate, pcm, claim } = sound;
+    // Its tool has begun and holds a slot: a refusal now would waste that.
+    const turn = { claim, continues: true };
+    yield* host.encode({ format, input: endlessWav(sampleRate, pcm) }, signal, turn);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });

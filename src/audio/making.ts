@@ -1,24 +1,34 @@
-import { EngineFailed, Interrupted, Unavailable } from "../domain/errors.ts";
+import { type Claim, createClaim } from "../claim.ts";
+import { EngineFailed, Interrupted, Invalid, Unavailable } from "../domain/errors.ts";
 import type { ObjectName } from "./audio-store.ts";
 import { type Broadcast, createBroadcast } from "./broadcast.ts";
 import { type Log, wordsOf } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
+import { createRecentFailures } from "./recent-failures.ts";
 import { type SecondLook, speakUnlessMade } from "./second-look.ts";
 import type { Take } from "./sound.ts";
 
 /** The sounds that are being made, each once however many want it. */
 export interface Making {
-  /** The making of that sound, if it is under way. */
-  underWay(name: ObjectName): Broadcast | undefined;
-  /** Begins to make it; `progressive`: its first bytes are wanted early. @throws {Unavailable} too many are under way */
-  begin(take: Take, options: { readonly progressive: boolean }): Broadcast;
+  isUnderWay(name: ObjectName): boolean;
+  /** The making of that sound, if it is under way: from now on it waits in the queue of this API key as well. */
+  join(name: ObjectName, apiKey?: string): Broadcast | undefined;
+  /**
+   * Begins to make it. `progressive`: its first bytes are wanted early; `apiKey`: whose queue it waits in.
+   * @throws {Unavailable} too many are under way
+   * @throws {EngineFailed} {Invalid} the same failed a moment ago
+   */
+  begin(
+    take: Take,
+    options: { readonly progressive: boolean; readonly apiKey?: string | undefined },
+  ): Broadcast;
   /** Whether it needed no making after all: what is heard of it was found in the store. */
   wasFound(broadcast: Broadcast): boolean;
   stats(): { readonly underWay: number /** Since the start. */; readonly failures: number };
 }
 
 export interface MakingParts extends Pick<SecondLook, "speaker" | "look" | "clock"> {
-  readonly limits: Pick<PipelineLimits, "underWay" | "readAheadBytes">;
+  readonly limits: Pick<PipelineLimits, "underWay" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
   /** Told before the sound is no longer in the making, so that nobody makes it a second time. */
   readonly onFinished: (name: ObjectName, sound: Buffer, how: "made" | "found") => void;
@@ -28,7 +38,8 @@ export const tooMuch = (): Unavailable => new Unavailable("Too much is asked for
 
 export const createMaking = (parts: MakingParts): Making => {
   const { speaker, limits, log, onFinished } = parts;
-  const broadcasts = new Map<ObjectName, Broadcast>();
+  const broadcasts = new Map<ObjectName, { readonly broadcast: Broadcast; readonly claim: Claim }>();
+  const recent = createRecentFailures(parts.clock, limits.failureMs);
   const found = new WeakSet<Broadcast>();
   let failures = 0;
 
@@ -44,10 +55,19 @@ export const createMaking = (parts: MakingParts): Making => {
   };
 
   return {
-    underWay: (name) => broadcasts.get(name),
-    begin: (take, options) => {
+    isUnderWay: (name) => broadcasts.has(name),
+    join: (name, apiKey) => {
+      const joined = broadcasts.get(name);
+      if (apiKey !== undefined) joined?.claim.join(apiKey);
+      return joined?.broadcast;
+    },
+    begin: (take, { progressive, apiKey }) => {
       if (broadcasts.size >= limits.underWay) throw tooMuch();
       const { name, recipe } = take;
+      const failed = recent.of(name);
+      if (failed) throw failed;
+      const claim = createClaim(apiKey);
+      const options = { progressive, claim };
       const onFound = () => void found.add(broadcast);
       const broadcast: Broadcast = createBroadcast({
         source: (signal) => speakUnlessMade({ ...parts, onFound }, take, options, signal),
@@ -61,12 +81,17 @@ export const createMaking = (parts: MakingParts): Making => {
         onOver: (failure) => {
           broadcasts.delete(name);
           if (failure instanceof EngineFailed) tellFailure(take, failure);
+          if (isRemembered(take, failure)) recent.add(name, failure);
         },
       });
-      broadcasts.set(name, broadcast);
+      broadcasts.set(name, { broadcast, claim });
       return broadcast;
     },
     wasFound: (broadcast) => found.has(broadcast),
     stats: () => ({ underWay: broadcasts.size, failures }),
   };
 };
+
+/** A paid provider has its own circuit breaker, and new credentials must work at once. */
+const isRemembered = ({ recipe }: Take, failure: unknown): failure is EngineFailed | Invalid =>
+  recipe.websiteId === undefined && (failure instanceof EngineFailed || failure instanceof Invalid);

@@ -7,6 +7,8 @@ export interface PipelineLimits {
   readonly readAheadBytes: number;
   /** Sounds being looked up or made at once. */
   readonly underWay: number;
+  /** How long a failed synthesis is not tried again. */
+  readonly failureMs: number;
   /** Objects being fetched at once: by anybody, who must not take the room of those who want to hear something. */
   readonly fetching: number;
   /** One read from the store. */
@@ -28,6 +30,7 @@ export const pipelineLimits: PipelineLimits = {
   objectBytes: 64 * megabyte,
   readAheadBytes: megabyte,
   underWay: 1000,
+  failureMs: 3000,
   fetching: 100,
   readMs: 2000,
   readFailures: 3,

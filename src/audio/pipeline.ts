@@ -20,19 +20,20 @@ export type { Sound, StreamedSound, Take };
 export interface Pipeline {
   /**
    * The sound of the first take that can be had. Each take has a hash of its own, so a sound is never kept or shared
-   * under another's name, and a take that failed is tried again by the next request.
+   * under another's name. A free engine's take that failed is not tried again for a few seconds. Work for it waits in
+   * the queue of that API key; without one, in a queue of its own.
    * @throws {EngineFailed} all failed: the first one's failure
    * @throws {Invalid} the text has nothing in it that can be spoken, or that the first take's voice can pronounce
    * @throws {Unavailable} too much is being made at once, or it took too long
    */
-  obtain(takes: readonly Take[], signal: AbortSignal): Promise<Sound>;
+  obtain(takes: readonly Take[], signal: AbortSignal, apiKey?: string): Promise<Sound>;
   /**
    * The same, from its first bytes on while the rest is being made; whoever asks for it meanwhile, by this or by
    * `obtain`, shares the making. Resolves when the first bytes of a take are there: a failure from then on is the
    * stream's, and no other take is tried.
    * @throws as `obtain`
    */
-  stream(takes: readonly Take[], signal: AbortSignal): Promise<StreamedSound>;
+  stream(takes: readonly Take[], signal: AbortSignal, apiKey?: string): Promise<StreamedSound>;
   /** The sound, if it lies in memory. */
   peek(take: Take): Sound | undefined;
   /** The sound from memory or store; none is made. A store out of order counts as one that has nothing. */
@@ -86,34 +87,38 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   /** The sound where it is already, or the making of it, shared with whoever else wants it. */
-  const locate = async (take: Take, progressive: boolean, signal: AbortSignal): Promise<Located> => {
+  const locate = async (take: Take, asked: Asked, signal: AbortSignal): Promise<Located> => {
     const { name } = take;
     signal.throwIfAborted();
     const inMemory = held(name);
     if (inMemory) return { provenance: "memory", bytes: inMemory };
-    if (!making.underWay(name)) {
+    if (!making.isUnderWay(name)) {
       const stored = await orNothing(read(readsUnderWay, name, signal));
       if (stored) return { provenance: "store", bytes: stored };
     }
-    const shared = making.underWay(name);
+    const shared = making.join(name, asked.apiKey);
     if (shared) return { provenance: "coalesced", broadcast: shared };
     const finishedMeanwhile = held(name);
     if (finishedMeanwhile) return { provenance: "memory", bytes: finishedMeanwhile };
-    return { provenance: "miss", broadcast: making.begin(take, { progressive }) };
+    return { provenance: "miss", broadcast: making.begin(take, asked) };
   };
 
   const inTheEnd = (provenance: Provenance, broadcast: Broadcast): Provenance =>
     provenance === "miss" && making.wasFound(broadcast) ? "store" : provenance;
 
-  const obtainOne = async (take: Take, signal: AbortSignal): Promise<[Buffer, Provenance]> => {
-    const { provenance, bytes, broadcast } = await locate(take, false, signal);
+  const obtainOne = async (take: Take, asked: Asked, signal: AbortSignal): Promise<[Buffer, Provenance]> => {
+    const { provenance, bytes, broadcast } = await locate(take, asked, signal);
     if (bytes) return [bytes, provenance];
     const sound = await broadcast.whole(signal);
     return [sound, inTheEnd(provenance, broadcast)];
   };
 
-  const streamOne = async (take: Take, signal: AbortSignal): Promise<[AsyncIterable<Buffer>, Provenance]> => {
-    const { provenance, bytes, broadcast } = await locate(take, true, signal);
+  const streamOne = async (
+    take: Take,
+    asked: Asked,
+    signal: AbortSignal,
+  ): Promise<[AsyncIterable<Buffer>, Provenance]> => {
+    const { provenance, bytes, broadcast } = await locate(take, asked, signal);
     if (bytes) return [pieces(bytes), provenance];
     const audio = await broadcast.listen(signal);
     return [audio, inTheEnd(provenance, broadcast)];
@@ -139,20 +144,24 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   return {
-    obtain: async (takes, signal) => {
+    obtain: async (takes, signal, apiKey) => {
+      const asked = { progressive: false, apiKey };
       const { take, got, provenance, failed } = await withDeadline(
         { clock, ms: limits.obtainMs, late, signal },
-        (both) => firstOf(takes, (take) => obtainOne(take, both)),
+        (both) => firstOf(takes, (take) => obtainOne(take, asked, both)),
       );
       return soundOf(take, got, provenance, failed);
     },
-    stream: async (takes, signal) => {
+    stream: async (takes, signal, apiKey) => {
+      const asked = { progressive: true, apiKey };
       // The deadline is for the first bytes alone: the signal that the stream lives by must outlast it.
       const tooLate = new AbortController();
       const cancel = clock.after(limits.obtainMs, () => tooLate.abort(late()));
       const either = AbortSignal.any([signal, tooLate.signal]);
       try {
-        const { take, got, provenance, failed } = await firstOf(takes, (take) => streamOne(take, either));
+        const { take, got, provenance, failed } = await firstOf(takes, (take) =>
+          streamOne(take, asked, either),
+        );
         return { take, failed, provenance, audio: got };
       } finally {
         cancel();
@@ -211,6 +220,11 @@ const assemble = (parts: PipelineParts) => {
   });
   return { cache, clock, limits, reader, writer, making };
 };
+
+interface Asked {
+  readonly progressive: boolean;
+  readonly apiKey: string | undefined;
+}
 
 /** One of the two. */
 type Located =

@@ -20,7 +20,7 @@ export interface Spoken {
   readonly ssml: boolean;
 }
 
-export interface SpeakerOptions extends Pick<SpeechRequest, "onTurn"> {
+export interface SpeakerOptions extends Pick<SpeechRequest, "onTurn" | "claim"> {
   readonly progressive: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Speaker {
 }
 
 export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts): Speaker => ({
-  speak: async function* (spoken, { progressive, onTurn }, signal) {
+  speak: async function* (spoken, { progressive, onTurn, claim }, signal) {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not there.`);
@@ -53,10 +53,13 @@ export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(onTurn && { onTurn }),
+      ...(claim && { claim }),
     };
     const speech = await engine.synthesize(request, signal);
     signal.throwIfAborted(); // no encoder for what nobody waits for
-    const { audio, declared } = inFormat(speech, recipe.format, encoder, signal);
+    const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
+      encoder.encode(...asked, signal, claim),
+    );
     let size = 0;
     for await (const chunk of audio) {
       size += chunk.length;
@@ -100,8 +103,7 @@ interface Encoded {
 const inFormat = (
   { encoding, audio }: Speech,
   format: AudioFormat,
-  encoder: Encoder,
-  signal: AbortSignal,
+  encode: (format: AudioFormat, sampleRate: number, pcm: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
 ): Encoded => {
   if (encoding.kind === "encoded") {
     if (encoding.format === format) return { audio, declared: () => undefined };
@@ -116,7 +118,7 @@ const inFormat = (
     }
   };
   return {
-    audio: encoder.encode(format, sampleRate, counted(), signal),
+    audio: encode(format, sampleRate, counted()),
     declared: () => ({ samples: Math.floor(bytes / 2), sampleRate }),
   };
 };

@@ -1,3 +1,4 @@
+import type { Claim } from "../claim.ts";
 import type { AudioFormat, EngineCode, Knob, Prosody } from "../domain/speech.ts";
 
 /** What an engine is asked to say. */
@@ -22,6 +23,8 @@ export interface SpeechRequest {
    * throws, and gives the turn back.
    */
   readonly onTurn?: (() => Promise<void>) | undefined;
+  /** Who waits for the sound: in their queues it waits for its turn. */
+  readonly claim?: Claim | undefined;
 }
 
 /** Sound as it comes: raw samples for the pipeline to encode, or a container that is ready to be served. */

@@ -25,10 +25,11 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     },
     knobs: () => ["pitch", "rate", "volume"],
     takesSsml: true,
-    speak: (request, signal) => {
-      const { text, ssml, voice, prosody, onTurn } = request;
+    weigh: ({ length }) => length,
+    speak: (request, signal, turn) => {
+      const { text, ssml, voice, prosody } = request;
       const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
-      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, onTurn);
+      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, turn);
       return samplesOf(wav, () => unspoken(request)).catch((error: unknown) => {
         const isSilent = error instanceof ToolFailed && error.reason === "silent";
         throw isSilent ? unspoken(request) : error;

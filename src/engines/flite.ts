@@ -1,5 +1,5 @@
 import { Unpronounceable } from "../domain/errors.ts";
-import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
+import type { SubprocessHost, Turn } from "../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "./engine.ts";
 import type { LocalTool } from "./local-tool.ts";
 import { type Samples, samplesOf, scaled } from "./samples.ts";
@@ -27,19 +27,34 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
     // It has an option for SSML; with it, it never ends.
     takesSsml: false,
-    speak: (request, signal) => speak(host, request, signal),
+    weigh,
+    speak: (request, signal, turn) => speak(host, request, signal, turn),
   };
 };
 
 /** The output is a file, because flite goes back in it; on a pipe it gives nothing, or hangs. */
-const speak = async (host: SubprocessHost, request: SpeechRequest, signal: AbortSignal): Promise<Samples> => {
+const speak = async (
+  host: SubprocessHost,
+  request: SpeechRequest,
+  signal: AbortSignal,
+  turn: Turn,
+): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
   if (!speakable.test(input)) throw beyondAscii.test(request.text) ? new Unpronounceable() : nothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
-  const wav = host.run({ tool: "flite", args, output: "file", input }, signal, request.onTurn);
+  const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
   const sound = await samplesOf(wav, () => unspoken(request));
   return volume === 1 ? sound : { ...sound, pcm: scaled(sound.pcm, volume) };
+};
+
+/** A piece of letters at the slowest rate has 3 MB. */
+const maxOutputBytes = 16 * 1024 * 1024;
+
+/** It says a digit or a sign as a word, which takes it as long as four letters. */
+const weigh = (text: string): number => {
+  const input = plain(text);
+  return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
 };
 
 /** At its slowest it is as slow as espeak-ng. Pitch goes from 2/3 to 5/3 of the voice's own, as it does there. */

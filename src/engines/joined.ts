@@ -2,14 +2,14 @@ import { Unavailable } from "../domain/errors.ts";
 import type { Speech } from "./engine.ts";
 import { eased } from "./joints.ts";
 
-export interface Joining {
+export interface Joining<Piece> {
   readonly sampleRate: number;
   /**
    * The samples of one piece (s16le, mono). Resolves when they have begun; they never end well without having given
    * one. Abort ends asking and answer, also of samples that nobody has begun to read.
    */
   readonly ask: (
-    piece: string,
+    piece: Piece,
     signal: AbortSignal,
     /** Whether another came before it. */
     goesOn: boolean,
@@ -23,24 +23,25 @@ const jointSeconds = 0.003;
  * One sound of many pieces (at least one). Each is asked for while the one before it is read, so that at most two are
  * under way. A failure of the first is a failure to begin; of any other, one midway, told when it is that piece's turn.
  */
-export const joinedSpeech = async (
-  pieces: readonly string[],
-  { sampleRate, ask }: Joining,
+export const joinedSpeech = async <Piece>(
+  pieces: readonly Piece[],
+  { sampleRate, ask }: Joining<Piece>,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);
-  const begin = (piece: string, goesOn = true): Promise<AsyncIterable<Buffer>> => {
+  const begin = (piece: Piece, goesOn = true): Promise<AsyncIterable<Buffer>> => {
     const begun = ask(piece, both, goesOn);
     begun.catch(() => undefined); // told when its turn comes, and never when it does not
     return begun;
   };
   /** Ahead it may have waited in vain for what the piece before it held: that is free now. */
-  const inTurn = (error: unknown, piece: string): Promise<AsyncIterable<Buffer>> => {
+  const inTurn = (error: unknown, piece: Piece): Promise<AsyncIterable<Buffer>> => {
     if (!(error instanceof Unavailable) || both.aborted) throw error;
     return begin(piece);
   };
-  const [first = "", ...others] = pieces;
+  const [first, ...others] = pieces;
+  if (first === undefined) throw new TypeError("There is no piece to speak.");
   const begun = await begin(first, false);
 
   const read = async function* (): AsyncGenerator<Buffer, void> {

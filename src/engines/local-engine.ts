@@ -1,11 +1,15 @@
-import { EngineFailed, Interrupted } from "../domain/errors.ts";
+import { EngineFailed, Interrupted, Invalid } from "../domain/errors.ts";
 import type { EngineCode } from "../domain/speech.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../subprocess/tools.ts";
-import type { Engine, SpeechRequest } from "./engine.ts";
+import type { Engine, Speech, SpeechRequest } from "./engine.ts";
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
+import { joinedSpeech } from "./joined.ts";
+import { type Joint, type LocalPiece, localPieces } from "./local-pieces.ts";
 import type { LocalTool } from "./local-tool.ts";
+import { type PauseLimits, withPauses } from "./pauses.ts";
+import type { Samples } from "./samples.ts";
 
 export interface LocalEngineOptions {
   readonly host: SubprocessHost;
@@ -33,7 +37,11 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[]): Engine => {
 
   return {
     code,
-    version: (voice) => find(voice)?.tool.version ?? "none",
+    // Where a long text is cut depends on ICU's rules.
+    version: (voice) => {
+      const found = find(voice);
+      return found ? `${found.tool.version}; icu ${process.versions.icu}` : "none";
+    },
     prosody: (voice) => {
       const found = find(voice);
       return found ? found.tool.knobs(found.name) : [];
@@ -48,22 +56,81 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[]): Engine => {
   };
 };
 
-const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal) => {
-  const { sampleRate, pcm } = await tool.speak(request, signal).catch(refuse);
-  const encoding = { kind: "pcm", sampleRate } as const;
-  return { encoding, audio: told(pcm) };
+/** From the first piece on of which something is heard. */
+const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+  const { claim, onTurn } = request;
+  const [first, ...others] = localPieces(request, tool.weigh);
+  let silence: unknown;
+  for (let piece = first; piece; piece = others.shift()) {
+    const turn = { claim, onTurn: silence ? undefined : onTurn, continues: silence !== undefined };
+    try {
+      const samples = await tool.speak({ ...request, text: piece.text }, signal, turn);
+      return await joined(tool, request, { samples, piece, others }, signal);
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw asEngines(error);
+      silence ??= error;
+    }
+  }
+  throw silence;
 };
 
-async function* told(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+interface Begun {
+  readonly piece: LocalPiece;
+  readonly samples: Samples;
+  readonly others: readonly LocalPiece[];
+}
+
+const joined = async (
+  tool: LocalTool,
+  request: SpeechRequest,
+  { piece: first, samples, others }: Begun,
+  signal: AbortSignal,
+): Promise<Speech> => {
+  const { sampleRate } = samples;
+  const ask = async (piece: LocalPiece, signal: AbortSignal, goesOn: boolean) => {
+    const { pcm } = goesOn ? await askNext(piece, signal) : samples;
+    return withPauses(failingAsEngine(pcm), pausesOf(piece, sampleRate, request.prosody.volume));
+  };
+  const askNext = async (piece: LocalPiece, signal: AbortSignal): Promise<Pick<Samples, "pcm">> => {
+    const turn = { claim: request.claim, continues: true };
+    try {
+      return await tool.speak({ ...request, text: piece.text }, signal, turn);
+    } catch (error) {
+      if (error instanceof Invalid) return { pcm: nothing() }; // of this piece; others are heard
+      throw asEngines(error);
+    }
+  };
+  return await joinedSpeech([first, ...others], { sampleRate, ask }, signal);
+};
+
+async function* nothing(): AsyncGenerator<Buffer, void> {}
+
+const keptSeconds: Readonly<Record<Joint, { before: number; after: number } | undefined>> = {
+  sentence: undefined,
+  clause: { before: 0.02, after: 0.1 },
+  word: { before: 0.01, after: 0.01 },
+};
+
+const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: number): PauseLimits => {
+  const samples = (seconds: number | undefined) =>
+    seconds === undefined ? undefined : Math.round(seconds * sampleRate);
+  return {
+    leading: samples(before && keptSeconds[before]?.before),
+    trailing: samples(after && keptSeconds[after]?.after),
+    silence: Math.max(1, Math.round(100 * volume)),
+  };
+};
+
+async function* failingAsEngine(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   try {
     yield* pcm;
   } catch (error) {
-    refuse(error);
+    throw asEngines(error);
   }
 }
 
-const refuse = (error: unknown): never => {
-  if (!(error instanceof ToolFailed)) throw error;
-  if (error.interrupted) throw new Interrupted({ cause: error });
-  throw new EngineFailed(error.message, { cause: error });
+const asEngines = (error: unknown): unknown => {
+  if (!(error instanceof ToolFailed)) return error;
+  if (error.interrupted) return new Interrupted({ cause: error });
+  return new EngineFailed(error.message, { cause: error });
 };

@@ -1,4 +1,5 @@
 import type { Knob } from "../domain/speech.ts";
+import type { Turn } from "../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "./engine.ts";
 import type { Samples } from "./samples.ts";
 
@@ -11,6 +12,14 @@ export interface LocalTool {
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
   readonly takesSsml: boolean;
-  /** @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; so may the samples */
-  speak(request: SpeechRequest, signal: AbortSignal): Promise<Samples>;
+  /**
+   * How much a text without markup asks of the tool, in letters of plain prose. The weight of a text is the sum of its
+   * parts' weights.
+   */
+  weigh(text: string): number;
+  /**
+   * Speaks one piece of a text.
+   * @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; so may the samples
+   */
+  speak(request: SpeechRequest, signal: AbortSignal, turn: Turn): Promise<Samples>;
 }

@@ -1,6 +1,6 @@
 import { Invalid } from "../domain/errors.ts";
 
-/** How much goes into one call of a provider. */
+/** How much goes into one call of a provider or a local tool. */
 export interface PieceLimits {
   /** Of the whole is the sum of its parts: bytes, characters, seconds. */
   readonly measure: (text: string) => number;
@@ -12,16 +12,18 @@ export interface PieceLimits {
 
 /**
  * The text in pieces that give it back when they are joined: cut between sentences, in a sentence that is too large
- * between words, in such a word between characters as a reader sees them. Never within one.
+ * between clauses, in such a clause between words, in such a word between characters as a reader sees them. Never within one.
  * @throws {Invalid} path `text`: one such character is too large
  */
-export const splitText = (text: string, lang: string, limits: PieceLimits): string[] =>
-  packed(sentences(text, lang, limits), limits);
+export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {
+  if (text !== "" && !limits.enough && limits.measure(text) <= limits.most) return [text];
+  return packed(sentences(text, lang, limits), limits);
+};
 
 /** What pieces are made of: sentences, and of those that are too large the parts. */
 export const sentences = (text: string, lang: string, limits: PieceLimits): string[] =>
   sentencesOf(text, lang).flatMap((sentence) =>
-    fitting(sentence, ["sentence", "word", "grapheme"], lang, limits),
+    fitting(sentence, ["sentence", "clause", "word", "grapheme"], lang, limits),
   );
 
 /**
@@ -58,7 +60,7 @@ export const packed = (
 };
 
 /** `sentence`: as Unicode has them, where what was taken for one is too large after all. */
-type Granularity = "sentence" | "word" | "grapheme";
+type Granularity = "sentence" | "clause" | "word" | "grapheme";
 
 /** What is too large, in parts that are not; each as large as it may be. */
 const fitting = (
@@ -72,7 +74,19 @@ const fitting = (
   const parts = segments(text, granularity, lang).flatMap((part) =>
     fitting(part, finer, lang, { measure, most }),
   );
-  return packed(parts, { measure, most });
+  const share = granularity === "grapheme" ? evenShare(parts, { measure, most }) : most;
+  return packed(parts, { measure, most: share });
+};
+
+/**
+ * A long number is read digit by digit, a short one as a number: in parts of one size all are long. As few parts as
+ * `most` allows, or one more.
+ */
+const evenShare = (parts: readonly string[], { measure, most }: PieceLimits): number => {
+  const sizes = parts.map(measure);
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
+  return Math.min(most, Math.ceil(whole / Math.ceil(whole / most)) + largest - 1);
 };
 
 const tooLarge = (): Invalid =>
@@ -98,9 +112,15 @@ const goesOn = (previous: string, next: string): boolean =>
   /^\s*(?!\p{Script=Georgian})\p{Ll}/u.test(next);
 
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
+  granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);
+
+/** After a comma and its like, where a speaker pauses: before a blank, so not within `1,000`, or wide as in Chinese. */
+const clausesOf = (text: string): string[] => text.split(/(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：])/u);
+
+const segmentsOf = (text: string, granularity: Exclude<Granularity, "clause">, lang: string): string[] =>
   Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
-const segmenter = (granularity: Granularity, lang: string): Intl.Segmenter => {
+const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
   try {
     return new Intl.Segmenter(lang, { granularity });
   } catch {

@@ -17,7 +17,7 @@ export const splitSsml = (document: string, lang: string, limits: PieceLimits): 
 };
 
 /** Whoever hears them cannot tell whether they were ended and begun again between two sentences. */
-const divisible: ReadonlySet<string> = new Set(["p", "s", "prosody", "emphasis", "lang"]);
+const divisible: ReadonlySet<string> = new Set(["p", "s", "prosody", "emphasis", "lang", "say-as"]);
 
 interface Element {
   readonly name: string;

@@ -1,29 +1,37 @@
+import { type Claim, createClaim } from "../claim.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { createFairSlots, type FairSlots } from "../fair-slots.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { keepHostProcess } from "./keep-host-process.ts";
 import type { EncoderOrder, Limits, Order, ToolOrder } from "./protocol.ts";
-import { createSlots, type Slots } from "./slots.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 export type ToolJob = Omit<ToolOrder, "type" | keyof Limits> & Partial<Limits> & { readonly input: string };
 export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
 
-/** Called when the job has its slot, before its tool is started; what it throws is what the reading throws. */
-export type OnTurn = () => Promise<void>;
+/** How a job gets its slot. */
+export interface Turn {
+  /** Whose queues it waits in. Without it, a queue of its own. */
+  readonly claim?: Claim | undefined;
+  /** It belongs to a sound that has begun: it goes before what the same key begins, and is not refused. */
+  readonly continues?: boolean;
+  /** Called when the job has its slot, before its tool is started; what it throws is what the reading throws. */
+  readonly onTurn?: (() => Promise<void>) | undefined;
+}
 
 /**
  * Runs the local tools, all of them from one helper process. Both verbs give bytes as they come, never end well
  * without any, and hold a slot from the first read until the tool's process is gone; a job's time begins with its slot. Read what they give to its end, or
  * abort: an abort kills the tool at once, and the reading throws the signal's reason.
  * @throws {ToolFailed} the tool failed, or the helper process died (the next job has a new one)
- * @throws {Unavailable} the queue is full, the turn does not come in time, or the host is closed
+ * @throws {Unavailable} the key's queue is full, the turn does not come in time, or the host is closed
  */
 export interface SubprocessHost {
   /** Of the tools that were found when it was opened. */
   readonly versions: ToolVersions;
-  run(job: ToolJob, signal: AbortSignal, onTurn?: OnTurn): AsyncIterable<Buffer>;
-  encode(job: EncoderJob, signal: AbortSignal): AsyncIterable<Buffer>;
+  run(job: ToolJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
+  encode(job: EncoderJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
   /** Answers when the helper process can be worked with. @throws {ToolFailed} it does not answer {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -41,10 +49,15 @@ export interface HostStats {
 }
 
 export interface SubprocessHostOptions {
-  /** Speech tools at once; as many encoders besides. Default 4. */
+  /**
+   * Speech tools at once. Default 4. Of several, one is left for others than the API key that has all the rest. Encoders:
+   * four times as many, because one belongs to a sound from its beginning to its end, and mostly waits.
+   */
   readonly atOnce?: number;
-  /** So many more may wait, for each of the two. Default 100. */
+  /** How many more may wait to begin. Default 1000. */
   readonly queueLimit?: number;
+  /** How many of one API key. Default 16. */
+  readonly queueLimitPerKey?: number;
   /** So long one waits for a slot. Default 10 s. */
   readonly queueMs?: number;
   /** So long after a job's deadline the helper must have ended it, or is ended itself. Default 5 s. */
@@ -66,24 +79,26 @@ const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 
 
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-  const { atOnce = 4, queueLimit = 100, encodersAhead = { mp3: 3, ogg: 1 } } = options;
+  const { atOnce = 4, encodersAhead = { mp3: 3, ogg: 1 } } = options;
+  const { queueLimit = 1000, queueLimitPerKey = 16 } = options;
   const { path = "/usr/local/bin:/usr/bin:/bin", queueMs = 10_000, graceMs = 5000, warn } = options;
   const helper = keepHostProcess({ path, encodersAhead }, () => warn?.(deathNote));
   const { versions } = await helper.current();
-  const tools = createSlots({ atOnce, queueLimit, queueMs });
-  const encoders = createSlots({ atOnce, queueLimit, queueMs });
+  const queues = { queueLimit, queueLimitPerKey, queueMs };
+  const tools = createFairSlots({ atOnce, atOncePerKey: Math.max(1, atOnce - 1), ...queues });
+  const encoders = createFairSlots({ atOnce: 4 * atOnce, atOncePerKey: atOnce, ...queues });
   const closing = new AbortController();
 
   /** The slot is given back when the process is gone, not when its reader is. */
   async function* work(
-    slots: Slots,
+    slots: FairSlots,
     order: Order,
     input: AsyncIterable<Buffer>,
     wanted: AbortSignal,
-    onTurn?: OnTurn,
+    { claim = createClaim(), continues = false, onTurn }: Turn = {},
   ) {
     const signal = AbortSignal.any([wanted, closing.signal]);
-    const release = await slots.acquire(signal);
+    const release = await slots.acquire(claim, signal, { continues });
     let settled = Promise.resolve();
     try {
       await onTurn?.();
@@ -100,10 +115,10 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
 
   return {
     versions,
-    run: ({ input, ...job }, signal, onTurn) =>
-      work(tools, { ...defaults, ...job, type: "tool" }, once(input), signal, onTurn),
-    encode: ({ input, ...job }, signal) =>
-      work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal),
+    run: ({ input, ...job }, signal, turn) =>
+      work(tools, { ...defaults, ...job, type: "tool" }, once(input), signal, turn),
+    encode: ({ input, ...job }, signal, turn) =>
+      work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
     ping: async () => {
       const signal = AbortSignal.timeout(pingMs);
       const ask = async () => (await helper.current()).ping();

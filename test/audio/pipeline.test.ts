@@ -301,12 +301,33 @@ describe("the pipeline", () => {
       expect(await failureOf(pipeline.obtain([qya, broken], never))).to.be.instanceOf(Unpronounceable);
     });
 
-    it("tells all who waited, keeps nothing of it, and tries again for the next", async () => {
+    it("fails for all who waited, and is not tried again for a few seconds", async () => {
       const failures = await Promise.all([1, 2, 3].map(() => failureOf(obtain(broken))));
       for (const failure of failures) expect(failure).to.be.instanceOf(EngineFailed);
       expect(engine.asked).to.have.length(1);
+      const again = await failureOf(obtain(broken));
+      expect(again).to.be.instanceOf(EngineFailed).and.include({ retryAfterSeconds: 3 });
+      expect(engine.asked).to.have.length(1);
+      expect(pipeline.stats().failures).to.equal(1);
+      clock.advance(3000);
       expect(await failureOf(obtain(broken))).to.be.instanceOf(EngineFailed);
       expect(engine.asked).to.have.length(2);
+    });
+
+    it("tries a paid voice again at once after a failure", async () => {
+      const paid = takeOf("Hello.", { voice: "espeak:none", websiteId: "w1" });
+      for (const count of [1, 2]) {
+        expect(await failureOf(obtain(paid))).to.be.instanceOf(EngineFailed);
+        expect(engine.asked).to.have.length(count);
+      }
+    });
+
+    it("tries again at once after a listener left, or after too much was asked for", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(new Error("leaves"));
+      await failureOf(pipeline.obtain([hello], controller.signal));
+      engine.onAsk = () => undefined;
+      expect((await obtain()).provenance).to.equal("miss");
     });
 
     it("does not fall back for who has left", async () => {

@@ -7,6 +7,7 @@ import { localEngines } from "../../src/engines/local-engine.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../contracts/engine.ts";
 import { rejection } from "../rejection.ts";
+import { collect } from "../support/collect.ts";
 import type { Sound } from "../support/local-voice.ts";
 import { medianPitch } from "../support/pitch.ts";
 import { until } from "../support/processes.ts";
@@ -252,6 +253,67 @@ describe("The local engines", () => {
       ),
     );
     expect(some?.equals(all ?? Buffer.of())).to.equal(true);
+  });
+
+  /** The longest run of silence between the first and the last sound, in seconds. */
+  const longestPause = ({ samples, sampleRate }: Sound): number => {
+    let [longest, since] = [0, samples.findIndex((sample) => Math.abs(sample) > 100)];
+    for (let at = since; at < samples.length; at++) {
+      if (Math.abs(samples[at] ?? 0) <= 100) continue;
+      longest = Math.max(longest, at - since);
+      since = at;
+    }
+    return longest / sampleRate;
+  };
+
+  for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
+    it(`speak a long text as they speak its sentences: ${voice}`, async () => {
+      const whole = await hear(voice, `${sentence} `.repeat(6));
+      const once = await hear(voice, sentence);
+      expect(seconds(whole)).to.be.closeTo(6 * seconds(once), 0.1);
+    });
+
+    it(`make no pause where a long sentence is cut: ${voice}`, async () => {
+      const words = "and then they went home to their old children ";
+      expect(longestPause(await hear(voice, words.repeat(20)))).to.be.below(0.13);
+    });
+
+    it(`give a tool at most 300 characters at once: ${voice}`, async () => {
+      const inputs: string[] = [];
+      const watched: SubprocessHost = {
+        ...host,
+        run: (job, signal, turn) => {
+          inputs.push(job.input);
+          return host.run(job, signal, turn);
+        },
+      };
+      const [one] = await localEngines({ host: watched });
+      if (!one) throw new Error("there is no engine");
+      inputs.length = 0;
+      const digits = "7319046528".repeat(60);
+      await say(one, requestOf(voice, digits));
+      expect(inputs.join("")).to.equal(digits);
+      for (const input of inputs) expect(input.length).to.be.within(40, 300);
+    });
+
+    it(`skip pieces that are silent, and refuse a text of such pieces alone: ${voice}`, async () => {
+      const dots = ". ".repeat(400);
+      const [alone, after] = [await hear(voice, "One."), await hear(voice, `${dots}One. ${dots}`)];
+      expect(after.samples.length).to.be.at.least(alone.samples.length);
+      expect(await rejection(say(engine, requestOf(voice, dots)))).to.be.instanceOf(Invalid);
+    });
+  }
+
+  it("speak a long document piece by piece, its breaks included", async () => {
+    const ssml = `<speak><p>${`${sentence} `.repeat(5)}</p><break time="2s"/><s>${sentence}</s></speak>`;
+    const { encoding, audio } = await engine.synthesize(
+      { ...requestOf("espeak:gmw/en-US", ssml), ssml: true },
+      never,
+    );
+    const bytes = Buffer.concat(await collect(audio));
+    const samples = Int16Array.from({ length: bytes.length >> 1 }, (_, at) => bytes.readInt16LE(2 * at));
+    const sound = { samples, sampleRate: encoding.kind === "pcm" ? encoding.sampleRate : 0 };
+    expect(longestPause(sound)).to.be.within(2, 3.5);
   });
 
   it("refuse a text that the voice cannot pronounce, as no failure of the tool", async () => {

@@ -75,6 +75,14 @@ describe("A text in pieces", () => {
     ],
     ["is cut between characters where a word is too large", "abcdefgh", 3, ["abc", "def", "gh"]],
     [
+      "is cut after a comma before it is cut between words",
+      "one two, three four",
+      13,
+      ["one two, ", "three four"],
+    ],
+    ["is not cut at the comma of a number", "it is 1,000 now", 10, ["it is ", "1,000 now"]],
+    ["is cut in parts of one size where a number is too large", "1234567890", 8, ["12345", "67890"]],
+    [
       "is not cut after a title or an initial",
       "Who is it? Mr. J. Doe is.",
       18,

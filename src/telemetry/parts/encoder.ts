@@ -8,7 +8,7 @@ export const observedEncoder = (meters: Meters) => {
 
   return (encoder: Encoder): Encoder => ({
     ...encoder,
-    encode: (format, sampleRate, pcm, signal) => {
+    encode: (format, sampleRate, pcm, signal, claim) => {
       const work = beginWork({
         name: `encode ${format}`,
         attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
@@ -16,7 +16,7 @@ export const observedEncoder = (meters: Meters) => {
         onEnded: (outcome, seconds) => duration(seconds, { format, outcome }),
       });
       return followed(
-        work.run(() => encoder.encode(format, sampleRate, orElse(pcm, work.left), signal)),
+        work.run(() => encoder.encode(format, sampleRate, orElse(pcm, work.left), signal, claim)),
         work,
       );
     },

@@ -5,8 +5,8 @@ import { within } from "../spans.ts";
 /** The store's reads, the engine and the encoder are told under the request that they are done for. */
 export const observedPipeline = (pipeline: Pipeline): Pipeline => ({
   ...pipeline,
-  obtain: (takes, signal) => obtained(takes, signal, () => pipeline.obtain(takes, signal)),
-  stream: (takes, signal) => obtained(takes, signal, () => pipeline.stream(takes, signal)),
+  obtain: (takes, signal, apiKey) => obtained(takes, signal, () => pipeline.obtain(takes, signal, apiKey)),
+  stream: (takes, signal, apiKey) => obtained(takes, signal, () => pipeline.stream(takes, signal, apiKey)),
 });
 
 const obtained = <T extends { provenance: Provenance; failed: readonly string[] }>(

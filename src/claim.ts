@@ -1,0 +1,27 @@
+/** Those who wait for one piece of work, by their API keys. Others may join them while it waits or runs. */
+export interface Claim {
+  readonly keys: ReadonlySet<string>;
+  join(key: string): void;
+  /** Calls the listener for each key that joins, until the returned function is called. */
+  onJoin(listener: () => void): () => void;
+}
+
+let anonymous = 0;
+
+/** Without a key the claim is of a caller of its own, who shares a queue with nobody. */
+export const createClaim = (key = `anonymous ${anonymous++}`): Claim => {
+  const keys = new Set([key]);
+  const listeners = new Set<() => void>();
+  return {
+    keys,
+    join: (another) => {
+      if (keys.has(another)) return;
+      keys.add(another);
+      for (const listener of [...listeners]) listener();
+    },
+    onJoin: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+};
