@@ -107,7 +107,7 @@ const shapes: Shapes = {
 
   VoicesReported: { browserVersion: count, osVersion: count, voices: listOf(reportedVoice), at },
 
-  RequestsCounted: { instance: text, minute: count, count, at },
+  RequestsCounted: { minute: count, keys: listOf(text), counts: listOf(count), at },
 
   SynthesisServed: {
     requestId: text,
