@@ -48,6 +48,7 @@ import { exposedHeaders, headerNames } from "../http/header-names.ts";
 import { healthRoutes } from "../http/health.ts";
 import { tellDeprecation } from "../http/legacy/deprecation.ts";
 import { legacyRoutes } from "../http/legacy/routes.ts";
+import { allowDescribed } from "../http/openapi/allow.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { openApiRoutes } from "../http/openapi/routes.ts";
 import { createPublicUrl, publicPathOf } from "../http/public-url.ts";
@@ -206,10 +207,16 @@ export const composeService = async (
   });
   const schema = synthesizeRequest(settings.maxTextCharacters);
   const observer = telemetry.requests;
+  const description = describeApi({ schema, names, publicUrl: settings.publicUrl });
   const app = createApp({
     log,
     observer,
-    onEvery: [cors(apiCors, exposed), renewTokens(renewToken), tellDeprecation(settings.publicUrl)],
+    onEvery: [
+      cors(apiCors, exposed),
+      renewTokens(renewToken),
+      tellDeprecation(settings.publicUrl),
+      allowDescribed(description),
+    ],
     routes: [
       healthRoutes({ checkHealth, readiness }),
       audioRoutes({ fetchObject: sound.pipeline.fetch, audioDuration }),
@@ -224,7 +231,7 @@ export const composeService = async (
       }),
       socketRoutes(),
       legacyRoutes({ ...speaking, schema }),
-      openApiRoutes(describeApi({ schema, names, publicUrl: settings.publicUrl })),
+      openApiRoutes(description),
       docsRoutes(settings),
       clientScriptRoutes(await bundleClient()),
       adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),

@@ -38,7 +38,11 @@ export const voice = z.strictObject({
 });
 
 /** What may change of a voice: all but the name it is known by. */
-export const voiceChange = voice.omit({ name: true }).partial();
+export const voiceChange = voice
+  .omit({ name: true })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, "Expected at least one member to change.")
+  .meta({ minProperties: 1 });
 
 /** pitch, rate and volume are factors on what a request asks for. */
 export const systemVoice = z.strictObject({

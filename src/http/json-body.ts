@@ -15,8 +15,8 @@ const withBody = new Set(["POST", "PUT", "PATCH"]);
 const jsonTypes = ["json", "+json"];
 
 /**
- * Reads a JSON object or array of at most 1 MiB into `ctx.request.body`; no body is `{}`, but for PUT, which would
- * replace something by nothing.
+ * Reads a JSON object or array of at most 1 MiB into `ctx.request.body`. An absent body is `{}` for POST, and an error for
+ * PUT and PATCH, which would replace or change nothing.
  * @throws {Invalid} for any other kind of body @throws {PayloadTooLarge}
  */
 export const jsonBody = (): Middleware => {
@@ -40,7 +40,7 @@ export const jsonBody = (): Middleware => {
     const seen = watch(ctx.req);
     await read(ctx, async () => {
       if (!seen.isUtf8) throw refused(unreadable);
-      if (seen.bytes === 0 && ctx.method === "PUT") throw refused("A body is required.");
+      if (seen.bytes === 0 && ctx.method !== "POST") throw refused("A body is required.");
       ctx.request.body ??= {};
       await next();
     });

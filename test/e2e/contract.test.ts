@@ -328,7 +328,12 @@ describe("the description", function () {
       const voice = { name: "A Narrator", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [id] };
       await send(201, "POST", "/admin/voices", voice);
       await send(409, "POST", "/admin/voices", voice);
-      for (const path of ["/admin/voices", "/admin/voices/A%20Narrator"]) await get(200, path, operator);
+      for (const path of ["/admin/voices", "/admin/voices/A%20Narrator", "/admin/system-voices?limit=1"]) {
+        await get(200, path, operator);
+      }
+      for (const path of ["/admin/voices", "/admin/system-voices", "/admin/keys", "/admin/websites"]) {
+        await get(400, `${path}?limit=0`, operator);
+      }
       await send(200, "PATCH", "/admin/voices/A%20Narrator", { gender: "m" });
       await send(200, "DELETE", "/admin/voices/A%20Narrator", undefined, operator);
       await send(200, "DELETE", `/admin/system-voices/${id}`, undefined, operator);

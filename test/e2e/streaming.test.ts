@@ -157,7 +157,7 @@ describe("streaming over HTTP", function () {
     const [metadata] = eventsIn(Buffer.concat(await open.body.toArray()).toString());
     expect(metadata).to.deep.equal({
       type: "metadata",
-      data: { contentType: "audio/mpeg", prosodyApplied: ["pitch", "rate", "volume"] },
+      data: { type: "metadata", contentType: "audio/mpeg", prosodyApplied: ["pitch", "rate", "volume"] },
     });
   });
 
@@ -202,7 +202,8 @@ describe("streaming over HTTP", function () {
     expect(events.filter(({ type }) => type === "end")).to.be.empty;
     const { type, data } = events.at(-1) ?? {};
     expect(type).to.equal("error");
-    expect(data).to.deep.equal({ message: "The speech provider broke off its answer.", retryable: true });
+    const message = "The speech provider broke off its answer.";
+    expect(data).to.deep.equal({ type: "error", message, retryable: true });
     const end = await endOnTheLedger(service.url, website, open.headers["x-request-id"]);
     expect(end).to.include({ outcome: "failed" });
   });

@@ -22,10 +22,10 @@ describe("a stream of events", () => {
     const told = (await collect(eventStream(streamOf(audio())))).join("");
     expect(told).to.equal(
       [
-        'event: metadata\ndata: {"contentType":"audio/mpeg","prosodyApplied":["pitch","volume"]}\n\n',
-        'event: audio\ndata: {"chunkIndex":0,"data":"c28="}\n\n',
-        'event: audio\ndata: {"chunkIndex":1,"data":"dW5k"}\n\n',
-        'event: end\ndata: {"totalBytes":5,"totalChunks":2}\n\n',
+        'event: metadata\ndata: {"type":"metadata","contentType":"audio/mpeg","prosodyApplied":["pitch","volume"]}\n\n',
+        'event: audio\ndata: {"type":"audio","chunkIndex":0,"data":"c28="}\n\n',
+        'event: audio\ndata: {"type":"audio","chunkIndex":1,"data":"dW5k"}\n\n',
+        'event: end\ndata: {"type":"end","totalBytes":5,"totalChunks":2}\n\n',
       ].join(""),
     );
     expect(String(soundOf(eventsIn(told)))).to.equal("sound");
@@ -62,7 +62,11 @@ describe("a stream of events", () => {
     };
     const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
     expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "error"]);
-    expect(events[2]?.data).to.deep.equal({ message: "It broke off.", retryable: true });
+    expect(events[2]?.data).to.deep.equal({
+      type: "error",
+      message: "It broke off.",
+      retryable: true,
+    });
   });
 
   it("is to be asked for again unless a provider refused what was asked, or who asked", async () => {

@@ -65,6 +65,15 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(describeWith())).to.equal(JSON.stringify(describeWith()));
   });
 
+  it("describes 401 and 429 for every operation that needs credentials", () => {
+    const operations = Object.values(describeWith().paths ?? {}).flatMap((path) => Object.values(path));
+    const authenticated = operations.filter(({ security }) => security.length > 0);
+    expect(authenticated).to.have.length.above(30);
+    for (const { operationId, responses } of authenticated) {
+      expect(responses, operationId).to.include.keys("401", "429");
+    }
+  });
+
   it("names each operation once", () => {
     const ids = Object.values(describeWith().paths ?? {}).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),

@@ -91,6 +91,11 @@ describe("the admin API of voices", () => {
     expect(pathsOf(wrong.body)).to.have.members(["name", "gender", "voiceIDs", "more"]);
     const unknown = await operate("POST", "/voices", { ...klaus, name: "New", voiceIDs: [301, 5] });
     expect([unknown.status, pathsOf(unknown.body)]).to.deep.equal([400, ["voiceIDs.1"]]);
+    for (const body of [undefined, {}]) {
+      const empty = await operate("PATCH", "/voices/German%20Male", body);
+      expect(empty.status).to.equal(400);
+      expect(empty.body.error).to.include({ code: "VALIDATION_ERROR" });
+    }
     const renamed = await operate("PATCH", "/voices/German%20Male", { name: "Other", lang: "nonsense!" });
     expect([renamed.status, pathsOf(renamed.body)]).to.deep.equal([400, ["lang", "name"]]);
     const id = await operate("POST", "/system-voices", { id: 7, name: "mine" });

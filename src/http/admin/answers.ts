@@ -10,11 +10,15 @@ import { paidEngines } from "../../domain/provider-credentials.ts";
 import { websiteConfig } from "../../domain/website-config.ts";
 
 import { SystemVoice, Voice } from "../voices/schemas.ts";
+import { pageLinks } from "./paging.ts";
 
 /* What the admin API answers with: the shapes of the application's own, held to them by the compiler. */
 
 const time = z.iso.datetime();
 const count = z.int().min(0);
+
+/** Of a list that is answered page by page. */
+const page = { count: count.meta({ description: "Entries in this answer." }), _links: pageLinks };
 
 export const plan = z.object({
   tier: z.enum(tiers),
@@ -49,7 +53,7 @@ export const keyDetails = z.object({
     .meta({ description: "This month's (UTC) characters against the quota." }),
 }) satisfies z.ZodType<KeyDetails>;
 
-export const keyList = z.object({ keys: z.array(keyDetails), count });
+export const keyList = z.object({ keys: z.array(keyDetails), ...page });
 
 export const newWebsite = z.object({
   ...newSecret.shape,
@@ -69,7 +73,7 @@ export const websiteDetails = z.object({
   registeredAt: time,
 }) satisfies z.ZodType<WebsiteDetails>;
 
-export const websiteList = z.object({ websites: z.array(websiteDetails), count });
+export const websiteList = z.object({ websites: z.array(websiteDetails), ...page });
 
 export const newVerification = z.object({
   token: z.string().meta({ description: "Shown this once; used up by the first who presents it." }),
@@ -94,7 +98,13 @@ export const credentialsDetails = z.object({
 
 export const credentialsList = z.object({ credentials: z.array(credentialsDetails), count });
 
-export const catalogList = z.object({ voices: z.array(Voice), systemVoices: z.array(SystemVoice), count });
+export const catalogList = z.object({
+  voices: z.array(Voice),
+  systemVoices: z.array(SystemVoice).meta({ description: "Those behind these voices." }),
+  ...page,
+});
+
+export const systemVoiceList = z.object({ systemVoices: z.array(SystemVoice), ...page });
 
 const tally = { requests: count, characters: count };
 

@@ -5,6 +5,7 @@ import { reason } from "../../domain/key.ts";
 import { planOrTier, planRequest } from "../../domain/plan.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
+import { pageOf } from "./paging.ts";
 
 export const issuance = z.strictObject({ plan: planOrTier });
 export const suspension = z.strictObject({ reason });
@@ -24,8 +25,8 @@ export const keyRoutes = ({ keys }: { keys: Keys }): Router => {
   });
 
   router.get("/keys", (ctx) => {
-    const all = keys.list();
-    ctx.body = { keys: all, count: all.length };
+    const { entries, _links } = pageOf(ctx, keys.list(), ({ apiKey }) => apiKey);
+    ctx.body = { keys: entries, count: entries.length, _links };
   });
 
   router.get("/keys/:apiKey", (ctx) => {

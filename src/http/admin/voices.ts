@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { CatalogKeeper } from "../../application/catalog.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
+import { pageOf } from "./paging.ts";
 
 export const systemVoiceId = z.object({ id: z.coerce.number().pipe(z.int().positive()) });
 
@@ -12,7 +13,15 @@ export const catalogRoutes = ({ catalog }: { catalog: CatalogKeeper }): Router =
 
   router.get("/voices", (ctx) => {
     const { voices, systemVoices } = catalog.list();
-    ctx.body = { voices, systemVoices, count: voices.length };
+    const { entries, _links } = pageOf(ctx, voices, ({ name }) => name);
+    const ids = new Set(entries.flatMap(({ voiceIDs }) => voiceIDs));
+    const behind = systemVoices.filter(({ id }) => ids.has(id));
+    ctx.body = { voices: entries, systemVoices: behind, count: entries.length, _links };
+  });
+
+  router.get("/system-voices", (ctx) => {
+    const { entries, _links } = pageOf(ctx, catalog.list().systemVoices, ({ id }) => String(id));
+    ctx.body = { systemVoices: entries, count: entries.length, _links };
   });
 
   router.get("/voices/:name", (ctx) => {

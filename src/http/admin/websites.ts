@@ -4,6 +4,7 @@ import { newOrigins, registration, type Websites } from "../../application/websi
 import { storedConfig } from "../../domain/website-config.ts";
 import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
+import { pageOf } from "./paging.ts";
 
 /** `/admin/websites`: who is served, from where, with which player. */
 export const websiteRoutes = ({
@@ -24,8 +25,8 @@ export const websiteRoutes = ({
   });
 
   router.get("/", (ctx) => {
-    const all = websites.list();
-    ctx.body = { websites: all, count: all.length };
+    const { entries, _links } = pageOf(ctx, websites.list(), ({ id }) => id);
+    ctx.body = { websites: entries, count: entries.length, _links };
   });
 
   router.get("/:id", (ctx) => {

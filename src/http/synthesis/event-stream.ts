@@ -1,7 +1,7 @@
 import type { SynthesisStream } from "../../application/streaming.ts";
 import { isRetryable, presentError } from "../errors.ts";
 
-/** The chunks of a streaming session as server-sent events: `event:` is the type, `data:` its JSON. */
+/** The chunks of a streaming session as server-sent events: `event:` is the type, `data:` the whole chunk as JSON. */
 export async function* eventStream(
   { contentType, prosodyApplied, audio }: Pick<SynthesisStream, "contentType" | "prosodyApplied" | "audio">,
   { heartbeatMs = 15_000 }: { readonly heartbeatMs?: number } = {},
@@ -37,7 +37,8 @@ export const streamError = (error: unknown): { message: string; retryable: boole
   retryable: isRetryable(error),
 });
 
-const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+const event = (type: string, chunk: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...chunk })}\n\n`;
 
 const heartbeat = Symbol("nothing for a while");
 

@@ -150,13 +150,13 @@ const answersToPost = (names: HeaderNames) => {
 const SpeechEvents = z.string().meta({
   id: "SpeechEvents",
   description:
-    "Events of a speech while it is made. `metadata` {contentType, prosodyApplied}, then `audio` {chunkIndex, data (base64)}, then `end` {totalBytes, totalChunks}, or `error` {message, retryable}.",
+    "Events of a speech while it is made; `data` holds the whole chunk. `metadata` {type, contentType, prosodyApplied}, then `audio` {type, chunkIndex, data (base64)}, then `end` {type, totalBytes, totalChunks}, or `error` {type, message, retryable}.",
 });
 
 const eventsExample = [
-  'event: metadata\ndata: {"contentType":"audio/mpeg","prosodyApplied":["rate"]}\n\n',
-  'event: audio\ndata: {"chunkIndex":0,"data":"//NkxAAAAA=="}\n\n',
-  'event: end\ndata: {"totalBytes":7,"totalChunks":1}\n\n',
+  'event: metadata\ndata: {"type":"metadata","contentType":"audio/mpeg","prosodyApplied":["rate"]}\n\n',
+  'event: audio\ndata: {"type":"audio","chunkIndex":0,"data":"//NkxAAAAA=="}\n\n',
+  'event: end\ndata: {"type":"end","totalBytes":7,"totalChunks":1}\n\n',
 ].join("");
 
 const answersToGet = (names: HeaderNames, more: z.ZodRawShape = {}) => {

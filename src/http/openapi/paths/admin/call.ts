@@ -37,7 +37,8 @@ export const describeCall =
     const { id, summary, path, query, body, answer, errors = [] } = asked;
     const withBody: ErrorStatus[] = body ? [400, 413, 503] : [];
     const withPath: ErrorStatus[] = path ? [400, 404] : [];
-    const statuses = new Set<ErrorStatus>([401, 429, ...errors, ...withBody, ...withPath, 500]);
+    const withQuery: ErrorStatus[] = query ? [400] : [];
+    const statuses = new Set<ErrorStatus>([401, 429, ...errors, ...withBody, ...withPath, ...withQuery, 500]);
     return {
       operationId: id,
       tags: ["Admin"],

@@ -3,6 +3,7 @@ import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { planRequest } from "../../../../domain/plan.ts";
 import * as answers from "../../../admin/answers.ts";
 import { reinstatement, suspension } from "../../../admin/keys.ts";
+import { pageQuery } from "../../../admin/paging.ts";
 import { noStore, requestId } from "../../headers.ts";
 import { apiKey, type Call, made, secretId, shown } from "./call.ts";
 
@@ -12,6 +13,7 @@ export const keyPaths = (call: Call): ZodOpenApiPathsObject => ({
     get: call({
       id: "listKeys",
       summary: "All keys, the oldest first",
+      query: pageQuery,
       answer: shown("The keys.", answers.keyList),
     }),
   },

@@ -1,7 +1,8 @@
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { newSystemVoice } from "../../../../application/catalog.ts";
 import { voice, voiceChange } from "../../../../domain/voice-schema.ts";
-import { catalogList } from "../../../admin/answers.ts";
+import { catalogList, systemVoiceList } from "../../../admin/answers.ts";
+import { pageQuery } from "../../../admin/paging.ts";
 import { systemVoiceId } from "../../../admin/voices.ts";
 import { SystemVoice, Voice } from "../../../voices/schemas.ts";
 import { location } from "../../headers.ts";
@@ -13,6 +14,7 @@ export const catalogPaths = (call: Call): ZodOpenApiPathsObject => ({
     get: call({
       id: "listCatalog",
       summary: "The catalog: all voices, and the system voices behind them",
+      query: pageQuery,
       answer: shown("The catalog.", catalogList),
     }),
     post: call({
@@ -46,6 +48,12 @@ export const catalogPaths = (call: Call): ZodOpenApiPathsObject => ({
     }),
   },
   "/admin/system-voices": {
+    get: call({
+      id: "listSystemVoices",
+      summary: "All system voices of the catalog",
+      query: pageQuery,
+      answer: shown("The system voices.", systemVoiceList),
+    }),
     post: call({
       id: "addSystemVoice",
       summary: "Add a system voice; without a `service` it is one that browsers bring with them",

@@ -4,6 +4,7 @@ import { newOrigins, registration } from "../../../../application/websites.ts";
 import { websiteConfig } from "../../../../domain/website-config.ts";
 import * as answers from "../../../admin/answers.ts";
 import { issuance } from "../../../admin/keys.ts";
+import { pageQuery } from "../../../admin/paging.ts";
 import { location, noStore } from "../../headers.ts";
 import { type Call, made, shown, websiteId } from "./call.ts";
 
@@ -13,6 +14,7 @@ export const websitePaths = (call: Call): ZodOpenApiPathsObject => ({
     get: call({
       id: "listWebsites",
       summary: "All websites, the oldest first",
+      query: pageQuery,
       answer: shown("The websites.", answers.websiteList),
     }),
     post: call({
