@@ -41,6 +41,7 @@ import { authRoutes } from "../http/auth/routes.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { bundleClient, clientScriptRoutes } from "../http/client-script.ts";
 import { configRoutes } from "../http/config/routes.ts";
+import { compressJson } from "../http/content-coding.ts";
 import { cors, createApiCors, publicCors } from "../http/cors.ts";
 import { docsRoutes } from "../http/docs/routes.ts";
 import { createGate } from "../http/gate.ts";
@@ -212,6 +213,7 @@ export const composeService = async (
     log,
     observer,
     onEvery: [
+      compressJson(),
       cors(apiCors, exposed),
       renewTokens(renewToken),
       tellDeprecation(settings.publicUrl),

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Context } from "koa";
 import { noneMatchHits } from "./conditional.ts";
+import { codedTag } from "./content-coding.ts";
 
 /** A JSON document with its strong tag. */
 export interface TaggedJson {
@@ -24,10 +25,11 @@ const credentials = ["X-API-Key", "X-API-Secret", "Authorization"];
 
 /** 200 with the document, or 304 for a caller who has it already. */
 export const replyTagged = (ctx: Context, { body, etag }: TaggedJson): void => {
-  ctx.set({ ETag: etag, "Cache-Control": lifetime });
+  const selected = codedTag(ctx, etag, body.length);
+  ctx.set({ ETag: selected, "Cache-Control": lifetime });
   ctx.vary(credentials);
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
-  if (isRead && noneMatchHits(ctx.req.headers["if-none-match"], [etag])) {
+  if (isRead && noneMatchHits(ctx.req.headers["if-none-match"], [selected])) {
     ctx.status = 304;
     return;
   }

@@ -58,7 +58,8 @@ export const describeApi = ({
 };
 
 const description = `Every answer carries \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`:
-also 404 for an address that is not here and 405, with \`Allow\`, for a method that an address does not have.
+also 404 for an address that is not here and 405, with \`Allow\`, for a method that an address does not have. HEAD is
+answered wherever GET is. JSON of more than 1 KiB is compressed for clients that accept gzip or br.
 
 Requests from a website's verified origins are answered with the CORS headers that browsers ask for, and preflights
 without authentication.`;

@@ -1,0 +1,60 @@
+import { hash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Context, Middleware } from "koa";
+import { LRUCache } from "lru-cache";
+
+/** Content codings of JSON answers (RFC 9110, section 8.4): smaller ones gain nothing. */
+const leastBytes = 1_024;
+
+const compressors = {
+  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (body: Buffer) => promisify(gzip)(body),
+};
+type Coding = keyof typeof compressors;
+
+/** The coding for an answer of that size; undefined for none. Says in `Vary` that it depends on the request. */
+const codingFor = (ctx: Context, bytes: number): Coding | undefined => {
+  if (bytes <= leastBytes) return undefined;
+  ctx.vary("Accept-Encoding");
+  if (ctx.req.headers["accept-encoding"] === undefined) return undefined; // anything would do: the simplest
+  const accepted = ctx.acceptsEncodings("br", "gzip", "identity");
+  return accepted === "br" || accepted === "gzip" ? accepted : undefined;
+};
+
+/** The strong tag of the representation that the request selects: each coding has its own. */
+export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
+  const coding = codingFor(ctx, bytes);
+  return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
+};
+
+/** Compressed answers with a tag are kept: the lists of voices, the description. */
+const keptBytes = 16 * 1024 * 1024;
+
+/** Compresses JSON answers of more than 1 KiB. An answer with a strong tag takes it from `codedTag`. */
+export const compressJson = (): Middleware => {
+  const kept = new LRUCache<string, Buffer>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
+  const compressed = async (body: Buffer, coding: Coding, etag: string | undefined): Promise<Buffer> => {
+    const known = etag && kept.get(etag);
+    if (known) return known;
+    const fresh = await compressors[coding](body);
+    if (etag) kept.set(etag, fresh);
+    return fresh;
+  };
+  return async (ctx, next) => {
+    await next();
+    const body = ctx.headerSent || ctx.respond === false ? undefined : jsonIn(ctx);
+    const coding = body && codingFor(ctx, body.length);
+    if (!body || !coding) return;
+    ctx.body = await compressed(body, coding, ctx.response.get("ETag"));
+    ctx.set("Content-Encoding", coding);
+  };
+};
+
+/** The body as bytes if it is JSON; Koa would write an object in the same way. */
+const jsonIn = ({ body, response }: Context): Buffer | undefined => {
+  if (!response.is("json")) return undefined;
+  if (Buffer.isBuffer(body)) return body;
+  const isPlain = typeof body === "object" && body !== null && !("pipe" in body);
+  return isPlain ? Buffer.from(JSON.stringify(body)) : undefined;
+};
