@@ -8,7 +8,8 @@ import type { Source, ToldEvent } from "./language.ts";
  */
 export const declare = <S>(projection: Projection<S>, source: Source): void => {
   function partitionOf(told: ToldEvent): string | null {
-    if (!told.isJson || !told.data || !startsWithOne(told.streamId, projection.prefixes)) return null;
+    // The stream comes first: a look at `data` of another application's event may fault the projection for good.
+    if (!startsWithOne(told.streamId, projection.prefixes) || !told.isJson || !told.data) return null;
     return projection.partition(recorded(told)) ?? null;
   }
   function initial(): S {

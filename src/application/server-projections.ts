@@ -7,7 +7,10 @@ export interface InstalledProjection {
   readonly name: string;
   readonly done: "created" | "updated" | "disabled";
   readonly state: ServerProjection["state"] | "absent";
+  /** Why it is faulted now. */
   readonly reason?: string | undefined;
+  /** Why it was faulted before it was updated and started again. */
+  readonly fault?: string;
 }
 
 export interface Patience {
@@ -17,8 +20,8 @@ export interface Patience {
 }
 
 /**
- * Brings the server's projections to what this release has, as often as it is asked: makes what is missing, renews what is
- * there, and disables those that another version of the same view has taken the place of.
+ * Brings the server's projections to what this release has, and may be repeated: creates what is missing, updates what is
+ * there, starts again what was stopped or faulted, and disables earlier versions of the same view.
  * @throws {EventStoreUnavailable}
  */
 export const installProjections = async (
@@ -26,45 +29,50 @@ export const installProjections = async (
   wanted: readonly UserProjection[],
   patience: Patience = { looks: 50, everyMs: 200 },
 ): Promise<InstalledProjection[]> => {
-  const before = await server.list();
-  const done: Pick<InstalledProjection, "name" | "done">[] = [];
-  for (const { name, query } of wanted) {
-    const found = before.find((one) => one.name === name);
-    done.push({ name, done: found ? "updated" : "created" });
-    if (!found) await server.create(name, query);
-    else {
-      await server.update(name, query);
-      if (found.state !== "running") await server.enable(name);
-    }
-  }
-  for (const { name } of before.filter((one) => one.state !== "stopped" && isSuperseded(one.name, wanted))) {
+  const done: Pick<InstalledProjection, "name" | "done" | "fault">[] = [];
+  for (const projection of wanted) done.push(await install(server, projection));
+  for (const name of wanted.flatMap(earlierVersions)) {
+    const found = await server.find(name);
+    if (!found || found.state === "stopped") continue;
     await server.disable(name);
     done.push({ name, done: "disabled" });
   }
-  const after = await settled(
-    server,
-    wanted.map(({ name }) => name),
-    patience,
-  );
-  return done.map((one) => {
-    const { state = "absent", reason } = after.find(({ name }) => name === one.name) ?? {};
-    return { ...one, state, reason };
-  });
+  const installed: InstalledProjection[] = [];
+  for (const one of done) {
+    const { state = "absent", reason } = (await settled(server, one.name, patience)) ?? {};
+    installed.push({ ...one, state, reason });
+  }
+  return installed;
 };
 
-const isSuperseded = (name: string, wanted: readonly UserProjection[]): boolean =>
-  wanted.some((one) => one.name !== name && new RegExp(`^${one.family}\\d+$`).test(name));
+const install = async (
+  server: ProjectionServer,
+  { name, query }: UserProjection,
+): Promise<Pick<InstalledProjection, "name" | "done" | "fault">> => {
+  const found = await server.find(name);
+  if (!found) {
+    await server.create(name, query);
+    return { name, done: "created" };
+  }
+  await server.update(name, query);
+  if (found.state !== "running") await server.enable(name);
+  return { name, done: "updated", ...(found.state === "faulted" && { fault: found.reason ?? "unknown" }) };
+};
 
-/** What the server has once all of them run or have failed, or patience is at its end. */
+const earlierVersions = ({ name, family }: UserProjection): string[] => {
+  const version = Number(name.slice(family.length));
+  return Array.from({ length: version - 1 }, (_, index) => `${family}${index + 1}`);
+};
+
+/** How the server has it once it runs, is stopped or has failed, or patience is at its end. */
 const settled = async (
   server: ProjectionServer,
-  names: readonly string[],
+  name: string,
   { looks, everyMs }: Patience,
-): Promise<readonly ServerProjection[]> => {
+): Promise<ServerProjection | undefined> => {
   for (let look = 1; ; look++) {
-    const all = await server.list();
-    const settledOnes = all.filter(({ state }) => state === "running" || state === "faulted");
-    if (look >= looks || names.every((name) => settledOnes.some((one) => one.name === name))) return all;
+    const found = await server.find(name);
+    if (look >= looks || (found && found.state !== "passing")) return found;
     await delay(everyMs);
   }
 };

@@ -27,7 +27,7 @@ export const registerProjectionCommands = (
         const installed = await installProjections(server, wanted);
         print(command, installed, installedTable);
         const failed = installed.filter(({ done, state }) => done !== "disabled" && state !== "running");
-        if (failed.length > 0) throw new Error(`not running: ${failed.map(({ name }) => name).join(", ")}`);
+        if (failed.length > 0) throw new Error(`not running: ${failed.map(nameAndReason).join(", ")}`);
       } finally {
         await server.close();
       }
@@ -50,9 +50,15 @@ export const registerProjectionCommands = (
     });
 };
 
+const nameAndReason = ({ name, state, reason }: InstalledProjection): string =>
+  `${name} (${state}${reason === undefined ? "" : `: ${reason}`})`;
+
 const installedTable = (installed: readonly InstalledProjection[]): string =>
   table(
     ["name", "was", "now", "why"],
-    installed.map(({ name, done, state, reason = "" }) => [name, done, state, reason.replace(/\s+/g, " ")]),
+    installed.map(({ name, done, state, reason = "", fault }) => {
+      const why = fault === undefined ? reason : `${reason} (was faulted: ${fault})`;
+      return [name, done, state, why.replace(/\s+/g, " ").trim()];
+    }),
     "none",
   );

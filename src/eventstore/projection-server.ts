@@ -1,7 +1,11 @@
 /** A log's server that runs projections by itself: what of it an operator's command needs. */
 export interface ProjectionServer {
-  /** What runs on and on, the server's own among it. @throws {EventStoreUnavailable} */
-  list(): Promise<readonly ServerProjection[]>;
+  /**
+   * The projection of that name, or undefined. Asked for by name: while any projection on the server has a syntax error, a
+   * list of all of them cannot be had.
+   * @throws {EventStoreUnavailable}
+   */
+  find(name: string): Promise<ServerProjection | undefined>;
   /** Begins at the log's beginning. @throws {EventStoreUnavailable} */
   create(name: string, query: string): Promise<void>;
   /** Another script for what there is, which goes on from where it was. @throws {EventStoreUnavailable} */

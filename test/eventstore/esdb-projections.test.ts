@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { EventStoreDBClient } from "@eventstore/db-client";
+import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../projections/runner.ts";
@@ -44,6 +44,16 @@ describe("projections in an EventStoreDB server", () => {
     return { exitCode, stdout, stderr };
   };
 
+  const found = (names: readonly string[]) => Promise.all(names.map((name) => server.find(name)));
+
+  /** An event of another application's. */
+  const appendForeign = async (stream: string, data: string): Promise<void> => {
+    const client = EventStoreDBClient.connectionString(node.url);
+    const foreign = { ...jsonEvent({ type: "Foreign", data: {} }), data: JSON.parse(data) };
+    await client.appendToStream(stream, foreign);
+    await client.dispose();
+  };
+
   const install = async () => {
     const { exitCode, stdout, stderr } = await voxledger("projections", "install", "--json");
     expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
@@ -55,7 +65,7 @@ describe("projections in an EventStoreDB server", () => {
     const running = (done: string) => names.map((name) => ({ name, done, state: "running" }));
     expect(await install()).to.deep.equal(running("created"));
     expect(await install()).to.deep.equal(running("updated"));
-    expect(await server.list()).to.deep.equal(names.map((name) => ({ name, state: "running" })));
+    expect(await found(names)).to.deep.equal(names.map((name) => ({ name, state: "running" })));
   });
 
   it("run again after they were stopped", async () => {
@@ -63,7 +73,7 @@ describe("projections in an EventStoreDB server", () => {
     await install();
     await server.disable("voxledger-rate-v2");
     await install();
-    expect((await server.list()).map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
+    expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
   });
 
   it("hold what the service's own view holds, in the server itself", async () => {
@@ -90,24 +100,20 @@ describe("projections in an EventStoreDB server", () => {
     }
   });
 
-  it("of another version are disabled when a new one takes their place, and no others", async () => {
+  it("of an earlier version are disabled when a new one takes their place, and no others", async () => {
     await start();
     const script = "fromAll().partitionBy(function () { return null; }).when({});";
-    for (const name of ["voxledger-x-v1", "voxledger-x-v12", "voxledger-x-vintage", "others-x-v1"]) {
+    for (const name of ["voxledger-x-v1", "voxledger-x-v2", "voxledger-x-vintage", "others-x-v1"]) {
       await server.create(name, script);
     }
-    const wanted = [{ name: "voxledger-x-v2", family: "voxledger-x-v", query: script }];
+    const wanted = [{ name: "voxledger-x-v3", family: "voxledger-x-v", query: script }];
     expect(await installProjections(server, wanted, atOnce)).to.deep.equal([
-      { name: "voxledger-x-v2", done: "created", state: "running", reason: undefined },
+      { name: "voxledger-x-v3", done: "created", state: "running", reason: undefined },
       { name: "voxledger-x-v1", done: "disabled", state: "stopped", reason: undefined },
-      { name: "voxledger-x-v12", done: "disabled", state: "stopped", reason: undefined },
+      { name: "voxledger-x-v2", done: "disabled", state: "stopped", reason: undefined },
     ]);
-    const running = (await server.list()).filter(({ state }) => state === "running");
-    expect(running.map(({ name }) => name)).to.deep.equal([
-      "voxledger-x-vintage",
-      "others-x-v1",
-      "voxledger-x-v2",
-    ]);
+    const others = await found(["voxledger-x-vintage", "others-x-v1"]);
+    expect(others.map((one) => one?.state)).to.deep.equal(["running", "running"]);
   });
 
   it("that the server cannot run are told with its reason", async () => {
@@ -118,9 +124,57 @@ describe("projections in an EventStoreDB server", () => {
     expect(installed?.reason).to.contain("fromNowhere");
   });
 
+  it("run beside other applications' events whose data a server cannot give to a script", async () => {
+    await start();
+    await server.create("others", "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await install();
+    for (const data of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}'])
+      await appendForeign("other-1", data);
+    expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
+    expect(await server.find("others")).to.include({ state: "faulted" });
+  });
+
+  it("that are faulted are updated and started again, and the command says why they were", async () => {
+    await start();
+    const [name = ""] = names;
+    await server.create(name, "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await appendForeign("other-1", '"text"');
+    const [installed] = await install();
+    expect(installed).to.include({ name, done: "updated", state: "running" });
+    expect(installed.fault).to.contain("no object");
+  });
+
+  for (const name of ["others-broken", names[0] ?? ""]) {
+    it(`are installed though the projection ${name} has a syntax error`, async () => {
+      await start();
+      await server.create(name, "fromAll(");
+      const installed: { state: string }[] = await install();
+      expect(installed.map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
+    });
+  }
+
+  it("that have a syntax error are told with the server's answer", async () => {
+    await start();
+    const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
+    const [installed] = await installProjections(server, wanted, atOnce);
+    expect(installed).to.include({ done: "created", state: "faulted" });
+    expect(installed?.reason).to.contain("code 2: Exception was thrown by handler.");
+  });
+
+  for (const done of ["created", "updated"]) {
+    it(`are not ${done} for a user outside $ops, who is told so`, async () => {
+      await start();
+      if (done === "updated") await install();
+      node.faults.denyProjections();
+      const { exitCode, stderr } = await voxledger("projections", "install");
+      expect(exitCode).to.equal(1);
+      expect(stderr).to.match(/^error: .*must be of the group \$ops or \$admins\n$/);
+    });
+  }
+
   it("are refused in one line by a server that runs none", async () => {
     await start({ projections: false });
-    expect(await rejection(server.list())).to.be.instanceOf(EventStoreUnavailable);
+    expect(await rejection(server.find("any"))).to.be.instanceOf(EventStoreUnavailable);
     const { exitCode, stdout, stderr } = await voxledger("projections", "install");
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
     expect(stderr).to.equal("error: the server runs no projections (its setting RunProjections)\n");

@@ -40,7 +40,7 @@ const compilationMs = 500;
 /**
  * Compiles a script in the projection language as a server does (KurrentDB's JintProjectionStateHandler): the language's
  * functions are there while it is compiled and no longer; handlers that are no functions of the old kind are passed over in
- * silence; states are JSON between events. Only what is used here is there at all.
+ * silence; states are JSON between events; `data` is parsed when the script touches it. Only what is used here is there at all.
  * @throws what the script throws
  */
 export const compileProjection = (query: string): CompiledProjection => {
@@ -99,6 +99,14 @@ const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): M
   return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
 };
 
+/** @throws for what faults a projection for good as soon as the script touches `data` (measured on 24.2 and 26.0) */
+const objectOf = (json: string, parse: (json: string) => unknown): unknown => {
+  if (/[\u2028\u2029]/.test(json)) throw new SyntaxError("Invalid or unexpected token in the event's data");
+  const data = parse(json);
+  if (data === null || typeof data === "string") throw new TypeError("the event's data is no object");
+  return data;
+};
+
 const envelope = (
   { id, type, stream, revision, json, created }: ScriptEvent,
   parse: (json: string) => unknown,
@@ -108,7 +116,12 @@ const envelope = (
   streamId: stream,
   sequenceNumber: revision,
   isJson: json !== undefined,
-  ...(json !== undefined && { data: parse(json), body: parse(json) }),
+  get data() {
+    return json === undefined ? undefined : objectOf(json, parse);
+  },
+  get body() {
+    return json === undefined ? undefined : objectOf(json, parse);
+  },
   bodyRaw: json ?? "",
   metadata: {},
   created: new Date(created).toISOString(),

@@ -10,7 +10,15 @@ import {
 import { EventStoreUnavailable, type ExpectedRevision, WrongExpectedRevision } from "../event-store.ts";
 
 /** gRPC's codes that matter here (https://grpc.io/docs/guides/status-codes). */
-const code = { invalidArgument: 3, permissionDenied: 7, aborted: 10, unimplemented: 12, unauthenticated: 16 };
+const code = {
+  unknown: 2,
+  invalidArgument: 3,
+  notFound: 5,
+  permissionDenied: 7,
+  aborted: 10,
+  unimplemented: 12,
+  unauthenticated: 16,
+};
 
 const answers = [
   DeadlineExceededError,
@@ -48,7 +56,7 @@ export const isInvalid = (error: unknown): boolean =>
 /** Trying again with the same credentials would not help. */
 export class CredentialsRefused extends EventStoreUnavailable {}
 
-const isRefusal = (error: unknown): boolean =>
+export const isRefusal = (error: unknown): boolean =>
   error instanceof AccessDeniedError ||
   codeOf(error) === code.permissionDenied ||
   codeOf(error) === code.unauthenticated;
@@ -57,6 +65,19 @@ const isRefusal = (error: unknown): boolean =>
 export const isUnimplemented = (error: unknown): boolean => codeOf(error) === code.unimplemented;
 
 export const isNoStream = (error: unknown): boolean => error instanceof StreamNotFoundError;
+
+/** The server's own words for an error to which gRPC has given no better code than UNKNOWN; undefined for others. */
+export const unknownErrorOf = (error: unknown): string | undefined => {
+  if (codeOf(error) !== code.unknown) return undefined;
+  const { message = "" } = error as { message?: string };
+  return message
+    .replace(/^2 UNKNOWN: /, "")
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 200);
+};
+
+/** What was asked for by name is not there. */
+export const isNotFound = (error: unknown): boolean => codeOf(error) === code.notFound;
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown })?.code;
 

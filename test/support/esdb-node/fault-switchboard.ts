@@ -22,6 +22,7 @@ export const createSwitchboard = (forgetIds: () => void, killConnections: () => 
   let leader: { readonly host: string; readonly port: number } | undefined;
   let delayMs = 0;
   let withoutPositions = false;
+  let projectionsDenied = false;
   let told = 0;
 
   const endAll = (calls: Set<OpenCall>, code?: number): void => {
@@ -59,6 +60,9 @@ export const createSwitchboard = (forgetIds: () => void, killConnections: () => 
     },
     leavePositionsOut: () => {
       withoutPositions = true;
+    },
+    denyProjections: () => {
+      projectionsDenied = true;
     },
     forgetIds,
     killConnections,
@@ -101,6 +105,7 @@ export const createSwitchboard = (forgetIds: () => void, killConnections: () => 
       answersToLose -= 1;
       return true;
     },
+    deniesProjections: (): boolean => projectionsDenied,
     noteTold: (): void => {
       told += 1;
     },

@@ -23,6 +23,8 @@ export interface Faults {
   slowDown(milliseconds: number): void;
   /** Repeated appends are answered without a position, as by older servers. */
   leavePositionsOut(): void;
+  /** From now on others alone manage projections, and only they may. */
+  denyProjections(): void;
   /** Forgets which ids it has seen. */
   forgetIds(): void;
   /** Cuts every connection, in the middle of whatever it carries. */

@@ -72,7 +72,7 @@ export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<Esdb
     delete: deleting(log),
     tombstone: tombstoning(log),
   });
-  if (options.projections ?? true) server.addService(ProjectionsService, projecting(log));
+  if (options.projections ?? true) server.addService(ProjectionsService, projecting(log, board));
   server.addService(ServerFeaturesService, {
     getSupportedMethods: supportedMethods(board, options.batchAppend ?? true),
   });

@@ -12,87 +12,119 @@ import type {
   UpdateReq,
   UpdateResp,
 } from "@eventstore/db-client/generated/projections_pb.js";
-import type { handleServerStreamingCall, handleUnaryCall } from "@grpc/grpc-js";
+import type { handleServerStreamingCall, handleUnaryCall, ServerErrorResponse } from "@grpc/grpc-js";
 import { type CompiledProjection, compileProjection } from "../projection-language.ts";
+import { exception } from "./appending.ts";
 import type { EventLog } from "./event-log.ts";
+import type { Switchboard } from "./fault-switchboard.ts";
 import { grpc, projectionMessages, Value } from "./wire.ts";
 
 interface Held {
   readonly query: string;
-  readonly compiled: CompiledProjection | { readonly fault: string };
+  /** Undefined for a script with a syntax error. */
+  readonly compiled: CompiledProjection | undefined;
   readonly enabled: boolean;
+  /** Why it does not run any more, until it is enabled again. */
+  readonly fault?: string;
 }
 
-/** Projections that are compiled when they come, and run over the whole log when somebody asks for a state. */
-export const projecting = (log: EventLog) => {
+/** Answers of the servers before 24.6, which later ones give codes of their own. */
+const received = (expected: string, instead: string): Partial<ServerErrorResponse> => ({
+  code: grpc.status.UNKNOWN,
+  details: `Envelope callback expected ${expected}, received ${instead} instead`,
+});
+const handlerFailed = { code: grpc.status.UNKNOWN, details: "Exception was thrown by handler." };
+
+/** Projections that are compiled when they come, and run over the whole log when somebody asks for their status or state. */
+export const projecting = (log: EventLog, board: Switchboard) => {
   const held = new Map<string, Held>();
 
   const create: handleUnaryCall<CreateReq, CreateResp> = ({ request }, answer) => {
+    if (board.deniesProjections()) return answer(exception("access-denied", grpc.status.PERMISSION_DENIED));
     const options = request.getOptions();
     const name = options?.getContinuous()?.getName() ?? "";
-    if (held.has(name)) return answer({ code: grpc.status.UNKNOWN, details: "Duplicate projection name" });
-    const query = options?.getQuery() ?? "";
-    held.set(name, { query, compiled: compiled(query), enabled: true });
+    if (held.has(name)) return answer(received("Updated", "Conflict"));
+    held.set(name, { ...compiled(options?.getQuery() ?? ""), enabled: true });
     answer(null, new projectionMessages.CreateResp());
   };
 
-  const update: handleUnaryCall<UpdateReq, UpdateResp> = ({ request }, answer) => {
-    const name = request.getOptions()?.getName() ?? "";
+  /** Changes what is there. */
+  const change = (name = "", changed: (found: Held) => Held): Partial<ServerErrorResponse> | null => {
     const found = held.get(name);
-    if (!found) return answer({ code: grpc.status.NOT_FOUND });
-    const query = request.getOptions()?.getQuery() ?? "";
-    held.set(name, { ...found, query, compiled: compiled(query) });
-    answer(null, new projectionMessages.UpdateResp());
+    if (!found) return received("Updated", "NotFound");
+    if (board.deniesProjections()) return received("Updated", "NotAuthorized");
+    held.set(name, changed(found));
+    return null;
   };
 
-  const enable: handleUnaryCall<EnableReq, EnableResp> = ({ request }, answer) =>
-    turn(request.getOptions()?.getName(), true)
-      ? answer(null, new projectionMessages.EnableResp())
-      : answer({ code: grpc.status.NOT_FOUND });
+  const update: handleUnaryCall<UpdateReq, UpdateResp> = ({ request }, answer) => {
+    const options = request.getOptions();
+    const renew = (found: Held): Held => ({ ...found, ...compiled(options?.getQuery() ?? "") });
+    answer(change(options?.getName(), renew), new projectionMessages.UpdateResp());
+  };
 
-  const disable: handleUnaryCall<DisableReq, DisableResp> = ({ request }, answer) =>
-    turn(request.getOptions()?.getName(), false)
-      ? answer(null, new projectionMessages.DisableResp())
-      : answer({ code: grpc.status.NOT_FOUND });
+  const enable: handleUnaryCall<EnableReq, EnableResp> = ({ request }, answer) => {
+    const start = ({ query, compiled }: Held): Held => ({ query, compiled, enabled: true });
+    answer(change(request.getOptions()?.getName(), start), new projectionMessages.EnableResp());
+  };
 
-  const turn = (name = "", enabled: boolean): boolean => {
-    const found = held.get(name);
-    if (found) held.set(name, { ...found, enabled });
-    return found !== undefined;
+  const disable: handleUnaryCall<DisableReq, DisableResp> = ({ request }, answer) => {
+    const stop = (found: Held): Held => ({ ...found, enabled: false });
+    answer(change(request.getOptions()?.getName(), stop), new projectionMessages.DisableResp());
+  };
+
+  /** Brings it up to the log, or to its fault. */
+  const runOne = (name: string): ReturnType<CompiledProjection["run"]> | undefined => {
+    const one = held.get(name);
+    if (!one?.compiled || one.fault !== undefined) return undefined;
+    try {
+      return one.compiled.run(told(log));
+    } catch (error) {
+      held.set(name, { ...one, fault: String(error) });
+      return undefined;
+    }
   };
 
   const statistics: handleServerStreamingCall<StatisticsReq, StatisticsResp> = (call) => {
-    for (const [name, one] of held) {
-      const details = new projectionMessages.StatisticsResp.Details().setName(name).setStatus(statusOf(one));
-      if ("fault" in one.compiled) details.setStatereason(one.compiled.fault);
-      for (const count of ["Coreprocessingtime", "Version", "Epoch"] as const) details[`set${count}`]("0");
-      details.setEventsprocessedafterrestart("0").setBufferedevents("0");
-      call.write(new projectionMessages.StatisticsResp().setDetails(details));
+    const name = call.request.getOptions()?.getName() ?? "";
+    const names = name === "" ? [...held.keys()] : [name];
+    if (name !== "" && !held.has(name)) return void call.emit("error", received("Statistics", "NotFound"));
+    if (names.some((one) => held.get(one)?.compiled === undefined))
+      return void call.emit("error", handlerFailed);
+    for (const one of names) {
+      runOne(one);
+      call.write(detailsOf(one, held.get(one)));
     }
     call.end();
   };
 
   const state: handleUnaryCall<StateReq, StateResp> = ({ request }, answer) => {
-    const one = held.get(request.getOptions()?.getName() ?? "");
-    if (!one || "fault" in one.compiled) return answer({ code: grpc.status.NOT_FOUND });
-    const found = one.compiled.run(told(log)).get(request.getOptions()?.getPartition() ?? "");
+    const states = runOne(request.getOptions()?.getName() ?? "");
+    if (!states) return answer({ code: grpc.status.NOT_FOUND });
+    const found = states.get(request.getOptions()?.getPartition() ?? "");
     answer(null, new projectionMessages.StateResp().setState(Value.fromJavaScript((found ?? null) as never)));
   };
 
   return { create, update, enable, disable, statistics, state };
 };
 
-const compiled = (query: string): Held["compiled"] => {
+/** Whatever is wrong with a script but its syntax is a fault. */
+const compiled = (query: string): Pick<Held, "query" | "compiled" | "fault"> => {
   try {
-    return compileProjection(query);
+    return { query, compiled: compileProjection(query) };
   } catch (error) {
-    return { fault: String(error) };
+    if ((error as Error).name === "SyntaxError") return { query, compiled: undefined, fault: String(error) };
+    return { query, compiled: { run: () => new Map() }, fault: String(error) };
   }
 };
 
-const statusOf = ({ compiled, enabled }: Held): string => {
-  if ("fault" in compiled) return "Faulted";
-  return enabled ? "Running" : "Stopped";
+const detailsOf = (name: string, one: Held | undefined): StatisticsResp => {
+  const status = one?.fault === undefined ? (one?.enabled ? "Running" : "Stopped") : "Faulted (Enabled)";
+  const details = new projectionMessages.StatisticsResp.Details().setName(name).setStatus(status);
+  if (one?.fault !== undefined) details.setStatereason(one.fault);
+  for (const count of ["Coreprocessingtime", "Version", "Epoch"] as const) details[`set${count}`]("0");
+  details.setEventsprocessedafterrestart("0").setBufferedevents("0");
+  return new projectionMessages.StatisticsResp().setDetails(details);
 };
 
 function* told(log: EventLog) {
