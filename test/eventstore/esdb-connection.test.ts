@@ -13,7 +13,7 @@ import { fixture, inFolder } from "./children.ts";
 const run = promisify(execFile);
 
 /** A certificate for localhost that signs itself. */
-const makeCertificate = async (folder: string) => {
+const makeCertificate = async (folder: string, isExpired = false) => {
   const [key, certificate] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
@@ -30,6 +30,8 @@ const makeCertificate = async (folder: string) => {
     "-out",
     certificate,
   ]);
+  const yesterday = ["-in", certificate, "-signkey", key, "-days", "-1", "-out", certificate];
+  if (isExpired) await run("openssl", ["x509", ...yesterday]);
   return { file: certificate, key: await readFile(key), certificate: await readFile(certificate) };
 };
 
@@ -48,12 +50,29 @@ describe("the connection to EventStoreDB", () => {
       const refused = await thrownBy(() => openEsdbEventStore({ url: urlOf("ops:wr0ng") }));
       expect(refused).to.be.instanceOf(EventStoreUnavailable);
       expect((refused as Error).message).to.contain("refuses the credentials");
-      const distrusted = await thrownBy(() =>
-        openEsdbEventStore({ url: urlOf("ops:s3cret", ""), patienceMs: 0 }),
-      );
-      expect(distrusted).to.be.instanceOf(EventStoreUnavailable);
       await node.close();
     }));
+
+  for (const [problem, words, host, isTrusted] of [
+    ["signed by itself", "self-signed certificate", "localhost", false],
+    ["for another host", "it is for another host", "127.0.0.1", true],
+    ["expired", "certificate has expired", "localhost", true],
+  ] as const) {
+    for (const scheme of ["esdb", "esdb+discover"]) {
+      it(`names a certificate that is ${problem} as the cause, by ${scheme}`, () =>
+        inFolder(async (folder) => {
+          const tls = await makeCertificate(folder, problem === "expired");
+          const node = await startEsdbNode({ tls });
+          const authority = isTrusted ? `&tlsCAFile=${encodeURIComponent(tls.file)}` : "";
+          const options = `tls=true&maxDiscoverAttempts=1&discoveryInterval=1${authority}`;
+          const url = `${scheme}://ops:s3cret@${host}:${node.port}?${options}`;
+          const error = (await thrownBy(() => openEsdbEventStore({ url, patienceMs: 0 }))) as Error;
+          await node.close();
+          expect(error).to.be.instanceOf(EventStoreUnavailable);
+          expect(error.message).to.equal(`the event store's TLS certificate is refused: ${words}`);
+        }));
+    }
+  }
 
   it("is to the leader that one of several nodes, or a name, tells of", async () => {
     const leader = await startEsdbNode();

@@ -344,7 +344,7 @@ describe("EventStoreDB's client in trouble", () => {
     let before: number;
     do {
       before = node.faults.told;
-      for (let looks = 0; looks < 10; looks++) await patient.ping();
+      for (let looks = 0; looks < 10; looks++) await patient.eventAt(0);
     } while (node.faults.told > before);
     expect(before).to.be.below(6_000);
     await batches.return?.();
@@ -358,11 +358,35 @@ describe("EventStoreDB's client in trouble", () => {
     );
     for (let cuts = 0; cuts < 3; cuts++) {
       node.faults.killConnections();
-      await persistently(() => store.ping());
+      await persistently(() => store.eventAt(0));
     }
     await appends;
     const heard = (await persistently(() => told(store, { prefixes: ["s-"] }))).map(({ id }) => id);
     expect(heard.toSorted()).to.deep.equal(ids(facts).toSorted());
+  });
+
+  it("answers no ping while appends hang, though reads are answered", async () => {
+    await store.append("s", [event()], "none");
+    await store.ping();
+    node.faults.freezeAppends();
+    await expectUnavailable(() => store.append("s", [event()], 0));
+    expect(await read(store, "s")).to.have.length(1);
+    await expectUnavailable(() => store.ping());
+    node.faults.thawAppends();
+    await persistently(() => store.ping());
+  });
+
+  it("keeps one event of its pings, which no subscriber without prefixes is told", async () => {
+    const probing = await openEsdbEventStore({ url: node.url });
+    for (let pings = 0; pings < 3; pings++) {
+      node.faults.refuse(14);
+      await expectUnavailable(() => probing.append("s", [event()], "none"));
+      node.faults.accept();
+      await persistently(() => probing.ping());
+    }
+    expect(await read(probing, "health")).to.have.length(1);
+    expect(await told(probing)).to.deep.equal([]);
+    await probing.close();
   });
 
   it("is unavailable while the server is down, and is back with it", () =>

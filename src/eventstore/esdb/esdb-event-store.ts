@@ -1,9 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type EventStore, EventStoreUnavailable } from "../event-store.ts";
+import { uuidv7 } from "../uuid.ts";
 import { waitingRoom } from "../waiting-room.ts";
 import { checkRetention, checkStreamName } from "../what-a-log-keeps.ts";
+import { createAppendProbe, probeStream } from "./append-probe.ts";
 import { openAppender, toAppendable } from "./appender.ts";
-import { CredentialsRefused } from "./failures.ts";
+import { certificateProblem } from "./certificate-check.ts";
+import { CertificateRefused, CredentialsRefused } from "./failures.ts";
 import { keepClient } from "./kept-client.ts";
 import { openLogReader } from "./log-reader.ts";
 import { setRetention } from "./retention.ts";
@@ -59,9 +62,36 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
     return write;
   };
 
-  const ping = async (): Promise<void> => {
+  let isProbeTrimmed = false;
+  const probe = createAppendProbe(async () => {
+    const event = { id: uuidv7(Date.now()), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
+    await finished(appender.append(probeStream, toAppendable([event]).events, "any"));
+    if (isProbeTrimmed) return;
+    await setRetention(appender, reader, probeStream, { maxCount: 1 });
+    isProbeTrimmed = true;
+  });
+
+  /** Answers when the store can be read. */
+  const contact = async (): Promise<void> => {
     mustBeOpen();
-    await reader.head();
+    await diagnosed(reader.head());
+  };
+
+  const ping = async (): Promise<void> => {
+    if (readOnly) return await contact();
+    mustBeOpen();
+    await diagnosed(probe.check());
+  };
+
+  /** Names a refused certificate as the cause. */
+  const diagnosed = async (attempt: Promise<unknown>): Promise<void> => {
+    try {
+      await attempt;
+    } catch (error) {
+      if (!(error instanceof EventStoreUnavailable) || error instanceof CredentialsRefused) throw error;
+      const problem = await certificateProblem(url);
+      throw problem === undefined ? error : new CertificateRefused(problem, { cause: error });
+    }
   };
 
   const close = async (): Promise<void> => {
@@ -77,7 +107,7 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
       mustBeOpen();
       const leave = waiting.enter(events.length, bytes);
       try {
-        return await finished(appender.append(stream, appendable, expected));
+        return await finished(probe.observe(appender.append(stream, appendable, expected)));
       } finally {
         leave();
       }
@@ -107,7 +137,7 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
   };
 
   try {
-    await firstContact(ping, options.patienceMs ?? 10_000);
+    await firstContact(contact, options.patienceMs ?? 10_000);
     return store;
   } catch (error) {
     await store.close();
@@ -118,13 +148,18 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
 const knockEveryMs = 250;
 
 /** Services and their databases are often started together. */
-const firstContact = async (ping: () => Promise<void>, patienceMs: number): Promise<void> => {
+const firstContact = async (contact: () => Promise<void>, patienceMs: number): Promise<void> => {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await ping();
+      return await contact();
     } catch (error) {
-      if (error instanceof CredentialsRefused || performance.now() > end) throw error;
+      if (
+        error instanceof CredentialsRefused ||
+        error instanceof CertificateRefused ||
+        performance.now() > end
+      )
+        throw error;
       await delay(knockEveryMs);
     }
   }

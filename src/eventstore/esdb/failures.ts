@@ -56,6 +56,13 @@ export const isInvalid = (error: unknown): boolean =>
 /** Trying again with the same credentials would not help. */
 export class CredentialsRefused extends EventStoreUnavailable {}
 
+/** The server's TLS certificate is not trusted. */
+export class CertificateRefused extends EventStoreUnavailable {
+  constructor(problem: string, options: ErrorOptions) {
+    super(`the event store's TLS certificate is refused: ${problem}`, options);
+  }
+}
+
 export const isRefusal = (error: unknown): boolean =>
   error instanceof AccessDeniedError ||
   codeOf(error) === code.permissionDenied ||

@@ -1,5 +1,6 @@
 import { type ResolvedEvent, START, streamNameFilter } from "@eventstore/db-client";
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from "../event-store.ts";
+import { probeStream } from "./append-probe.ts";
 import { isTooSlow, unavailable } from "./failures.ts";
 import { openInbox } from "./inbox.ts";
 import type { KeptClient } from "./kept-client.ts";
@@ -147,7 +148,9 @@ export const openSubscriptions = (kept: KeptClient, reader: LogReader) => {
 };
 
 const isWanted = (stream: string, prefixes: readonly string[]): boolean =>
-  prefixes.length === 0 ? !stream.startsWith("$") : prefixes.some((prefix) => stream.startsWith(prefix));
+  prefixes.length === 0
+    ? !stream.startsWith("$") && stream !== probeStream
+    : prefixes.some((prefix) => stream.startsWith(prefix));
 
 /**
  * Whether a filtered subscription may begin there. Servers of 23.10 pass over the first event that matches at or after the
