@@ -89,7 +89,7 @@ describe("user projections", () => {
   it("look at no data of other applications' streams, at which the server would fault", () => {
     const readsAll = "fromAll().partitionBy(function (e) { return e.data && null; }).when({});";
     for (const json of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}']) {
-      const foreign = { id: "1", type: "Foreign", stream: "other-1", revision: 0, json };
+      const foreign = { id: "1", type: "Foreign", stream: "other-1", revision: 0, created: 0, json };
       expect(() => compileProjection(readsAll).run([foreign])).to.throw();
       for (const { query } of all) expect(compileProjection(query).run([foreign]).size).to.equal(0);
     }

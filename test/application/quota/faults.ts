@@ -1,0 +1,36 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { seededRandom } from "../../support/esdb-node/indexing.ts";
+import type { EsdbNode } from "../../support/esdb-node/node.ts";
+
+const unknown = 2;
+
+/** Disturbs the node again and again in a way and at a time that the seed gives, until `stop`. */
+export const disturb = (node: EsdbNode, seed: number): { stop(): Promise<void> } => {
+  const random = seededRandom(seed);
+  const over = new AbortController();
+  const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => {});
+  const kinds: readonly (() => unknown)[] = [
+    node.faults.killConnections,
+    () => node.faults.loseAnswers(1 + Math.floor(random() * 3)),
+    () => node.faults.breakBatchStreams(unknown),
+    async () => {
+      node.faults.freezeAppends();
+      await wait(random() * 1_200);
+      node.faults.thawAppends();
+    },
+  ];
+  const run = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await wait(random() * 1_500);
+      await kinds[Math.floor(random() * kinds.length)]?.();
+    }
+    node.faults.thawAppends();
+  };
+  const running = run();
+  return {
+    stop: async () => {
+      over.abort();
+      await running;
+    },
+  };
+};
