@@ -2,12 +2,13 @@ import type { AskToSpeak } from "./allow-speech.ts";
 import type { AudioElement, MediaSourceConstructor } from "./dom.ts";
 import { VoxledgerError } from "./errors.ts";
 import type { Player } from "./player.ts";
+import { silence } from "./silence.ts";
 import { soundSource } from "./sound-source.ts";
 
 /**
- * Plays through an audio element; one for all sounds, because what a user once allowed an element stays allowed. When
- * the browser refuses to sound before the user did something, the user is asked, and then the sound begins. A sound that
- * is still coming is heard from its beginning while it comes, where the browser can do that.
+ * Plays through an audio element; one for all sounds, because an element that has once played in a user's gesture may
+ * play again at any time. If the browser refuses to play, the user is asked, and then the sound begins. A sound that is
+ * still coming is heard from its beginning while it comes, where the browser can do that.
  */
 export const audioElementPlayer = ({
   audio,
@@ -22,7 +23,22 @@ export const audioElementPlayer = ({
 }): Player => {
   let playing: { begin(): void } | undefined;
   let paused = false;
-  let asking = false;
+  let isUnlocked = false;
+
+  /** Plays silence in the current call stack, which is the user's gesture if there is one. */
+  const unlock = (): void => {
+    if (isUnlocked) return;
+    const url = URL.createObjectURL(silence());
+    audio.src = url;
+    audio
+      .play()
+      .then(() => {
+        isUnlocked = true;
+        if (audio.src === url) audio.pause(); // before its end, which listeners of the page would hear of
+      })
+      .catch(() => {}) // no gesture, or replaced by a sound already
+      .finally(() => URL.revokeObjectURL(url));
+  };
 
   return {
     play: async (delivery, { prosody, signal, onStart }) => {
@@ -36,19 +52,26 @@ export const audioElementPlayer = ({
         // The element forgets its rate with every new source.
         audio.playbackRate = prosody.playbackRate;
         audio.volume = prosody.volume;
+        let asking = false;
         await new Promise<void>((resolve, reject) => {
           const begin = (): void => void beginning().catch(reject);
           const beginning = async (): Promise<void> => {
             if (asking || (await plays(audio))) return;
             asking = true;
-            await askToSpeak(signal);
+            await askToSpeak(signal).catch((cause) => {
+              throw notAllowed(cause);
+            });
             asking = false;
             if (signal.aborted) return;
             onAllowed();
             if (!paused && !(await plays(audio))) throw notAllowed();
           };
+          const started = (): void => {
+            isUnlocked = true;
+            onStart();
+          };
           const options = { once: true, signal: over.signal };
-          audio.addEventListener("playing", onStart, options);
+          audio.addEventListener("playing", started, options);
           audio.addEventListener("ended", resolve, options);
           audio.addEventListener("error", () => reject(unplayable(audio.error?.message)), options);
           signal.addEventListener("abort", () => resolve(), options);
@@ -72,6 +95,7 @@ export const audioElementPlayer = ({
       paused = false;
       playing?.begin();
     },
+    unlock,
   };
 };
 
@@ -92,8 +116,8 @@ const plays = async (audio: AudioElement): Promise<boolean> => {
 const asPlaybackError = (error: unknown): VoxledgerError =>
   error instanceof VoxledgerError ? error : unplayable((error as Error).message, error);
 
-const notAllowed = (): VoxledgerError =>
-  new VoxledgerError("The browser does not let the page sound.", { code: "NOT_ALLOWED" });
+const notAllowed = (cause?: unknown): VoxledgerError =>
+  new VoxledgerError("The browser does not let the page sound.", { code: "NOT_ALLOWED", cause });
 
 const unplayable = (message = "unknown reason", cause?: unknown): VoxledgerError =>
   new VoxledgerError(`The audio could not be played: ${message}`, { code: "PLAYBACK_FAILED", cause });

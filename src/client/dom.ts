@@ -75,7 +75,8 @@ export interface Socket {
   binaryType: string;
   send(text: string): void;
   close(): void;
-  addEventListener(kind: "open" | "close", listener: () => void): void;
+  addEventListener(kind: "open", listener: () => void): void;
+  addEventListener(kind: "close", listener: (event: { readonly reason: string }) => void): void;
   addEventListener(kind: "message", listener: (event: { readonly data: unknown }) => void): void;
 }
 

@@ -10,15 +10,25 @@ export interface Call {
   readonly body?: unknown;
   /** The kind of answer that is asked for, where there are several. */
   readonly accept?: string;
+  /** Set where the browser's HTTP cache must not answer. */
+  readonly cache?: "no-store";
+}
+
+/** What a request carries to show who asks. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** The bearer token among the headers. */
+  readonly token?: string;
 }
 
 /** Makes something of an answer. What it goes on reading after it has returned is read `within` the same limit. */
 export type Read<T> = (response: Response, within: Within) => Promise<T>;
 
-/** Makes one attempt: headers in, what `read` makes of the answer out. @throws {VoxledgerError} */
+/** Sends a request once and returns what `read` makes of the answer. @throws {VoxledgerError} */
 export type Exchange = <T>(
   call: Call,
-  headers: Readonly<Record<string, string>>,
+  credentials: Credentials,
   read: Read<T>,
   signal: AbortSignal,
 ) => Promise<T>;
@@ -36,11 +46,11 @@ export const createExchange =
     /** Told of each answer's status: never of what was asked for. */
     note: (line: string) => void;
   }): Exchange =>
-  (call, headers, read, leaving) => {
+  (call, { headers, query }, read, leaving) => {
     const { signal, within } = createTimeLimit(timeout, leaving);
-    const { method = "GET", path, body, accept } = call;
+    const { method = "GET", path, body, accept, cache } = call;
     return within(async () => {
-      const response = await fetch(addressOf(baseUrl, call), {
+      const response = await fetch(addressOf(baseUrl, { ...call, query: { ...call.query, ...query } }), {
         method,
         headers: {
           ...headers,
@@ -48,6 +58,7 @@ export const createExchange =
           ...(body !== undefined && { "Content-Type": "application/json" }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(cache && { cache }),
         credentials: "omit",
         // A page of the service's own origin sends no Origin with a GET: the referrer then tells it, and no more.
         referrerPolicy: "origin",

@@ -9,13 +9,18 @@ export interface Playback {
   onStart(): void;
 }
 
-/** What makes audio heard; one sound at a time. */
+/** Makes audio heard, one sound at a time. */
 export interface Player {
   /** Resolves when the sound was played to its end, or its signal was raised. @throws {VoxledgerError} */
   play(delivery: Delivery, playback: Playback): Promise<void>;
   /** Halts what is played, and nothing when nothing is. */
   pause(): void;
   resume(): void;
+  /**
+   * Called in the call stack of every `speak`, before anything is awaited: some browsers let only what begins to play in
+   * a user's gesture play by itself later.
+   */
+  unlock?(): void;
 }
 
 /** A sound for a function to play. */

@@ -1,35 +1,35 @@
-import { VoxledgerError } from "./errors.ts";
 import type { Call, Exchange, Read } from "./exchange.ts";
 import { type Patience, retrying } from "./retry.ts";
-import { bearerIn, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 
-/** Makes an authenticated request, and again where that helps. @throws {VoxledgerError} */
+/**
+ * Makes an authenticated request, and repeats it where that helps; a token is replaced at most once.
+ * @throws {VoxledgerError}
+ */
 export type Request = <T>(call: Call, read: Read<T>, signal: AbortSignal) => Promise<T>;
 
-export const createRequest = ({
-  exchange,
-  session,
-  patience,
-}: {
-  exchange: Exchange;
-  session: Session;
-  patience: Patience;
-}): Request => {
-  const attempt: Request = async (call, read, signal) => {
-    const reading: typeof read = (response, within) => {
-      session.adoptRenewed(response.headers);
-      return read(response, within);
+export const createRequest =
+  ({ exchange, session, patience }: { exchange: Exchange; session: Session; patience: Patience }): Request =>
+  (call, read, signal) => {
+    let hasReplacedToken = false;
+
+    const attempt = async (): ReturnType<typeof read> => {
+      const credentials = await session.credentials(call);
+      const reading: typeof read = (response, within) => {
+        session.adoptRenewed(response.headers);
+        return read(response, within);
+      };
+      try {
+        return await exchange(call, credentials, reading, signal);
+      } catch (error) {
+        if (hasReplacedToken) throw error;
+        hasReplacedToken = await session.replaceAfter(error, credentials.token);
+        if (!hasReplacedToken) throw error;
+        return await attempt();
+      }
     };
-    const headers = await session.headers();
-    try {
-      return await exchange(call, headers, reading, signal);
-    } catch (error) {
-      const refused = error instanceof VoxledgerError && error.status === 401;
-      if (!refused || !(await session.replace(bearerIn(headers)))) throw error;
-      return await exchange(call, await session.headers(), reading, signal);
-    }
+
+    return retrying(attempt, patience, signal);
   };
-  return (call, read, signal) => retrying(() => attempt(call, read, signal), patience, signal);
-};
 
 export const readJson = async <T>(response: Response): Promise<T> => (await response.json()) as T;

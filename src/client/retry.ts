@@ -43,5 +43,9 @@ const waitAfter = (error: unknown, retries: number, random: () => number): numbe
   const passes = status === undefined ? (retryable ?? code === "NETWORK") : passing.has(status);
   if (!passes) return undefined;
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  return random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** retries);
+  return backoffMs(retries, random);
 };
+
+/** Exponential, with full jitter. */
+export const backoffMs = (retries: number, random: () => number): number =>
+  random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** retries);

@@ -40,7 +40,7 @@ export interface Service {
 
 const synthesisPath = "v2/text/synthesize";
 
-/** Proxies refuse addresses of 8 KiB; longer ones are sent as a body instead. */
+/** Proxies refuse addresses of 8 KiB, the key included; longer requests are sent as a body instead. */
 const longestAddress = 6_000;
 
 export const createService = ({
@@ -54,7 +54,7 @@ export const createService = ({
 }): Service => ({
   config: async (signal) => {
     const { auth, ...config } = await request(
-      { path: "v2/config" },
+      { path: "v2/config", cache: "no-store" }, // a kept answer would carry a dead token
       readJson<WebsiteConfig & { auth?: AuthToken }>,
       signal,
     );

@@ -1,4 +1,5 @@
-import type { Exchange } from "./exchange.ts";
+import { VoxledgerError } from "./errors.ts";
+import type { Call, Credentials, Exchange } from "./exchange.ts";
 
 /** A bearer token; `exp` in unix seconds. */
 export interface AuthToken {
@@ -6,25 +7,42 @@ export interface AuthToken {
   readonly exp: number;
 }
 
-/** What proves who asks: the secret where there is one, or else a token, or else the key with the page's origin. */
+/** Proves who asks: by the secret where there is one, or else by the key with the page's origin, or by a token. */
 export interface Session {
-  /** The headers of the next request; a token that is about to expire is refreshed first. */
-  headers(): Promise<Record<string, string>>;
   /**
-   * The query of a socket's address, which cannot be given headers: a token, or else the key with the page's origin, and
-   * never the secret.
-   * @throws {VoxledgerError} where the secret should be good for a token and is not
+   * The credentials of a request. Without a secret, a request that has no body carries the key in its address and no
+   * header of its own: browsers send it without a preflight, and caches know its address again. One that has a body
+   * needs a preflight anyway, and carries the token.
    */
-  query(): Promise<{ readonly token: string } | { readonly key: string }>;
+  credentials(call: Call): Promise<Credentials>;
+  /**
+   * The query of a WebSocket's address, since a page cannot set its headers: a token, or else the key with the page's
+   * origin. Never the secret: it is traded for a token first.
+   * @throws {VoxledgerError} if that is refused
+   */
+  socketQuery(): Promise<{ readonly token: string } | { readonly key: string }>;
+  /** Keeps the token from now on. The latest that is received counts, whenever it expires. */
   adopt(token: AuthToken | undefined): void;
-  /** Takes the token that an answer renews, whatever prefix the operator gave its headers. */
+  /** Adopts the token that an answer renews, whatever prefix the operator gave its headers. */
   adoptRenewed(headers: Headers): void;
-  /** Gets another token in place of one that was refused; false when there is none to replace. */
-  replace(refused: string | undefined): Promise<boolean>;
+  /**
+   * Gets another token if the error may be due to that one: a 401, or a 429 if the token has expired. False if not.
+   * @throws {VoxledgerError} if no other token is given
+   */
+  replaceAfter(error: unknown, token: string | undefined): Promise<boolean>;
+  /** Gets a token by the secret, or by the key and the page's origin. @throws {VoxledgerError} */
+  refresh(): Promise<void>;
 }
 
-/** So long before it expires a token is refreshed. */
+/** How long before its end a token is replaced: at most this, and at most a quarter of its life. */
 const marginMs = 30_000;
+
+interface HeldToken {
+  readonly token: string;
+  /** By the clock of this machine, which may be wrong: only what has passed since is used. */
+  readonly receivedAt: number;
+  readonly lifetimeMs: number;
+}
 
 export const createSession = ({
   apiKey,
@@ -37,23 +55,24 @@ export const createSession = ({
   exchange: Exchange;
   now: () => number;
 }): Session => {
-  const byKey = { "X-API-Key": apiKey, ...(apiSecret !== undefined && { "X-API-Secret": apiSecret }) };
-  let current: (AuthToken & { readonly refreshAt: number }) | undefined;
+  const byKey: Credentials =
+    apiSecret === undefined
+      ? { headers: {}, query: { key: apiKey } }
+      : { headers: { "X-API-Key": apiKey, "X-API-Secret": apiSecret }, query: {} };
+  let current: HeldToken | undefined;
   let refreshing: Promise<void> | undefined;
 
   const adopt = (token: AuthToken | undefined): void => {
     if (!token) return;
-    // A browser may tell an answer from its cache again, with the token of that time.
-    if (current && token.exp < current.exp) return;
-    const refreshAt = token.exp * 1_000 - marginMs;
-    // A token that is over when it comes was dated by another clock: then only a refusal can tell.
-    current = { ...token, refreshAt: refreshAt > now() ? refreshAt : Number.POSITIVE_INFINITY };
+    const receivedAt = now();
+    const issuedAt = issuedAtOf(token.token) ?? receivedAt / 1_000;
+    current = { token: token.token, receivedAt, lifetimeMs: (token.exp - issuedAt) * 1_000 };
   };
 
-  /** One at a time, for all requests that wait for it, and so for none of them to cancel. */
+  /** One at a time, shared by all requests that wait for it, so that none of them may cancel it. */
   const refresh = (): Promise<void> => {
-    const whole = new AbortController().signal;
-    refreshing ??= exchange({ method: "POST", path: "v2/auth/refresh" }, byKey, tokenOf, whole)
+    const uncancelled = new AbortController().signal;
+    refreshing ??= exchange({ method: "POST", path: "v2/auth/refresh" }, byKey, tokenOf, uncancelled)
       .then(adopt)
       .finally(() => {
         refreshing = undefined;
@@ -61,38 +80,63 @@ export const createSession = ({
     return refreshing;
   };
 
-  const refreshWhenDue = async (): Promise<void> => {
-    if (!current || now() < current.refreshAt) return;
-    await refresh().catch(() => {
-      current = undefined; // the key is proof enough
-    });
+  const endsWithin = ({ receivedAt, lifetimeMs }: HeldToken, ms: number): boolean => {
+    const age = now() - receivedAt;
+    return age < 0 || age >= lifetimeMs - ms; // a clock that was set back tells nothing
+  };
+
+  /** The token, refreshed if it is about to expire; undefined where the key has to do. */
+  const validToken = async (): Promise<string | undefined> => {
+    if (current && endsWithin(current, Math.min(marginMs, current.lifetimeMs / 4))) {
+      await refresh().catch(() => {
+        current = undefined;
+      });
+    }
+    return current?.token;
   };
 
   return {
     adopt,
-    headers: async () => {
-      if (apiSecret !== undefined) return { ...byKey };
-      await refreshWhenDue();
-      return current ? { Authorization: `Bearer ${current.token}` } : { ...byKey };
-    },
-    query: async () => {
-      await refreshWhenDue();
-      if (!current && apiSecret !== undefined) await refresh();
-      return current ? { token: current.token } : { key: apiKey };
-    },
+    refresh,
     adoptRenewed: (answer) => adopt(renewedIn(answer)),
-    replace: async (refused) => {
-      if (refused === undefined) return false;
-      // Another request may have replaced it while this one was on its way.
-      if (current?.token === refused) await refresh();
-      return true;
+    credentials: async ({ body }) => {
+      if (apiSecret !== undefined || body === undefined) return byKey;
+      const token = await validToken();
+      if (token !== undefined) return { headers: { Authorization: `Bearer ${token}` }, query: {}, token };
+      return byKey;
+    },
+    socketQuery: async () => {
+      const token = await validToken();
+      if (token !== undefined) return { token };
+      if (apiSecret === undefined) return { key: apiKey };
+      await refresh();
+      return { token: current?.token ?? "" };
+    },
+    replaceAfter: async (error, token) => {
+      if (token === undefined || !(error instanceof VoxledgerError)) return false;
+      const isHeld = current?.token === token;
+      const hasExpired = isHeld && current !== undefined && endsWithin(current, 0);
+      const mayBeDue = isUnauthorized(error) || (error.status === 429 && hasExpired);
+      if (mayBeDue && isHeld) await refresh(); // otherwise another request has replaced it already
+      return mayBeDue;
     },
   };
 };
 
-/** The token that the headers of a request carried. */
-export const bearerIn = ({ Authorization }: Readonly<Record<string, string>>): string | undefined =>
-  Authorization?.replace(/^Bearer /, "");
+/** Over a WebSocket there is no status. */
+const isUnauthorized = ({ status, code }: VoxledgerError): boolean =>
+  status === 401 || (status === undefined && code === "UNAUTHORIZED");
+
+/** When the token was issued, by the service's clock, in unix seconds; undefined for one that is not a JWT. */
+const issuedAtOf = (token: string): number | undefined => {
+  try {
+    const payload = token.split(".")[1] ?? "";
+    const { iat } = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+    return Number.isFinite(iat) ? iat : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 const tokenOf = async (response: Response): Promise<AuthToken> => (await response.json()) as AuthToken;
 

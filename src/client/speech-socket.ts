@@ -1,8 +1,8 @@
 import type { SocketConstructor } from "./dom.ts";
-import type { VoxledgerError } from "./errors.ts";
+import { VoxledgerError } from "./errors.ts";
 import type { OpenedSound } from "./one-ahead.ts";
 import { type ClientMessage, randomId, readMessage } from "./socket-messages.ts";
-import { createSocketSound, refused, type SocketSound } from "./socket-sound.ts";
+import { createSocketSound, type SocketSound } from "./socket-sound.ts";
 import { aborted, unreachable } from "./time-limit.ts";
 import type { SynthesisQuery } from "./transport.ts";
 
@@ -14,6 +14,21 @@ export interface SpeechSocket {
   close(): void;
 }
 
+/** The WebSocket never opened. Browsers keep the reason, which may be any refusal in HTTP, from the page. */
+export class NotConnected extends VoxledgerError {
+  constructor() {
+    super(
+      "The WebSocket could not be opened: the service or a proxy refuses it, or the key has too many sockets open.",
+      { code: "NETWORK" },
+    );
+  }
+}
+
+const disconnected = (reason: string): VoxledgerError =>
+  reason === ""
+    ? unreachable()
+    : new VoxledgerError(`The service closed the connection: ${reason}`, { code: "NETWORK" });
+
 const connecting = 0;
 const open = 1;
 
@@ -23,26 +38,37 @@ export const openSpeechSocket = ({
   url,
   timeout,
   idleMs,
+  onServed,
   onClosed,
 }: {
   WebSocket: SocketConstructor;
   url: string;
   /** Milliseconds that the service may be silent while a sound is awaited. */
   timeout: number;
-  /** So long after the last sound the connection is ended. */
+  /** Milliseconds after the last sound at which the connection is closed. */
   idleMs: number;
-  /** Nothing more can be asked of it. */
-  onClosed: () => void;
+  /** Called with every message: a socket that only opens has not proved anything yet. */
+  onServed: () => void;
+  /** Called once, when nothing more can be asked of it; with an error if it never served anything. */
+  onClosed: (failure?: VoxledgerError) => void;
 }): SpeechSocket => {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
   const sounds = new Map<string, SocketSound>();
   const unsent = new Map<string, ClientMessage>();
   let idle: ReturnType<typeof setTimeout> | undefined;
-  let reason: VoxledgerError | undefined;
+  let hasOpened = false;
+  let hasServed = false;
+  let isClosed = false;
 
+  const leave = (failure?: VoxledgerError): void => {
+    if (isClosed) return;
+    isClosed = true;
+    clearTimeout(idle);
+    onClosed(failure);
+  };
   const close = (): void => {
-    onClosed();
+    leave();
     socket.close();
   };
   const send = (message: ClientMessage): void => {
@@ -51,22 +77,24 @@ export const openSpeechSocket = ({
   };
   const forget = (id: string): void => {
     sounds.delete(id);
-    if (sounds.size === 0) idle = setTimeout(close, idleMs);
+    if (sounds.size === 0 && !isClosed) idle = setTimeout(close, idleMs);
   };
 
   socket.addEventListener("open", () => {
+    hasOpened = true;
     for (const message of unsent.values()) send(message);
     unsent.clear();
   });
   socket.addEventListener("message", ({ data }) => {
     const message = readMessage(data);
+    hasServed = true;
+    onServed();
     if (message?.id !== undefined) sounds.get(message.id)?.take(message);
-    else if (message) reason = refused(message); // the close that it is the reason for comes next
   });
-  socket.addEventListener("close", () => {
-    onClosed();
-    for (const sound of sounds.values()) sound.fail(reason ?? unreachable());
-    clearTimeout(idle);
+  socket.addEventListener("close", ({ reason }) => {
+    const failure = hasOpened ? disconnected(reason) : new NotConnected();
+    leave(hasServed ? undefined : failure);
+    for (const sound of sounds.values()) sound.fail(failure);
   });
 
   return {
@@ -77,15 +105,15 @@ export const openSpeechSocket = ({
       const sound = createSocketSound({
         timeout,
         onOver: (how) => {
-          signal.removeEventListener("abort", leave);
+          signal.removeEventListener("abort", cancel);
           forget(id);
           if (how === "overdue") close(); // a connection that died silently never tells so
           if (how === "left" && !unsent.delete(id)) send({ type: "cancel", id });
         },
       });
-      const leave = (): void => sound.fail(aborted(signal.reason));
+      const cancel = (): void => sound.fail(aborted(signal.reason));
       sounds.set(id, sound);
-      signal.addEventListener("abort", leave);
+      signal.addEventListener("abort", cancel);
       send({ type: "synthesize", id, request });
       return await sound.opened;
     },

@@ -15,7 +15,7 @@ const longestPart = 280;
  */
 export const textParts = (text: string, lang?: string, longest = longestPart): TextPart[] => {
   const locale = usableLocale(lang);
-  const pieces = text.startsWith("<speak") ? [text] : pack(text, { locale, longest });
+  const pieces = isSsml(text) ? [text] : pack(text, { locale, longest });
   const parts: TextPart[] = [];
   let at = 0;
   for (const piece of pieces) {
@@ -26,6 +26,12 @@ export const textParts = (text: string, lang?: string, longest = longestPart): T
   }
   return parts;
 };
+
+/** The service's own rule: blanks, a byte order mark, a prolog and comments may precede `<speak`. */
+const ssml = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
+
+/** Whether the service takes the text for SSML. */
+export const isSsml = (text: string): boolean => ssml.test(text);
 
 interface Cut {
   readonly locale: string | undefined;

@@ -58,6 +58,7 @@ export class Voxledger {
   readonly #exchange: Exchange;
   readonly #service: Service;
   readonly #website: AskedOnce<WebsiteConfig>;
+  readonly #player: Player;
   readonly #stage: Stage;
   readonly #closed = new AbortController();
   readonly #told = new WeakSet<VoxledgerError>();
@@ -79,6 +80,7 @@ export class Voxledger {
     const { baseUrl } = configuration;
     const closed = this.#closed.signal;
 
+    this.#player = playerOf(environment, () => this.#events.emit("OnAllowSpeechClicked", {}));
     this.#environment = environment;
     this.#exchange = exchange;
     this.#events = createEvents(now);
@@ -89,6 +91,7 @@ export class Voxledger {
       service: this.#service,
       session,
       patience,
+      now,
       closed,
       WebSocket: environment.WebSocket,
     };
@@ -128,7 +131,7 @@ export class Voxledger {
     const call = { method: "POST", path: "v2/auth/verify-origin" } as const;
     return this.#exchange(
       call,
-      { Authorization: `Bearer ${token}` },
+      { headers: { Authorization: `Bearer ${token}` }, query: {} },
       readJson<OriginProof>,
       this.#closed.signal,
     );
@@ -147,11 +150,13 @@ export class Voxledger {
   }
 
   /**
-   * Speaks the text, instead of what is being spoken. Resolves when it is over; whoever listens to `OnError` or `onerror`
-   * need not look at the promise. In Node a player has to be given to the constructor.
+   * Speaks the text, instead of what is being spoken. Resolves when it is over; callers that listen to `OnError` or
+   * `onerror` need not handle the promise. In Node a player has to be given to the constructor. A first call in a user's
+   * gesture (a click) is what lets browsers play its sound, and all later ones.
    */
   speak(text: string, params: SpeakParams = {}): Promise<Spoken> {
     this.cancel();
+    this.#player.unlock?.();
     this.#speech = beginSpeech(text, params, this.#stage);
     return this.#speech.over;
   }
@@ -205,7 +210,7 @@ export class Voxledger {
       websiteVoice: async () => (await this.#website.get()).voice,
       catalog: askedOnce(() => this.voices()).get,
       transport,
-      player: playerOf(this.#environment, () => this.#events.emit("OnAllowSpeechClicked", {})),
+      player: this.#player,
       nativeSpeech: this.#environment.nativeSpeech,
       events: this.#events,
     });

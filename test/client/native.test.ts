@@ -78,8 +78,8 @@ describe("speech by the browser's own voices", () => {
   beforeEach(async () => {
     played = 0;
     server = await answering(({ url }) => {
-      if (url === "/v2/config") return config;
-      if (url === "/v2/voices") return catalog;
+      if (url?.startsWith("/v2/config")) return config;
+      if (url?.startsWith("/v2/voices")) return catalog;
       return { headers: { "Content-Type": "audio/mpeg" }, body: "sound" };
     });
   });
@@ -199,7 +199,9 @@ describe("speech by the browser's own voices", () => {
     await server.close();
     server = await answering((request) => {
       request.on("data", (chunk) => bodies.push(String(chunk)));
-      return request.url === "/v2/config" ? config : { body: { count: 0, voices: [], systemVoices: [] } };
+      return request.url?.startsWith("/v2/config")
+        ? config
+        : { body: { count: 0, voices: [], systemVoices: [] } };
     });
     const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     client = new Voxledger(

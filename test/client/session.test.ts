@@ -1,17 +1,31 @@
 import { expect } from "chai";
-import { createSession } from "../../src/client/session.ts";
+import type { NativeSpeech } from "../../src/client/native-narrator.ts";
 import { type SpeechEvent, Voxledger } from "../../src/client/voxledger.ts";
 import { rejection } from "../rejection.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { answering, config } from "./answering.ts";
+import { type AnsweringServer, answering, config, type MadeUp, refused } from "./answering.ts";
 
 const origin = "https://page.example";
+
+/** A browser with a voice to report. */
+const nativeSpeech: NativeSpeech = {
+  synthesis: {
+    getVoices: () => [
+      { name: "Daniel", lang: "en-GB", voiceURI: "Daniel", localService: true, default: false },
+    ],
+    ...{ speak: () => {}, cancel: () => {}, pause: () => {}, resume: () => {}, addEventListener: () => {} },
+  },
+  utterance: () => {
+    throw new Error("nothing is to be spoken");
+  },
+};
 
 /** What a request proved itself by. */
 interface Asked {
   readonly path: string;
   readonly by: string;
+  readonly cache: RequestInit["cache"];
 }
 
 describe("the client library's session", () => {
@@ -47,43 +61,41 @@ describe("the client library's session", () => {
       const headers = new Headers(init?.headers);
       change(headers);
       headers.set("Origin", page);
-      const by = [...headers.keys()].filter((name) => /^(authorization|x-api-)/.test(name)).join("+");
-      asked.push({ path: new URL(String(input)).pathname, by });
+      const { pathname, searchParams } = new URL(String(input));
+      const shown = [...headers.keys()].filter((name) => /^(authorization|x-api-)/.test(name));
+      if (searchParams.has("key")) shown.push("key");
+      asked.push({ path: pathname, by: shown.join("+"), cache: init?.cache });
       return fetch(input, { ...init, headers });
     };
   const connect = (options: object = {}, given: { fetch: typeof fetch } = { fetch: fromPage(origin) }) => {
     const client = new Voxledger(
       { apiKey: website.apiKey, baseUrl: service.url, retryAttempts: 0, ...options },
-      { ...given, now: () => now },
+      { ...given, now: () => now, nativeSpeech, navigator: { userAgent: "Mozilla/5.0 Firefox/140.0" } },
     );
     clients.push(client);
     return client;
   };
 
-  it("shows the key and the origin once, and the token that it was given from then on", async () => {
+  /** A request with a body, which carries the token. */
+  const report = (client: Voxledger): Promise<unknown> => client.reportVoices();
+  const paths = (): string[] => asked.map(({ path, by }) => `${path} by ${by}`);
+
+  it("sends requests without a body with the key in their address, and others with the token", async () => {
     const client = connect();
     const { voice } = await client.config();
     expect(voice.name).to.equal("UK English Female");
     await client.voicesByLanguage("en-GB");
-    await client.voice("UK English Female");
-    expect(asked).to.deep.equal([
-      { path: "/v2/config", by: "x-api-key" },
-      { path: "/v2/voices/by-language/en-GB", by: "authorization" },
-      { path: "/v2/voices/UK%20English%20Female", by: "authorization" },
+    await report(client);
+    expect(paths()).to.deep.equal([
+      "/v2/config by key",
+      "/v2/voices/by-language/en-GB by key",
+      "/v2/voices/report by authorization",
     ]);
   });
 
-  it("does not go back to an older token that a cached answer tells again", async () => {
-    const session = createSession({
-      apiKey: "k",
-      apiSecret: undefined,
-      exchange: () => Promise.reject(new Error("nothing is to be asked")),
-      now: () => now,
-    });
-    const inSeconds = (seconds: number) => Math.floor(now / 1_000) + seconds;
-    session.adopt({ token: "newer", exp: inSeconds(900) });
-    session.adopt({ token: "older", exp: inSeconds(600) });
-    expect(await session.headers()).to.deep.equal({ Authorization: "Bearer newer" });
+  it("does not let the browser's cache answer for the configuration, whose token would be dead", async () => {
+    await connect().config();
+    expect(asked[0]).to.include({ path: "/v2/config", cache: "no-store" });
   });
 
   it("keeps the token to itself", async () => {
@@ -94,13 +106,41 @@ describe("the client library's session", () => {
     const client = connect();
     await client.config();
     now += 880_000;
-    await Promise.all([client.voice("UK English Female"), client.voice("UK English Male")]);
-    expect(asked.slice(1)).to.deep.equal([
-      { path: "/v2/auth/refresh", by: "x-api-key" },
-      { path: "/v2/voices/UK%20English%20Female", by: "authorization" },
-      { path: "/v2/voices/UK%20English%20Male", by: "authorization" },
+    await Promise.all([report(client), report(client)]);
+    expect(paths().slice(1)).to.deep.equal([
+      "/v2/auth/refresh by key",
+      "/v2/voices/report by authorization",
+      "/v2/voices/report by authorization",
     ]);
   });
+
+  it("refreshes the token when the clock was set back, for its age is unknown then", async () => {
+    const client = connect();
+    await client.config();
+    now -= 60_000;
+    await report(client);
+    expect(paths()[1]).to.equal("/v2/auth/refresh by key");
+  });
+
+  for (const [clock, ms] of [
+    ["a day ahead", 86_400_000],
+    ["a day behind", -86_400_000],
+  ] as const) {
+    it(`knows how long a token is good for where the clock is ${clock}`, async () => {
+      now += ms;
+      const client = connect();
+      await client.config();
+      await report(client);
+      now += 880_000;
+      await report(client);
+      expect(paths()).to.deep.equal([
+        "/v2/config by key",
+        "/v2/voices/report by authorization",
+        "/v2/auth/refresh by key",
+        "/v2/voices/report by authorization",
+      ]);
+    });
+  }
 
   it("gets another token, and asks again, when one is refused", async () => {
     let spoil = false;
@@ -112,51 +152,104 @@ describe("the client library's session", () => {
     const client = connect({}, { fetch: spoiling });
     await client.config();
     spoil = true;
-    expect((await client.voice("UK English Female")).voice.name).to.equal("UK English Female");
+    await report(client);
     expect(asked.map(({ path }) => path)).to.deep.equal([
       "/v2/config",
-      "/v2/voices/UK%20English%20Female",
+      "/v2/voices/report",
       "/v2/auth/refresh",
-      "/v2/voices/UK%20English%20Female",
+      "/v2/voices/report",
     ]);
   });
 
-  it("asks only once again: what is refused twice is refused", async () => {
+  it("replaces the token of a request once: what is refused twice is refused", async () => {
     const spoiling = fromPage(origin, (headers) => {
       if (headers.has("Authorization")) headers.set("Authorization", "Bearer of-nothing");
     });
     const client = connect({}, { fetch: spoiling });
     await client.config();
-    expect(await rejection(client.voice("UK English Female"))).to.include({
-      status: 401,
-      code: "UNAUTHORIZED",
-    });
+    expect(await rejection(report(client))).to.include({ status: 401, code: "UNAUTHORIZED" });
     expect(asked).to.have.length(4);
   });
 
-  it("does without refreshing where the token was dated by a clock far behind its own", async () => {
-    now += 86_400_000;
-    const client = connect();
-    await client.config();
-    await client.voice("UK English Female");
-    expect(asked.map(({ by }) => by)).to.deep.equal(["x-api-key", "authorization"]);
-  });
+  describe("with a service made up", () => {
+    let server: AnsweringServer;
+    let tokens: (string | undefined)[];
+    let answers: MadeUp[];
+    let issued: number;
+    let lifetimes: number[];
+    let whenAsked: () => void;
 
-  it("takes the renewed token from any answer, whatever prefix its headers have", async () => {
-    const tokens: (string | undefined)[] = [];
-    const exp = String(Math.floor(now / 1_000) + 900);
-    const server = await answering(({ headers, url }) => {
-      tokens.push(headers.authorization);
-      if (url === "/v2/config")
-        return { body: { ...(config.body as object), auth: { token: "first", exp: Number(exp) } } };
-      return { headers: { "X-Acme-Tts-Auth-Renewed": "second", "X-Acme-Tts-Auth-Renewed-Exp": exp } };
+    /** A token as the service signs it, but for the signature. */
+    const token = () => {
+      const iat = Math.floor(now / 1_000);
+      const exp = iat + (lifetimes.shift() ?? 900);
+      issued += 1;
+      return { token: `h.${Buffer.from(JSON.stringify({ iat, exp, issued })).toString("base64url")}.s`, exp };
+    };
+    const numberOf = (bearer: string | undefined): number | undefined =>
+      bearer && JSON.parse(Buffer.from(bearer.split(".")[1] ?? "", "base64url").toString()).issued;
+
+    beforeEach(async () => {
+      tokens = [];
+      answers = [];
+      issued = 0;
+      lifetimes = [];
+      whenAsked = () => {};
+      server = await answering(({ headers, url = "" }) => {
+        if (url.startsWith("/v2/config")) return { body: { ...(config.body as object), auth: token() } };
+        if (url.startsWith("/v2/auth/refresh")) return { body: token() };
+        tokens.push(headers.authorization);
+        whenAsked();
+        return answers.shift() ?? {};
+      });
     });
-    const client = connect({ baseUrl: server.url });
-    await client.config();
-    await client.voice("A");
-    await client.voice("B");
-    await server.close();
-    expect(tokens).to.deep.equal([undefined, "Bearer first", "Bearer second"]);
+    afterEach(() => server.close());
+
+    const made = (options: object = {}) => connect({ baseUrl: server.url, ...options });
+
+    it("takes the renewed token from any answer, whatever prefix its headers have", async () => {
+      const renewed = { ...token() };
+      const headers = {
+        "X-Acme-Tts-Auth-Renewed": renewed.token,
+        "X-Acme-Tts-Auth-Renewed-Exp": String(renewed.exp),
+      };
+      answers = [{ headers }, {}];
+      const client = made();
+      await client.config();
+      await report(client);
+      await report(client);
+      expect(tokens.map(numberOf)).to.deep.equal([2, 1]);
+    });
+
+    it("uses the token that it received last, though it expires sooner", async () => {
+      lifetimes = [900, 60];
+      answers = [refused(401, "UNAUTHORIZED"), {}, {}];
+      const client = made();
+      await client.config();
+      await report(client);
+      await report(client);
+      expect(tokens.map(numberOf)).to.deep.equal([1, 2, 2]);
+    });
+
+    it("gets another token after a 429 if the token has expired meanwhile", async () => {
+      const client = made();
+      await client.config();
+      answers = [refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" }), {}];
+      whenAsked = () => {
+        now += 901_000;
+        whenAsked = () => {};
+      };
+      await report(client);
+      expect(tokens.map(numberOf)).to.deep.equal([1, 2]);
+    });
+
+    it("takes a 429 for what it is while the token is good", async () => {
+      answers = [refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" })];
+      const client = made();
+      await client.config();
+      expect(await rejection(report(client))).to.include({ status: 429, retryAfterSeconds: 60 });
+      expect(issued).to.equal(1);
+    });
   });
 
   it("shows the secret where there is one, and no token", async () => {
@@ -165,7 +258,7 @@ describe("the client library's session", () => {
       { fetch: fromPage("https://elsewhere.example") },
     );
     await client.config();
-    await client.voice("UK English Female");
+    await report(client);
     expect(asked.map(({ by }) => by)).to.deep.equal(["x-api-key+x-api-secret", "x-api-key+x-api-secret"]);
   });
 

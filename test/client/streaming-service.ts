@@ -18,14 +18,24 @@ export interface Behaviour {
   readonly whole?: (text: string, res: ServerResponse) => void;
   /** `POST` that accepts a stream. */
   readonly stream?: (asked: Readonly<Record<string, unknown>>, res: ServerResponse) => Promise<void> | void;
+  /** The answer that refuses a handshake, in HTTP; undefined opens the socket. */
+  readonly refuse?: (url: URL) => Refused | undefined;
+  /** `POST /v2/auth/refresh`, where it is refused. */
+  readonly refuseRefresh?: () => Refused | undefined;
   /** A connection was opened; false when it is not to be listened to. */
   readonly connected?: (socket: WebSocket, url: URL) => boolean;
   readonly synthesize?: (asked: AskedOverSocket) => Promise<void> | void;
   readonly cancelled?: (id: string) => void;
 }
 
+export interface Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfter?: number;
+}
+
 export interface StreamingService extends LocalServer {
-  /** What was asked for and how, in order: `whole a`, `stream a`, `connect ?token=…`, `socket a`, `cancel`. */
+  /** What was asked for and how, in order: `whole a`, `stream a`, `connect ?token=…`, `refresh`, `socket a`, `cancel`. */
   readonly asked: readonly string[];
   readonly sockets: ReadonlySet<WebSocket>;
 }
@@ -41,7 +51,11 @@ export const streamingService = async (behaviour: Behaviour): Promise<StreamingS
     for (const [name, value] of Object.entries(openToPages)) res.setHeader(name, value);
     if (req.method === "OPTIONS") return void res.writeHead(204).end();
     if (pathname === "/v2/config") return json(res, { ...(config.body as object), auth: token() });
-    if (pathname === "/v2/auth/refresh") return json(res, token());
+    if (pathname === "/v2/auth/refresh") {
+      asked.push("refresh");
+      const refused = behaviour.refuseRefresh?.();
+      return refused ? refuse(res, refused) : json(res, token());
+    }
     if (pathname !== "/v2/text/synthesize") return json(res, {}, 404);
     if (req.method === "GET") {
       const text = searchParams.get("text") ?? "";
@@ -57,6 +71,9 @@ export const streamingService = async (behaviour: Behaviour): Promise<StreamingS
   const upgrade: TakeUpgrade = (req, connection, head) => {
     const url = addressed(req);
     asked.push(`connect ${url.search}`);
+    const refused = behaviour.refuse?.(url);
+    if (refused)
+      return void connection.end(`HTTP/1.1 ${refused.status} Refused\r\nConnection: close\r\n\r\n`);
     sockets.handleUpgrade(req, connection, head, (socket) => {
       sockets.emit("connection", socket, req);
       if (behaviour.connected?.(socket, url) === false) return;
@@ -86,11 +103,16 @@ const addressed = ({ url = "" }: IncomingMessage): URL => new URL(url, "http://1
 const openToPages = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Allow-Headers": "Authorization, Content-Type, X-API-Key",
-  "Access-Control-Expose-Headers": "SVC-Prosody-Applied",
+  "Access-Control-Expose-Headers": "SVC-Prosody-Applied, Retry-After",
 };
 
 const json = (res: ServerResponse, body: object, status = 200): void => {
   res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+};
+
+const refuse = (res: ServerResponse, { status, code, retryAfter }: Refused): void => {
+  if (retryAfter !== undefined) res.setHeader("Retry-After", retryAfter);
+  json(res, { error: { message: `it was ${code}`, statusCode: status, code } }, status);
 };
 
 const speaking = (socket: WebSocket, id: string): Pick<AskedOverSocket, "tell" | "frame"> => ({

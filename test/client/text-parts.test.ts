@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { textParts } from "../../src/client/text-parts.ts";
+import { isSsml, textParts } from "../../src/client/text-parts.ts";
+import { isSsml as serviceTakesForSsml } from "../../src/engines/ssml.ts";
 
 describe("the parts of a text", () => {
   const texts = (text: string, longest?: number) => textParts(text, "en", longest).map((part) => part.text);
@@ -41,9 +42,36 @@ describe("the parts of a text", () => {
     ]);
   });
 
-  it("leave SSML whole, for no part of it would be well-formed", () => {
-    const ssml = `<speak>${"One. Two. ".repeat(100)}</speak>`;
-    expect(texts(ssml)).to.deep.equal([ssml]);
+  for (const [what, beginning] of [
+    ["at the very beginning", ""],
+    ["behind blanks", " \n\t"],
+    ["behind a byte order mark", "\uFEFF"],
+    ["behind an XML declaration", '<?xml version="1.0"?>\n'],
+    ["behind a declaration and a comment", '<?xml version="1.0"?><!-- One. Two. -->'],
+  ] as const) {
+    it(`leave SSML ${what} whole, for no part of it would be well-formed`, () => {
+      const ssml = `${beginning}<speak>${"One. Two. ".repeat(100)}</speak>`;
+      expect(texts(ssml)).to.deep.equal([ssml.trim()]);
+    });
+  }
+
+  it("take for SSML exactly what the service does", () => {
+    const beginnings = ["", " ", "\n", "\uFEFF", "<?xml?>", "<!-- -->", "a", "<p>"];
+    const elements = [
+      "<speak>",
+      "<speak/>",
+      "<speaker>",
+      "<speak",
+      '<speak version="1.1">',
+      "<Speak>",
+      "speak",
+    ];
+    for (const first of beginnings)
+      for (const second of beginnings)
+        for (const element of elements) {
+          const text = `${first}${second}${element} One.`;
+          expect(isSsml(text), text).to.equal(serviceTakesForSsml(text));
+        }
   });
 
   it("are none where there is nothing to speak", () => {

@@ -246,32 +246,109 @@ describe("the client library's transport websocket", () => {
     expect(asked()).to.deep.equal(["connect ", "socket a", "cancel", "socket b"]);
   });
 
-  it("gives a refused handshake another token, once, and then tells why", async () => {
-    await connect({
-      connected: (socket) => {
-        socket.send(JSON.stringify(error("UNAUTHORIZED", false)));
-        socket.close(1008);
-        return false;
+  describe("where its handshake is refused", () => {
+    let now: number;
+    /** A clock that moves when the library waits. */
+    const clock = () => ({
+      now: () => now,
+      random: () => 0.5,
+      sleep: async (ms: number) => {
+        waits.push(ms);
+        now += ms;
       },
     });
-    expect(await rejection(client.speak("Hello."))).to.include({ code: "UNAUTHORIZED" });
-    expect(service.asked).to.deep.equal(["connect ?token=token-1", "connect ?token=token-2"]);
-  });
+    const connects = (): string[] => service.asked.filter((line) => line.startsWith("connect"));
+    beforeEach(() => {
+      now = Date.now();
+    });
 
-  it("comes again to a service that has no room for it now", async () => {
-    let times = 0;
-    await connect({
-      connected: (socket) => {
-        if (times++ > 0) return true;
-        socket.send(JSON.stringify(error("TOO_MANY_SOCKETS", true, { retryAfterSeconds: 3 })));
-        socket.close(1013);
-        return false;
-      },
-      synthesize: (asked) => say(asked, "sound"),
+    it("gets another token at once, since the token may be the reason", async () => {
+      let times = 0;
+      await connect(
+        {
+          refuse: () => (times++ === 0 ? { status: 403, code: "REFUSED" } : undefined),
+          synthesize: (asked) => say(asked, "sound"),
+        },
+        { given: clock() },
+      );
+      await client.speak("a");
+      expect(service.asked).to.deep.equal([
+        "connect ?token=token-1",
+        "refresh",
+        "connect ?token=token-2",
+        "socket a",
+      ]);
+      expect(waits).to.deep.equal([]);
     });
-    await client.speak("Hello.");
-    expect(waits).to.deep.equal([3_000]);
-    expect(heard).to.deep.equal(["sound"]);
+
+    for (const [status, code] of [
+      [401, "UNAUTHORIZED"],
+      [403, "KEY_SUSPENDED"],
+    ] as const) {
+      it(`fails with the ${status} that an ordinary request shows, and does not connect again`, async () => {
+        const refusal = { status, code };
+        // Node's own WebSocket repeats a handshake that is answered with 401.
+        const refuse = () => ({ status: 403, code: "REFUSED" });
+        await connect({ refuse, refuseRefresh: () => refusal }, { given: clock() });
+        expect(await rejection(client.speak("a"))).to.include({ status, code, message: `it was ${code}` });
+        expect(connects()).to.have.length(1);
+        expect(waits).to.deep.equal([]);
+      });
+    }
+
+    it("waits as long as the 429 of an ordinary request says", async () => {
+      const limited = { status: 429, code: "RATE_LIMIT_EXCEEDED", retryAfter: 7 };
+      let refusals = 0;
+      await connect(
+        {
+          refuse: () => (refusals++ === 0 ? limited : undefined),
+          refuseRefresh: () => limited,
+          synthesize: (asked) => say(asked, "sound"),
+        },
+        { given: clock() },
+      );
+      await client.speak("a");
+      expect(waits).to.deep.equal([7_000]);
+      expect(connects()).to.have.length(2);
+      expect(heard).to.deep.equal(["sound"]);
+    });
+
+    it("backs off where no request shows why, and gives up with an error that names the possible reasons", async () => {
+      await connect({ refuse: () => ({ status: 429, code: "TOO_MANY_SOCKETS" }) }, { given: clock() });
+      const error = await rejection(client.speak("a"));
+      expect(error).to.include({ code: "NETWORK" });
+      expect((error as Error).message).to.match(/proxy refuses it, or the key has too many sockets open/);
+      expect(waits).to.have.length(3);
+      expect(waits.every((ms, index) => ms > Number(waits[index - 1] ?? 0))).to.equal(true);
+      expect(connects()).to.have.length(5);
+    });
+
+    /** Speaks 49 times in 5 seconds; each speech cancels the one before, which waits to try again. */
+    const speakOften = async (behaviour: Behaviour): Promise<void> => {
+      let asleep = Promise.withResolvers<void>();
+      const sleep = (): Promise<void> => {
+        asleep.resolve();
+        return new Promise(() => {});
+      };
+      await connect(behaviour, { given: { ...clock(), sleep } });
+      for (let speeches = 0; speeches < 49; speeches++) {
+        asleep = Promise.withResolvers();
+        void client.speak(`speech ${speeches}`);
+        await asleep.promise;
+        now += 100;
+      }
+    };
+
+    it("connects a few times in 5 seconds, not once for each of 49 speeches", async () => {
+      await speakOften({ refuse: () => ({ status: 503, code: "UNAVAILABLE" }) });
+      expect(connects().length).to.be.within(2, 8);
+    });
+
+    it("does not connect before Retry-After has passed, however often a page speaks", async () => {
+      const limited = { status: 429, code: "RATE_LIMIT_EXCEEDED", retryAfter: 5 };
+      await speakOften({ refuse: () => limited, refuseRefresh: () => limited });
+      expect(connects()).to.have.length(1);
+    });
   });
 
   it("gives up a connection that is silent, and makes another for the next speech", async () => {
@@ -341,7 +418,8 @@ describe("the client library's transport websocket", () => {
       url: `${service.url.replace("http", "ws")}/v2/text/stream`,
       timeout: 5_000,
       idleMs: 1,
-      onClosed: closed.resolve,
+      onServed: () => {},
+      onClosed: () => closed.resolve(),
     });
     await socket.synthesize({ text: "a" }, new AbortController().signal);
     await closed.promise;

@@ -1,13 +1,19 @@
 import type { Page } from "playwright-core";
 
-/** A page that speaks by the client library and keeps what came of it. */
-export const speakingPage = (script: string, config: object, then = ""): string => `<!doctype html>
+/** A page that speaks by the client library and keeps its events; `given` is the environment, in JavaScript. */
+export const speakingPage = (
+  script: string,
+  config: object,
+  then = "",
+  given = "{ audio }",
+): string => `<!doctype html>
 <title>A website</title>
 <button id="speak">Speak</button>
 <script type="module">
   import { Voxledger } from "${script}";
   window.audio = new Audio();
-  window.speech = new Voxledger(${JSON.stringify(config)}, { audio });
+  window.asked = 0;
+  window.speech = new Voxledger(${JSON.stringify(config)}, ${given});
   window.told = [];
   for (const kind of ["OnReady", "OnStart", "OnEnd", "OnError", "OnPause", "OnResume", "OnAllowSpeechClicked"]) {
     speech.on(kind, (event) => told.push(event));
