@@ -34,8 +34,8 @@ export interface Session {
   refresh(): Promise<void>;
 }
 
-/** How long before its end a token is replaced: at most this, and at most a quarter of its life. */
-const marginMs = 30_000;
+/** How long before its end a token is replaced: a quarter of its life, 30 s at most, and the second that `iat` is rounded by. */
+const marginOf = (lifetimeMs: number): number => Math.min(30_000, lifetimeMs / 4) + 1_000;
 
 interface HeldToken {
   readonly token: string;
@@ -87,7 +87,7 @@ export const createSession = ({
 
   /** The token, refreshed if it is about to expire; undefined where the key has to do. */
   const validToken = async (): Promise<string | undefined> => {
-    if (current && endsWithin(current, Math.min(marginMs, current.lifetimeMs / 4))) {
+    if (current && endsWithin(current, marginOf(current.lifetimeMs))) {
       await refresh().catch(() => {
         current = undefined;
       });

@@ -31,7 +31,12 @@ export interface SpeakingWindow {
     readonly paused: boolean;
     readonly buffered: { readonly length: number; start(index: number): number; end(index: number): number };
   };
-  readonly speech: { pause(): void; resume(): void; cancel(): void };
+  readonly speech: {
+    speak(text: string, params: object): Promise<unknown>;
+    pause(): void;
+    resume(): void;
+    cancel(): void;
+  };
   spoken?: Promise<unknown>;
   text: string;
   params: object;

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { type Browser, launchBrowser } from "../support/browser.ts";
+import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { type LocalServer, servePage } from "../support/local-server.ts";
+import { until as happens } from "../support/processes.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { kinds, type SpeakingWindow, speak, speakingPage, until } from "../support/speaking-page.ts";
+import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
+import type { WireServer } from "../support/wire/wire-server.ts";
+
+declare const window: SpeakingWindow;
+
+/** A line of the service's log. */
+interface Line {
+  readonly msg?: string;
+  readonly method?: string;
+  readonly route?: string;
+  readonly status?: number;
+}
+
+describe("a page that is visited again with an expired token", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let upstream: WireServer;
+  let service: RunningService;
+  let browser: Browser;
+  let website: Credentials;
+  let site: LocalServer;
+
+  before(async function () {
+    this.timeout(60_000);
+    folder = await temporaryFolder();
+    upstream = await serveOpenAi({ chunkBytes: 1_024 });
+    [service, browser] = await Promise.all([
+      startService(folder.path, { OPENAI_URL: upstream.url, TOKEN_TTL_SECONDS: "2" }),
+      launchBrowser(),
+    ]);
+    website = await registerWebsite(service.url);
+    await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });
+  });
+  afterEach(async () => {
+    await Promise.all(browser.context.pages().map((page) => page.close()));
+    await site.close();
+  });
+  after(async () => {
+    await browser.close();
+    await service.stop();
+    await upstream.close();
+    await folder.remove();
+  });
+
+  const lines = (): Line[] =>
+    service.log.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Line] : []));
+  const preflights = (): number => lines().filter(({ method }) => method === "OPTIONS").length;
+  const refusals = (): Line[] => lines().filter(({ status = 200 }) => status >= 400);
+
+  const visit = async (): Promise<{ page: Page; exp: number }> => {
+    const page = await browser.context.newPage();
+    const config = page.waitForResponse((response) => response.url().includes("/v2/config"));
+    await page.goto(site.url);
+    await until(page, "OnReady");
+    const { auth } = await (await config).json();
+    return { page, exp: auth.exp };
+  };
+  const hear = async (page: Page, text: string, params: object): Promise<void> => {
+    await page.evaluate("told.length = 0");
+    await speak(page, text, params);
+    await until(page, "OnEnd");
+    expect(await kinds(page)).to.deep.equal(["OnStart", "OnEnd"]);
+  };
+
+  for (const [transport, voice] of [
+    ["chunks", "UK English Female"],
+    ["websocket", "alloy"],
+  ] as const) {
+    it(`speaks at once by ${transport}, without a refusal, and without a preflight for its second sentence`, async () => {
+      site = await servePage(() =>
+        speakingPage(`${service.url}/client.js`, { apiKey: website.apiKey, transport }),
+      );
+      await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
+      const refusedBefore = refusals().length;
+      const first = await visit();
+      await hear(first.page, `One, by ${transport}.`, { voice, rate: 2 });
+      await happens("the token expires", () => Date.now() / 1_000 > first.exp);
+      const preflightsBefore = preflights();
+      await hear(first.page, `Two, by ${transport}.`, { voice, rate: 2 });
+      const second = await visit();
+      expect(second.exp).to.be.above(first.exp);
+      await hear(second.page, `Three, by ${transport}.`, { voice, rate: 2 });
+      expect(preflights() - preflightsBefore).to.equal(0);
+      expect(refusals().slice(refusedBefore)).to.deep.equal([]);
+    });
+  }
+
+  it("connects a few times at most while its key is suspended, and says so", async () => {
+    const config = { apiKey: website.apiKey, transport: "websocket", retryAttempts: 0 };
+    site = await servePage(() => speakingPage(`${service.url}/client.js`, config));
+    await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
+    await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "invoice overdue" });
+    const { page } = await visit();
+    const before = lines().length;
+    const codes = await page.evaluate(async () => {
+      const failures: unknown[] = [];
+      for (let speeches = 0; speeches < 49; speeches++) {
+        await window.speech.speak("Hello.", { voice: "alloy" }).catch(({ code }) => failures.push(code));
+      }
+      return failures;
+    });
+    expect(codes).to.deep.equal(Array.from({ length: 49 }, () => "KEY_SUSPENDED"));
+    const handshakes = lines()
+      .slice(before)
+      .filter(({ msg }) => msg === "handshake refused");
+    expect(handshakes.length).to.be.within(1, 8);
+    expect(handshakes[0]).to.include({ status: 403 });
+  });
+});
