@@ -2,7 +2,7 @@ import type { NativeSynthesis, NativeUtterance, NativeVoice } from "./dom.ts";
 import { VoxledgerError } from "./errors.ts";
 import type { Narrator, Telling } from "./narrator.ts";
 import type { Wanted } from "./transport.ts";
-import type { VoiceCollection } from "./voices.ts";
+import type { SystemVoice, VoiceCollection } from "./voices.ts";
 
 /** The browser's own speech. */
 export interface NativeSpeech {
@@ -42,20 +42,30 @@ export const matchingVoice = (
     const speaking = voices.filter((one) => sameTag(one.lang, lang));
     return speaking.find((one) => one.default) ?? speaking.find((one) => one.localService) ?? speaking[0];
   }
-  const names = [voice, ...nativeNames(voice, catalog)];
-  return names.map((name) => voices.find((one) => one.name === name)).find((one) => one !== undefined);
+  const named = voices.find((one) => one.name === voice);
+  if (named) return named;
+  const known = nativeVoicesBehind(voice, catalog);
+  return known.map((one) => voices.find((browser) => isSame(one, browser))).find((one) => one !== undefined);
 };
 
-const nativeNames = (
+/** The browsers' voices that the catalog names behind a voice, in its order; the service speaks the others. */
+const nativeVoicesBehind = (
   name: string,
   { voices, systemVoices }: Pick<VoiceCollection, "voices" | "systemVoices">,
-): string[] => {
+): SystemVoice[] => {
   const ids = voices.find((voice) => voice.name === name)?.voiceIDs ?? [];
-  return ids.flatMap((id) => {
-    const found = systemVoices.find((systemVoice) => systemVoice.id === id);
-    return found && found.service === undefined ? [found.voiceName ?? found.name] : [];
-  });
+  return ids
+    .map((id) => systemVoices.find((one) => one.id === id))
+    .filter((one) => one !== undefined)
+    .filter(({ service, fallbackVoice }) => service === undefined && !fallbackVoice);
 };
+
+const isSame = ({ name, voiceName = name, lang }: SystemVoice, browser: NativeVoice): boolean =>
+  browser.name === voiceName ||
+  (ownName(browser.name) === ownName(voiceName) && (lang === undefined || sameTag(browser.lang, lang)));
+
+/** Without what browsers add in their own language: `Samantha (English (United States))`. The service's own rule. */
+const ownName = (name: string): string => name.replace(/( Desktop)?( - .*| ?[(（].*)?$/u, "");
 
 /** Android writes `en_GB`. */
 const sameTag = (a: string, b: string | undefined): boolean =>

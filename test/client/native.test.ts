@@ -26,11 +26,15 @@ const catalog = {
     voices: [
       { name: "UK English Male", lang: "en-GB", voiceIDs: [1, 2] },
       { name: "Welsh Female", lang: "cy-GB", voiceIDs: [3] },
+      { name: "French Canadian Female", lang: "fr-CA", voiceIDs: [4, 5, 6] },
     ],
     systemVoices: [
       { id: 1, name: "Daniel" },
       { id: 2, name: "g1-en-GB-male", service: "g1" },
       { id: 3, name: "g5-cy-GB-female", service: "g5" },
+      { id: 4, name: "Chantal", lang: "fr-CA" },
+      { id: 5, name: "Amélie (French (Canada))", lang: "fr-CA" },
+      { id: 6, name: "g1-fr-CA-female", service: "g1", fallbackVoice: true },
     ],
   },
 };
@@ -106,6 +110,13 @@ describe("speech by the browser's own voices", () => {
     const native = speaking();
     await connect(native).speak("Good morning.", { voice: "UK English Male" });
     expect(native.spoken[0]?.voice?.name).to.equal("Daniel");
+  });
+
+  it("is the first behind the voice that the browser has, whatever the browser adds to its name", async () => {
+    const native = speaking();
+    await connect(native).speak("Bonjour.", { voice: "French Canadian Female" });
+    expect(native.spoken[0]?.voice?.name).to.equal("Amélie");
+    expect(played).to.equal(0);
   });
 
   it("is chosen by language, a local voice first, where no voice is named", async () => {

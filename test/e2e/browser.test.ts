@@ -40,6 +40,7 @@ interface Window {
   readonly sounds: readonly { readonly seconds: number; readonly played: number }[];
   text: string;
   readonly spoken: Promise<{ cancelled: boolean }>;
+  utterances: string[];
   readonly audio: { readonly paused: boolean; readonly playbackRate: number; readonly volume: number };
   readonly speech: {
     speak(text: string, params?: object): Promise<unknown>;
@@ -53,6 +54,36 @@ interface Window {
   };
 }
 declare const window: Window;
+
+/** Gives a page a `speechSynthesis` that has these voices: Debian's Chromium has none. */
+const browserVoices = (names: readonly string[]): void => {
+  const lang = (name: string) => (name.includes("UK") ? "en-GB" : "de-DE");
+  const voices = names.map((name) => ({
+    name,
+    lang: lang(name),
+    voiceURI: name,
+    localService: false,
+    default: false,
+  }));
+  window.utterances = [];
+  const speak = (utterance: { voice: { name: string }; onstart(): void; onend(): void }) => {
+    window.utterances.push(utterance.voice.name);
+    setTimeout(() => utterance.onstart());
+    setTimeout(() => utterance.onend());
+  };
+  const nothing = () => {};
+  const speechSynthesis = {
+    getVoices: () => voices,
+    speak,
+    cancel: nothing,
+    pause: nothing,
+    resume: nothing,
+  };
+  Object.defineProperty(window, "speechSynthesis", {
+    value: { ...speechSynthesis, addEventListener: nothing },
+  });
+  Object.defineProperty(window, "SpeechSynthesisUtterance", { value: class {} });
+};
 
 describe("the client library in a browser", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -235,6 +266,29 @@ describe("the client library in a browser", () => {
     const switched = (await told(page)).filter(({ type }) => type === "OnServiceSwitched");
     expect(switched).to.have.length(1);
     expect(switched[0]).to.include({ from: "native", to: "g1" });
+  });
+
+  it("speaks by the browser's own voice where the browser has it, and by the service where it has not", async () => {
+    const site = await serveSite();
+    await verify(website.id, site.url);
+    config = { preferNative: true };
+    const page = await browser.context.newPage();
+    await page.addInitScript(browserVoices, ["Google UK English Female", "Google Deutsch"]);
+    await page.goto(site.url);
+    await until(page, "OnReady");
+    const speakers = await page.evaluate(async () => {
+      const heard = [];
+      for (const voice of ["UK English Female", "UK English Male"]) {
+        await window.speech.speak("Hello.", { voice, rate: 2 });
+        heard.push([voice, window.told.findLast(({ type }) => type === "OnVoiceResolved")?.native]);
+      }
+      return heard;
+    });
+    expect(speakers).to.deep.equal([
+      ["UK English Female", true],
+      ["UK English Male", false],
+    ]);
+    expect(await page.evaluate(() => window.utterances)).to.deep.equal(["Google UK English Female"]);
   });
 
   it("is refused with 401 on a page that was verified for another website", async () => {

@@ -4,8 +4,8 @@ import type { HeaderNames } from "../header-names.ts";
 
 /**
  * Gives the bearer of a token that is past half its life a fresh one, with any answer that is for it alone: one that
- * shared caches may not keep. A browser may still bring an old answer back, so a client takes a token only if it
- * expires later than the one that it has. Changes nothing of an answer whose head is gone.
+ * shared caches may not keep. The client library presents a token with requests that have a body alone, so no cache of a
+ * browser brings an old one back. Changes nothing of an answer whose head is sent.
  */
 export type RenewToken = (ctx: Context) => void;
 
