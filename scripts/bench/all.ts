@@ -14,6 +14,7 @@ const benches = [
   "first-byte.ts",
   "telemetry.ts",
   "stalled-listeners.ts",
+  "memory.ts",
 ];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -1,5 +1,5 @@
 import { mkdir, open } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import type { ObjectName } from "./audio-store.ts";
 
 /** Two levels of folders by the first digits of the hash: `audio/ab/cd/abcd….mp3`. */
@@ -20,22 +20,34 @@ export interface Shards {
  * gigabyte of ext4 blocks and seconds of the first start, to save one `mkdir` a shard.
  */
 export const createShards = (): Shards => {
-  const ready = new Map<string, Promise<void>>();
+  /** Up to 131,072 short strings, without promises and the root's path. */
+  const ready = new Set<string>();
+  const making = new Map<string, Promise<void>>();
+
+  const make = async (shard: string): Promise<void> => {
+    try {
+      await makeDurably(shard);
+      ready.add(prefixOf(shard));
+    } finally {
+      making.delete(shard);
+    }
+  };
 
   return {
-    ensure: (shard) => {
-      const known = ready.get(shard);
-      if (known !== undefined) return known;
-      const made = makeDurably(shard);
-      ready.set(shard, made);
-      made.catch(() => ready.delete(shard));
-      return made;
+    ensure: async (shard) => {
+      if (ready.has(prefixOf(shard))) return;
+      const made = making.get(shard) ?? make(shard);
+      making.set(shard, made);
+      await made;
     },
     forget: (shard) => {
-      ready.delete(shard);
+      ready.delete(prefixOf(shard));
     },
   };
 };
+
+/** `audio/ab/cd` */
+const prefixOf = (shard: string): string => shard.split(sep).slice(-3).join("/");
 
 /** Makes the folder's entries (not the files' contents) survive a power failure. */
 export const syncFolder = async (folder: string): Promise<void> => {

@@ -1,4 +1,3 @@
-import { openEsdbProjectionServer } from "../eventstore/esdb/projection-server.ts";
 import type { ProjectionServer } from "../eventstore/projection-server.ts";
 import { BadSetting, type Settings, underSetting } from "../settings.ts";
 
@@ -6,6 +5,9 @@ import { BadSetting, type Settings, underSetting } from "../settings.ts";
 export const openProjectionServer = ({ eventStore }: Settings): Promise<ProjectionServer> => {
   if (eventStore.kind !== "esdb")
     throw new BadSetting("EVENT_STORE: only EventStoreDB runs projections of its own");
-  const open = async (): Promise<ProjectionServer> => openEsdbProjectionServer(eventStore);
+  const open = async (): Promise<ProjectionServer> => {
+    const { openEsdbProjectionServer } = await import("../eventstore/esdb/projection-server.ts");
+    return openEsdbProjectionServer(eventStore);
+  };
   return underSetting("EVENT_STORE", open());
 };

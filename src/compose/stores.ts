@@ -1,12 +1,12 @@
 import { dirname } from "node:path";
 import type { AudioStore } from "../audio/audio-store.ts";
 import { openFilesystemAudioStore } from "../audio/filesystem-audio-store.ts";
-import { openS3AudioStore } from "../audio/s3-audio-store.ts";
-import { openEsdbEventStore } from "../eventstore/esdb/esdb-event-store.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { openSqliteEventStore } from "../eventstore/sqlite/sqlite-event-store.ts";
 import { makeFolder } from "../folder.ts";
 import { type Settings, underSetting } from "../settings.ts";
+
+// Drivers whose clients are large are imported where they are configured.
 
 /** The log that EVENT_STORE names. @throws {BadSetting} */
 export const openEventStore = (
@@ -14,7 +14,10 @@ export const openEventStore = (
   { readOnly }: { readonly readOnly: boolean },
 ): Promise<EventStore> => {
   const open = async (): Promise<EventStore> => {
-    if (place.kind === "esdb") return await openEsdbEventStore({ url: place.url, readOnly });
+    if (place.kind === "esdb") {
+      const { openEsdbEventStore } = await import("../eventstore/esdb/esdb-event-store.ts");
+      return await openEsdbEventStore({ url: place.url, readOnly });
+    }
     if (!readOnly) await makeFolder(dirname(place.path));
     return await openSqliteEventStore({ path: place.path, readOnly });
   };
@@ -27,7 +30,10 @@ export const openAudioStore = (
   { warn }: { readonly warn: (sentence: string) => void },
 ): Promise<AudioStore> => {
   const open = async (): Promise<AudioStore> => {
-    if (place.kind === "s3") return openS3AudioStore({ ...place, warn });
+    if (place.kind === "s3") {
+      const { openS3AudioStore } = await import("../audio/s3-audio-store.ts");
+      return await openS3AudioStore({ ...place, warn });
+    }
     await makeFolder(place.path);
     return openFilesystemAudioStore(place);
   };

@@ -6,7 +6,7 @@ import { read } from "./files.ts";
 
 const dockerfile = read("docker/Dockerfile");
 const root = join(import.meta.dirname, "../..");
-const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { devDependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 describe("the image", () => {
   it("is made by a Dockerfile with nothing to be said against", () => {
@@ -25,6 +25,12 @@ describe("the image", () => {
       .to.match(/^USER node$/m)
       .and.to.match(/^STOPSIGNAL SIGTERM$/m)
       .and.to.match(/^HEALTHCHECK /m);
+  });
+
+  it("starts the service as npm and the quickstart do: by the script that holds Node's flags", () => {
+    expect(dockerfile).to.match(/^CMD \["scripts\/node", "src\/main.ts"\]$/m);
+    expect(scripts.start).to.equal("scripts/node src/main.ts");
+    expect(readFileSync(join(root, "scripts/quickstart"), "utf8")).to.include(" scripts/node src/main.ts ");
   });
 
   it("is given what it copies, and nothing else", () => {

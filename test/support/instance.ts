@@ -79,7 +79,7 @@ export const failToStart = async (
 };
 
 const spawnService = (env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
+  spawn("scripts/node", ["src/main.ts"], {
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -39,6 +39,8 @@ export const createTurns = (limits: TurnLimits, clock: Clock = backgroundClock):
   const ready: (() => void)[] = [];
   const goingOn = new Set<Enter>();
   const beginning = new Set<Enter>();
+  /** When the turns of the last minute began, the oldest first. */
+  const begunAt: number[] = [];
   let asked = 0;
   let taken = 0;
 
@@ -60,10 +62,23 @@ export const createTurns = (limits: TurnLimits, clock: Clock = backgroundClock):
       else ready.push(release);
     });
 
+  /** One timer for all turns, at the end of the oldest one's minute: a timer for each would hold the turn for a minute. */
+  const expireLater = () => {
+    const [oldest] = begunAt;
+    if (oldest === undefined) return;
+    clock.after(oldest + minute - clock.now(), () => {
+      const over = begunAt.findIndex((at) => at + minute > clock.now());
+      const expired = begunAt.splice(0, over === -1 ? begunAt.length : over);
+      void limiter.incrementReservoir(expired.length);
+      expireLater();
+    });
+  };
+
   /** It counts for the minute that follows its beginning: hence never more than `perMinute` in any. */
   const begun = (release: () => void): (() => void) => {
     taken++;
-    clock.after(minute, () => void limiter.incrementReservoir(1));
+    begunAt.push(clock.now());
+    if (begunAt.length === 1) expireLater();
     return once(() => {
       taken--;
       release();

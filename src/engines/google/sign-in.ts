@@ -1,4 +1,3 @@
-import { JWT } from "google-auth-library";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { GoogleCredentials } from "../../domain/provider-credentials.ts";
 import { untilAborted } from "../../until-aborted.ts";
@@ -30,18 +29,23 @@ const scope = "https://www.googleapis.com/auth/cloud-platform";
 const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleSignIn => {
   const secrets = [account.private_key, account.private_key_id ?? ""].filter((secret) => secret !== "");
   // Where tokens are had is the library's constant: no file of an account has a say in it.
-  const client = new JWT({
-    email: account.client_email,
-    key: account.private_key,
-    ...(account.private_key_id !== undefined && { keyId: account.private_key_id }),
-    scopes: [scope],
-    transporterOptions: {
-      fetchImplementation: fetchThrough(exchange, secrets),
-      retryConfig: { retry: 0, noResponseRetries: 0 },
-    },
-  });
+  const openClient = async () => {
+    const { JWT } = await import("google-auth-library"); // 10 MB: loaded for those who have a service account
+    return new JWT({
+      email: account.client_email,
+      key: account.private_key,
+      ...(account.private_key_id !== undefined && { keyId: account.private_key_id }),
+      scopes: [scope],
+      transporterOptions: {
+        fetchImplementation: fetchThrough(exchange, secrets),
+        retryConfig: { retry: 0, noResponseRetries: 0 },
+      },
+    });
+  };
+  let client: ReturnType<typeof openClient> | undefined;
   const token = async (): Promise<string> => {
-    const { token } = await client.getAccessToken().catch(tell);
+    client ??= openClient();
+    const { token } = await (await client).getAccessToken().catch(tell);
     if (!token) throw new EngineFailed("Google gave no access token.");
     return token;
   };

@@ -114,7 +114,7 @@ describe("Turns at an upstream", () => {
     release();
     await next;
     expect(began).to.deep.equal([1, 2, 3]);
-    expect(clock.waiting()).to.equal(3); // what the three count for, and no wait
+    expect(clock.waiting()).to.equal(1); // one for the minute of all three, and no wait
   });
 
   it("lie ready again after those who wanted them have left", async () => {
