@@ -12,6 +12,10 @@ import { askVersions } from "./versions.ts";
  */
 const { encodersAhead } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
+// Meant for this process, and read when it started: tools inherit what is left of its environment.
+delete process.env.MALLOC_ARENA_MAX;
+delete process.env.NODE_COMPILE_CACHE;
+
 const jobs = new Map<number, Job>();
 let encoders: EncoderPool | undefined;
 
