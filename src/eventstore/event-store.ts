@@ -99,7 +99,11 @@ export interface EventStore {
    * @throws {EventStoreUnavailable} when the store cannot be reached: subscribe again from the last batch's position.
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<EventBatch>;
-  /** Sets what is kept of a stream; takes effect at the latest with the next append to it. */
+  /**
+   * Sets what is kept of a stream; takes effect at the latest with the next append to it. A stream with an age may show
+   * none of its events and still refuse `none`: it is appended to with `any`.
+   * @throws {EventStoreUnavailable}
+   */
   setRetention(stream: string, retention: Retention): Promise<void>;
   /** Answers when the store can take an append now. @throws {EventStoreUnavailable} */
   ping(): Promise<void>;

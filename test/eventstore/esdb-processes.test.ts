@@ -19,23 +19,26 @@ const sums: Projection<Purse> = {
 const dense = (length: number): number[] => Array.from({ length }, (_, revision) => revision);
 
 describe("a log of EventStoreDB's, shared by processes", () => {
-  it("never lets two processes together pass a limit", () =>
-    inFolder(async (folder) => {
-      const node = await startEsdbProcess(`${folder}/log`);
-      const limit = 400;
-      const children = [0, 10_000].map((first) =>
-        start("fill-esdb-purse", node.url, "purse-1", String(limit), String(first)),
-      );
-      const added = (await Promise.all(children.map(linesOf))).flat().map(Number);
-      expect(await Promise.all(children.map(({ ended }) => ended))).to.deep.equal([0, 0]);
-      expect(added.reduce((sum, count) => sum + count, 0)).to.equal(limit);
-      const store = await openEsdbEventStore({ url: node.url });
-      const revisions: number[] = [];
-      for await (const { revision } of store.readStream("purse-1")) revisions.push(revision);
-      expect(revisions).to.deep.equal(dense(limit));
-      await store.close();
-      await node.kill();
-    })).timeout(60_000);
+  for (const seed of [undefined, Date.now()]) {
+    const how = seed === undefined ? "" : `, on a server that indexes late (seed ${seed})`;
+    it(`never lets two processes together pass a limit${how}`, () =>
+      inFolder(async (folder) => {
+        const node = await startEsdbProcess(`${folder}/log`, 0, seed);
+        const limit = 400;
+        const children = [0, 10_000].map((first) =>
+          start("fill-esdb-purse", node.url, "purse-1", String(limit), String(first)),
+        );
+        const added = (await Promise.all(children.map(linesOf))).flat().map(Number);
+        expect(await Promise.all(children.map(({ ended }) => ended))).to.deep.equal([0, 0]);
+        expect(added.reduce((sum, count) => sum + count, 0)).to.equal(limit);
+        const store = await openEsdbEventStore({ url: node.url });
+        const revisions: number[] = [];
+        for await (const { revision } of store.readStream("purse-1")) revisions.push(revision);
+        expect(revisions).to.deep.equal(dense(limit));
+        await store.close();
+        await node.kill();
+      })).timeout(60_000);
+  }
 
   it("lets commands and views outlive a server that is killed and started again", () =>
     inFolder(async (folder) => {

@@ -13,11 +13,19 @@ export interface EsdbProcess {
 
 const main = fileURLToPath(new URL("./esdb-node/main.ts", import.meta.url));
 
-/** Goes on with the log that an earlier one left in the file; without one, in memory. Port 0: any that is free. */
-export const startEsdbProcess = async (dataFile?: string, port = 0): Promise<EsdbProcess> => {
+/**
+ * Continues the log that an earlier one left in the file; without one, in memory. Port 0: any that is free. With a seed its
+ * index lags.
+ */
+export const startEsdbProcess = async (
+  dataFile?: string,
+  port = 0,
+  indexLagSeed?: number,
+): Promise<EsdbProcess> => {
   const place = dataFile === undefined ? [] : [dataFile];
   const child = spawn(process.execPath, [main, String(port), ...place], {
     stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, ...(indexLagSeed !== undefined && { INDEX_LAG_SEED: String(indexLagSeed) }) },
   });
   const ended = once(child, "close");
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];

@@ -1,12 +1,18 @@
 /**
  * A node in a process of its own: `main.ts [port] [data file]`. Prints its URL when it can be reached, and ends with its
- * standard input.
+ * standard input. With INDEX_LAG_SEED in the environment appends can be read after a random lag.
  */
 import { once } from "node:events";
+import { randomLag } from "./indexing.ts";
 import { startEsdbNode } from "./node.ts";
 
 const [port = "0", dataFile] = process.argv.slice(2);
-const node = await startEsdbNode({ port: Number(port), ...(dataFile !== undefined && { dataFile }) });
+const { INDEX_LAG_SEED: seed } = process.env;
+const node = await startEsdbNode({
+  port: Number(port),
+  dataFile,
+  ...(seed !== undefined && { indexLagMs: randomLag(Number(seed)) }),
+});
 console.log(node.url);
 process.stdin.resume();
 await once(process.stdin, "end");

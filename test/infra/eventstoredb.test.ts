@@ -1,0 +1,26 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { expect } from "chai";
+import { startEsdbNode } from "../support/esdb-node/node.ts";
+
+const script = fileURLToPath(new URL("../../infra/eventstoredb/restrict-access.ts", import.meta.url));
+
+describe("infra/eventstoredb", () => {
+  it("lets the service's user alone write streams, and read $all", async () => {
+    const node = await startEsdbNode();
+    const env = { ...process.env, EVENT_STORE: node.url };
+    await promisify(execFile)(process.execPath, [script, "voxledger"], { env });
+    const client = EventStoreDBClient.connectionString(node.url);
+    const settings: unknown[] = [];
+    for await (const { event } of client.readStream("$settings")) settings.push(event?.data);
+    const { metadata } = await client.getStreamMetadata("$all");
+    await client.dispose();
+    await node.close();
+    const own = { $r: "voxledger", $w: "voxledger", $d: "$admins", $mr: "voxledger", $mw: "voxledger" };
+    const system = { $r: "$admins", $w: "$admins", $d: "$admins", $mr: "$admins", $mw: "$admins" };
+    expect(settings).to.deep.equal([{ $userStreamAcl: own, $systemStreamAcl: system }]);
+    expect(metadata?.acl).to.deep.equal({ readRoles: ["$admins", "voxledger"] });
+  });
+});
