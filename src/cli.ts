@@ -2,19 +2,17 @@
 import type { WithServices } from "./cli/command.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
-import { composeCore } from "./compose/core.ts";
+import { composeCommandLine } from "./compose/command-line.ts";
 import { openProjectionServer } from "./compose/projection-server.ts";
-import { createLog } from "./log.ts";
 import { readSettings } from "./settings.ts";
 
-/** Opens the log beside a service that may be running: both see what the other writes. Snapshots are the service's. */
-const withServices: WithServices = async (work, { writes } = { writes: false }) => {
-  const options = { keepSnapshots: false, readOnly: !writes };
-  const core = await composeCore(readSettings(), createLog("silent"), options);
+/** Opens the log beside a service that may be running: both see what the other writes. */
+const withServices: WithServices = async (work, access = { writes: false }) => {
+  const services = await composeCommandLine(readSettings(), access);
   try {
-    return await work(core);
+    return await work(services);
   } finally {
-    await core.close();
+    await services.close();
   }
 };
 

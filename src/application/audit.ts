@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { NotFound } from "../domain/errors.ts";
-import { keyStream } from "../domain/key.ts";
 import { parse } from "../domain/validation.ts";
 import {
   type EventMetadata,
@@ -9,6 +7,7 @@ import {
   type RecordedEvent,
 } from "../eventstore/event-store.ts";
 import { businessTime, instant } from "./business-time.ts";
+import { readKeyLog } from "./key-log.ts";
 import { storeTrouble } from "./store-trouble.ts";
 
 export interface AuditRequest {
@@ -48,67 +47,44 @@ export interface AuditEntry {
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
-  ({ store }: { store: EventStore }): Audit =>
+  ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
   ({ apiKey, from, to, after, signal }) => {
     const within = inside(parse(period, { from, to }));
-    return replay(store, {
-      streams: apiKey === undefined ? allStreams : streamsOf(apiKey),
-      within,
-      after,
-      signal,
-    });
+    const events =
+      apiKey === undefined
+        ? wholeLog(store, after, signal)
+        : readKeyLog(store, clock(), { apiKey, after, signal });
+    return replay(events, within);
   };
 
-interface Replay {
-  readonly streams: Streams;
-  readonly within: (at: string) => boolean;
-  readonly after: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
-interface Streams {
-  readonly apiKey?: string;
-  readonly prefixes: readonly string[];
-  includes(stream: string): boolean;
-}
-
-/** Without the per-minute counters: they are telemetry that is trimmed by age, and prove nothing. */
-const allStreams: Streams = { prefixes: [], includes: (stream) => !stream.startsWith("rate-") };
-
-/** A subscription knows only beginnings of names, and `key-{apiKey}` may be the beginning of a longer key's. */
-const streamsOf = (apiKey: string): Streams => {
-  const key = keyStream(apiKey);
-  const usage = `usage-${apiKey}-`;
-  const includes = (stream: string) =>
-    stream === key || (stream.startsWith(usage) && /^\d{4}-\d{2}$/.test(stream.slice(usage.length)));
-  return { apiKey, prefixes: [key, usage], includes };
-};
-
-async function* replay(store: EventStore, query: Replay): AsyncGenerator<AuditEntry> {
-  const { streams, within, after, signal } = query;
+async function* replay(
+  events: AsyncIterable<RecordedEvent>,
+  within: (at: string) => boolean,
+): AsyncGenerator<AuditEntry> {
   try {
-    if (streams.apiKey !== undefined) await mustBeIssued(store, streams.apiKey);
-    const { prefixes } = streams;
-    const options = { prefixes, ...(after !== undefined && { after }), ...(signal && { signal }) };
-    for await (const { events, caughtUp } of store.subscribe(options)) {
-      for (const event of events) {
-        if (!streams.includes(event.stream)) continue;
-        const at = businessTime(event);
-        if (within(at)) yield entry(event, at);
-      }
-      if (caughtUp) return;
+    for await (const event of events) {
+      const at = businessTime(event);
+      if (within(at)) yield entry(event, at);
     }
   } catch (error) {
     throw storeTrouble(error);
   }
-  signal?.throwIfAborted();
-  throw storeTrouble(new EventStoreUnavailable("the subscription ended before the end of the log"));
 }
 
-const mustBeIssued = async (store: EventStore, apiKey: string): Promise<void> => {
-  for await (const _ of store.readStream(keyStream(apiKey), { limit: 1 })) return;
-  throw new NotFound("There is no such key.");
-};
+/** Without the per-minute counters: they are telemetry that is trimmed by age, and prove nothing. */
+async function* wholeLog(
+  store: EventStore,
+  after: number | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordedEvent> {
+  const options = { ...(after !== undefined && { after }), ...(signal && { signal }) };
+  for await (const { events, caughtUp } of store.subscribe(options)) {
+    for (const event of events) if (!event.stream.startsWith("rate-")) yield event;
+    if (caughtUp) return;
+  }
+  signal?.throwIfAborted();
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+}
 
 const period = z.object({ from: instant.optional(), to: instant.optional() });
 

@@ -33,8 +33,8 @@ export interface KeyDetails {
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** This month's (UTC) characters against the quota; null: no limit. */
-  readonly usage: { readonly month: string; readonly characters: number; readonly quota: number | null };
+  /** This month's (UTC) characters against the quota; null: no limit. Absent where no view of usage is at hand. */
+  readonly usage?: { readonly month: string; readonly characters: number; readonly quota: number | null };
 }
 
 /** A secret in clear: it is told this once and nowhere kept. */
@@ -73,7 +73,7 @@ export interface KeysOptions {
   readonly execute: Execute;
   readonly keys: View<Key>;
   /** Partitions are the usage streams. */
-  readonly quotas: View<{ readonly used: number }>;
+  readonly quotas?: View<{ readonly used: number }>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: Random;
@@ -83,6 +83,7 @@ export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions
   const now = (): string => new Date(clock()).toISOString();
 
   const details = (key: IssuedKey): KeyDetails => {
+    if (!quotas) return describe(key);
     const month = monthOf(now());
     const characters = quotas.get(usageStream(key.apiKey, month))?.used ?? 0;
     return { ...describe(key), usage: { month, characters, quota: key.plan.monthlyCharacters } };

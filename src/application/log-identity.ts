@@ -1,5 +1,4 @@
 import type { CommandHandler } from "../eventstore/command-handler.ts";
-import type { EventStore } from "../eventstore/event-store.ts";
 
 /** The log's own name, given to it by the first process that writes to it: what is kept beside it belongs to it alone. */
 type LogEvent = { readonly type: "LogBegun"; readonly data: { logId: string; at: string } };
@@ -10,13 +9,6 @@ const decider = {
   initial: (): string | undefined => undefined,
   evolve: (logId: string | undefined, { type, data }: LogEvent): string | undefined =>
     type === "LogBegun" ? (logId ?? data.logId) : logId,
-};
-
-/** The log's id, or undefined when nobody has written to it yet. @throws {EventStoreUnavailable} */
-export const logIdOf = async (store: EventStore): Promise<string | undefined> => {
-  for await (const { type, data } of store.readStream(stream))
-    if (type === "LogBegun") return (data as LogEvent["data"]).logId;
-  return undefined;
 };
 
 /** The log's id; `newId` becomes it if it has none. @throws {Unavailable} */

@@ -19,12 +19,25 @@ export interface Services {
   readonly reportUsage: ReportUsage;
 }
 
-/** What only reads opens a log that exists and leaves it as it is; what `writes` may begin one. */
+/** What a command reads beside the streams that it decides on, by id. */
+export interface Reads {
+  readonly websites?: readonly string[] | "all";
+  readonly keys?: readonly string[] | "all";
+  /** By website. */
+  readonly credentials?: readonly string[] | "all";
+  readonly catalog?: true;
+  /** The key whose characters of this month are shown. */
+  readonly usageOf?: string;
+}
+
+/** A command that only reads opens a log that exists and leaves it as it is; one that `writes` may begin one. */
 export interface Access {
   readonly writes: boolean;
+  readonly reads?: Reads;
 }
 
 export const writing: Access = { writes: true };
+export const reading = (reads: Reads): Access => ({ writes: false, reads });
 
 /** Opens the services for as long as the work takes, for reading alone unless told otherwise. */
 export type WithServices = <T>(work: (services: Services) => Promise<T>, access?: Access) => Promise<T>;

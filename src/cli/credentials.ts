@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { CredentialsDetails, Resealing } from "../application/credentials.ts";
 import { type PaidEngine, paidEngines, parseCredentials } from "../domain/provider-credentials.ts";
-import { operator, print, type Register, writing } from "./command.ts";
+import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 
@@ -33,7 +33,10 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     .action(async (website: string, _options, command: Command) => {
       print(
         command,
-        await withServices(async (services) => services.credentials.list(website)),
+        await withServices(
+          async (services) => services.credentials.list(website),
+          reading({ websites: [website], credentials: [website] }),
+        ),
         credentialsTable,
       );
     });
@@ -51,7 +54,10 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     .command("reseal")
     .description("seal all of them under the current MASTER_KEY, which frees the previous ones")
     .action(async (_options, command: Command) => {
-      const done = await withServices((services) => services.credentials.reseal(operator), writing);
+      const done = await withServices((services) => services.credentials.reseal(operator), {
+        writes: true,
+        reads: { credentials: "all" },
+      });
       print(command, done, resealingText);
       if (done.unopened.length > 0) {
         throw new Error(

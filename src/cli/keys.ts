@@ -3,7 +3,7 @@ import type { KeyDetails, NewKey, NewSecret } from "../application/keys.ts";
 import { reason as reasonText } from "../domain/key.ts";
 import { tiers } from "../domain/plan.ts";
 import { parse } from "../domain/validation.ts";
-import { operator, print, type Register, writing } from "./command.ts";
+import { operator, print, type Register, reading, writing } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
 import {
   type PlanNumbers,
@@ -33,14 +33,25 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .description("all keys, the oldest first")
     .option("--website <id>", "only this website's")
     .action(async ({ website }: { website?: string }, command: Command) => {
-      print(command, await withServices(async ({ keys }) => keys.list(website)), keyTable);
+      print(
+        command,
+        await withServices(async ({ keys }) => keys.list(website), reading({ keys: "all" })),
+        keyTable,
+      );
     });
 
   key
     .command("show <apiKey>")
     .description("a key's state, its plan and this month's characters")
     .action(async (apiKey: string, _options, command: Command) => {
-      print(command, await withServices(async ({ keys }) => keys.get(apiKey)), keyText);
+      print(
+        command,
+        await withServices(
+          async ({ keys }) => keys.get(apiKey),
+          reading({ keys: [apiKey], usageOf: apiKey }),
+        ),
+        keyText,
+      );
     });
 
   withPlanNumbers(key.command("plan <apiKey>"))
@@ -117,13 +128,13 @@ const newKey = ({ websiteId, apiKey, plan, ...secret }: NewKey): string =>
     secret: `${secret.apiSecret} (shown this once)`,
   });
 
-const usageText = ({ usage: { characters, quota } }: KeyDetails): string =>
-  `${count(characters)} of ${quota === null ? "unlimited" : count(quota)}`;
+const usageText = ({ characters, quota }: NonNullable<KeyDetails["usage"]>): string =>
+  `${count(characters)} of ${quota === null ? "unlimited" : count(quota)} characters`;
 
 const keyTable = (all: readonly KeyDetails[]): string =>
   table(
-    ["key", "website", "state", "plan", "this month"],
-    all.map((key) => [key.apiKey, key.websiteId, key.status, key.plan.tier, usageText(key)]),
+    ["key", "website", "state", "plan"],
+    all.map((key) => [key.apiKey, key.websiteId, key.status, key.plan.tier]),
     "There is no key yet.",
   );
 
@@ -135,7 +146,7 @@ const keyText = (key: KeyDetails): string =>
     suspended:
       key.suspension && `${key.suspension.since} by ${key.suspension.cause}: ${key.suspension.reason}`,
     plan: planText(key.plan),
-    [key.usage.month]: `${usageText(key)} characters`,
+    ...(key.usage && { [key.usage.month]: usageText(key.usage) }),
     issued: key.issuedAt,
     secrets: key.secrets.map(({ secretId, createdAt }) => `${secretId} (${createdAt})`).join(", ") || "none",
   });

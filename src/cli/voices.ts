@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CatalogKeeper } from "../application/catalog.ts";
 import { engineCodes, type SystemVoice, type Voice } from "../domain/speech.ts";
-import { operator, print, type Register, writing } from "./command.ts";
+import { operator, print, type Register, reading, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
 
 interface VoiceOptions {
@@ -20,7 +20,10 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .description("all voices, in the order in which they were added")
     .option("--lang <code>", "only those of this language code")
     .action(async ({ lang }: { lang?: string }, command: Command) => {
-      const all = await withServices(async ({ catalog }) => catalog.list().voices);
+      const all = await withServices(
+        async ({ catalog }) => catalog.list().voices,
+        reading({ catalog: true }),
+      );
       print(
         command,
         all.filter((one) => lang === undefined || one.lang === lang),
@@ -79,7 +82,10 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     .command("list")
     .description("all system voices, by id")
     .action(async (_options, command: Command) => {
-      const all = await withServices(async ({ catalog }) => catalog.list().systemVoices);
+      const all = await withServices(
+        async ({ catalog }) => catalog.list().systemVoices,
+        reading({ catalog: true }),
+      );
       print(command, all, systemVoiceTable);
     });
 

@@ -3,7 +3,7 @@ import { type NewVerification, verificationRequest } from "../application/origin
 import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
 import { parse } from "../domain/validation.ts";
 import { storedConfig } from "../domain/website-config.ts";
-import { operator, print, type Register, writing } from "./command.ts";
+import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
@@ -28,14 +28,22 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
     .command("list")
     .description("all websites, the oldest first")
     .action(async (_options, command: Command) => {
-      print(command, await withServices(async ({ websites }) => websites.list()), websiteTable);
+      print(
+        command,
+        await withServices(async ({ websites }) => websites.list(), reading({ websites: "all" })),
+        websiteTable,
+      );
     });
 
   website
     .command("show <id>")
     .description("a website and its configuration")
     .action(async (id: string, _options, command: Command) => {
-      print(command, await withServices(async ({ websites }) => websites.get(id)), websiteText);
+      print(
+        command,
+        await withServices(async ({ websites }) => websites.get(id), reading({ websites: [id] })),
+        websiteText,
+      );
     });
 
   website
