@@ -21,12 +21,14 @@ export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly Nativ
   new Promise((resolve) => {
     const told = synthesis.getVoices();
     if (told.length > 0) return resolve(told);
-    const tell = (): void => {
-      clearTimeout(enough);
+    const settled = new AbortController();
+    const settle = (): void => {
+      clearTimeout(timer);
+      settled.abort(); // or each speech in a browser without voices would leave a listener
       resolve(synthesis.getVoices());
     };
-    const enough = setTimeout(tell, voicesWithinMs);
-    synthesis.addEventListener("voiceschanged", tell, { once: true });
+    const timer = setTimeout(settle, voicesWithinMs);
+    synthesis.addEventListener("voiceschanged", settle, { signal: settled.signal });
   });
 
 /**
