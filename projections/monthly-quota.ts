@@ -7,6 +7,8 @@ export interface MonthlyUse {
   used: number;
   /** Requests answered with audio, the parts that cost nothing among them; without the voided ones. */
   requests: number;
+  /** When the last Idempotency-Key was used, in milliseconds since the epoch; 0: none was. */
+  keyedAt: number;
   /** The last revision counted, -1 before the first: an event told twice counts once. */
   revision: number;
 }
@@ -20,12 +22,14 @@ export const monthlyQuota: Projection<MonthlyUse> = {
   version: 2,
   prefixes: ["usage-"],
   partition: ({ stream }) => stream,
-  initial: () => ({ used: 0, requests: 0, revision: -1 }),
+  initial: () => ({ used: 0, requests: 0, keyedAt: 0, revision: -1 }),
   apply: (state, event) => {
     if (event.revision <= state.revision) return state;
     if (event.type === "SynthesisServed") {
-      state.used += (event.data as SynthesisServed).characters;
+      const { characters, idempotency, at } = event.data as SynthesisServed;
+      state.used += characters;
       state.requests += 1;
+      if (idempotency) state.keyedAt = Math.max(state.keyedAt, Date.parse(at));
     } else if (event.type === "ServingVoided") {
       const { characters, serving } = event.data as ServingVoided;
       state.used -= characters;

@@ -4,13 +4,16 @@ import { KeyIsSuspended, Unavailable } from "../domain/errors.ts";
 import { keyDecider, keyStream, suspendKey } from "../domain/key.ts";
 import {
   endStream,
+  isRepeat,
   monthOf,
+  otherMonths,
   type Prospect,
   QuotaExceeded,
   requireRoom,
   type StreamEnded,
   type SynthesisServed,
   serve,
+  serveRepeat,
   type Usage,
   type UsageEvent,
   usageDecider,
@@ -27,6 +30,7 @@ export interface Ledger {
   /**
    * Records an answer with audio; only when this resolves may the audio leave.
    * @throws {KeyIsSuspended} when the quota has no room for it: the key is suspended from now on
+   * @throws {Invalid} when its Idempotency-Key was used with another request
    * @throws {Unavailable} when the event store gives no answer: nothing may be served, and what the log may hold of the
    * request is voided in the background
    */
@@ -40,7 +44,7 @@ export interface Ledger {
   void(receipt: Receipt): void;
   /**
    * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
-   * @throws {KeyIsSuspended} @throws {Unavailable}
+   * @throws {KeyIsSuspended} @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
    */
   precheck(principal: Principal, prospect: Omit<Prospect, "at">, requestId: string): Promise<void>;
 }
@@ -80,16 +84,20 @@ export const createLedger = ({
     throw suspended(state.reason);
   };
 
-  /** Puts a decision to the month's usage; a key that would exceed its quota is suspended. */
+  /**
+   * Puts a decision to the month's usage, and answers whether it recorded anything; a key that would exceed its quota is
+   * suspended.
+   */
   const put = async (
     principal: Principal,
     requestId: string,
     stream: string,
     decision: (usage: Usage) => UsageEvent[],
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     const metadata = { correlationId: requestId, actor: `key:${principal.apiKey}` };
     try {
-      await handler.execute(usageDecider, stream, decision, metadata);
+      const { events } = await handler.execute(usageDecider, stream, decision, metadata);
+      return events.length > 0;
     } catch (error) {
       if (error instanceof QuotaExceeded) return suspend(principal, error, requestId);
       throw error;
@@ -103,33 +111,63 @@ export const createLedger = ({
     after: quotas.get(stream)?.revision ?? -1,
   });
 
+  /** The receipt if something was recorded; what may come of an unknown outcome is voided. */
+  const recordIn = async (
+    stream: string,
+    principal: Principal,
+    requestId: string,
+    decision: (usage: Usage) => UsageEvent[],
+  ): Promise<Receipt | undefined> => {
+    const receipt = receiptOf(stream, requestId);
+    voiding.requireRoom(stream);
+    try {
+      return (await put(principal, requestId, stream, decision)) ? receipt : undefined;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) voiding.void(receipt);
+      throw error;
+    }
+  };
+
+  /** The streams of the months in which the request's Idempotency-Key may have been used, but for its own. */
+  const otherStreams = ({ apiKey }: Principal, { idempotency, at }: Pick<Prospect, "idempotency" | "at">) =>
+    idempotency ? otherMonths(at).map((month) => usageStream(apiKey, month)) : [];
+
   return {
-    record: async (principal, served) => {
-      const at = now();
+    record: async (principal, given) => {
+      const served = { ...given, at: now() };
+      const { requestId, at } = served;
       const { apiKey, plan } = principal;
-      const receipt = receiptOf(usageStream(apiKey, monthOf(at)), served.requestId);
-      voiding.requireRoom(receipt.stream);
-      try {
-        await put(principal, served.requestId, receipt.stream, (usage) =>
-          serve(usage, { ...served, at }, plan.monthlyCharacters),
-        );
-      } catch (error) {
-        if (error instanceof OutcomeUnknown) voiding.void(receipt);
-        throw error;
+      for (const stream of otherStreams(principal, served)) {
+        const repeated = await recordIn(stream, principal, requestId, (usage) => serveRepeat(usage, served));
+        if (repeated) return repeated;
       }
-      return receipt;
-    },
-    complete: (principal, { stream, requestId }, ended) =>
-      put(principal, requestId, stream, () => endStream({ requestId, ...ended, at: now() })),
-    void: voiding.void,
-    precheck: async (principal, prospect, requestId) => {
-      const at = now();
-      const { apiKey, plan } = principal;
       const stream = usageStream(apiKey, monthOf(at));
+      const receipt = await recordIn(stream, principal, requestId, (usage) =>
+        serve(usage, served, plan.monthlyCharacters),
+      );
+      return receipt ?? receiptOf(stream, requestId);
+    },
+    complete: async (principal, { stream, requestId }, ended) => {
+      await put(principal, requestId, stream, () => endStream({ requestId, ...ended, at: now() }));
+    },
+    void: voiding.void,
+    precheck: async (principal, given, requestId) => {
+      const prospect = { ...given, at: now() };
+      const { apiKey, plan } = principal;
+      const stream = usageStream(apiKey, monthOf(prospect.at));
       const used = quotas.get(stream)?.used ?? 0;
-      if (plan.monthlyCharacters === null || used + prospect.characters <= plan.monthlyCharacters) return;
+      const hasRoom = plan.monthlyCharacters === null || used + prospect.characters <= plan.monthlyCharacters;
+      if (hasRoom && !prospect.idempotency) return;
+      let repeated = false;
+      for (const other of otherStreams(principal, prospect)) {
+        await put(principal, requestId, other, (usage) => {
+          repeated ||= isRepeat(usage, prospect);
+          return [];
+        });
+      }
+      if (repeated) return;
       await put(principal, requestId, stream, (usage) =>
-        requireRoom(usage, { ...prospect, at }, plan.monthlyCharacters),
+        requireRoom(usage, prospect, plan.monthlyCharacters),
       );
     },
   };

@@ -59,8 +59,8 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
     begin: async (plan, order, signal) => {
       requireProvider(plan);
       const { characters, takes } = plan;
-      const { principal, requestId, kind } = order;
-      const prospect = { hashes: takes.map(({ hash }) => hash), characters };
+      const { principal, requestId, kind, idempotency } = order;
+      const prospect = { hashes: takes.map(({ hash }) => hash), characters, idempotency };
       await ledger.precheck(principal, prospect, requestId);
       const life = new AbortController();
       const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]), principal.apiKey);
@@ -99,7 +99,7 @@ const requireProvider = ({ takes: [{ recipe }] }: SynthesisPlan): void => {
 
 const servedBy = (
   { characters }: SynthesisPlan,
-  { requestId }: StreamOrder,
+  { requestId, idempotency }: StreamOrder,
   { take: { recipe, hash, voice }, provenance, failed }: StreamedSound,
   stream: StreamKind,
 ): Parameters<Ledger["record"]>[1] => ({
@@ -112,6 +112,7 @@ const servedBy = (
   format: recipe.format,
   cached: provenance,
   stream,
+  ...(idempotency && { idempotency }),
   ...(failed.length > 0 && { failed }),
 });
 

@@ -10,6 +10,7 @@ import {
   type Gender,
   type Prosody,
 } from "../domain/speech.ts";
+import type { Idempotency } from "../domain/usage.ts";
 import { type Candidate, resolveVoices } from "../domain/voice-resolution.ts";
 import type { Engine } from "../engines/engine.ts";
 import { isSsml, parseSsml } from "../engines/ssml.ts";
@@ -71,6 +72,8 @@ export type Extent = "whole" | "part" | "uncertain";
 export interface Order {
   readonly principal: Principal;
   readonly requestId: string;
+  /** The caller's Idempotency-Key: a repeat of the same request is charged once. */
+  readonly idempotency?: Idempotency | undefined;
 }
 
 export type { Sound, Take };
@@ -134,13 +137,14 @@ export const createSynthesis = ({
     isCurrent: ({ catalogRevision }) => catalogOf(nobodys).revision === catalogRevision,
     peek: ({ takes: [first] }) => pipeline.peek(first),
     find: async ({ takes: [first] }, signal) => pipeline.find(first, signal),
-    obtain: async (plan, { principal, requestId }, extent, signal) => {
+    obtain: async (plan, { principal, requestId, idempotency }, extent, signal) => {
       const { characters, takes } = plan;
-      const prospect = { hashes: takes.map(({ hash }) => hash), characters, partial: extent === "part" };
+      const hashes = takes.map(({ hash }) => hash);
+      const prospect = { hashes, characters, partial: extent === "part", idempotency };
       if (extent !== "uncertain") await ledger.precheck(principal, prospect, requestId);
       return await pipeline.obtain(takes, signal, principal.apiKey);
     },
-    record: async (plan, { principal, requestId }, sound, partial) => {
+    record: async (plan, { principal, requestId, idempotency }, sound, partial) => {
       const { recipe, voice } = sound.take;
       await ledger.record(principal, {
         requestId,
@@ -152,6 +156,7 @@ export const createSynthesis = ({
         format: recipe.format,
         cached: sound.provenance,
         ...(partial && { partial }),
+        ...(idempotency && { idempotency }),
         ...(sound.failed.length > 0 && { failed: sound.failed }),
       });
     },

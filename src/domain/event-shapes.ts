@@ -20,7 +20,7 @@ import {
   utcTime,
 } from "./shape.ts";
 import type { SystemVoice, Voice } from "./speech.ts";
-import type { ServingVoided, UsageEvent } from "./usage.ts";
+import type { Idempotency, ServingVoided, UsageEvent } from "./usage.ts";
 import type { WebsiteEvent } from "./website.ts";
 
 /** Every event that this release knows. */
@@ -40,12 +40,14 @@ type DataOf<Type> = Extract<KnownEvent, { readonly type: Type }>["data"];
 type Shapes = { readonly [Type in KnownEvent["type"]]: Members<DataOf<Type>> };
 
 type VoidedServing = NonNullable<ServingVoided["serving"]>;
+type PassedCharge = NonNullable<ServingVoided["passed"]>;
 
 const at = utcTime;
 const plan = object<Plan>({ tier: text, requestsPerMinute: count, monthlyCharacters: nullable(count) });
 const origins = listOf(text);
 const sealed = { sealed: text, keyId: text };
 const gender = text;
+const idempotency = optional(object<Idempotency>({ key: text, request: text }));
 const listedVoice = object<ListedVoice>({ name: text, lang: optional(text), gender });
 const reportedVoice = object<ReportedVoice>({ name: text, lang: text, localService: boolean });
 
@@ -119,6 +121,8 @@ const shapes: Shapes = {
     format: text,
     cached: text,
     partial: optional(boolean),
+    idempotency,
+    repeat: optional(boolean),
     stream: optional(text),
     failed: optional(listOf(text)),
     at,
@@ -126,7 +130,8 @@ const shapes: Shapes = {
   ServingVoided: {
     requestId: text,
     characters: count,
-    serving: optional(object<VoidedServing>({ hash: text, engine: text, voice: text, at })),
+    passed: optional(object<PassedCharge>({ to: text, characters: count })),
+    serving: optional(object<VoidedServing>({ hash: text, engine: text, voice: text, at, idempotency })),
     at,
   },
   StreamEnded: { requestId: text, hash: text, outcome: text, bytes: count, chunks: count, at },

@@ -42,7 +42,8 @@ const proving = /^\/v2\/auth\/verify-origin\/?$/i;
 const forAnyone = /^\/(audio\/|health(\/(live|ready))?$|openapi\.json$|client\.js$)/i;
 
 /** Headers that a page may send. Not X-API-Secret: a secret has no business in a page. */
-const allowedHeaders = "Authorization, Content-Type, If-None-Match, If-Range, Range, X-API-Key";
+const allowedHeaders =
+  "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key";
 
 /** As long as browsers take it (Chromium: two hours). It outlives an origin's withdrawal, which the answers then tell. */
 const preflightSeconds = 7_200;

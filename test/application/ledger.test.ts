@@ -3,7 +3,8 @@ import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner.ts";
 import { createLedger, type Ledger } from "../../src/application/ledger.ts";
 import type { Principal } from "../../src/application/principal.ts";
-import { KeyIsSuspended, Unavailable } from "../../src/domain/errors.ts";
+import { createWarmUsage } from "../../src/application/warm-usage.ts";
+import { Invalid, KeyIsSuspended, Unavailable } from "../../src/domain/errors.ts";
 import { changePlan, issueKey, type Key, keyDecider, keyStream } from "../../src/domain/key.ts";
 import type { Plan } from "../../src/domain/plan.ts";
 import type { SynthesisServed } from "../../src/domain/usage.ts";
@@ -126,6 +127,50 @@ describe("the ledger", () => {
     expect(await refusal(blind.record(principal(15), served({ characters: 20 })))).to.be.instanceOf(
       KeyIsSuspended,
     );
+  });
+
+  describe("with an Idempotency-Key", () => {
+    const keyed = (over: Partial<SynthesisServed> = {}) =>
+      served({ idempotency: { key: "i", request: "same" }, ...over });
+    const characters = async (month?: string) => (await usageEvents(month)).map((event) => event.characters);
+
+    it("charges a repeat once, also in another instance and after a restart", async () => {
+      await ledger.record(principal(10), keyed());
+      await ledger.record(principal(10), keyed({ requestId: "r2" }));
+      const { store } = temporary;
+      const quotas = runner.view(monthlyQuota);
+      await usageEvents();
+      const warm = createWarmUsage({ store, quotas, clock: () => now });
+      handler = createCommandHandler({ store, warm });
+      now += 24 * 60 * 60_000;
+      await opened().record(principal(10), keyed({ requestId: "r3" }));
+      expect(await characters()).to.deep.equal([10, 0, 0]);
+    });
+
+    it("refuses the key with another request, before any work and in the end", async () => {
+      await ledger.record(principal(null), keyed());
+      const idempotency = { key: "i", request: "another" };
+      const asked = { ...whole, idempotency };
+      expect(await refusal(ledger.precheck(principal(null), asked, "r"))).to.be.instanceOf(Invalid);
+      const again = ledger.record(principal(null), keyed({ idempotency }));
+      expect(await refusal(again)).to.be.instanceOf(Invalid);
+    });
+
+    it("knows a key across a month's end, and records the repeat in the first one's month", async () => {
+      now = Date.parse("2026-11-30T23:59:59.000Z");
+      await ledger.record(principal(10), keyed());
+      now = Date.parse("2026-12-01T00:00:01.000Z");
+      await ledger.precheck(principal(5), { ...whole, idempotency: { key: "i", request: "same" } }, "r2");
+      await ledger.record(principal(10), keyed({ requestId: "r2" }));
+      expect(await characters()).to.deep.equal([10, 0]);
+      expect(await characters("2026-12")).to.deep.equal([]);
+    });
+
+    it("charges another key of the new month in the new month", async () => {
+      now = Date.parse("2026-12-01T00:00:01.000Z");
+      await ledger.record(principal(10), keyed());
+      expect(await characters("2026-12")).to.deep.equal([10]);
+    });
   });
 
   describe("asked before anything is made", () => {

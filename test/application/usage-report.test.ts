@@ -5,11 +5,11 @@ import { usageTotals } from "../../projections/usage-totals.ts";
 import { createUsageReport, type UsageReport } from "../../src/application/usage-report.ts";
 import { Invalid, NotFound, Unavailable } from "../../src/domain/errors.ts";
 import { monthOf, type SynthesisServed, usageStream } from "../../src/domain/usage.ts";
-import { voidServings } from "../../src/domain/voiding.ts";
 import { rejection } from "../rejection.ts";
 import { append, issued } from "../support/audit-log.ts";
 import { served, servedInNovember } from "../support/served.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
+import { voidOf } from "../support/voiding.ts";
 
 const now = "2026-11-20T12:00:00.000Z";
 
@@ -84,7 +84,7 @@ describe("a usage report", () => {
     const taken = served({ requestId: "taken", characters: 4 });
     await serve("k", [kept, taken]);
     const at = "2026-11-05T10:00:01.000Z";
-    const voids = voidServings({ served: new Map([["taken", taken]]), voided: new Set() }, ["taken"], at);
+    const voids = voidOf(taken, at);
     const stream = "usage-k-2026-11";
     await runner.reached(
       await append(

@@ -193,6 +193,34 @@ describe("voiding", () => {
     );
   }).timeout(120_000);
 
+  it("charges a retried request exactly once, whichever of its attempts were answered and landed", async () => {
+    const fate = fc.constantFrom<Fate>("answered", "fails", "unanswered", "late");
+    const attempts = fc.array(fc.nat(1), { minLength: 1, maxLength: 6 });
+    const perInstance = fc.array(fate, { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(attempts, perInstance, perInstance, fc.boolean(), async (who, one, two, atOnce) => {
+        apiKey = `k${++keys}`;
+        const idempotency = { key: "i", request: "same" };
+        const stores = [one, two].map((fates) => capricious(temporary.store, fates.values()));
+        const instances = stores.map(({ store }) => open(store));
+        const attempt = async (instance: number, index: number) =>
+          await instances[instance]?.ledger.record(principal(), { ...served(`r${index}`), idempotency });
+        const outcomes: PromiseSettledResult<unknown>[] = [];
+        if (atOnce) outcomes.push(...(await Promise.allSettled(who.map(attempt))));
+        else
+          for (const [index, instance] of who.entries())
+            outcomes.push(...(await Promise.allSettled([attempt(instance, index)])));
+        for (const { land } of stores) await land();
+        await Promise.all(instances.map(({ voiding }) => voiding.settled()));
+        for (const { land } of stores) await land();
+        await logged();
+        const isServed = outcomes.some(({ status }) => status === "fulfilled");
+        expect(use()?.used ?? 0).to.equal(isServed ? 10 : 0);
+      }),
+      { numRuns: 80 },
+    );
+  }).timeout(120_000);
+
   it("refuses to record more for a stream that has too many unsettled requests", async () => {
     const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
     const voiding = openVoiding(store, clock, { deadlineMs, maxPerStream: 1, onTrouble: () => {} });

@@ -6,6 +6,7 @@ import type { View } from "../../projections/runner.ts";
 import { createWarmUsage } from "../../src/application/warm-usage.ts";
 import {
   evolveUsage,
+  type Idempotency,
   initialUsage,
   QuotaExceeded,
   type ServedEvent,
@@ -36,7 +37,9 @@ const answer = (hash: string, at: number, over: Partial<SynthesisServed> = {}): 
 /** The view as it was after the first so many events. */
 const viewAfter = (stream: string, events: readonly ServedEvent[]): View<MonthlyUse> => {
   const used = events.reduce((sum, { data }) => sum + data.characters, 0);
-  const state = { used, requests: events.length, revision: events.length - 1 };
+  const keyed = events.filter(({ data }) => data.idempotency).map(({ data }) => Date.parse(data.at));
+  const keyedAt = Math.max(0, ...keyed);
+  const state = { used, requests: events.length, keyedAt, revision: events.length - 1 };
   const partitions = new Map(events.length > 0 ? [[stream, state]] : []);
   return {
     get: (name) => partitions.get(name),
@@ -60,7 +63,22 @@ describe("usage begun from the view", () => {
 
   it("decides exactly as from the whole month, however far the view lags", async () => {
     const hash = fc.constantFrom("a", "b", "c");
-    const request = fc.record({ hash, partial: fc.boolean(), wait: fc.nat(240_000) });
+    const idempotency = fc.option(
+      fc.constantFrom("i", "j").map((key) => ({ key, request: "same" })),
+      { nil: undefined },
+    );
+    const wait = fc.oneof(fc.nat(240_000), fc.nat(12 * 60 * 60_000));
+    const request = fc.record({ hash, partial: fc.boolean(), idempotency, wait });
+    const optional = ({
+      partial,
+      idempotency: given,
+    }: {
+      partial: boolean;
+      idempotency?: Idempotency | undefined;
+    }) => ({
+      ...(partial && { partial: true as const }),
+      ...(given && { idempotency: given }),
+    });
     const history = fc.array(request, { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(history, fc.nat(30), request, fc.nat(300), async (past, lag, next, quota) => {
@@ -68,9 +86,9 @@ describe("usage begun from the view", () => {
         let now = start;
         let whole: Usage = initialUsage();
         const events: ServedEvent[] = [];
-        for (const { hash, partial, wait } of past) {
-          now += wait;
-          const [event] = serve(whole, answer(hash, now, partial ? { partial } : {}), null) as [ServedEvent];
+        for (const one of past) {
+          now += one.wait;
+          const [event] = serve(whole, answer(one.hash, now, optional(one)), null) as [ServedEvent];
           whole = evolveUsage(whole, event);
           events.push(event);
         }
@@ -80,8 +98,7 @@ describe("usage begun from the view", () => {
         const { store } = temporary;
         const warm = createWarmUsage({ store, quotas, clock: () => now });
         const handler = createCommandHandler({ store, warm });
-        const decide = (usage: Usage) =>
-          serve(usage, answer(next.hash, now, next.partial ? { partial: true } : {}), quota);
+        const decide = (usage: Usage) => serve(usage, answer(next.hash, now, optional(next)), quota);
         const outcome = await handler.execute(usageDecider, stream, decide, {}).catch((error) => error);
         try {
           const expected = decide(whole);

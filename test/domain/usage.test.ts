@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { Invalid } from "../../src/domain/errors.ts";
 import {
   evolveUsage,
   initialUsage,
   monthOf,
+  otherMonths,
   type Prospect,
   QuotaExceeded,
   requireRoom,
@@ -10,6 +12,7 @@ import {
   serve,
   type Usage,
 } from "../../src/domain/usage.ts";
+import { voidOf } from "../support/voiding.ts";
 
 const served = (over: Partial<SynthesisServed> = {}): SynthesisServed => ({
   requestId: "r1",
@@ -108,6 +111,55 @@ describe("usage of a key in a month", () => {
 
     it("has no room for the whole object again", () => {
       expect(() => requireRoom(full, asking(), 10)).to.throw(QuotaExceeded);
+    });
+  });
+
+  describe("with an Idempotency-Key", () => {
+    const idempotency = { key: "i", request: "same" };
+    const first = served({ idempotency });
+    const again = (over: Partial<SynthesisServed> = {}) => served({ requestId: "r2", idempotency, ...over });
+
+    it("counts a repeat within 24 hours as nothing, though the quota is full", () => {
+      const [event] = serve(having(first), again({ at: "2026-11-22T10:00:00.000Z" }), 10);
+      expect(event?.data).to.include({ characters: 0, repeat: true });
+    });
+
+    it("counts the same key again after 24 hours", () => {
+      const [event] = serve(having(first), again({ at: "2026-11-22T10:00:00.001Z" }), null);
+      expect(event?.data).to.include({ characters: 10 }).and.not.have.property("repeat");
+    });
+
+    it("does not count from the last repeat", () => {
+      const [repeat] = serve(having(first), again({ at: "2026-11-22T09:00:00.000Z" }), null);
+      const usage = [repeat].reduce(
+        (before, event) => (event ? evolveUsage(before, event) : before),
+        having(first),
+      );
+      const [event] = serve(usage, again({ at: "2026-11-22T10:00:00.001Z" }), null);
+      expect(event?.data.characters).to.equal(10);
+    });
+
+    it("refuses the key with another request", () => {
+      const other = again({ idempotency: { key: "i", request: "another" } });
+      expect(() => serve(having(first), other, null)).to.throw(Invalid, "Idempotency-Key");
+    });
+
+    it("counts a request whose first serving was voided, whatever it asks for", () => {
+      const usage = voidOf(first, first.at).reduce(evolveUsage, having(first));
+      expect(usage.used).to.equal(0);
+      const [event] = serve(usage, again({ idempotency: { key: "i", request: "another" } }), null);
+      expect(event?.data.characters).to.equal(10);
+    });
+
+    it("admits a repeat before anything is made, though the quota is full", () => {
+      const prospect = { hashes: ["b"], characters: 10, idempotency, at: first.at };
+      expect(requireRoom(having(first), prospect, 10)).to.deep.equal([]);
+    });
+
+    it("may be known in the month before, and to a faster clock in the next one", () => {
+      expect(otherMonths("2026-12-01T23:59:59.999Z")).to.deep.equal(["2026-11"]);
+      expect(otherMonths("2026-12-02T00:00:00.001Z")).to.deep.equal([]);
+      expect(otherMonths("2026-12-31T23:59:30.000Z")).to.deep.equal(["2027-01"]);
     });
   });
 

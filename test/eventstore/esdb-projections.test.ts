@@ -90,7 +90,7 @@ describe("projections in an EventStoreDB server", () => {
       await runner.start();
       const own = runner.view(monthlyQuota).get("usage-k1-2026-11");
       await runner.close();
-      expect(own).to.deep.equal({ used: 42, requests: 3, revision: 2 });
+      expect(own).to.deep.equal({ used: 42, requests: 3, keyedAt: 0, revision: 2 });
       const partition = "usage-k1-2026-11";
       const state = await client.getProjectionState("voxledger-monthly-quota-v2", { partition });
       expect(state).to.deep.equal(own);

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
-import { voidServings } from "../../src/domain/voiding.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { recorded, served, servedInNovember } from "../support/served.ts";
+import { voidOf } from "../support/voiding.ts";
 
 const fold = (events: readonly RecordedEvent[]) => events.reduce(monthlyQuota.apply, monthlyQuota.initial());
 
 describe("monthly quota", () => {
   it("is unused before anything was served", () => {
-    expect(fold([])).to.deep.equal({ used: 0, requests: 0, revision: -1 });
+    expect(fold([])).to.deep.equal({ used: 0, requests: 0, keyedAt: 0, revision: -1 });
   });
 
   it("counts the characters and requests of everything served, the free parts as requests alone", () => {
@@ -18,16 +18,27 @@ describe("monthly quota", () => {
       served({ characters: 0, partial: true }),
       served({ characters: 35 }),
     ]);
-    expect(fold(events)).to.deep.equal({ used: 42, requests: 3, revision: 2 });
+    expect(fold(events)).to.deep.equal({ used: 42, requests: 3, keyedAt: 0, revision: 2 });
   });
 
   it("gives back what is voided: the request and its characters", () => {
     const data = served({ requestId: "r", characters: 7 });
     const [event] = recorded("k", [data]);
-    const [voided] = voidServings({ served: new Map([["r", data]]), voided: new Set() }, ["r"], data.at);
-    const [fence] = voidServings({ served: new Map(), voided: new Set() }, ["x"], data.at);
+    const [[voided], [fence]] = [voidOf(data, data.at), voidOf(undefined, data.at)];
     const events = [voided, fence].map((one, index) => ({ ...event, ...one, revision: 1 + index }));
-    expect(fold([event, ...events] as RecordedEvent[])).to.deep.equal({ used: 0, requests: 0, revision: 2 });
+    expect(fold([event, ...events] as RecordedEvent[])).to.deep.equal({
+      used: 0,
+      requests: 0,
+      keyedAt: 0,
+      revision: 2,
+    });
+  });
+
+  it("knows when an Idempotency-Key was used last", () => {
+    const idempotency = { key: "k", request: "r" };
+    const times = ["2026-11-05T10:00:02.000Z", "2026-11-05T10:00:01.000Z"];
+    const events = recorded("k", [...times.map((at) => served({ at, idempotency })), served()]);
+    expect(fold(events).keyedAt).to.equal(Date.parse("2026-11-05T10:00:02.000Z"));
   });
 
   it("is kept apart by key and month: the stream is the partition", () => {

@@ -156,6 +156,7 @@ const headerValue = fc
 
 const headerNames = [
   ...[
+    "Idempotency-Key",
     "If-None-Match",
     "If-Range",
     "Range",

@@ -1,4 +1,6 @@
 import { createVoiding, type Voiding, type VoidingOptions } from "../../src/application/voiding.ts";
+import type { SynthesisServed, UsageEvent } from "../../src/domain/usage.ts";
+import { voidingDecider, voidServings } from "../../src/domain/voiding.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 
@@ -14,3 +16,15 @@ export const openVoiding = (
     onTrouble: (what, error) => Promise.reject(new Error(what, { cause: error })),
     ...options,
   });
+
+/** The event that takes the serving back; without a serving, the fence of the request. */
+export const voidOf = (
+  serving: SynthesisServed | undefined,
+  at: string,
+  requestId = "unknown",
+): UsageEvent[] => {
+  const requestIds = new Set([serving?.requestId ?? requestId]);
+  const { initial, evolve } = voidingDecider(requestIds);
+  const state = serving ? evolve(initial(), { type: "SynthesisServed", data: serving }) : initial();
+  return voidServings(state, requestIds, at);
+};

@@ -27,8 +27,9 @@ export const legacyRoutes = ({
   const request = legacyRequest(schema);
   const router = new Router();
   router.get(paths, authenticated(gate), async (ctx) => {
-    const plan = synthesis.plan(requestFromLegacyQuery(request, ctx.querystring), websiteOf(ctx));
-    reply(ctx, await answerer.answer(plan, asked(ctx, ctx.method === "HEAD" ? "HEAD" : "GET")));
+    const wanted = requestFromLegacyQuery(request, ctx.querystring);
+    const plan = synthesis.plan(wanted, websiteOf(ctx));
+    reply(ctx, await answerer.answer(plan, asked(ctx, ctx.method === "HEAD" ? "HEAD" : "GET", wanted)));
   });
   return router;
 };

@@ -5,6 +5,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import { audioFormats, contentTypes } from "../../domain/speech.ts";
+import { idempotencyKey } from "../synthesis/idempotency.ts";
 import { acceptRanges, audioDuration, etag, requestId } from "./headers.ts";
 
 /** What every answer that is a sound has in common. */
@@ -36,6 +37,19 @@ export const conditions = {
       examples: ["bytes=0-1023"],
     }),
   "If-Range": z.string().optional().meta({ description: "The tag that `Range` is meant for." }),
+};
+
+/** A request that is repeated is charged once. */
+export const idempotency = {
+  "Idempotency-Key": z
+    .string()
+    .regex(idempotencyKey)
+    .optional()
+    .meta({
+      description:
+        "A value of your own for this request. A repeat with the same value and the same parameters within 24 hours is charged once; with other parameters it is refused with 400.",
+      examples: ["0d6f7f0e-2f35-4e0a-9a2f-6f1c6c1f6f11"],
+    }),
 };
 
 /**

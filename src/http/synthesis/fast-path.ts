@@ -83,7 +83,7 @@ export const createFastPath = ({
   };
 
   return (req, res) => {
-    if (req.method !== "GET" || !req.url?.startsWith(address) || isConditional(req)) return false;
+    if (req.method !== "GET" || !req.url?.startsWith(address) || isSpecial(req)) return false;
     const plan = prepared.of(req.url);
     if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
     const sound = synthesis.peek(plan);
@@ -93,5 +93,8 @@ export const createFastPath = ({
   };
 };
 
-const isConditional = ({ headers }: IncomingMessage): boolean =>
-  headers["if-none-match"] !== undefined || headers.range !== undefined;
+/** Its answer depends on more than the address and the caller. */
+const isSpecial = ({ headers }: IncomingMessage): boolean =>
+  headers["if-none-match"] !== undefined ||
+  headers.range !== undefined ||
+  headers["idempotency-key"] !== undefined;

@@ -1,12 +1,13 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
 import type { Streaming } from "../../application/streaming.ts";
-import type { Synthesis } from "../../application/synthesis.ts";
+import type { Synthesis, SynthesisRequest } from "../../application/synthesis.ts";
 import type { Gate } from "../gate.ts";
 import { jsonBody } from "../json-body.ts";
 import { authenticated, leaving, websiteOf } from "../middleware.ts";
 import { reply } from "../reply.ts";
 import type { Answerer, Asked } from "./answer.ts";
+import { idempotencyOf } from "./idempotency.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import { asksForStream, type RequestSchema, requestFromBody, requestFromQuery } from "./request.ts";
 import type { HttpStreamKind, StreamAnswer } from "./stream.ts";
@@ -32,18 +33,21 @@ export const synthesisRoutes = ({
   const router = new Router();
 
   router.get("/v2/text/synthesize", authenticated(gate), async (ctx) => {
-    const plan = synthesis.plan(requestFromQuery(schema, ctx.querystring), websiteOf(ctx));
+    const request = requestFromQuery(schema, ctx.querystring);
+    const plan = synthesis.plan(request, websiteOf(ctx));
     const method = ctx.method === "HEAD" ? "HEAD" : "GET";
-    reply(ctx, await answerer.answer(plan, asked(ctx, method)));
+    reply(ctx, await answerer.answer(plan, asked(ctx, method, request)));
     if (plan.shared) prepared.keep(ctx.url, plan);
   });
 
   router.post("/v2/text/synthesize", authenticated(gate), jsonBody(), async (ctx) => {
     const kind = streamAsked(ctx);
-    const plan = synthesis.plan(requestFromBody(schema, ctx.request.body), websiteOf(ctx));
+    const request = requestFromBody(schema, ctx.request.body);
+    const plan = synthesis.plan(request, websiteOf(ctx));
     if (kind) streaming.requireProvider(plan);
-    if (kind && !plan.silent) await streamAnswer(ctx, plan, kind);
-    else reply(ctx, await answerer.answer(plan, asked(ctx, "POST")));
+    const order = asked(ctx, "POST", request);
+    if (kind && !plan.silent) await streamAnswer(ctx, plan, { ...order, kind });
+    else reply(ctx, await answerer.answer(plan, order));
   });
 
   return router;
@@ -58,13 +62,18 @@ const streamAsked = (ctx: Context): HttpStreamKind | undefined => {
 /** Whether a stream is asked for by its name; `*` and `text/*` ask for nothing in particular. */
 const acceptsEvents = ({ req }: Context): boolean => /\btext\/event-stream\b/i.test(req.headers.accept ?? "");
 
-/** What of the request an answer depends on. */
-export const asked = (ctx: Context, method: Asked["method"]): Asked => ({
-  method,
-  principal: ctx.state.caller.principal,
-  requestId: ctx.state.requestId,
-  ifNoneMatch: ctx.req.headers["if-none-match"],
-  range: ctx.req.headers.range,
-  ifRange: ctx.req.headers["if-range"] as string | undefined,
-  signal: leaving(ctx),
-});
+/** What of the request an answer depends on. @throws {Invalid} for a malformed Idempotency-Key */
+export const asked = (ctx: Context, method: Asked["method"], request: SynthesisRequest): Asked => {
+  const { principal } = ctx.state.caller;
+  const { headers } = ctx.req;
+  return {
+    method,
+    principal,
+    requestId: ctx.state.requestId,
+    idempotency: idempotencyOf(headers, principal.apiKey, request),
+    ifNoneMatch: headers["if-none-match"],
+    range: headers.range,
+    ifRange: headers["if-range"] as string | undefined,
+    signal: leaving(ctx),
+  };
+};

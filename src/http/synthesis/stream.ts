@@ -2,18 +2,21 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type { Streaming, StreamKind, SynthesisStream } from "../../application/streaming.ts";
-import type { SynthesisPlan } from "../../application/synthesis.ts";
+import type { Order, SynthesisPlan } from "../../application/synthesis.ts";
 import { formatKnobs } from "../../domain/prosody.ts";
 import type { RenewToken } from "../auth/renewal.ts";
 import type { HeaderNames } from "../header-names.ts";
-import { leaving } from "../middleware.ts";
 import { eventStream } from "./event-stream.ts";
 
 /** The forms that a stream over HTTP has. */
 export type HttpStreamKind = Exclude<StreamKind, "websocket">;
 
 /** Answers with speech while it is made. */
-export type StreamAnswer = (ctx: Context, plan: SynthesisPlan, kind: HttpStreamKind) => Promise<void>;
+export type StreamAnswer = (
+  ctx: Context,
+  plan: SynthesisPlan,
+  order: Order & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
+) => Promise<void>;
 
 /**
  * 200 once the first bytes are there and on the ledger; what fails before has a status of its own. From then on the
@@ -30,11 +33,9 @@ export const createStreamAnswer =
     names: HeaderNames;
     renewToken: RenewToken;
   }): StreamAnswer =>
-  async (ctx, plan, kind) => {
-    const { principal } = ctx.state.caller;
-    const { requestId } = ctx.state;
-    const signal = leaving(ctx);
-    const stream = await streaming.begin(plan, { principal, requestId, kind }, signal);
+  async (ctx, plan, order) => {
+    const { kind, signal } = order;
+    const stream = await streaming.begin(plan, order, signal);
     ctx.status = 200;
     ctx.set({
       "Content-Type": kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,

@@ -13,8 +13,8 @@ import {
 } from "../../../src/domain/catalog.ts";
 import { rateStream } from "../../../src/domain/rate.ts";
 import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage.ts";
-import { voidServings } from "../../../src/domain/voiding.ts";
 import { served } from "../../support/served.ts";
+import { voidOf } from "../../support/voiding.ts";
 import type { Told } from "../told.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
@@ -84,11 +84,7 @@ const usageHistory = (): fc.Arbitrary<Told[]> =>
         const fact = served({ characters, at });
         const { requestId, hash } = fact;
         const end = endStream({ requestId, hash, outcome: "whole", bytes: 1, chunks: 1, at });
-        const voids = voidServings(
-          { served: new Map([[requestId, fact]]), voided: new Set() },
-          [requestId],
-          at,
-        );
+        const voids = voidOf(fact, at);
         const events = [
           ...serve(initialUsage(), fact, null),
           ...(isStream ? end : []),

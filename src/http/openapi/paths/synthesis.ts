@@ -19,7 +19,7 @@ import {
   streaming,
 } from "../headers.ts";
 import { websites } from "../security.ts";
-import { conditions, headOf, sound, soundHeaders } from "../sounds.ts";
+import { conditions, headOf, idempotency, sound, soundHeaders } from "../sounds.ts";
 
 const dayAndWeek = "public, max-age=86400, s-maxage=604800";
 const day = "public, max-age=86400";
@@ -39,7 +39,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
     description:
       "The same parameters always give the same sound. `pitch=` and `pitch=null` count as absent, unknown parameters are ignored.",
     security: websites,
-    requestParams: { query: queryOf(schema), header: z.object(conditions) },
+    requestParams: { query: queryOf(schema), header: z.object({ ...conditions, ...idempotency }) },
     responses: { ...answersToGet(names), ...errorAnswers("counted", getErrors), ...tooLong },
   };
   const legacy: ZodOpenApiOperationObject = {
@@ -49,7 +49,10 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
     deprecated: true,
     summary: "Speak a text, as v1 asked for it",
     description: "The same sounds, limits and errors as v2. There is no `voice` and no `format`.",
-    requestParams: { query: queryOf(legacyRequest(schema)), header: z.object(conditions) },
+    requestParams: {
+      query: queryOf(legacyRequest(schema)),
+      header: z.object({ ...conditions, ...idempotency }),
+    },
     responses: {
       ...answersToGet(names, deprecation),
       ...errorAnswers("counted", getErrors, deprecation),
@@ -67,6 +70,7 @@ export const synthesisPaths = ({ schema, names, errorAnswers }: Described): ZodO
         description:
           "`Accept: text/event-stream` asks for speech while it is made: with `stream: true` in the body as server-sent events, without it as the audio's own bytes, whose connection breaks off when it fails midway. Only engines on the website's own credentials stream: 404 for all others.",
         security: websites,
+        requestParams: { header: z.object(idempotency) },
         requestBody: {
           required: true,
           content: {

@@ -1,0 +1,63 @@
+/**
+ * What a stream said lately of some keys: a list of cells that share their tails, so that remembering is O(1), changes
+ * nothing that was handed out before, and needs no copy. Whenever it has doubled, a new list is made of what is recent,
+ * so that it holds little more than that.
+ */
+export interface Recent<V> {
+  readonly newest: Cell<V> | undefined;
+  readonly length: number;
+  /** The length at which a new list is made. */
+  readonly full: number;
+}
+
+interface Cell<V> {
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly value: V;
+  readonly older: Cell<V> | undefined;
+}
+
+/** How much is remembered for sure: the newest keys, at most `max`, of the last `keptMs`. */
+export interface Memory {
+  readonly max: number;
+  readonly keptMs: number;
+}
+
+const fewCells = 64;
+
+export const nothingRecent: Recent<never> = { newest: undefined, length: 0, full: fewCells };
+
+/** `now`: milliseconds since the epoch, from which the age of what is remembered is judged. */
+export const remember = <V>(
+  recent: Recent<V>,
+  { key, at, value }: Omit<Cell<V>, "older">,
+  { max, keptMs }: Memory,
+  now = at,
+): Recent<V> => {
+  const { newest, length, full } = recent;
+  if (newest?.key === key) return { newest: { key, at, value, older: newest.older }, length, full };
+  const grown = { newest: { key, at, value, older: newest }, length: length + 1, full };
+  return grown.length < full ? grown : compact(grown, now - keptMs, max);
+};
+
+/** The last value of the key, if it is of `since` (milliseconds since the epoch) or later. */
+export const recall = <V>(recent: Recent<V>, key: string, since: number): V | undefined => {
+  for (const cell of cells(recent)) if (cell.key === key) return cell.at < since ? undefined : cell.value;
+  return undefined;
+};
+
+const compact = <V>(recent: Recent<V>, since: number, max: number): Recent<V> => {
+  const kept = new Map<string, Cell<V>>();
+  for (const cell of cells(recent)) {
+    if (kept.size === max) break;
+    if (cell.at >= since && !kept.has(cell.key)) kept.set(cell.key, cell);
+  }
+  let newest: Cell<V> | undefined;
+  for (const [key, { at, value }] of [...kept].reverse()) newest = { key, at, value, older: newest };
+  return { newest, length: kept.size, full: Math.max(fewCells, 2 * kept.size) };
+};
+
+function* cells<V>({ newest }: Recent<V>): Iterable<Cell<V>> {
+  for (let cell = newest; cell; cell = cell.older) yield cell;
+}
