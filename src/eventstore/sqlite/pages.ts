@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { LogPage, LogRequest, StreamPage, StreamRequest } from "./protocol.ts";
+import type { LogPage, LogRequest, StreamPage, StreamRequest, Way } from "./protocol.ts";
 import { optional, required } from "./row.ts";
 
 /** Bounds of one page: what the main thread parses at one go, and what one request may hold the reader. */
@@ -107,11 +107,15 @@ export const logPages = (db: DatabaseSync) => {
     return query;
   };
 
-  return ({ after, prefixes }: LogRequest): LogPage => {
+  const byIndex = indexedPages(db);
+
+  return ({ after, prefixes, wait, way }: LogRequest): LogPage => {
+    const head = newest().position ?? 0;
+    const chosen: Way = wait ? "log" : (way ?? (byIndex.isWorthIt(prefixes, head - after) ? "index" : "log"));
+    if (chosen === "index") return { ...byIndex.page(prefixes, after, head), head, way: chosen };
     const query = within.get(prefixes.length) ?? narrowedTo(prefixes.length);
     const beginnings = prefixes.flatMap((prefix) => [[...prefix].length, prefix]);
     const page = gather();
-    const head = newest().position ?? 0;
     let [position, scanned, end] = [after, 0, false];
     while (!end && !page.isFull() && scanned < scannedPerPage) {
       const further = nth(position, eventsPerQuery - 1)?.position;
@@ -121,6 +125,56 @@ export const logPages = (db: DatabaseSync) => {
       scanned += eventsPerQuery;
       end = further === undefined;
     }
-    return { ...page.page(), position, head };
+    return { ...page.page(), position, head, way: chosen };
+  };
+};
+
+/** Beyond so many events in the streams wanted, each page costs more by the index than along the log. */
+const indexedEvents = 20_000;
+const logToIndex = 4;
+
+/** Pages of the few streams whose names start so, without a look at other streams' events. */
+const indexedPages = (db: DatabaseSync) => {
+  // Names are compared as UTF-8: every name that begins with the prefix lies before the prefix with a byte FF behind it.
+  const wanted = `FROM json_each(?) AS prefix CROSS JOIN streams s ON s.name >= prefix.value AND s.name < prefix.value || x'FF'
+    CROSS JOIN events e ON e.stream = s.id`;
+  const counted = required<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM (SELECT 1 ${wanted} LIMIT ${indexedEvents})`,
+  );
+  const positions = required<{ json: string }>(
+    db,
+    `SELECT json_group_array(position) AS json FROM (SELECT DISTINCT e.position ${wanted}
+     WHERE e.revision >= s.first_revision AND e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ${eventsPerPage})`,
+  );
+  const events = required<Joined>(
+    db,
+    joined(
+      `SELECT e.position AS key, ${json} FROM json_each(?) AS wanted
+       CROSS JOIN events e ON e.position = wanted.value CROSS JOIN streams s ON s.id = e.stream`,
+      "ASC",
+    ),
+  );
+
+  return {
+    isWorthIt: (prefixes: readonly string[], logEvents: number): boolean => {
+      if (prefixes.length === 0 || logEvents < eventsPerPage) return false;
+      const { count } = counted(JSON.stringify(prefixes));
+      return count < indexedEvents && count * logToIndex < logEvents;
+    },
+    page: (prefixes: readonly string[], after: number, head: number) => {
+      const found = JSON.parse(positions(JSON.stringify(prefixes), after, head).json) as number[];
+      const page = gather();
+      let taken = 0;
+      while (taken < found.length && !page.isFull()) {
+        page.add(events(JSON.stringify(found.slice(taken, taken + eventsPerQuery))));
+        taken += eventsPerQuery;
+      }
+      const isLast = taken >= found.length && found.length < eventsPerPage;
+      return {
+        ...page.page(),
+        position: isLast ? Math.max(after, head) : (found[taken - 1] ?? found.at(-1) ?? head),
+      };
+    },
   };
 };

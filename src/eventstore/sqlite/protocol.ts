@@ -68,7 +68,12 @@ export interface LogRequest {
   readonly prefixes: readonly string[];
   /** Hold the request until the log has grown past `after`. */
   readonly wait: boolean;
+  /** How the page before this one was found; absent for the first. */
+  readonly way?: Way;
 }
+
+/** Along the log, leaving out the other streams' events, or by the index of the streams that are wanted. */
+export type Way = "log" | "index";
 
 export interface LogPage {
   readonly json: string;
@@ -77,6 +82,7 @@ export interface LogPage {
   readonly position: number;
   /** The log's newest position as of now. */
   readonly head: number;
+  readonly way: Way;
 }
 
 export type Call<P extends Protocol> = {

@@ -110,4 +110,5 @@ const emptyPage = ({ after }: LogRequest): LogPage => ({
   count: 0,
   position: after,
   head: after,
+  way: "log",
 });

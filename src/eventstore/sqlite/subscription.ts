@@ -1,6 +1,6 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from "../event-store.ts";
 import { inGusts } from "./gusts.ts";
-import type { LogPage, ReaderProtocol } from "./protocol.ts";
+import type { LogPage, ReaderProtocol, Way } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** Follows the log with one page read ahead, unparsed: that is all that a slow consumer holds. */
@@ -10,8 +10,8 @@ async function* follow(
   { after = 0, prefixes = [] }: SubscribeOptions,
   stop: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> {
-  const ask = (position: number, wait: boolean): Promise<LogPage> => {
-    const page = reader.call("log", { ticket, after: position, prefixes, wait });
+  const ask = (position: number, wait: boolean, way?: Way): Promise<LogPage> => {
+    const page = reader.call("log", { ticket, after: position, prefixes, wait, ...(way && { way }) });
     page.catch(() => {}); // told to whoever awaits it
     return page;
   };
@@ -27,7 +27,7 @@ async function* follow(
     goal ??= page.head;
     const first: boolean = !caughtUp && page.position >= goal;
     caughtUp ||= first;
-    next = ask(page.position, caughtUp);
+    next = ask(page.position, caughtUp, page.way);
     if (!first && page.count === 0 && page.position === told) continue;
     told = page.position;
     yield { events: JSON.parse(page.json) as RecordedEvent[], position: told, caughtUp };
