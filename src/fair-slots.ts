@@ -12,6 +12,8 @@ export interface FairSlots {
    * @throws the signal's reason when it is aborted first
    */
   acquire(claim: Claim, signal: AbortSignal, options?: { readonly continues?: boolean }): Promise<() => void>;
+  /** For work that costs something to prepare. @throws {Unavailable} if `acquire` would refuse the claim now */
+  requireRoom(claim: Claim): void;
   running(): number;
   queued(): number;
 }
@@ -101,8 +103,8 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
   const refusal = ({ keys }: Claim): Unavailable | undefined => {
     const beginning = [...queue].filter(({ continues }) => !continues);
     const waitingOf = (key: string) => beginning.filter(({ claim }) => claim.keys.has(key)).length;
-    if ([...keys].every((key) => waitingOf(key) > queueLimitPerKey)) return tooMuchOfKey();
-    return beginning.length > queueLimit ? tooMuch() : undefined;
+    if ([...keys].every((key) => waitingOf(key) >= queueLimitPerKey)) return tooMuchOfKey();
+    return beginning.length >= queueLimit ? tooMuch() : undefined;
   };
 
   const wait = (claim: Claim, continues: boolean, signal: AbortSignal): Promise<() => void> =>
@@ -130,17 +132,22 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
         dispatch();
       });
       signal.addEventListener("abort", onAbort, { once: true });
+      const refused = continues ? undefined : refusal(claim);
       queue.add(waiting);
       note(claim);
       dispatch();
-      const refused = queue.has(waiting) && !continues ? refusal(claim) : undefined;
-      if (refused) fail(refused);
+      if (refused && queue.has(waiting)) fail(refused);
     });
 
   return {
     acquire: async (claim, signal, { continues = false } = {}) => {
       signal.throwIfAborted();
       return await wait(claim, continues, signal);
+    },
+    requireRoom: (claim) => {
+      if (running < atOnce && keyOf(claim) !== undefined) return;
+      const refused = refusal(claim);
+      if (refused) throw refused;
     },
     running: () => running,
     queued: () => queue.size,

@@ -81,6 +81,8 @@ describe("Fair slots", () => {
     await settle();
     const refused = await rejection(slots.acquire(createClaim("a"), never));
     expect(refused).to.be.instanceOf(Unavailable).and.have.property("message").that.contains("API key");
+    expect(() => slots.requireRoom(createClaim("a"))).to.throw(Unavailable, "API key");
+    slots.requireRoom(createClaim("b"));
     void ask("b1", createClaim("b"));
     void ask("a's second piece", createClaim("a"), true);
     await settle();

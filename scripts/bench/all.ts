@@ -15,6 +15,7 @@ const benches = [
   "telemetry.ts",
   "stalled-listeners.ts",
   "memory.ts",
+  "crowded-speech.ts",
 ];
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

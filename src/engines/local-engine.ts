@@ -25,10 +25,10 @@ export const localEngines = async ({ host, warn }: LocalEngineOptions): Promise<
   }
   const tools = Object.values(found).filter((tool) => tool !== undefined);
   if (tools.length === 0) return [];
-  return (["g1", "g2", "g3", "g5"] as const).map((code) => localEngine(code, tools));
+  return (["g1", "g2", "g3", "g5"] as const).map((code) => localEngine(code, tools, host));
 };
 
-const localEngine = (code: EngineCode, tools: readonly LocalTool[]): Engine => {
+const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: SubprocessHost): Engine => {
   const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
     const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
     const tool = tools.find((one) => one.prefix === prefix);
@@ -51,18 +51,19 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[]): Engine => {
       const found = find(request.voice);
       if (!found) throw new EngineFailed(`The engine ${code} does not have the voice that was asked for.`);
       if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice takes no SSML.");
+      if (request.claim) host.requireRoom(request.claim);
       return speak(found.tool, { ...request, voice: found.name }, signal);
     },
   };
 };
 
-/** From the first piece on of which something is heard. */
+/** From the first piece on of which something is heard. Until then nothing has begun: each piece waits like a first one. */
 const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
   const { claim, onTurn } = request;
+  const turn = { claim, onTurn };
   const [first, ...others] = localPieces(request, tool.weigh);
   let silence: unknown;
   for (let piece = first; piece; piece = others.shift()) {
-    const turn = { claim, onTurn: silence ? undefined : onTurn, continues: silence !== undefined };
     try {
       const samples = await tool.speak({ ...request, text: piece.text }, signal, turn);
       return await joined(tool, request, { samples, piece, others }, signal);

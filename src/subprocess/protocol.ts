@@ -13,6 +13,8 @@ export type ToolOrder = Limits & {
   readonly tool: SpeechTool;
   readonly args: readonly string[];
   readonly output: "pipe" | "file";
+  /** For the later pieces of a text: somebody else's first one is wanted sooner. */
+  readonly lowPriority: boolean;
 };
 
 /** Its input is a WAV whose header tells the sample rate; the sizes in it do not count. */

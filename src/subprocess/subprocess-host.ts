@@ -6,7 +6,8 @@ import { keepHostProcess } from "./keep-host-process.ts";
 import type { EncoderOrder, Limits, Order, ToolOrder } from "./protocol.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
-export type ToolJob = Omit<ToolOrder, "type" | keyof Limits> & Partial<Limits> & { readonly input: string };
+export type ToolJob = Omit<ToolOrder, "type" | "lowPriority" | keyof Limits> &
+  Partial<Limits> & { readonly input: string };
 export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
 
@@ -32,6 +33,8 @@ export interface SubprocessHost {
   readonly versions: ToolVersions;
   run(job: ToolJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
   encode(job: EncoderJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
+  /** For texts that are long to prepare. @throws {Unavailable} if `run` would refuse the claim now */
+  requireRoom(claim: Claim): void;
   /** Answers when the helper process can be worked with. @throws {ToolFailed} it does not answer {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -116,9 +119,16 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   return {
     versions,
     run: ({ input, ...job }, signal, turn) =>
-      work(tools, { ...defaults, ...job, type: "tool" }, once(input), signal, turn),
+      work(
+        tools,
+        { ...defaults, ...job, type: "tool", lowPriority: turn?.continues ?? false },
+        once(input),
+        signal,
+        turn,
+      ),
     encode: ({ input, ...job }, signal, turn) =>
       work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
+    requireRoom: tools.requireRoom,
     ping: async () => {
       const signal = AbortSignal.timeout(pingMs);
       const ask = async () => (await helper.current()).ping();

@@ -54,8 +54,14 @@ export const synthesize = (
   });
 
 /** POST /v2/text/synthesize. */
-export const synthesizeByPost = (url: string, credentials: Credentials, body: unknown): Promise<Response> =>
+export const synthesizeByPost = (
+  url: string,
+  credentials: Credentials,
+  body: unknown,
+  init: Pick<RequestInit, "signal"> = {},
+): Promise<Response> =>
   fetch(`${url}/v2/text/synthesize`, {
+    ...init,
     method: "POST",
     headers: { ...authorize(credentials), "Content-Type": "application/json" },
     body: JSON.stringify(body),

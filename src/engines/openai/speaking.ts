@@ -3,15 +3,18 @@ import { type EngineCode, normalProsody } from "../../domain/speech.ts";
 import { voiceName } from "../../domain/voice-schema.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
 import { joinedSpeech } from "../joined.ts";
-import { splitText } from "../pieces.ts";
+import { bytesOf, splitText } from "../pieces.ts";
 import { worthSaying } from "../speakable.ts";
 import { refusalOf } from "../upstream/answers.ts";
 import type { UpstreamAnswer } from "../upstream/exchange.ts";
 import { identityOf, requestOf, type SpeechServer } from "./server.ts";
 import { pcmRate, samplesOf, soundOf } from "./sound.ts";
 
-/** In UTF-16 units, of which a text has at least as many as characters, whoever counts. */
-const mostInput = 4096;
+/**
+ * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1` 4,096 characters. A token
+ * of OpenAI's byte-level tokenizers covers at least one byte, so this is safe in every script.
+ */
+const mostInput = 2000;
 
 const slowest = 0.25;
 const fastest = 4;
@@ -40,7 +43,7 @@ export const createSpeaking = ({ code, server, voices }: SpeakingOptions): Engin
       if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have that voice.`);
       if (request.ssml) throw new EngineFailed("This voice takes no SSML.");
       const { text, lang } = request;
-      const limits = { measure: ({ length }: string) => length, most: mostInput };
+      const limits = { measure: bytesOf, most: mostInput };
       return speak(server, request, worthSaying(splitText(text, lang, limits), false), signal);
     },
   };

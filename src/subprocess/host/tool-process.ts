@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, readSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { ToolOrder } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
@@ -40,17 +41,21 @@ const startOnFile = (order: ToolOrder): Work => {
   return { input: child.stdin as Writable, output: filed(file, exited), kill: () => child.kill("SIGKILL") };
 };
 
-const start = (
-  { tool, args, maxOutputBytes, deadlineMs }: ToolOrder,
-  output: "pipe" | number,
-): ChildProcess => {
+const start = (order: ToolOrder, output: "pipe" | number): ChildProcess => {
+  const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
   const cpuSeconds = Math.ceil(deadlineMs / 1000);
-  const [command, parameters] = limitedCommand(tool, args, {
-    cpuSeconds,
-    memoryBytes,
-    fileBytes: maxOutputBytes,
-  });
-  return spawn(command, parameters, { stdio: ["pipe", output, "pipe"] });
+  const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };
+  const child = spawn(...limitedCommand(tool, args, limits), { stdio: ["pipe", output, "pipe"] });
+  if (lowPriority) lowerPriority(child);
+  return child;
+};
+
+const lowerPriority = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
 };
 
 async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer> {

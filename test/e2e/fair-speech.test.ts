@@ -1,0 +1,52 @@
+import { expect } from "chai";
+import { type Credentials, errorOf, registerWebsite, synthesizeByPost } from "../support/client.ts";
+import { type DigitFlood, startDigitFlood } from "../support/digit-flood.ts";
+import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
+
+const voice = "US English Female";
+
+describe("speech for one key while another floods the service", function () {
+  this.timeout(600_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let flooding: Credentials;
+  let website: Credentials;
+  let flood: DigitFlood;
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path, { BURST_LIMIT: "1000000", MAX_TEXT_CHARACTERS: "5000" });
+    flooding = await registerWebsite(service.url);
+    website = await registerWebsite(service.url);
+    flood = startDigitFlood(service.url, flooding, { inFlight: 64, voice });
+  });
+  after(async () => {
+    await flood.stop();
+    await service.stop();
+    await folder.remove();
+  });
+
+  it("answers 100 of 100 new sentences", async () => {
+    for (let sentence = 1; sentence <= 100; sentence++) {
+      const text = `Hello there, for the time number ${sentence}.`;
+      const answer = await synthesizeByPost(service.url, website, { voice, text });
+      expect(answer.status, text).to.equal(200);
+      expect(answer.headers.get("svc-cached")).to.equal("miss");
+      expect((await answer.arrayBuffer()).byteLength).to.be.above(1000);
+    }
+  });
+
+  it("refuses the flooding key alone, with the time to wait", async () => {
+    let refusal: Response | undefined;
+    for (let asked = 0; !refusal; asked++) {
+      const answer = await synthesizeByPost(service.url, flooding, { voice, text: `And ${asked} more.` });
+      if (answer.status !== 200) refusal = answer;
+      else await answer.body?.cancel();
+    }
+    expect(refusal.status).to.equal(503);
+    expect(Number(refusal.headers.get("retry-after"))).to.be.at.least(1);
+    expect((await errorOf(refusal)).code).to.equal("UNAVAILABLE");
+    expect([...flood.answers.keys()])
+      .to.include(503)
+      .and.to.satisfy((statuses: number[]) => statuses.every((status) => [200, 503].includes(status)));
+  });
+});

@@ -1,0 +1,44 @@
+import { randomInt } from "node:crypto";
+import { type Credentials, synthesizeByPost } from "./client.ts";
+
+/** One key that keeps distinct texts of 5,000 digits in flight until it is stopped. The service must allow that length. */
+export interface DigitFlood {
+  /** How many answers came, by their status. */
+  readonly answers: ReadonlyMap<number, number>;
+  stop(): Promise<void>;
+}
+
+/** After an answer, so that a refusal does not become a loop without a pause. */
+const pauseMs = 500;
+
+export const startDigitFlood = (
+  url: string,
+  website: Credentials,
+  { inFlight, voice }: { readonly inFlight: number; readonly voice: string },
+): DigitFlood => {
+  const answers = new Map<number, number>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const keepAsking = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const text = Array.from({ length: 5000 }, () => randomInt(10)).join("");
+      const { status, body } = await synthesizeByPost(url, website, { voice, text }, { signal });
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      await body?.cancel();
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  const asking = Array.from({ length: inFlight }, () =>
+    keepAsking().catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    }),
+  );
+  return {
+    answers,
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(asking);
+    },
+  };
+};
