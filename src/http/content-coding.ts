@@ -28,17 +28,20 @@ export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
   return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
 };
 
-/** Compressed answers with a tag are kept: the lists of voices, the description. */
+/** Compressed answers to GET with a tag are kept: the lists of voices, the description. */
 const keptBytes = 16 * 1024 * 1024;
 
 /** Compresses JSON answers of more than 1 KiB. An answer with a strong tag takes it from `codedTag`. */
 export const compressJson = (): Middleware => {
-  const kept = new LRUCache<string, Buffer>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
-  const compressed = async (body: Buffer, coding: Coding, etag: string | undefined): Promise<Buffer> => {
-    const known = etag && kept.get(etag);
+  const kept = new LRUCache<string, Buffer>({
+    maxSize: keptBytes,
+    sizeCalculation: ({ length }, key) => length + key.length,
+  });
+  const compressed = async (body: Buffer, coding: Coding, key: string | undefined): Promise<Buffer> => {
+    const known = key && kept.get(key);
     if (known) return known;
     const fresh = await compressors[coding](body);
-    if (etag) kept.set(etag, fresh);
+    if (key) kept.set(key, fresh);
     return fresh;
   };
   return async (ctx, next) => {
@@ -46,9 +49,15 @@ export const compressJson = (): Middleware => {
     const body = ctx.headerSent || ctx.respond === false ? undefined : jsonIn(ctx);
     const coding = body && codingFor(ctx, body.length);
     if (!body || !coding) return;
-    ctx.body = await compressed(body, coding, ctx.response.get("ETag"));
+    ctx.body = await compressed(body, coding, keyOf(ctx));
     ctx.set("Content-Encoding", coding);
   };
+};
+
+/** A tag is strong for its own resource only: a report of voices has the tag of their list. */
+const keyOf = ({ method, path, response }: Context): string | undefined => {
+  const etag = response.get("ETag");
+  return etag && (method === "GET" || method === "HEAD") ? `${path} ${etag}` : undefined;
 };
 
 /** The body as bytes if it is JSON; Koa would write an object in the same way. */

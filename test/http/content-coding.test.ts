@@ -67,6 +67,20 @@ describe("compression of JSON", () => {
     });
   }
 
+  it("keeps the answers of two resources apart that have the same tag", async () => {
+    const platform = { browser: "Firefox", browserVersion: "131", os: "Linux", osVersion: "6" };
+    const report = await fetch(`${service.url}/v2/voices/report`, {
+      method: "POST",
+      headers: { ...authorize(website), "Content-Type": "application/json" },
+      body: JSON.stringify({ platform, voices: [], timestamp: "2026-11-22T08:00:00Z" }),
+    });
+    const list = await fetch(`${service.url}/v2/voices?${new URLSearchParams(platform)}`, {
+      headers: authorize(website),
+    });
+    expect(Object.keys((await report.json()) as object)).to.not.include("_links");
+    expect(Object.keys((await list.json()) as object)).to.include("_links");
+  });
+
   it("answers HEAD with the headers of GET", async () => {
     const [get, head] = [
       await ask("/v2/voices", { "Accept-Encoding": "gzip" }),
