@@ -11,6 +11,7 @@ const benches = [
   "replay.ts",
   "cold-request.ts",
   "cached-get.ts",
+  "many-keys.ts",
   "first-byte.ts",
   "telemetry.ts",
   "stalled-listeners.ts",

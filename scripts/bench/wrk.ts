@@ -6,6 +6,8 @@ export interface Load {
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
+  /** A file in Lua that makes the requests. */
+  readonly script?: string;
 }
 
 export interface Answered {
@@ -15,9 +17,9 @@ export interface Answered {
 }
 
 /** Asks for one address again and again with wrk, from one thread. @throws when an answer was no success */
-export const wrk = async ({ url, headers, connections, seconds }: Load): Promise<Answered> => {
+export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Answered> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`];
+  const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, ...(script ? ["-s", script] : [])];
   const { stdout } = await promisify(execFile)("wrk", [...load, ...headerArguments, url]);
   if (/Non-2xx|Socket errors/.test(stdout))
     throw new Error(`not every request was answered well:\n${stdout}`);
