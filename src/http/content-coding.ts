@@ -54,10 +54,10 @@ export const compressJson = (): Middleware => {
   };
 };
 
-/** A tag is strong for its own resource only: a report of voices has the tag of their list. */
-const keyOf = ({ method, path, response }: Context): string | undefined => {
+/** A tag is strong for its own URL only: lists of the same voices share one, but each links to itself. */
+const keyOf = ({ method, url, response }: Context): string | undefined => {
   const etag = response.get("ETag");
-  return etag && (method === "GET" || method === "HEAD") ? `${path} ${etag}` : undefined;
+  return etag && (method === "GET" || method === "HEAD") ? `${url} ${etag}` : undefined;
 };
 
 /** The body as bytes if it is JSON; Koa would write an object in the same way. */

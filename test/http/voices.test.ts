@@ -199,7 +199,17 @@ describe("the voice endpoints", () => {
       );
     });
 
-    it("and refuse what is no range or gender", async () => {
+    it("and link to themselves in compressed answers too", async () => {
+      for (const query of ["lang=de", "lang=DE", "lang=de&os=Linux"]) {
+        const headers = { ...authorize(website), "Accept-Encoding": "gzip" };
+        const response = await fetch(`${service.url}/v2/voices?${query}`, { headers });
+        expect(response.headers.get("content-encoding")).to.equal("gzip");
+        const { _links } = VoicesListResponse.parse(await response.json());
+        expect(new URL(_links.self.href).search.slice(1).split("&").sort().join("&")).to.equal(query);
+      }
+    });
+
+    it("and refuse anything that is not a range or gender", async () => {
       for (const [query, path] of [
         ["lang=not%20a%20language", "lang"],
         ["lang=en_GB", "lang"],
