@@ -2,7 +2,7 @@ import type { NativeSynthesis, NativeUtterance, NativeVoice } from "./dom.ts";
 import { VoxledgerError } from "./errors.ts";
 import type { Narrator, Telling } from "./narrator.ts";
 import type { Wanted } from "./transport.ts";
-import type { SystemVoice, VoiceCollection } from "./voices.ts";
+import type { SystemVoice, Voice, VoiceCollection } from "./voices.ts";
 
 /** The browser's own speech. */
 export interface NativeSpeech {
@@ -32,8 +32,8 @@ export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly Nativ
   });
 
 /**
- * The browser's voice that is the one wanted: by its own name, by the name that the catalog knows a browser's voice
- * under, or, when no voice is named, by its language. A voice that is merely similar is none.
+ * The browser's voice for a request: the first native voice behind a voice of the catalog that the browser has, or a
+ * voice of the browser that the catalog does not name, or, when no voice is named, one of the language.
  */
 export const matchingVoice = (
   voices: readonly NativeVoice[],
@@ -44,34 +44,44 @@ export const matchingVoice = (
     const speaking = voices.filter((one) => sameTag(one.lang, lang));
     return speaking.find((one) => one.default) ?? speaking.find((one) => one.localService) ?? speaking[0];
   }
-  const named = voices.find((one) => one.name === voice);
-  if (named) return named;
-  const known = nativeVoicesBehind(voice, catalog);
-  return known.map((one) => voices.find((browser) => isSame(one, browser))).find((one) => one !== undefined);
+  const known = catalog.voices.find(({ name }) => name === voice);
+  if (!known) {
+    const named = voices.filter(({ name }) => name === voice);
+    return named.find((one) => sameTag(one.lang, lang)) ?? named[0];
+  }
+  return nativeVoicesBehind(known, catalog)
+    .map((native) => voices.find((one) => isSameVoice(native, one)))
+    .find((one) => one !== undefined);
 };
 
 /** The browsers' voices that the catalog names behind a voice, in its order; the service speaks the others. */
 const nativeVoicesBehind = (
-  name: string,
-  { voices, systemVoices }: Pick<VoiceCollection, "voices" | "systemVoices">,
-): SystemVoice[] => {
-  const ids = voices.find((voice) => voice.name === name)?.voiceIDs ?? [];
-  return ids
+  { voiceIDs }: Voice,
+  { systemVoices }: Pick<VoiceCollection, "systemVoices">,
+): SystemVoice[] =>
+  voiceIDs
     .map((id) => systemVoices.find((one) => one.id === id))
     .filter((one) => one !== undefined)
     .filter(({ service, fallbackVoice }) => service === undefined && !fallbackVoice);
-};
 
-const isSame = ({ name, voiceName = name, lang }: SystemVoice, browser: NativeVoice): boolean =>
-  browser.name === voiceName ||
-  (ownName(browser.name) === ownName(voiceName) && (lang === undefined || sameTag(browser.lang, lang)));
+const isSameVoice = ({ name, lang }: SystemVoice, browser: NativeVoice): boolean =>
+  ownName(name) === ownName(browser.name) && (lang === undefined || sameTag(browser.lang, lang));
 
 /** Without what browsers add in their own language: `Samantha (English (United States))`. The service's own rule. */
-const ownName = (name: string): string => name.replace(/( Desktop)?( - .*| ?[(（].*)?$/u, "");
+const ownName = (name: string): string =>
+  name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 
-/** Android writes `en_GB`. */
 const sameTag = (a: string, b: string | undefined): boolean =>
-  a.replace("_", "-").toLowerCase() === b?.toLowerCase();
+  b !== undefined && canonicalTag(a) === canonicalTag(b);
+
+/** Android's browsers write `en_GB`, and `iw_IL` for `he-IL`. */
+const canonicalTag = (tag: string): string => {
+  try {
+    return Intl.getCanonicalLocales(tag.replaceAll("_", "-")).join();
+  } catch {
+    return tag;
+  }
+};
 
 /** Speaks by one of the browser's voices. */
 export const nativeNarrator = (

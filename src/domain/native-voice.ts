@@ -8,14 +8,15 @@ export interface NativeVoice {
   readonly on: readonly { readonly browser?: Browser; readonly os?: OperatingSystem }[];
 }
 
-/** A native system voice is one that no engine of ours speaks. */
+/** A native system voice is one that no engine of the service speaks. */
 export const isNative = ({ service }: SystemVoice): boolean => service === undefined;
 
 /**
  * A voice's own name, without what browsers add to it (`Samantha (English (United States))`, `Microsoft Zira Desktop -
- * English (United States)`), which is worded in the language of the browser.
+ * English (United States)`) in their own language. The client library has a copy of this rule (`native-narrator.ts`).
  */
-export const ownName = (name: string): string => name.replace(/( Desktop)?( - .*| ?[(（].*)?$/u, "");
+export const ownName = (name: string): string =>
+  name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 
 /** Whether the system voice and the native one are the same; a system voice without a language is in any. */
 export const isSameVoice = (

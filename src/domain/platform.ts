@@ -111,7 +111,7 @@ const plausibleName = /^(?!.*\d{5})[\p{L}\p{N}][\p{L}\p{M}\p{N} .,'’&+_-]{0,99
 
 /** What is kept of a voice that a browser told of, or undefined for what cannot be a voice's name and language. */
 export const plausibleVoice = (voice: ReportedVoice): ReportedVoice | undefined => {
-  const name = ownName(voice.name.normalize("NFC")).trim();
+  const name = ownName(voice.name).trim();
   const lang = voice.lang.replaceAll("_", "-");
   if (!plausibleName.test(name) || !languageTag.safeParse(lang).success) return undefined;
   const [canonical = lang] = Intl.getCanonicalLocales(lang);

@@ -268,6 +268,16 @@ describe("the table of native voices", () => {
     expect(isSameVoice(zira, { name: "Microsoft Ziraffe", lang: "en-US" })).to.equal(false);
   });
 
+  it("knows a voice in any Unicode normalisation", () => {
+    const amelie = { name: "Amélie", lang: "fr-CA" };
+    expect(isSameVoice(amelie, { ...amelie, name: "Amélie (French)".normalize("NFD") })).to.equal(true);
+  });
+
+  it("keeps a name that would be nothing without what a browser may have added", () => {
+    for (const name of ["(one)", "（一）", "Desktop"]) expect(ownName(name)).to.equal(name);
+    expect(isSameVoice({ name: "(one)" }, { name: "(two)", lang: "en-US" })).to.equal(false);
+  });
+
   it("tells where they are, as far as it is asked", () => {
     const native = (name: string) => nativeVoices.find((one) => one.name === name) ?? expect.fail(name);
     expect(isOn(native("Samantha"), { os: "macos" })).to.equal(true);
