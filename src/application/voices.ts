@@ -3,7 +3,7 @@ import type { View } from "../../projections/runner.ts";
 import type { CatalogIndex } from "../domain/catalog-index.ts";
 import { NotFound } from "../domain/errors.ts";
 import { isInRange } from "../domain/language-match.ts";
-import { indexByOwnName, isNative, isOn, isSameVoice, type NativeVoice } from "../domain/native-voice.ts";
+import { indexByOwnName, isOn, isSameVoice, type NativeVoice } from "../domain/native-voice.ts";
 import type { Platform } from "../domain/platform.ts";
 import { type PlatformAsked, type PlatformSaid, platformAsked } from "../domain/platform-names.ts";
 import type { GenderName, SystemVoice, Voice } from "../domain/speech.ts";
@@ -54,9 +54,10 @@ export const createVoices = ({
     wasReported(platforms, asked, voice);
 
   /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
-  const isMissing = (index: CatalogIndex, asked: PlatformAsked, { voiceIDs }: Voice): boolean => {
-    const behind = voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
-    return behind.length > 0 && behind.every(isNative) && !behind.some((voice) => isKnownOn(asked, voice));
+  const isMissing = (index: CatalogIndex, asked: PlatformAsked, voice: Voice): boolean => {
+    if (isSpoken(index, voice)) return false;
+    const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
+    return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
   };
 
   /** Without what the platform lacks. */
@@ -87,19 +88,24 @@ export const createVoices = ({
   };
 };
 
+/** Whether the service speaks it. */
+const isSpoken = (index: CatalogIndex, { voiceIDs }: Voice): boolean =>
+  voiceIDs.some((id) => index.systemVoice(id)?.service !== undefined);
+
 const ofLanguageAndGender = (
   all: VoiceCollection,
   { lang, gender }: Pick<VoiceFilter, "lang" | "gender">,
 ): VoiceCollection => {
   if (lang === undefined && gender === undefined) return all;
+  const short = gender?.charAt(0);
+  const langs = new Set(all.voices.map((voice) => voice.lang));
+  const wanted = new Set([...langs].filter((one) => lang === undefined || isInRange(one, lang)));
   const voices = all.voices.filter(
-    (voice) =>
-      (lang === undefined || isInRange(voice.lang, lang)) &&
-      (gender === undefined || voice.gender === gender.charAt(0)),
+    (voice) => wanted.has(voice.lang) && (short === undefined || voice.gender === short),
   );
   const behind = new Set(voices.flatMap(({ voiceIDs }) => voiceIDs));
   return {
-    revision: `${all.revision} in ${lang?.toLowerCase()} by ${gender?.charAt(0)}`,
+    revision: `${all.revision} in ${lang?.toLowerCase()} by ${short}`,
     voices,
     systemVoices: all.systemVoices.filter(({ id }) => behind.has(id)),
   };

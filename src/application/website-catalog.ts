@@ -4,7 +4,7 @@ import type { View } from "../../projections/runner.ts";
 import { catalogStream } from "../domain/catalog.ts";
 import { type CatalogIndex, indexCatalog } from "../domain/catalog-index.ts";
 import type { SystemVoice, Voice } from "../domain/speech.ts";
-import { indexVoiceNames } from "../domain/voice-names.ts";
+import { indexVoiceNames, mergeVoiceNames } from "../domain/voice-names.ts";
 
 /** A catalog as one website has it. */
 export interface WebsiteCatalog {
@@ -85,13 +85,12 @@ const withAdded = (
   const byName = Map.groupBy(others, ({ name }) => name);
   const voices = [...byName.values()].flatMap(([first]) => first ?? []);
   const { systemVoices } = added;
-  const names = indexVoiceNames({ voices, systemVoices });
   return {
     ...indexCatalog(
       { voices: [...shared.voices, ...voices], systemVoices: [...shared.systemVoices, ...systemVoices] },
       first,
     ),
-    named: (name) => [...shared.named(name), ...names(name)],
+    named: mergeVoiceNames(shared.named, indexVoiceNames({ voices, systemVoices })),
   };
 };
 

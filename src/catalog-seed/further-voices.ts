@@ -1,6 +1,6 @@
 /**
- * One line an accent or language that no engine here has a voice for. Browsers may have one; over HTTP it is spoken by
- * the voices of another line: those of `spokenAs`. For Filipino that is Indonesian, whose spelling is read nearly alike.
+ * One line for each accent or language that no engine here has a voice for. Browsers may have one; over HTTP it is
+ * spoken by the voices of `spokenAs`. For Filipino that is Indonesian, which has a similar spelling.
  * Numbers continue those of `languages`.
  */
 export type Accent = readonly [number: number, lang: string, spokenAs: string, name: string, flag: string];
@@ -17,7 +17,7 @@ export const accents: readonly Accent[] = [
   [136, "sr-Latn", "sr-RS", "Serbo-Croatian", "rs"],
 ];
 
-/** Other names of the same voices, as websites that come from other services have them. */
+/** Further names of the same voices, which other services use. */
 export const otherNames: readonly (readonly [name: string, of: string])[] = [
   ["Bangla Bangladesh Female", "Bengali Female"],
   ["Bangla Bangladesh Male", "Bengali Male"],

@@ -8,13 +8,13 @@ import { edge, windows } from "./native-microsoft.ts";
 
 /*
  * Voices that browsers and operating systems bring with them, by the names that `speechSynthesis.getVoices()` gives them
- * there. Not all there are: those that came with every release for years. What else there is, clients report.
+ * there. Not all there are: those that came with every release for years. Clients report the others.
  *
- * Ids are kept for ever: that of a voice is its platform's first id, plus 20 for each number of its language's line
+ * Ids never change: that of a voice is its platform's first id, plus 20 for each number of its language's line
  * (`languages`, `accents`), plus its place in the row. So a row's new voices are appended, and none is taken out.
  */
 
-/** `names`: each with its gender, the best first (`Anna f, Yannick m`). `label`: what the platform writes behind them. */
+/** `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: what the platform writes behind them. */
 export type Row = readonly [lang: string, names: string, label?: string];
 
 export interface SeededNativeVoice extends NativeVoice {

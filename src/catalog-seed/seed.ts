@@ -6,7 +6,7 @@ import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
 
 /**
  * The voices of this release: what browsers speak themselves, and what espeak-ng and flite speak, by engine code, language
- * and gender. Ids are kept for ever: below 10,000 those of our engines' voices, below 100,000 those of browsers'.
+ * and gender. Ids never change: below 10,000 are the engines' voices, below 100,000 the browsers'.
  */
 export const releaseSeed = (): Seed => {
   const spoken = languages.flatMap(friendlyVoices);
@@ -87,7 +87,7 @@ const nativeSystemVoice = ({ id, name, lang, gender }: SeededNativeVoice): Syste
 
 const genders = { f: "Female", m: "Male" } as const satisfies Record<ShortGender, string>;
 
-/** Browsers' own come first: clients speak by the first that there is. */
+/** Native voices come first: clients use the first that the browser has. */
 const friendlyVoices = ([number, lang, , name, flag]: Line): Voice[] =>
   (["f", "m"] as const).map((gender) => ({
     name: `${name} ${genders[gender]}`,

@@ -7,10 +7,9 @@ type AnyVoice = Pick<Voice | SystemVoice, "lang" | "gender" | "deprecated">;
 
 /** Those of the language nearest to the wanted one; a voice without a language speaks every one. */
 export const preferLanguage = <V extends AnyVoice>(voices: readonly V[], wanted: string): readonly V[] => {
-  const nearest = matchLanguage(
-    wanted,
-    voices.map(({ lang = wanted }) => lang),
-  );
+  if (voices.length < 2) return voices;
+  const langs = new Set(voices.map(({ lang = wanted }) => lang));
+  const nearest = matchLanguage(wanted, [...langs]);
   return preferring(voices, ({ lang = wanted }) => lang === nearest);
 };
 

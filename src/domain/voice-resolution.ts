@@ -121,8 +121,11 @@ const nearestVoice = (
   lang: string,
   request: VoiceRequest,
 ): Candidate[] => {
-  const [voice] = nearest(voices, lang, request);
-  return voice ? behind(catalog, voice, request).filter(({ engine }) => isAsked(engine, request)) : [];
+  const candidatesOf = (voice: Voice): Candidate[] =>
+    behind(catalog, voice, request).filter(({ engine }) => isAsked(engine, request));
+  const asked = voices.filter((voice) => candidatesOf(voice).length > 0);
+  const [voice] = nearest(asked, lang, request);
+  return voice ? candidatesOf(voice) : [];
 };
 
 const nearest = <V extends Voice | SystemVoice>(

@@ -2,11 +2,16 @@ import { expect } from "chai";
 import type { CatalogState } from "../../projections/catalog.ts";
 import type { View } from "../../projections/runner.ts";
 import { createVoices, type VoiceFilter, type Voices } from "../../src/application/voices.ts";
-import { type AddedVoices, createWebsiteCatalogs } from "../../src/application/website-catalog.ts";
+import {
+  type AddedVoices,
+  type CatalogOf,
+  createWebsiteCatalogs,
+} from "../../src/application/website-catalog.ts";
 import { NotFound } from "../../src/domain/errors.ts";
 import type { NativeVoice } from "../../src/domain/native-voice.ts";
 import type { Platform } from "../../src/domain/platform.ts";
 import type { SystemVoice, Voice } from "../../src/domain/speech.ts";
+import { resolveVoices } from "../../src/domain/voice-resolution.ts";
 
 const systemVoices: readonly SystemVoice[] = [
   { id: 1, name: "g1-en", lang: "en-US", service: "g1", voiceName: "espeak:gmw/en-US" },
@@ -35,6 +40,7 @@ describe("a website's voices", () => {
   let state: CatalogState;
   let reports: Map<string, Platform>;
   let own: Map<string, AddedVoices>;
+  let catalogOf: CatalogOf;
   let voices: Voices;
 
   beforeEach(() => {
@@ -46,11 +52,12 @@ describe("a website's voices", () => {
     };
     reports = new Map();
     own = new Map();
+    catalogOf = createWebsiteCatalogs({
+      catalog: { get: () => state } as unknown as View<CatalogState>,
+      ownVoices: (websiteId) => own.get(websiteId),
+    });
     voices = createVoices({
-      catalogOf: createWebsiteCatalogs({
-        catalog: { get: () => state } as unknown as View<CatalogState>,
-        ownVoices: (websiteId) => own.get(websiteId),
-      }),
+      catalogOf,
       platforms: reports as unknown as View<Platform>,
       nativeVoices,
     });
@@ -234,6 +241,20 @@ describe("a website's voices", () => {
       expect(namesFor()).to.have.length(4);
       state = { ...state, revision: 7, voices: [everywhere] };
       expect(namesFor()).to.deep.equal(["Spoken here", "en-US-Neural2-C"]);
+    });
+
+    it("come after the catalog's for a name, in whichever case", () => {
+      const shared = voice("Alloy", 1);
+      state = { ...state, voices: [shared], systemVoices: [...systemVoices] };
+      const labelOf = (added: Voice, name: string) => {
+        own.set("web_1", { ...premium, revision: added.name, voices: [added] });
+        const request = { name, lang: "en-US", ssml: false };
+        return resolveVoices(catalogOf("web_1").index, request, () => true)[0];
+      };
+      expect(labelOf(voice("alloy", 900), "alloy")).to.deep.include({ label: "Alloy", engine: "g1" });
+      expect(labelOf(voice("Verse", 900), "verse")).to.deep.include({ label: "Verse", engine: "gwn" });
+      expect(labelOf(voice("alloy", 900), "ALLOY")).to.deep.include({ label: "Alloy", engine: "g1" });
+      expect(labelOf(voice("Alloy", 900), "Alloy")).to.deep.include({ label: "Alloy", engine: "g1" });
     });
 
     it("are on every platform", () => {

@@ -271,6 +271,25 @@ describe("the name of a request", () => {
     expect(names(resolve({ lang: "de", name: "german female" }))[0]).to.equal("g1-de-DE-female");
   });
 
+  it("finds a friendly voice in any Unicode case and normalisation", () => {
+    for (const [name, asked] of [
+      ["Große Straße", "GROSSE STRASSE"],
+      ["İnci", "i̇nci"],
+      ["ΟΔΥΣΣΕΥΣ", "οδυσσευσ"],
+      ["Amélie", "AME\u0301LIE"],
+      ["Ame\u0301lie", "Amélie"],
+    ] as const) {
+      const found = resolve({ lang: "de-DE", name: asked }, withMore([], [voiceOf(name)]));
+      expect(found[0]?.label, asked).to.equal(name);
+    }
+  });
+
+  it("finds nothing by the names of Object.prototype's members", () => {
+    for (const name of ["__proto__", "constructor", "toString", ""]) {
+      expect(() => resolve({ lang: "de-DE", name }), name).to.throw(NotFound);
+    }
+  });
+
   it("means a system voice's name first, then an engine's own, then a friendly one", () => {
     const own = { ...jenny, id: 200_003, name: "own", voiceName: "g1-de-DE-male", service: "g2" } as const;
     const friendly = [voiceOf("flite:slt"), voiceOf("g1-de-DE-male")];
@@ -301,6 +320,10 @@ describe("the name of a request", () => {
       /g2.*g1-de-DE-male/,
     );
     expect(() => resolve({ lang: "de-DE", engine: "g5", name: "German Male" })).to.throw(NotFound);
+    const twins = withMore([], [voiceOf("Twin"), voiceOf("TWIN", { voiceIDs: [302] })]);
+    expect(names(resolve({ lang: "de-DE", engine: "g2", name: "twin" }, twins))).to.deep.equal([
+      "g2-de-DE-female",
+    ]);
   });
 
   it("without an engine means the first in the engines' order, paid ones last", () => {

@@ -8,7 +8,7 @@ import { byLanguageLinks, collectionLinks, voiceDetailLinks, voiceLinks } from "
 /** Lists that are kept written out: up to half a megabyte each, for each address that the service is asked under. */
 const writtenBytes = 32 * 1024 * 1024;
 
-/** What an entry weighs beside its text: short lists are bounded too. */
+/** What an entry needs beside its text, so that the number of short lists is bounded too. */
 const overheadBytes = 1_000;
 
 interface Written {
