@@ -30,6 +30,8 @@ export interface RunnerStatus {
   readonly live: boolean;
   /** For how long the views have not shown the log as it is. */
   readonly lagMs: number;
+  /** False while the views refuse to answer because they have lagged for too long. */
+  readonly current: boolean;
   /** The projections that have stopped because their fold threw. */
   readonly failed: readonly string[];
 }
@@ -171,8 +173,10 @@ export const createProjectionRunner = ({
     return one;
   };
 
+  const isCurrent = (): boolean => lag.at(position) <= maxLagMs;
+
   const mustBeCurrent = ({ projection, failure }: RunningProjection): void => {
-    if (!failure && lag.at(position) <= maxLagMs) return;
+    if (!failure && isCurrent()) return;
     throw new Unavailable(`The view ${projection.name} is out of date. Try again later.`, retryAfterSeconds, {
       cause: failure,
     });
@@ -209,6 +213,7 @@ export const createProjectionRunner = ({
       position,
       live,
       lagMs: lag.at(position),
+      current: isCurrent(),
       failed: [...running.values()].filter(({ failure }) => failure).map(({ projection }) => projection.name),
     }),
     close: async () => {

@@ -3,8 +3,9 @@ import type { RunnerStatus } from "../../projections/runner.ts";
 import { isServing } from "./views.ts";
 
 /** @throws when requests cannot be answered from the views */
-export const mustServe = ({ live, failed }: RunnerStatus): void => {
+export const mustServe = ({ live, current, failed }: RunnerStatus): void => {
   if (!live) throw new Error("the subscription to the event store is down");
+  if (!current) throw new Error("the subscription to the event store lags, and requests are refused");
   mustWork(failed.filter(isServing));
 };
 

@@ -284,8 +284,10 @@ describe("the projection runner", () => {
     const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
     runner.appended("other-a", 1e9);
     runner.appended("sum-a", 1e9);
+    now = 15_000;
+    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_000, current: true });
     now = 15_001;
-    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_001 });
+    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_001, current: false });
     expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
   });
 
