@@ -158,11 +158,14 @@ export const createCommandHandler = ({
    *
    * Reads may lag behind appends (EventStoreDB shows what is indexed), but never behind an append that was acknowledged.
    * A refusal, or a decision without events, rests on a read that began after the command: every fact that anybody was
-   * answered before is in it, and one that was still on its way is ordered after this decision.
+   * answered before is in it, and one that was still on its way is ordered after this decision. One such read is enough:
+   * a second would find new events again and again on a stream to which other instances append.
    */
   const settle = async (lane: Lane, batch: Batch): Promise<readonly Decision[]> => {
+    const known = lane.stale ? undefined : lane.head;
+    let isRead = known === undefined;
+    let head = known ?? (await refresh(lane, batch));
     for (let conflicts = 1; ; conflicts++) {
-      const head = lane.stale || !lane.head ? await refresh(lane, batch) : lane.head;
       const decisions = decideAll(head, lane.decider, batch.commands.filter(waiting.has));
       const events = newEvents(decisions, clock());
       try {
@@ -173,13 +176,14 @@ export const createCommandHandler = ({
           lane.head = { ...end, state: stateAfter(decisions, head.state) };
           return decisions;
         }
-        // Nothing to append proves nothing about the log: look whether it has moved.
-        if ((await refresh(lane, batch)) === head) return decisions;
+        if (isRead) return decisions;
+        head = await refresh(lane, batch);
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         batch.isSent = false;
-        await catchUp(lane, batch, error.actual, conflicts);
+        head = await catchUp(lane, batch, error.actual, conflicts);
       }
+      isRead = true;
     }
   };
 
@@ -187,14 +191,16 @@ export const createCommandHandler = ({
    * Reads what a conflict was about. A server may refuse an append because of events that it does not show yet: nothing
    * is decided before they can be read. Waits a random time first, so that no instance loses every time.
    */
-  const catchUp = async (lane: Lane, batch: Batch, actual: number, conflicts: number): Promise<void> => {
+  const catchUp = async (lane: Lane, batch: Batch, actual: number, conflicts: number): Promise<Head<Any>> => {
     const known = lane.head?.revision ?? -1;
     if (actual < known) lane.head = undefined; // the log has lost its end, as after a restored backup
     let backOff = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
-    do {
+    for (;;) {
       await Promise.race([batch.over, delay(jittered(backOff))]);
+      const head = await refresh(lane, batch);
+      if (head.revision >= actual) return head;
       backOff = Math.min(backOff * 2, conflictDelayMs.most);
-    } while ((await refresh(lane, batch)).revision < actual);
+    }
   };
 
   /** Brings the lane's head up to the log. */

@@ -122,6 +122,28 @@ describe("the command handler", () => {
     expect(state.sum).to.equal(70);
   });
 
+  it("refuses after one read on a stream to which another instance appends without end", async () => {
+    const stream = freshStream();
+    const { store } = temporary;
+    const other = createCommandHandler({ store });
+    await other.execute(purse, stream, add(1, 100, 100), {});
+    let reads = 0;
+    const busy: EventStore = {
+      ...store,
+      async *readStream(...read) {
+        yield* store.readStream(...read);
+        reads += 1;
+        await other.execute(purse, stream, () => [{ type: "Added", data: { id: -reads, amount: 1 } }], {});
+      },
+    };
+    const mine = createCommandHandler({ store: busy, timers: createManualClock() });
+    for (const expected of [1, 2]) {
+      const refused = await mine.execute(purse, stream, add(2, 20, 100), {}).catch((error) => error);
+      expect(refused).to.be.instanceOf(Full);
+      expect(reads).to.equal(expected);
+    }
+  });
+
   it("adds nothing where there is nothing to decide, and answers with the state", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
