@@ -1,4 +1,4 @@
-import type { EventStore, RecordedEvent } from "../src/eventstore/event-store.ts";
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner.ts";
 
@@ -34,6 +34,7 @@ const foldAll = async (
     events.forEach(fold);
     if (caughtUp) return;
   }
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
 };
 
 /** Stands for a view that was not read: to ask it is a defect of the caller. */
