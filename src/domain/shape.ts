@@ -8,7 +8,8 @@ export const number: Check = (value) => Number.isFinite(value);
 /** A natural number that sums up exactly. */
 export const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 
-const iso8601 = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+const iso8601 =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
 /** ISO 8601 in UTC: its first characters are the day and the month that it belongs to. */
 export const utcTime: Check = (value) => typeof value === "string" && iso8601.test(value);

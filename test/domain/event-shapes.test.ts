@@ -43,7 +43,8 @@ describe("the shape of events", () => {
   });
 
   it("refuses times that do not begin with a day in UTC", () => {
-    for (const time of ["", "now", "2026-11-05", "2026-13-05T10:00:00Z", "2026-11-05T10:00:00+01:00"]) {
+    const none = ["", "now", "2026-11-05", "2026-13-05T10:00:00Z", "2026-11-05T10:00:00+01:00"];
+    for (const time of [...none, "2026-11-05T24:00:00Z", "2026-11-05T29:00:00Z"]) {
       expect(isWellFormed({ type: "SecretRevoked", data: { secretId: "s", at: time } }), time).to.equal(
         false,
       );
