@@ -47,9 +47,8 @@ export const createVoiding = ({
   onTrouble,
 }: VoidingOptions): Voiding => {
   const now = isoClock(clock);
-  const streams = new Map<string, Set<Receipt>>();
+  const streams = new Map<string, { readonly open: Set<Receipt>; readonly work: Promise<void> }>();
   const closing = new AbortController();
-  let working: Promise<unknown> = Promise.resolve();
 
   /**
    * Decides on all that the stream holds since the requests were begun. An attempt that is given up may land later, as
@@ -88,23 +87,24 @@ export const createVoiding = ({
     if (open.size === 0) streams.delete(stream);
   };
 
-  const unsettled = (): Receipt[] => [...streams.values()].flatMap((open) => [...open]);
+  const unsettled = (): Receipt[] => [...streams.values()].flatMap(({ open }) => [...open]);
 
   const settled = async (): Promise<void> => {
-    while (streams.size > 0 && !closing.signal.aborted) await working;
+    while (streams.size > 0 && !closing.signal.aborted) {
+      await Promise.all([...streams.values()].map(({ work }) => work));
+    }
   };
 
   return {
     void: (receipt) => {
       const { stream } = receipt;
-      const open = streams.get(stream);
-      if (open) return void open.add(receipt);
-      const begun = new Set([receipt]);
-      streams.set(stream, begun);
-      working = Promise.all([working, work(stream, begun)]);
+      const known = streams.get(stream);
+      if (known) return void known.open.add(receipt);
+      const open = new Set([receipt]);
+      streams.set(stream, { open, work: work(stream, open) });
     },
     requireRoom: (stream) => {
-      if ((streams.get(stream)?.size ?? 0) >= maxPerStream) throw tooMany();
+      if ((streams.get(stream)?.open.size ?? 0) >= maxPerStream) throw tooMany();
     },
     get pending() {
       return unsettled().length;
