@@ -47,6 +47,8 @@ export interface Ledger {
    * @throws {KeyIsSuspended} @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
    */
   precheck(principal: Principal, prospect: Omit<Prospect, "at">, requestId: string): Promise<void>;
+  /** Waits until what is being recorded has an outcome, then for at most so long until what must be is voided. */
+  close(voidingMs: number): Promise<void>;
 }
 
 export type StreamOutcome = Pick<StreamEnded, "hash" | "outcome" | "bytes" | "chunks">;
@@ -66,6 +68,15 @@ export const createLedger = ({
   clock: () => number;
 }): Ledger => {
   const now = isoClock(clock);
+  const recording = new Set<Promise<unknown>>();
+
+  /** What is recorded after its caller has gone may still have to be voided. */
+  const tracked = <T>(record: Promise<T>): Promise<T> => {
+    recording.add(record);
+    const done = () => recording.delete(record);
+    record.then(done, done);
+    return record;
+  };
 
   const suspend = async (
     { apiKey }: Principal,
@@ -132,21 +143,22 @@ export const createLedger = ({
   const otherStreams = ({ apiKey }: Principal, { idempotency, at }: Pick<Prospect, "idempotency" | "at">) =>
     idempotency ? otherMonths(at).map((month) => usageStream(apiKey, month)) : [];
 
+  const record = async (principal: Principal, served: SynthesisServed): Promise<Receipt> => {
+    const { requestId, at } = served;
+    const { apiKey, plan } = principal;
+    for (const stream of otherStreams(principal, served)) {
+      const repeated = await recordIn(stream, principal, requestId, (usage) => serveRepeat(usage, served));
+      if (repeated) return repeated;
+    }
+    const stream = usageStream(apiKey, monthOf(at));
+    const receipt = await recordIn(stream, principal, requestId, (usage) =>
+      serve(usage, served, plan.monthlyCharacters),
+    );
+    return receipt ?? receiptOf(stream, requestId);
+  };
+
   return {
-    record: async (principal, given) => {
-      const served = { ...given, at: now() };
-      const { requestId, at } = served;
-      const { apiKey, plan } = principal;
-      for (const stream of otherStreams(principal, served)) {
-        const repeated = await recordIn(stream, principal, requestId, (usage) => serveRepeat(usage, served));
-        if (repeated) return repeated;
-      }
-      const stream = usageStream(apiKey, monthOf(at));
-      const receipt = await recordIn(stream, principal, requestId, (usage) =>
-        serve(usage, served, plan.monthlyCharacters),
-      );
-      return receipt ?? receiptOf(stream, requestId);
-    },
+    record: (principal, served) => tracked(record(principal, { ...served, at: now() })),
     complete: async (principal, { stream, requestId }, ended) => {
       await put(principal, requestId, stream, () => endStream({ requestId, ...ended, at: now() }));
     },
@@ -169,6 +181,10 @@ export const createLedger = ({
       await put(principal, requestId, stream, (usage) =>
         requireRoom(usage, prospect, plan.monthlyCharacters),
       );
+    },
+    close: async (voidingMs) => {
+      await Promise.allSettled(recording);
+      await voiding.close(voidingMs);
     },
   };
 };

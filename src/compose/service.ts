@@ -128,8 +128,8 @@ export const composeService = async (
     clock,
     onTrouble: (what, error) => log.warn({ err: error }, what),
   });
-  opened.defer(() => voiding.close(patience()));
   const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), voiding, clock });
+  opened.defer(() => ledger.close(patience()));
   const catalogOf = createWebsiteCatalogs({
     catalog: runner.view(catalog),
     ownVoices: createOwnVoices(runner.view(credentialsProjection)),

@@ -232,6 +232,15 @@ describe("voiding", () => {
     await voiding.close(0);
   });
 
+  it("voids at shutdown what was still being recorded", async () => {
+    const { store } = capricious(temporary.store, always("unanswered"));
+    const { ledger } = open(store);
+    const refusal = rejection(ledger.record(principal(), served("r1")));
+    await ledger.close(60_000);
+    expect(await refusal).to.be.instanceOf(Unavailable);
+    expect((await logged()).map(({ type }) => type)).to.deep.equal(["SynthesisServed", "ServingVoided"]);
+  });
+
   it("ends within its time, and reports what stays charged", async () => {
     const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
     const reports: string[] = [];
