@@ -1,3 +1,4 @@
+import { isWellFormed } from "../../src/domain/event-shapes.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { type Projection, startsWithOne } from "../projection.ts";
 import type { Source, ToldEvent } from "./language.ts";
@@ -8,9 +9,9 @@ import type { Source, ToldEvent } from "./language.ts";
  */
 export const declare = <S>(projection: Projection<S>, source: Source): void => {
   function partitionOf(told: ToldEvent): string | null {
-    // The stream comes first: a look at `data` of another application's event may fault the projection for good.
-    if (!startsWithOne(told.streamId, projection.prefixes) || !told.isJson || !told.data) return null;
-    return projection.partition(recorded(told)) ?? null;
+    if (!startsWithOne(told.streamId, projection.prefixes) || !told.isJson) return null;
+    const event = recorded(told);
+    return isWellFormed(event) ? (projection.partition(event) ?? null) : null;
   }
   function initial(): S {
     return projection.initial();
@@ -21,23 +22,28 @@ export const declare = <S>(projection: Projection<S>, source: Source): void => {
   source.partitionBy(partitionOf).when({ $init: initial, $any: fold });
 };
 
-/** The event as folds know it; metadata plays no part in any. */
-const recorded = ({
-  streamId,
-  sequenceNumber,
-  eventId,
-  eventType,
-  data,
-  created,
-}: ToldEvent): RecordedEvent => ({
-  id: eventId,
-  type: eventType,
-  data: data ?? {},
-  metadata: {},
-  stream: streamId,
-  revision: sequenceNumber,
-  created: Date.parse(created),
-  get position(): never {
-    throw new Error("the server tells its projections no positions");
-  },
-});
+/** The event as folds know it; metadata plays no part in any. Servers do not tell when they stored it: `at` stands in. */
+const recorded = ({ streamId, sequenceNumber, eventId, eventType, bodyRaw }: ToldEvent): RecordedEvent => {
+  const data = parsed(bodyRaw);
+  return {
+    id: eventId,
+    type: eventType,
+    data,
+    metadata: {},
+    stream: streamId,
+    revision: sequenceNumber,
+    created: Date.parse((data as { at: string } | undefined)?.at ?? ""),
+    get position(): never {
+      throw new Error("the server tells its projections no positions");
+    },
+  };
+};
+
+/** Undefined for text that is not JSON, which no shape allows. */
+const parsed = (text: ToldEvent["bodyRaw"]) => {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+};

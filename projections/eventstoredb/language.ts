@@ -21,8 +21,9 @@ export interface ToldEvent {
   readonly eventId: string;
   readonly eventType: string;
   readonly isJson: boolean;
-  /** Absent from events that are not JSON. */
-  readonly data?: object | null;
-  /** ISO 8601, UTC. */
-  readonly created: string;
+  /**
+   * The event's data as text. The server also has it parsed, as `data`; but a look at `data` faults the projection for good
+   * when the text is not JSON, is not an object, or holds U+2028 or U+2029 unescaped.
+   */
+  readonly bodyRaw?: string | null;
 }

@@ -36,6 +36,7 @@ const bundled = async (name: string): Promise<string> => {
     bundle: true,
     format: "iife",
     platform: "neutral",
+    minifySyntax: true,
     target,
     charset: "utf8",
     legalComments: "none",

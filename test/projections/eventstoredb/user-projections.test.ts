@@ -6,9 +6,11 @@ import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import type { Projection } from "../../../projections/projection.ts";
 import { rate } from "../../../projections/rate.ts";
 import { createProjectionRunner } from "../../../projections/runner.ts";
-import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { compileProjection, toScriptEvent } from "../../support/projection-language.ts";
+import { served } from "../../support/served.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 import { type Told, told } from "../told.ts";
 import { history } from "./histories.ts";
@@ -19,9 +21,24 @@ const sameFolds: readonly Projection<unknown>[] = [
   rate,
 ] as Projection<never>[] as never;
 
+/** The store with the events' own times in place of those when it stored them, of which servers tell no script. */
+const storedAt = (store: EventStore): EventStore => ({
+  ...store,
+  async *subscribe(options) {
+    for await (const { events, ...batch } of store.subscribe(options)) {
+      const dated = events.map((event) => ({
+        ...event,
+        created: Date.parse((event.data as { at: string }).at),
+      }));
+      yield { ...batch, events: dated };
+    }
+  },
+});
+
 /** Appends them to a log: the events as it holds them, and the views that the service makes of them. */
 const kept = async (events: readonly Told[]) => {
-  const { store, remove } = await openTemporaryStore();
+  const { store: opened, remove } = await openTemporaryStore();
+  const store = validatedEventStore(storedAt(opened));
   try {
     await Promise.all(
       events.map(({ stream, type, data }) =>
@@ -80,7 +97,6 @@ describe("user projections", () => {
         stream: "usage-k1-2026-11",
         revision: 0,
         json: undefined,
-        created: 0,
       };
       expect(compileProjection(query).run([link]).size).to.equal(0);
     }
@@ -89,10 +105,31 @@ describe("user projections", () => {
   it("look at no data of other applications' streams, at which the server would fault", () => {
     const readsAll = "fromAll().partitionBy(function (e) { return e.data && null; }).when({});";
     for (const json of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}']) {
-      const foreign = { id: "1", type: "Foreign", stream: "other-1", revision: 0, created: 0, json };
+      const foreign = { id: "1", type: "Foreign", stream: "other-1", revision: 0, json };
       expect(() => compileProjection(readsAll).run([foreign])).to.throw();
       for (const { query } of all) expect(compileProjection(query).run([foreign]).size).to.equal(0);
     }
+  });
+
+  it("skip malformed events of the service's own streams, at which the server would fault", () => {
+    const own: readonly [stream: string, type: string][] = [
+      ["catalog", "VoiceAdded"],
+      ["usage-k1-2026-11", "SynthesisServed"],
+      ["rate-i1", "RequestsCounted"],
+    ];
+    const malformed = ['"text"', "null", "[]", "{", "", "{}", '{"at":"now"}', '{"at":"\u2028"}'];
+    for (const [stream, type] of own) {
+      const events = malformed.map((json, revision) => ({ id: `${revision}`, type, stream, revision, json }));
+      for (const { query } of all) expect(compileProjection(query).run(events).size).to.equal(0);
+    }
+  });
+
+  it("go on after a malformed event", () => {
+    const stream = "usage-k1-2026-11";
+    const { at, ...undated } = served({ characters: 5 });
+    const events = [undated, { ...undated, at }].map((data) => ({ stream, type: "SynthesisServed", data }));
+    const [, quota] = all;
+    expect(run(quota?.query ?? "", told(events)).get(stream)).to.include({ used: 5, revision: 1 });
   });
 
   it("are small enough to be compiled in the time that a server gives them", () => {
