@@ -205,7 +205,7 @@ const environment = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, "must be a header name's beginning")
     .default("SVC"),
-  MAX_TEXT_CHARACTERS: number(1, 100_000).default(4000),
+  MAX_TEXT_CHARACTERS: number(1, 100_000).default(5000),
   BURST_WINDOW_MS: number(20, 60_000).default(1_000),
   BURST_LIMIT: number(1, 1_000_000).optional(),
   TRUST_PROXY: list

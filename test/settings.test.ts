@@ -8,7 +8,7 @@ describe("settings", () => {
       host: "127.0.0.1",
       port: 8080,
       headerPrefix: "SVC",
-      maxTextCharacters: 4000,
+      maxTextCharacters: 5000,
     });
     expect(settings.eventStore).to.deep.equal({ kind: "sqlite", path: "data/events.db" });
     expect(settings.audioStore).to.deep.equal({ kind: "file", path: "data/audio" });

@@ -16,7 +16,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? 60);
 
 const description = describeApi({
-  schema: synthesizeRequest(4_000),
+  schema: synthesizeRequest(5_000),
   names: headerNames("SVC"),
   publicUrl: undefined,
 });

@@ -6,7 +6,7 @@ import { synthesizeRequest } from "../../src/http/synthesis/request.ts";
 
 const describeWith = (settings: { prefix?: string; publicUrl?: string; maxTextCharacters?: number } = {}) =>
   describeApi({
-    schema: synthesizeRequest(settings.maxTextCharacters ?? 4_000),
+    schema: synthesizeRequest(settings.maxTextCharacters ?? 5_000),
     names: headerNames(settings.prefix ?? "SVC"),
     publicUrl: settings.publicUrl,
   });

@@ -47,7 +47,7 @@ export interface Registered {
   readonly headers: Record<string, string>;
 }
 
-export const maxTextCharacters = 4_000;
+export const maxTextCharacters = 5_000;
 
 const usual: SocketLimits = {
   socketsPerKey: 20,
