@@ -6,6 +6,12 @@ import type { Encoder } from "./encoder.ts";
 import { endlessSize, wavHeader } from "./wav-header.ts";
 
 /**
+ * An encoder lives as long as its sound is being made and heard, which others bound; it ends one that stands still. ffmpeg
+ * bounds its own processor time.
+ */
+const deadlineMs = 30 * 60_000;
+
+/**
  * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a header that does not
  * tell their length, because the first is wanted before the last is there.
  * @throws {ToolFailed} when there is no ffmpeg
@@ -31,7 +37,8 @@ async function* compressed(
     const { format, sampleRate, pcm, claim } = sound;
     // Its tool has begun and holds a slot: a refusal now would waste that.
     const turn = { claim, continues: true };
-    yield* host.encode({ format, input: endlessWav(sampleRate, pcm) }, signal, turn);
+    const input = endlessWav(sampleRate, pcm);
+    yield* host.encode({ format, input, deadlineMs }, signal, turn);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });

@@ -15,7 +15,7 @@ export interface Making {
   join(name: ObjectName, apiKey?: string): Broadcast | undefined;
   /**
    * Begins to make it. `progressive`: its first bytes are wanted early; `apiKey`: whose queue it waits in.
-   * @throws {Unavailable} too many are under way
+   * @throws {Unavailable} too many are under way, of all or of this key
    * @throws {EngineFailed} {Invalid} the same failed a moment ago
    */
   begin(
@@ -28,7 +28,7 @@ export interface Making {
 }
 
 export interface MakingParts extends Pick<SecondLook, "speaker" | "look" | "clock"> {
-  readonly limits: Pick<PipelineLimits, "underWay" | "readAheadBytes" | "failureMs">;
+  readonly limits: Pick<PipelineLimits, "underWay" | "underWayPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
   /** Told before the sound is no longer in the making, so that nobody makes it a second time. */
   readonly onFinished: (name: ObjectName, sound: Buffer, how: "made" | "found") => void;
@@ -36,9 +36,19 @@ export interface MakingParts extends Pick<SecondLook, "speaker" | "look" | "cloc
 
 export const tooMuch = (): Unavailable => new Unavailable("Too much is asked for at once.", 1);
 
+const tooMuchOfKey = (): Unavailable =>
+  new Unavailable("Too much speech of this API key is being made at once.", 2);
+
+interface UnderWay {
+  readonly broadcast: Broadcast;
+  readonly claim: Claim;
+  /** The API key that began it. */
+  readonly apiKey: string | undefined;
+}
+
 export const createMaking = (parts: MakingParts): Making => {
   const { speaker, limits, log, onFinished } = parts;
-  const broadcasts = new Map<ObjectName, { readonly broadcast: Broadcast; readonly claim: Claim }>();
+  const broadcasts = new Map<ObjectName, UnderWay>();
   const recent = createRecentFailures(parts.clock, limits.failureMs);
   const found = new WeakSet<Broadcast>();
   let failures = 0;
@@ -54,6 +64,13 @@ export const createMaking = (parts: MakingParts): Making => {
     return true;
   };
 
+  const requireRoom = (apiKey: string | undefined): void => {
+    if (broadcasts.size >= limits.underWay) throw tooMuch();
+    if (apiKey === undefined || broadcasts.size < limits.underWayPerKey) return;
+    const ofKey = [...broadcasts.values()].filter((one) => one.apiKey === apiKey);
+    if (ofKey.length >= limits.underWayPerKey) throw tooMuchOfKey();
+  };
+
   return {
     isUnderWay: (name) => broadcasts.has(name),
     join: (name, apiKey) => {
@@ -62,7 +79,7 @@ export const createMaking = (parts: MakingParts): Making => {
       return joined?.broadcast;
     },
     begin: (take, { progressive, apiKey }) => {
-      if (broadcasts.size >= limits.underWay) throw tooMuch();
+      requireRoom(apiKey);
       const { name, recipe } = take;
       const failed = recent.of(name);
       if (failed) throw failed;
@@ -84,7 +101,7 @@ export const createMaking = (parts: MakingParts): Making => {
           if (isRemembered(take, failure)) recent.add(name, failure);
         },
       });
-      broadcasts.set(name, { broadcast, claim });
+      broadcasts.set(name, { broadcast, claim, apiKey });
       return broadcast;
     },
     wasFound: (broadcast) => found.has(broadcast),

@@ -3,10 +3,15 @@ export interface PipelineLimits {
   /** So long anybody waits for a sound, fallbacks and queues included. */
   readonly obtainMs: number;
   readonly objectBytes: number;
-  /** How far a sound that is heard while it is made is read ahead of who hears most of it. */
+  /**
+   * How far a sound that is heard while it is made is read ahead of the listener who has read most of it. The longest text in
+   * mp3 is 3 MB, so that listeners who take their time do not hold its encoder.
+   */
   readonly readAheadBytes: number;
   /** Sounds being looked up or made at once. */
   readonly underWay: number;
+  /** Sounds being made at once that one API key has asked for first. */
+  readonly underWayPerKey: number;
   /** How long a failed synthesis is not tried again. */
   readonly failureMs: number;
   /** Objects being fetched at once: by anybody, who must not take the room of those who want to hear something. */
@@ -28,8 +33,9 @@ const megabyte = 1024 * 1024;
 export const pipelineLimits: PipelineLimits = {
   obtainMs: 60_000,
   objectBytes: 64 * megabyte,
-  readAheadBytes: megabyte,
+  readAheadBytes: 4 * megabyte,
   underWay: 1000,
+  underWayPerKey: 100,
   failureMs: 3000,
   fetching: 100,
   readMs: 2000,

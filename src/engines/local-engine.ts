@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { EngineFailed, Interrupted, Invalid } from "../domain/errors.ts";
 import type { EngineCode } from "../domain/speech.ts";
 import type { SubprocessHost } from "../subprocess/subprocess-host.ts";
@@ -90,7 +91,7 @@ const joined = async (
   const { sampleRate } = samples;
   const ask = async (piece: LocalPiece, signal: AbortSignal, goesOn: boolean) => {
     const { pcm } = goesOn ? await askNext(piece, signal) : samples;
-    return withPauses(failingAsEngine(pcm), pausesOf(piece, sampleRate, request.prosody.volume));
+    return withPauses(failingAsEngine(prefetched(pcm)), pausesOf(piece, sampleRate, request.prosody.volume));
   };
   const askNext = async (piece: LocalPiece, signal: AbortSignal): Promise<Pick<Samples, "pcm">> => {
     const turn = { claim: request.claim, continues: true };
@@ -120,6 +121,17 @@ const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: num
     trailing: samples(after && keptSeconds[after]?.after),
     silence: Math.max(1, Math.round(100 * volume)),
   };
+};
+
+/** A piece at the slowest rate has 2 MB, and a document's breaks another 3. */
+const pieceBytes = 8 * 1024 * 1024;
+
+/** Read at once, whether or not anybody hears it yet: otherwise a slow listener would hold the tool's slot, and outlast its deadline. */
+const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+  const prefetching = Readable.from(pcm, { objectMode: false, highWaterMark: pieceBytes });
+  prefetching.on("error", () => undefined); // its reader hears of it; without one it must not end the service
+  prefetching.read(0);
+  return prefetching;
 };
 
 async function* failingAsEngine(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { expect } from "chai";
 import type { Encoder } from "../../src/audio/encoder.ts";
 import { ffmpegEncoder } from "../../src/audio/ffmpeg-encoder.ts";
+import { pipelineLimits } from "../../src/audio/pipeline-limits.ts";
 import { mendWav } from "../../src/audio/wav.ts";
 import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { type AudioFormat, audioFormats } from "../../src/domain/speech.ts";
@@ -137,6 +138,19 @@ describe("The ffmpeg encoder", () => {
         while (!(await sound.next()).done);
       })(),
     );
+  });
+
+  it("gives an encoder more time than a sound may take to be made", async () => {
+    const deadlines: (number | undefined)[] = [];
+    const recorded: SubprocessHost = {
+      ...host,
+      encode: (job, ...rest) => {
+        deadlines.push(job.deadlineMs);
+        return host.encode(job, ...rest);
+      },
+    };
+    await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, cut(tone(22_050, 1), 4096), never));
+    expect(deadlines[0]).to.be.above(2 * pipelineLimits.obtainMs);
   });
 
   it("takes an encoder that was waiting, and has another wait in its place", async () => {

@@ -411,4 +411,13 @@ describe("the pipeline", () => {
     expect(refused).to.deep.equal([false, false, true]);
     expect(pipeline.stats().underWay).to.equal(0);
   });
+
+  it("bounds the sounds being made for one API key, and leaves room for the others", async () => {
+    pipeline = pipelineWith({ limits: { underWay: 4, underWayPerKey: 2 } });
+    const keys = ["greedy", "greedy", "greedy", "modest"];
+    const asked = keys.map((key, index) => pipeline.obtain([takeOf(`Number ${index}.`)], never, key));
+    const outcomes = await Promise.allSettled(asked);
+    const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
+    expect(refused).to.deep.equal([false, false, true, false]);
+  });
 });
