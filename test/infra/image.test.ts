@@ -33,6 +33,11 @@ describe("the image", () => {
     expect(readFileSync(join(root, "scripts/quickstart"), "utf8")).to.include(" scripts/node src/main.ts ");
   });
 
+  it("keeps no data of the start that fills its compile cache", () => {
+    const [, data] = /^RUN DATA_DIR=(\S+) .*\n.*&& rm -r \1 &&/m.exec(dockerfile) ?? [];
+    expect(data).to.match(/^\/tmp\/./);
+  });
+
   it("is given what it copies, and nothing else", () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, files = ""]) =>
       files.split(" ").slice(0, -1),
