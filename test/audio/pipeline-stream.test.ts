@@ -6,7 +6,7 @@ import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store
 import { createMemoryCache } from "../../src/audio/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../../src/audio/pipeline.ts";
 import { createSpeaker } from "../../src/audio/speaker.ts";
-import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
+import { EngineFailed, Unavailable, Unpronounceable } from "../../src/domain/errors.ts";
 import type { Encoding, Engine } from "../../src/engines/engine.ts";
 import { rejection } from "../rejection.ts";
 import { collect } from "../support/collect.ts";
@@ -50,6 +50,7 @@ describe("a sound that is heard while it is made", () => {
     synthesize: async ({ voice, progressive }, signal) => {
       asked.push({ voice, progressive, signal });
       if (voice === "refusing") throw new EngineFailed("It will not speak.");
+      if (voice === "mute") throw new Unpronounceable();
       const audio = async function* () {
         for (let piece = 0; piece < 4; piece++) {
           await gate.pass(signal);
@@ -157,6 +158,15 @@ describe("a sound that is heard while it is made", () => {
     const broken = takeOf("Hello.", { websiteId: "w1", voice: "broken" });
     const midway = await pipeline.stream([broken, take], never);
     expect(await rejection(collect(midway.audio))).to.be.instanceOf(EngineFailed);
+  });
+
+  it("falls back from a voice that cannot pronounce the text, and refuses the text if none can", async () => {
+    const refusing = takeOf("Hello.", { websiteId: "w1", voice: "refusing" });
+    const mute = takeOf("Hello.", { voice: "mute" });
+    gate.open();
+    expect((await pipeline.stream([mute, take], never)).take).to.equal(take);
+    expect(await rejection(pipeline.stream([mute, refusing], never))).to.be.instanceOf(Unpronounceable);
+    expect(await rejection(pipeline.stream([refusing, mute], never))).to.be.instanceOf(EngineFailed);
   });
 
   it("ends the engine's work when the last listener leaves, and keeps nothing", async () => {

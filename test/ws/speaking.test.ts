@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { EngineFailed } from "../../src/domain/errors.ts";
+import { EngineFailed, Unpronounceable } from "../../src/domain/errors.ts";
 import { type Client, type Frame, openClient } from "./client.ts";
 import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
 
@@ -178,6 +178,14 @@ describe("the streaming socket", () => {
         message: "The line is dead.",
         retryable: true,
       });
+    });
+
+    it("text that no voice can pronounce, as POST does", async () => {
+      const id = synthesize();
+      (await served.stage.next()).refuse(new Unpronounceable());
+      const error = await client.expect("error");
+      expect(error).to.include({ id, code: "VALIDATION_ERROR", retryable: false });
+      expect(error.errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
 
     it("an engine that does not stream", async () => {
