@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type AuditEntry, type AuditRequest, createAudit } from "../../src/application/audit.ts";
 import { Invalid, NotFound, Unavailable } from "../../src/domain/errors.ts";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { rejection } from "../rejection.ts";
 import { append, busyMonth, issued } from "../support/audit-log.ts";
 import { collect } from "../support/collect.ts";
@@ -46,6 +47,28 @@ describe("an audit", () => {
       expect(entries).to.have.length(
         audited.filter(({ stream }) => /^(key|usage)-ab(-|$)/.test(stream)).length,
       );
+    });
+
+    it("of one key reads the streams of that key and follows no subscription", async () => {
+      const reads = new Map<string, number>();
+      let events = 0;
+      const store: EventStore = {
+        ...temporary.store,
+        async *readStream(stream, options) {
+          reads.set(stream, (reads.get(stream) ?? 0) + 1);
+          for await (const event of temporary.store.readStream(stream, options)) {
+            events += 1;
+            yield event;
+          }
+        },
+        subscribe: () => expect.fail("an audit of one key subscribed"),
+      };
+      const clock = () => Date.parse("2026-11-05T10:00:00.000Z");
+      const entries = await collect(createAudit({ store, clock })({ apiKey: "ab" }));
+      const months = ["2026-09", "2026-10", "2026-11", "2026-12"].map((month) => `usage-ab-${month}`);
+      expect([...reads.keys()].sort()).to.deep.equal(["key-ab", ...months]);
+      expect(Math.max(...reads.values())).to.be.at.most(4);
+      expect(events).to.be.at.most(entries.length + 2 * reads.size + 1);
     });
 
     it("gives nothing twice and nothing never when it is taken in two days", async () => {
