@@ -323,9 +323,21 @@ describe("synthesis over HTTP", () => {
     const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
     const espeak = () =>
       service.pids.flatMap(descendantsOf).find(({ command }) => command.startsWith("espeak"));
-    await until("the engine speaks", () => espeak() !== undefined);
-    const engine = espeak()?.pid ?? 0;
-    process.kill(engine, "SIGSTOP"); // it cannot come to its end by itself
+    /** It cannot come to its end by itself then. Each process speaks one piece of the text, and may be gone by now. */
+    const stopped = (): number | undefined => {
+      const pid = espeak()?.pid;
+      try {
+        if (pid !== undefined) process.kill(pid, "SIGSTOP");
+        return pid;
+      } catch {
+        return undefined;
+      }
+    };
+    let engine = 0;
+    await until("the engine speaks", () => {
+      engine = stopped() ?? 0;
+      return engine > 0;
+    });
     leaving.abort();
     expect(await left).to.equal("AbortError");
     await gone(engine);
