@@ -4,22 +4,27 @@ import type { EsdbNode } from "../../support/esdb-node/node.ts";
 
 const unknown = 2;
 
-/** Disturbs the node again and again in a way and at a time that the seed gives, until `stop`. */
+/** Longer than a decision may wait: some are answered 503. */
+const longFreezeMs = 1_200;
+
+/** Freezes appends at once, then disturbs the node again and again in a way and at a time that the seed gives, until `stop`. */
 export const disturb = (node: EsdbNode, seed: number): { stop(): Promise<void> } => {
   const random = seededRandom(seed);
   const over = new AbortController();
   const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => {});
+  const freeze = async (ms: number): Promise<void> => {
+    node.faults.freezeAppends();
+    await wait(ms);
+    node.faults.thawAppends();
+  };
   const kinds: readonly (() => unknown)[] = [
     node.faults.killConnections,
     () => node.faults.loseAnswers(1 + Math.floor(random() * 3)),
     () => node.faults.breakBatchStreams(unknown),
-    async () => {
-      node.faults.freezeAppends();
-      await wait(random() * 1_200);
-      node.faults.thawAppends();
-    },
+    () => freeze(random() * longFreezeMs),
   ];
   const run = async (): Promise<void> => {
+    await freeze(longFreezeMs);
     while (!over.signal.aborted) {
       await wait(random() * 1_500);
       await kinds[Math.floor(random() * kinds.length)]?.();
