@@ -40,7 +40,7 @@ export const undescribed = "for what is not described";
 
 /** HTTP's own framing, and what browsers ask for across origins. */
 const framing =
-  /^(connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
+  /^(connection|content-encoding|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
 
 export const createHttpContract = (document: Described): HttpContract => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

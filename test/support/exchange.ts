@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
 /** A request as it is sent: nothing is normalised, neither path nor headers. */
 export interface Sent {
@@ -15,6 +16,7 @@ export interface Received {
   readonly status: number;
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Without its content coding. */
   readonly body: Buffer;
 }
 
@@ -35,11 +37,17 @@ export const openExchange = (url: string): { exchange: Exchange; close(): void }
       return {
         status: response.statusCode ?? 0,
         headers: Object.fromEntries(flat),
-        body: Buffer.concat(chunks),
+        body: decoded(Buffer.concat(chunks), response.headers["content-encoding"]),
       };
     },
     close: () => agent.destroy(),
   };
+};
+
+const decoded = (body: Buffer, coding: string | undefined): Buffer => {
+  if (body.length === 0) return body; // the answer to HEAD
+  if (coding === "gzip") return gunzipSync(body);
+  return coding === "br" ? brotliDecompressSync(body) : body;
 };
 
 /** Sends bytes, no more, and answers with all that comes back until the service ends the connection. */
