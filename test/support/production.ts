@@ -18,6 +18,9 @@ export interface Production {
   release(folder: string): Promise<void>;
 }
 
+/** Reads lag behind appends, as on a real server. */
+const indexLagSeed = 7;
+
 /** To be called while mocha loads its files: MinIO ends with its run. */
 export const openProduction = (): Production => {
   const nodes = new Map<string, Promise<EsdbProcess>>();
@@ -25,7 +28,7 @@ export const openProduction = (): Production => {
   after(async () => (await minio)?.stop());
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
-    const node = nodes.get(folder) ?? startEsdbProcess(join(folder, "esdb"));
+    const node = nodes.get(folder) ?? startEsdbProcess(join(folder, "esdb"), 0, indexLagSeed);
     nodes.set(folder, node);
     minio ??= startMinio();
     const bucket = `b-${hash("sha256", folder).slice(0, 32)}`;
