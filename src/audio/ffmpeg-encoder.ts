@@ -6,10 +6,10 @@ import type { Encoder } from "./encoder.ts";
 import { endlessSize, wavHeader } from "./wav-header.ts";
 
 /**
- * An encoder lives as long as its sound is being made and heard, which others bound; it ends one that stands still. ffmpeg
- * bounds its own processor time.
+ * An encoder lives as long as its sound is being made, and, beyond what is read ahead, heard. It is long enough for that, and
+ * bounds how long keys that listen slowly on purpose can hold all encoders. ffmpeg bounds its own processor time.
  */
-const deadlineMs = 30 * 60_000;
+const deadlineMs = 5 * 60_000;
 
 /**
  * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a header that does not
