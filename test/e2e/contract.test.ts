@@ -147,7 +147,7 @@ describe("the description", function () {
       });
 
       it(`${path} with more than fits into an address`, async () => {
-        await get(431, `${path}?text=${"x".repeat(70_000)}`);
+        await get(431, `${path}?text=${"x".repeat(80_000)}`);
       });
     }
 
