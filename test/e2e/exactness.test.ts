@@ -121,8 +121,8 @@ describe("exactness under concurrency", () => {
     }
     await synthesize(service.url, website, query);
     await synthesize(service.url, website, query, { method: "HEAD" });
-    const { body } = await admin(service.url, "GET", `/keys/${website.apiKey}`);
-    expect(body.usage).to.include({ characters: 20 });
+    const { body } = await admin(service.url, "GET", `/keys/${website.apiKey}/usage`);
+    expect(body).to.include({ characters: 20 });
   });
 
   it("suspends for no part that is free, nor for one that is not there, but for the next whole", async () => {

@@ -73,7 +73,7 @@ describe("metrics", function () {
         sumOf(samples, `${prometheusName(metricNames.engineDuration)}_count`, { outcome: "made" }),
       ).to.equal(1);
       expect(sumOf(samples, prometheusName(metricNames.viewsLive))).to.equal(1);
-      expect(sumOf(samples, prometheusName(metricNames.dependency))).to.equal(4);
+      expect(sumOf(samples, prometheusName(metricNames.dependency))).to.equal(6);
     });
 
     it("counts who was refused, and why", async () => {

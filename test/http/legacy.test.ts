@@ -151,7 +151,7 @@ describe("GET /v1/text:synthesize", () => {
     const own = await registerWebsite(service.url);
     await get({ ...hello, text: "ten chars!" }, { headers: authorize(own) });
     await synthesize(service.url, own, { ...hello, text: "five!" });
-    const { body } = await admin(service.url, "GET", `/keys/${own.apiKey}`);
-    expect(body.usage).to.include({ characters: 15 });
+    const { body } = await admin(service.url, "GET", `/keys/${own.apiKey}/usage`);
+    expect(body).to.include({ characters: 15 });
   });
 });

@@ -19,9 +19,9 @@ export const descendantsOf = (pid: number): Process[] =>
 
 export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
 
-/** Looks until it is so. Fails after 10 s. */
+/** Polls until it holds. Fails after 50 s, which a busy machine may need. */
 export const until = async (what: string, holds: () => boolean): Promise<void> => {
-  for (const end = Date.now() + 10_000; !holds(); await delay(10)) {
+  for (const end = Date.now() + 50_000; !holds(); await delay(10)) {
     if (Date.now() > end) throw new Error(`it never came to be that ${what}`);
   }
 };
