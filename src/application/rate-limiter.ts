@@ -43,6 +43,7 @@ export interface RateLimiterOptions {
   readonly flushMs?: number;
   /** How long a report waits for the store. Default 5,000. */
   readonly deadlineMs?: number;
+  /** Called when a report fails, once until reports succeed again. */
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
@@ -69,6 +70,7 @@ export const createRateLimiter = ({
   const counters = new Map<string, Counter>();
   const stream = rateStream(instance);
   let isTrimmed = false;
+  let isFailing = false;
   let flushing: Promise<void> | undefined;
 
   const counterOf = (apiKey: string, minute: number): Counter => {
@@ -90,7 +92,7 @@ export const createRateLimiter = ({
     return changed;
   };
 
-  /** Nobody else writes to the stream, and no report depends on another: any revision will do. */
+  /** No other instance writes to the stream, and no report depends on another: any revision will do. */
   const append = async (minute: number, counts: readonly [string, number][]): Promise<void> => {
     const now = clock();
     const metadata = { actor: "system" };
@@ -111,8 +113,10 @@ export const createRateLimiter = ({
       const counts = changed.map(([apiKey, , count]): [string, number] => [apiKey, count]);
       await untilAborted(append(minute, counts), AbortSignal.timeout(deadlineMs));
       for (const [, counter, count] of changed) counter.reported = count;
+      isFailing = false;
     } catch (error) {
-      onTrouble("requests counted here could not be reported to the other instances", error);
+      if (!isFailing) onTrouble("requests counted here cannot be reported to the other instances", error);
+      isFailing = true;
     }
   };
 

@@ -159,6 +159,30 @@ describe("the per-minute limit", () => {
     expect(await reports("a")).to.have.length(1);
   });
 
+  it("tells of failing reports once, until one succeeds", async () => {
+    let isDown = true;
+    const store: EventStore = {
+      ...temporary.store,
+      append: async (...append) => {
+        if (isDown) throw new EventStoreUnavailable("down");
+        return await temporary.store.append(...append);
+      },
+    };
+    let troubles = 0;
+    const { limiter } = await instance("a", { store, onTrouble: () => troubles++ });
+    for (const [down, expected] of [
+      [true, 1],
+      [true, 1],
+      [false, 1],
+      [true, 2],
+    ] as const) {
+      isDown = down;
+      limiter.admit("k", roomy, "ip");
+      await limiter.flush();
+      expect(troubles).to.equal(expected);
+    }
+  });
+
   it("counts the requests of this minute to instances whose clocks are fast or slow", async () => {
     const clocks = { fast: 30_000, right: 0, slow: -30_000 };
     const start = async (name: keyof typeof clocks) =>
