@@ -15,7 +15,7 @@ import { noSnapshots, type SnapshotStore } from "./snapshot.ts";
 import { createSnapshotWriter } from "./snapshot-writer.ts";
 
 /**
- * A projection's states, as of the last event told.
+ * A projection's states, as of the last event folded.
  * @throws {Unavailable} from every method when the projection has failed, or has lagged behind the log for too long
  */
 export interface View<S> {

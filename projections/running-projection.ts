@@ -8,7 +8,7 @@ export interface RunningProjection {
   partitions: Map<string, Partition>;
   /** Everything up to here is in the partitions. */
   position: number;
-  /** What the partitions hold, told by events that stay; undefined while there is none. */
+  /** What the partitions hold, named by events that retention does not trim; undefined while there is none. */
   span: Span | undefined;
   /** Why it has stopped: its fold threw. Its states may be half changed. */
   failure: FoldFailed | undefined;
@@ -67,7 +67,7 @@ const foldEvent = ({ projection, partitions }: RunningProjection, event: Recorde
   }
 };
 
-/** Right after a restart the partitions are ahead of what has been told again. */
+/** Right after a restart the partitions are ahead of the events that were read again. */
 const reaching = (span: Span | undefined, { position, id }: Landmark): Span => {
   const from = { position, id };
   return { from, upTo: span && span.upTo.position > position ? span.upTo : from };

@@ -163,7 +163,7 @@ const keyUsed = (keyed: Usage["keyed"], { requestId, idempotency, repeat, at }: 
   );
 };
 
-/** Whoever bears the charge passes it on, or nothing is charged any more and the key is as good as new. */
+/** The request that bears the charge passes it on; without a repeat, the Idempotency-Key may be used again. */
 const keyVoided = (keyed: Usage["keyed"], { requestId, serving, passed }: ServingVoided): Usage["keyed"] => {
   const key = serving?.idempotency?.key;
   const entry = key && recall(keyed, key, 0);

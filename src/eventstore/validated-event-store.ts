@@ -3,8 +3,8 @@ import type { EventStore, RecordedEvent } from "./event-store.ts";
 
 /**
  * The same store, in which every event that is read can be folded. A malformed one is replaced by an event of the type
- * `MalformedEvent` with the same stream, revision, position and id, so that whoever reads it skips it, and what is appended
- * after it expects the right revision. Its data is only the type that it had. `onMalformed` is called for each that a subscription delivers.
+ * `MalformedEvent` with the same stream, revision, position and id, so that folds skip it, and the next append
+ * expects the right revision. Its data is only the type that it had. `onMalformed` is called for each that a subscription delivers.
  */
 export const validatedEventStore = (
   store: EventStore,
