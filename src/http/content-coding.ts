@@ -13,13 +13,20 @@ const compressors = {
 };
 type Coding = keyof typeof compressors;
 
+/** The coding that the client prefers, and br before gzip for clients that weigh none: browsers list gzip first. */
+const preferredOf = (ctx: Context, accept: string): string | undefined =>
+  /;\s*q=/i.test(accept)
+    ? ctx.acceptsEncodings("br", "gzip", "identity") || undefined
+    : ["br", "gzip"].find((coding) => ctx.acceptsEncodings(coding));
+
 /** The coding for an answer of that size; undefined for none. Says in `Vary` that it depends on the request. */
 const codingFor = (ctx: Context, bytes: number): Coding | undefined => {
   if (bytes <= leastBytes) return undefined;
   ctx.vary("Accept-Encoding");
-  if (ctx.req.headers["accept-encoding"] === undefined) return undefined; // anything would do: the simplest
-  const accepted = ctx.acceptsEncodings("br", "gzip", "identity");
-  return accepted === "br" || accepted === "gzip" ? accepted : undefined;
+  const accept = ctx.req.headers["accept-encoding"];
+  if (accept === undefined) return undefined; // any coding is acceptable: the simplest
+  const preferred = preferredOf(ctx, String(accept));
+  return preferred === "br" || preferred === "gzip" ? preferred : undefined;
 };
 
 /** The strong tag of the representation that the request selects: each coding has its own. */

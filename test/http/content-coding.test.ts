@@ -92,11 +92,13 @@ describe("compression of JSON", () => {
     }
   });
 
-  it("prefers what the client prefers, and sends nothing compressed to who does not ask", async () => {
+  it("uses the coding that the client prefers, and br if it weighs none", async () => {
     for (const [accepted, coding] of [
       [undefined, undefined],
       ["gzip;q=0.5, br", "br"],
       ["gzip, br;q=0.1", "gzip"],
+      ["gzip, deflate, br, zstd", "br"],
+      ["gzip, deflate", "gzip"],
       ["br;q=0, gzip;q=0", undefined],
       ["*", "br"],
       ["deflate", undefined],
