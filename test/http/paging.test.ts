@@ -19,7 +19,9 @@ describe("the operator's lists", () => {
     for (let next: string | undefined = path; next; ) {
       const page = await list(next);
       all.push(page);
-      next = page._links.next?.href.replace(/^\/admin/, "");
+      const { href } = page._links.next ?? {};
+      const address = href === undefined ? undefined : new URL(href, `http://proxy.example/prefix${path}`);
+      next = address && address.pathname.replace(/^\/prefix/, "") + address.search;
     }
     return all;
   };
@@ -48,6 +50,15 @@ describe("the operator's lists", () => {
     const { systemVoices } = await list("/system-voices?limit=1000");
     const all = (await pages("/system-voices?limit=100")).flatMap((part) => part.systemVoices);
     expect(all.slice(0, 1_000)).to.deep.equal(systemVoices);
+  });
+
+  it("are described with the limits of a page", async () => {
+    const { paths } = JSON.parse((await ask(`${service.url}/openapi.json`)).text);
+    for (const path of ["/admin/websites", "/admin/keys", "/admin/voices", "/admin/system-voices"]) {
+      const { parameters } = paths[path].get;
+      const { schema } = parameters.find(({ name }: { name: string }) => name === "limit");
+      expect(schema, path).to.include({ type: "integer", minimum: 1, maximum: 1_000, default: 500 });
+    }
   });
 
   it("refuse a limit out of range and an unknown entry", async () => {

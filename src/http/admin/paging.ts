@@ -9,7 +9,9 @@ const maxLimit = 1_000;
 export const pageQuery = z.object({
   limit: z.coerce
     .number()
-    .pipe(z.int().min(1).max(maxLimit))
+    .int()
+    .min(1)
+    .max(maxLimit)
     .default(500)
     .meta({ description: "Entries in one answer, at most.", examples: [100] }),
   after: z
@@ -20,8 +22,13 @@ export const pageQuery = z.object({
     .meta({ description: "The id of the last entry received; `_links.next` has it." }),
 });
 
-/** `next` is there while entries follow; its address is relative to the service's host. */
-export const pageLinks = z.object({ next: z.object({ href: z.string() }).optional() });
+/** `next` is there while entries follow. */
+export const pageLinks = z.object({
+  next: z
+    .object({ href: z.string() })
+    .optional()
+    .meta({ description: "The next page, as a reference relative to the address of this one." }),
+});
 
 export interface Page<T> {
   readonly entries: readonly T[];
@@ -33,7 +40,7 @@ export interface Page<T> {
  * @throws {Invalid} for a limit out of range, and for an `after` that is not in the list
  */
 export const pageOf = <T>(
-  { path, query }: Pick<Context, "path" | "query">,
+  { query }: Pick<Context, "query">,
   all: readonly T[],
   idOf: (entry: T) => string,
 ): Page<T> => {
@@ -46,5 +53,6 @@ export const pageOf = <T>(
   const last = entries.at(-1);
   if (!last || from + limit >= all.length) return { entries, _links: {} };
   const more = new URLSearchParams({ limit: String(limit), after: idOf(last) });
-  return { entries, _links: { next: { href: `${path}?${more}` } } };
+  // A query alone: the path that the operator sees may be another one, behind a proxy.
+  return { entries, _links: { next: { href: `?${more}` } } };
 };

@@ -5,7 +5,7 @@ import { paramOf, parse } from "../validation.ts";
 import { operatorOf } from "./operator.ts";
 import { pageOf } from "./paging.ts";
 
-export const systemVoiceId = z.object({ id: z.coerce.number().pipe(z.int().positive()) });
+export const systemVoiceId = z.object({ id: z.coerce.number().int().positive() });
 
 /** `/admin/voices` and `/admin/system-voices`: the catalog that every website has. Nothing is ever taken out of it. */
 export const catalogRoutes = ({ catalog }: { catalog: CatalogKeeper }): Router => {
