@@ -7,8 +7,8 @@ import { clientNetwork } from "./client-network.ts";
  * A client that has made too many of them in the current minute (UTC) is refused until the minute ends, before its
  * credentials are checked: otherwise a right guess would still be recognised.
  *
- * A client is an IPv4 address or an IPv6 /64, so everybody behind one NAT shares the fate of whoever guesses there. This
- * is why nothing else counts: requests without credentials, a public key from an unverified origin, and tokens that
+ * A client is an IPv4 address or an IPv6 /64, so one guesser behind a NAT also blocks the others behind it. This is why
+ * nothing else counts: requests without credentials, a public key from an unverified origin, and tokens that
  * have expired or were withdrawn are 401 and guess nothing.
  */
 export interface FailedAttempts {
@@ -20,7 +20,7 @@ export interface FailedAttempts {
 
 /** Failed attempts that a client may make in a minute. */
 export const maxFailuresPerMinute = 30;
-/** Memory is bounded: past this many clients the one that failed least recently is forgotten. */
+/** Memory is bounded: past this many clients the one that was seen least recently is forgotten. */
 const maxClients = 50_000;
 const minuteMs = 60_000;
 

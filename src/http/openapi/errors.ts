@@ -84,7 +84,7 @@ const errors = {
   429: {
     name: "TooManyRequests",
     description:
-      "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`), or of open WebSockets (`TOO_MANY_SOCKETS`). The limit told is the key's, or, for an address that failed to authenticate too often, that of failures.",
+      "Over the limit for a minute (`RATE_LIMIT_EXCEEDED`) or for a moment (`BURST_RATE_LIMIT_EXCEEDED`), or of open WebSockets (`TOO_MANY_SOCKETS`). The limit in the headers is the key's, or, for an address that failed to authenticate too often, that of failures.",
     headers: { ...limits, ...retryAfter },
     example: { message: "The key has no requests left in this minute.", code: "RATE_LIMIT_EXCEEDED" },
   },

@@ -7,12 +7,12 @@ import type { Idempotency } from "../../domain/usage.ts";
 /** 1 to 255 printable ASCII characters. */
 export const idempotencyKey = /^[\x20-\x7e]{1,255}$/;
 
-/** 128 bits, which nobody can choose for another API key. */
+/** 132 bits: long enough that keys and requests do not collide. */
 const digestLength = 22;
 
 /**
- * The digests of the request's Idempotency-Key, if it has one, and of what it asks for. The way it asks plays no part: a
- * GET repeats a POST of the same parameters.
+ * The digests of the request's Idempotency-Key, if it has one, and of what it asks for. The method does not matter: a GET
+ * repeats a POST of the same parameters.
  * @throws {Invalid} for a key that is empty, too long, or not printable ASCII
  */
 export const idempotencyOf = (
