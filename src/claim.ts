@@ -8,7 +8,7 @@ export interface Claim {
 
 let anonymous = 0;
 
-/** Without a key the claim is of a caller of its own, who shares a queue with nobody. */
+/** A claim without a key has a queue of its own. */
 export const createClaim = (key = `anonymous ${anonymous++}`): Claim => {
   const keys = new Set([key]);
   const listeners = new Set<() => void>();

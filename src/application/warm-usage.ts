@@ -28,7 +28,7 @@ export const createWarmUsage =
   async (stream: string): Promise<Head | undefined> => {
     const counted = quotas.get(stream);
     if (!counted || counted.revision < 0) return undefined;
-    const { used, revision, keyedAt } = counted; // the view goes on counting meanwhile
+    const { used, revision, keyedAt } = counted; // the view may change before the read ends
     const now = clock();
     const isKeyed = keyedAt >= now - idempotencyMemory.keptMs;
     const { max, keptMs } = isKeyed ? idempotencyMemory : objectMemory;

@@ -163,7 +163,7 @@ export const composeService = async (
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
   const renewToken = createRenewToken(accessTokens, names);
-  const originsView = runner.lastKnown(verifiedOrigins); // it lets nobody in; a page could not read its 503 otherwise
+  const originsView = runner.lastKnown(verifiedOrigins); // grants no access; a page could not read its 503 otherwise
   const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
   const audioDuration = createAudioDuration(measureSound);
   const speaking = {
