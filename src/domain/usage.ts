@@ -108,10 +108,10 @@ export const idempotencyMs = 24 * 60 * 60_000;
 /** Remembered a little longer than it matters: the clocks of instances differ. */
 const clocksDifferMs = 60_000;
 
-/** At most so many objects are remembered; a part of one beyond that is counted again. */
+/** Limit of remembered objects; a part of an older one is counted again. */
 export const objectMemory = { max: 4_096, keptMs: partialGraceMs + clocksDifferMs };
 
-/** At most so many Idempotency-Keys of an API key are remembered; one beyond that is charged again. */
+/** Limit of remembered Idempotency-Keys per API key; a repeat of an older one is charged again. */
 export const idempotencyMemory = { max: 10_000, keptMs: idempotencyMs + clocksDifferMs };
 
 export const usageStream = (apiKey: string, month: string): string => `usage-${apiKey}-${month}`;

@@ -81,7 +81,7 @@ const retryDelayMs = { first: 10, most: 500 };
  */
 const conflictDelayMs = { first: 10, most: 160 };
 const maxConflictDoublings = 2;
-/** After so many batches without a break, an instance pauses on a stream, so that others can append to it. */
+/** Batches in a row after which an instance pauses on a stream, so that other instances can append to it. */
 const batchesInARow = 16;
 const retryAfterSeconds = 2;
 

@@ -129,7 +129,7 @@ export const logPages = (db: DatabaseSync) => {
   };
 };
 
-/** Beyond so many events in the streams wanted, each page costs more by the index than along the log. */
+/** Number of matching events above which a page costs more by the index than along the log. */
 const indexedEvents = 20_000;
 const logToIndex = 4;
 
