@@ -71,10 +71,13 @@ describe("a snapshot", () => {
       onTrouble: (what) => troubles.push(what),
       ...options,
     });
-    await runner.start();
-    const view = Object.fromEntries(runner.view(counting).entries());
-    await runner.close();
-    return { view, folded, troubles };
+    try {
+      await runner.start();
+      const view = Object.fromEntries(runner.view(counting).entries());
+      return { view, folded, troubles };
+    } finally {
+      await runner.close();
+    }
   };
 
   const takeOf = (name: string) => withStore(name, viewOf);
