@@ -1,6 +1,6 @@
-import type { CatalogEvent } from "../src/domain/catalog.ts";
-import { type CatalogIndex, indexCatalog } from "../src/domain/catalog-index.ts";
-import type { SystemVoice, Voice } from "../src/domain/speech.ts";
+import type { CatalogEvent } from "../src/domain/catalog/catalog.ts";
+import { type CatalogIndex, indexCatalog } from "../src/domain/catalog/catalog-index.ts";
+import type { SystemVoice, Voice } from "../src/domain/synthesis/speech.ts";
 import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
 

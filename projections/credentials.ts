@@ -4,7 +4,7 @@ import {
   credentialsStream,
   evolveCredentials,
   initialCredentials,
-} from "../src/domain/credentials.ts";
+} from "../src/domain/accounts/credentials.ts";
 import type { Projection } from "./projection.ts";
 
 /** Each website's credentials, sealed, with the voices behind them; the partition is their stream, `credentials-{websiteId}`. */

@@ -5,9 +5,9 @@ import {
   type Key,
   type KeyEvent,
   keyStream,
-} from "../src/domain/key.ts";
+} from "../src/domain/accounts/key.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner.ts";
+import type { View } from "./runner/runner.ts";
 
 /** Every key as it is now; the partition is its stream, `key-{apiKey}`. */
 export const keys: Projection<Key> = {

@@ -1,4 +1,4 @@
-import type { ServingVoided, SynthesisServed } from "../src/domain/usage.ts";
+import type { ServingVoided, SynthesisServed } from "../src/domain/usage/usage.ts";
 import type { Projection } from "./projection.ts";
 
 /** What one key has used in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */

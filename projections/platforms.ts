@@ -1,4 +1,4 @@
-import { isSameVoice, ownName } from "../src/domain/native-voice.ts";
+import { isSameVoice, ownName } from "../src/domain/catalog/native-voice.ts";
 import {
   evolvePlatform,
   initialPlatform,
@@ -6,11 +6,11 @@ import {
   type Platform,
   type PlatformEvent,
   platformStream,
-} from "../src/domain/platform.ts";
-import { browsers, operatingSystems, type PlatformAsked } from "../src/domain/platform-names.ts";
-import type { SystemVoice } from "../src/domain/speech.ts";
+} from "../src/domain/catalog/platform.ts";
+import { browsers, operatingSystems, type PlatformAsked } from "../src/domain/catalog/platform-names.ts";
+import type { SystemVoice } from "../src/domain/synthesis/speech.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner.ts";
+import type { View } from "./runner/runner.ts";
 
 /** The voices that browsers were seen to have; the partition is the stream, `platform-{browser}-{os}`. */
 export const platforms: Projection<Platform> = {

@@ -1,4 +1,4 @@
-import type { RequestsCounted } from "../src/domain/rate.ts";
+import type { RequestsCounted } from "../src/domain/usage/rate.ts";
 import type { Projection } from "./projection.ts";
 
 /** The requests of every key, as the instances reported them. */

@@ -1,4 +1,4 @@
-import type { ServingVoided, SynthesisServed } from "../src/domain/usage.ts";
+import type { ServingVoided, SynthesisServed } from "../src/domain/usage/usage.ts";
 import type { Projection } from "./projection.ts";
 
 export interface Tally {

@@ -1,6 +1,6 @@
-import { evolveOrigins, type WebsiteEvent, websiteStream } from "../src/domain/website.ts";
+import { evolveOrigins, type WebsiteEvent, websiteStream } from "../src/domain/accounts/website.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner.ts";
+import type { View } from "./runner/runner.ts";
 
 /** The origins of all websites together, and how many websites have each. */
 export interface VerifiedOrigins {

@@ -5,9 +5,9 @@ import {
   type Website,
   type WebsiteEvent,
   websiteStream,
-} from "../src/domain/website.ts";
+} from "../src/domain/accounts/website.ts";
 import type { Projection } from "./projection.ts";
-import type { View } from "./runner.ts";
+import type { View } from "./runner/runner.ts";
 
 /** Every website as it is now; the partition is its stream, `website-{id}`. */
 export const websites: Projection<Website> = {

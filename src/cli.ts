@@ -1,9 +1,9 @@
 #!/usr/bin/env node
+import { composeCommandLine } from "./bootstrap/command-line.ts";
+import { openProjectionServer } from "./bootstrap/projection-server.ts";
 import type { WithServices } from "./cli/command.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
-import { composeCommandLine } from "./compose/command-line.ts";
-import { openProjectionServer } from "./compose/projection-server.ts";
 import { readSettings } from "./settings.ts";
 
 /** Opens the log beside a service that may be running: both see what the other writes. */

@@ -1,7 +1,7 @@
-import { composeService } from "./compose/service.ts";
-import { startTelemetry } from "./compose/telemetry.ts";
-import { closeOnSignal, endInFailure } from "./ending.ts";
-import { createLog } from "./log.ts";
+import { createLog } from "./bootstrap/log.ts";
+import { composeService } from "./bootstrap/service.ts";
+import { closeOnSignal, endInFailure } from "./bootstrap/shutdown.ts";
+import { startTelemetry } from "./bootstrap/telemetry.ts";
 import { readSettings } from "./settings.ts";
 
 /** Serves until it is told to end. */

@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseSelfHosted, type SelfHostedServers } from "./engines/self-hosted/server.ts";
-import { reasonOf } from "./reason.ts";
-import { BadS3Address, parseS3Address, type S3Address } from "./s3-address.ts";
-import { findMisspelled } from "./setting-names.ts";
-import type { TelemetrySettings } from "./telemetry/telemetry-settings.ts";
+import { BadS3Address, parseS3Address, type S3Address } from "./audio/store/s3-address.ts";
+import { reasonOf } from "./bootstrap/error-message.ts";
+import { findMisspelled } from "./bootstrap/misspelled-settings.ts";
+import type { TelemetrySettings } from "./bootstrap/telemetry-settings.ts";
 import {
   readTelemetrySettings,
   refuseLostEndpoints,
   telemetryVariables,
-} from "./telemetry/telemetry-settings.ts";
+} from "./bootstrap/telemetry-settings.ts";
+import { parseSelfHosted, type SelfHostedServers } from "./engines/self-hosted/server.ts";
 
 /** Everything that can be set, read from the environment once, here and nowhere else. */
 export interface Settings {

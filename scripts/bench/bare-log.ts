@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SynthesisServed } from "../../src/domain/usage.ts";
+import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 
 export interface BareEvent {

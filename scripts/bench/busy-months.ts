@@ -1,6 +1,6 @@
-import { keyStream } from "../../src/domain/key.ts";
-import { type SynthesisServed, usageStream } from "../../src/domain/usage.ts";
-import { websiteStream } from "../../src/domain/website.ts";
+import { keyStream } from "../../src/domain/accounts/key.ts";
+import { websiteStream } from "../../src/domain/accounts/website.ts";
+import { type SynthesisServed, usageStream } from "../../src/domain/usage/usage.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { servedAs } from "./served.ts";

@@ -3,7 +3,7 @@
  * answered; beside node:sqlite by itself, which inserts the same events, 64 to a transaction.
  */
 import { join } from "node:path";
-import { serve, usageDecider, usageStream } from "../../src/domain/usage.ts";
+import { serve, usageDecider, usageStream } from "../../src/domain/usage/usage.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openBareLog } from "./bare-log.ts";

@@ -4,9 +4,9 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashSecret } from "../../src/application/secrets.ts";
-import { keyStream } from "../../src/domain/key.ts";
-import { websiteStream } from "../../src/domain/website.ts";
+import { hashSecret } from "../../src/application/access/secrets.ts";
+import { keyStream } from "../../src/domain/accounts/key.ts";
+import { websiteStream } from "../../src/domain/accounts/website.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";

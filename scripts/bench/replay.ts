@@ -1,9 +1,9 @@
 /** How fast the views of usage are replayed from the embedded store, beside JSON.parse of the same events alone. */
 import { join } from "node:path";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
-import { createProjectionRunner } from "../../projections/runner.ts";
+import { createProjectionRunner } from "../../projections/runner/runner.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
-import { usageStream } from "../../src/domain/usage.ts";
+import { usageStream } from "../../src/domain/usage/usage.ts";
 import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";

@@ -1,5 +1,5 @@
-import { engineCodes } from "../../src/domain/speech.ts";
-import type { SynthesisServed } from "../../src/domain/usage.ts";
+import { engineCodes } from "../../src/domain/synthesis/speech.ts";
+import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 
 /** The nth of many syntheses in November 2026, all unlike one another. */

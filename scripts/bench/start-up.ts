@@ -5,8 +5,8 @@
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openEsdbEventStore } from "../../src/eventstore/esdb/esdb-event-store.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { admin } from "../../test/support/client.ts";
 import { startEsdbProcess } from "../../test/support/esdb-process.ts";

@@ -1,6 +1,6 @@
-import type { ProjectionRunner } from "../../projections/runner.ts";
+import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
-import { untilShown } from "./until-shown.ts";
+import { untilShown } from "./until-visible.ts";
 
 /** Who commands, and under which request. */
 export interface CommandContext {

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
-import { type AuditFormat, auditFormats, auditText } from "../application/audit-text.ts";
+import { type AuditFormat, auditFormats, auditText } from "../application/usage/audit-format.ts";
 import type { Register } from "./command.ts";
 
 interface AuditOptions {

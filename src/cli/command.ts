@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import type { Audit } from "../application/audit.ts";
-import type { CatalogKeeper } from "../application/catalog.ts";
+import type { OriginVerification } from "../application/access/origin-verification.ts";
+import type { CredentialsKeeper } from "../application/accounts/credentials.ts";
+import type { Keys } from "../application/accounts/keys.ts";
+import type { Websites } from "../application/accounts/websites.ts";
+import type { CatalogKeeper } from "../application/catalog/catalog.ts";
 import type { CommandContext } from "../application/commands.ts";
-import type { CredentialsKeeper } from "../application/credentials.ts";
-import type { Keys } from "../application/keys.ts";
-import type { OriginVerification } from "../application/origin-verification.ts";
-import type { ReportUsage } from "../application/usage-report.ts";
-import type { Websites } from "../application/websites.ts";
+import type { Audit } from "../application/usage/audit.ts";
+import type { ReportUsage } from "../application/usage/usage-report.ts";
 
 /** What commands work with. */
 export interface Services {

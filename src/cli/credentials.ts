@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
-import type { CredentialsDetails, Resealing } from "../application/credentials.ts";
-import { type PaidEngine, paidEngines, parseCredentials } from "../domain/provider-credentials.ts";
+import type { CredentialsDetails, Resealing } from "../application/accounts/credentials.ts";
+import { type PaidEngine, paidEngines, parseCredentials } from "../domain/accounts/provider-credentials.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";

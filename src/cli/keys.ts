@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
-import type { KeyDetails, NewKey, NewSecret } from "../application/keys.ts";
-import { reason as reasonText } from "../domain/key.ts";
-import { tiers } from "../domain/plan.ts";
+import type { KeyDetails, NewKey, NewSecret } from "../application/accounts/keys.ts";
+import { reason as reasonText } from "../domain/accounts/key.ts";
+import { tiers } from "../domain/accounts/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { count, fields, table } from "./layout.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Plan, planRequest, tiers } from "../domain/plan.ts";
+import { type Plan, planRequest, tiers } from "../domain/accounts/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { count } from "./layout.ts";
 

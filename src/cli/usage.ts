@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { UsageReport } from "../application/usage-report.ts";
+import type { UsageReport } from "../application/usage/usage-report.ts";
 import { print, type Register } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
 

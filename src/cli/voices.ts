@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CatalogKeeper } from "../application/catalog.ts";
-import { engineCodes, type SystemVoice, type Voice } from "../domain/speech.ts";
+import type { CatalogKeeper } from "../application/catalog/catalog.ts";
+import { engineCodes, type SystemVoice, type Voice } from "../domain/synthesis/speech.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
 

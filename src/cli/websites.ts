@@ -1,8 +1,13 @@
 import type { Command } from "commander";
-import { type NewVerification, verificationRequest } from "../application/origin-verification.ts";
-import { type NewWebsite, newOrigins, registration, type WebsiteDetails } from "../application/websites.ts";
+import { type NewVerification, verificationRequest } from "../application/access/origin-verification.ts";
+import {
+  type NewWebsite,
+  newOrigins,
+  registration,
+  type WebsiteDetails,
+} from "../application/accounts/websites.ts";
+import { storedConfig } from "../domain/accounts/website-config.ts";
 import { parse } from "../domain/validation.ts";
-import { storedConfig } from "../domain/website-config.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";

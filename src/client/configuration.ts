@@ -1,4 +1,4 @@
-import { type TransportMode, transportModes } from "./transport.ts";
+import { type TransportMode, transportModes } from "./transport/transport.ts";
 
 /** What the library is told at its making. All but `apiKey` is optional. */
 export interface VoxledgerConfig {

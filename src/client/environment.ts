@@ -1,4 +1,3 @@
-import { type AskToSpeak, allowSpeechButton } from "./allow-speech.ts";
 import type {
   AudioElement,
   MediaSourceConstructor,
@@ -7,9 +6,10 @@ import type {
   PageNavigator,
   SocketConstructor,
 } from "./dom.ts";
-import type { NativeSpeech } from "./native-narrator.ts";
-import type { Player, PlaySound } from "./player.ts";
-import { aborted } from "./time-limit.ts";
+import { type AskToSpeak, allowSpeechButton } from "./playback/allow-speech.ts";
+import type { NativeSpeech } from "./playback/native-speech-backend.ts";
+import type { Player, PlaySound } from "./playback/player.ts";
+import { aborted } from "./transport/time-limit.ts";
 
 /** What the library stands on. In a browser all of it is there; elsewhere a player has to be given to speak. */
 export interface Environment {

@@ -1,5 +1,5 @@
 import type { TextPart } from "./text-parts.ts";
-import type { EngineCode } from "./voices.ts";
+import type { EngineCode } from "./voices/voices.ts";
 
 /** What speaks: one of the service's engines, or the browser itself. */
 export type Speaking = EngineCode | "native";

@@ -1,9 +1,9 @@
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { type EventPayloads, type Events, guarded } from "./events.ts";
-import type { Narrator, Passage } from "./narrator.ts";
+import { createTurnstile } from "./playback/pause-gate.ts";
+import type { Narrator, Passage } from "./playback/speech-backend.ts";
 import { type TextPart, textParts } from "./text-parts.ts";
-import type { Wanted } from "./transport.ts";
-import { createTurnstile } from "./turnstile.ts";
+import type { Wanted } from "./transport/transport.ts";
 
 export interface SpeakParams {
   readonly voice?: string;

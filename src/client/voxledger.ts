@@ -6,44 +6,44 @@
  *     button.onclick = () => speech.speak("Good morning.", { voice: "UK English Female" });
  */
 
-import { type AskedOnce, askedOnce } from "./asked-once.ts";
-import { audioElementPlayer } from "./audio-element-player.ts";
-import { createCasting } from "./casting.ts";
 import { type Configuration, complete, type VoxledgerConfig } from "./configuration.ts";
 import { type Environment, environmentHere } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
-import { createExchange, type Exchange } from "./exchange.ts";
-import { createHandshake, type ShakeHands } from "./handshake.ts";
-import { nativeVoices } from "./native-narrator.ts";
-import { platformOf, voiceInfo } from "./platform-report.ts";
-import { functionPlayer, type Player } from "./player.ts";
-import { createRequest, readJson } from "./requests.ts";
+import { type AskedOnce, askedOnce } from "./memoize-async.ts";
+import { audioElementPlayer } from "./playback/audio-element-player.ts";
+import { nativeVoices } from "./playback/native-speech-backend.ts";
+import { functionPlayer, type Player } from "./playback/player.ts";
 import { createService, type Service } from "./service.ts";
 import { createSession } from "./session.ts";
 import { beginSpeech, type SpeakParams, type Speech, type Spoken, type Stage } from "./speech.ts";
-import type { Transport } from "./transport.ts";
-import { createTransport } from "./transports.ts";
+import { createExchange, type Exchange } from "./transport/exchange.ts";
+import { createHandshake, type ShakeHands } from "./transport/handshake.ts";
+import { createRequest, readJson } from "./transport/requests.ts";
+import type { Transport } from "./transport/transport.ts";
+import { createTransport } from "./transport/transports.ts";
+import { platformOf, voiceInfo } from "./voices/platform-report.ts";
+import { createCasting } from "./voices/voice-selection.ts";
 import type {
   PlatformQuery,
   VoiceCollection,
   VoiceDetail,
   VoiceReportAnswer,
   VoicesByLanguage,
-} from "./voices.ts";
+} from "./voices/voices.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
-export type { AskToSpeak } from "./allow-speech.ts";
 export type { VoxledgerConfig } from "./configuration.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, Speaking, SpeechEvent } from "./events.ts";
-export type { PlayableSound, Playback, Player, PlaySound } from "./player.ts";
+export type { AskToSpeak } from "./playback/allow-speech.ts";
+export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
 export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
 export type { SpeakParams, Spoken } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
-export type { Delivery, Transport, TransportMode } from "./transport.ts";
-export type * from "./voices.ts";
+export type { Delivery, Transport, TransportMode } from "./transport/transport.ts";
+export type * from "./voices/voices.ts";
 export type * from "./website-config.ts";
 
 export interface OriginProof {

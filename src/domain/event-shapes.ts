@@ -1,10 +1,10 @@
-import type { CatalogEvent } from "./catalog.ts";
-import type { CredentialsEvent, ListedVoice } from "./credentials.ts";
-import type { KeyEvent } from "./key.ts";
-import type { MasterKeyRecorded } from "./master-key.ts";
-import type { Plan } from "./plan.ts";
-import type { PlatformEvent, ReportedVoice } from "./platform.ts";
-import type { RateEvent } from "./rate.ts";
+import type { CredentialsEvent, ListedVoice } from "./accounts/credentials.ts";
+import type { KeyEvent } from "./accounts/key.ts";
+import type { MasterKeyRecorded } from "./accounts/master-key.ts";
+import type { Plan } from "./accounts/plan.ts";
+import type { WebsiteEvent } from "./accounts/website.ts";
+import type { CatalogEvent } from "./catalog/catalog.ts";
+import type { PlatformEvent, ReportedVoice } from "./catalog/platform.ts";
 import {
   anyObject,
   boolean,
@@ -19,9 +19,9 @@ import {
   text,
   utcTime,
 } from "./shape.ts";
-import type { SystemVoice, Voice } from "./speech.ts";
-import type { Idempotency, ServingVoided, UsageEvent } from "./usage.ts";
-import type { WebsiteEvent } from "./website.ts";
+import type { SystemVoice, Voice } from "./synthesis/speech.ts";
+import type { RateEvent } from "./usage/rate.ts";
+import type { Idempotency, ServingVoided, UsageEvent } from "./usage/usage.ts";
 
 /** Every event that this release knows. */
 export type KnownEvent =

@@ -1,5 +1,5 @@
-import type { Claim } from "../claim.ts";
-import type { AudioFormat, EngineCode, Knob, Prosody } from "../domain/speech.ts";
+import type { Claim } from "../async/claim.ts";
+import type { AudioFormat, EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
 /** What an engine is asked to say. */
 export interface SpeechRequest {

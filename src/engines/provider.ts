@@ -1,4 +1,4 @@
-import type { EngineCode, ShortGender } from "../domain/speech.ts";
+import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
 
 /** The engines that run on a website's own credentials. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
+import { createWaitingLine } from "../async/deadline-queue.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type EventMetadata,
@@ -24,8 +25,7 @@ import {
   type Outcome,
   readBeyond,
   stateAfter,
-} from "./lane.ts";
-import { createWaitingLine } from "./waiting-line.ts";
+} from "./stream-queue.ts";
 
 export type { Decider, DomainEvent, Head, Outcome };
 

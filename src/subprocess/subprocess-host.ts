@@ -1,9 +1,9 @@
-import { type Claim, createClaim } from "../claim.ts";
+import { type Claim, createClaim } from "../async/claim.ts";
+import { createFairSlots, type FairSlots } from "../async/fair-slots.ts";
+import { untilAborted } from "../async/until-aborted.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { createFairSlots, type FairSlots } from "../fair-slots.ts";
-import { untilAborted } from "../until-aborted.ts";
-import { keepHostProcess } from "./keep-host-process.ts";
 import type { EncoderOrder, Limits, Order, ToolOrder } from "./protocol.ts";
+import { keepHostProcess } from "./restart-host-process.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 export type ToolJob = Omit<ToolOrder, "type" | "lowPriority" | keyof Limits> &

@@ -1,5 +1,5 @@
-import type { Gauges } from "../telemetry.ts";
 import type { Meters } from "./meters.ts";
+import type { Gauges } from "./telemetry.ts";
 
 /** Looks at the parts whenever the numbers are wanted. */
 export const watchGauges = ({ gauge }: Meters, watched: Gauges): void => {

@@ -1,18 +1,18 @@
-import type { Telemetry } from "../telemetry.ts";
 import { watchGauges } from "./gauges.ts";
+import { observedAudioStore } from "./instruments/audio-store.ts";
+import { observedAuthenticator, observedLimiter, observedUpgrade } from "./instruments/callers.ts";
+import { observedCommands } from "./instruments/commands.ts";
+import { observedEncoder } from "./instruments/encoder.ts";
+import { observedEngine } from "./instruments/engine.ts";
+import { observedEventStore } from "./instruments/event-store.ts";
+import { observedExchange } from "./instruments/exchange.ts";
+import { observedPipeline } from "./instruments/pipeline.ts";
+import { countProviders } from "./instruments/providers.ts";
+import { observedStreaming } from "./instruments/streaming.ts";
 import { createMeters } from "./meters.ts";
-import { observedAudioStore } from "./parts/audio-store.ts";
-import { observedAuthenticator, observedLimiter, observedUpgrade } from "./parts/callers.ts";
-import { observedCommands } from "./parts/commands.ts";
-import { observedEncoder } from "./parts/encoder.ts";
-import { observedEngine } from "./parts/engine.ts";
-import { observedEventStore } from "./parts/event-store.ts";
-import { observedExchange } from "./parts/exchange.ts";
-import { observedPipeline } from "./parts/pipeline.ts";
-import { countProviders } from "./parts/providers.ts";
-import { observedStreaming } from "./parts/streaming.ts";
 import { watchProcess } from "./process.ts";
 import { createRequestObserver, type RequestObserverOptions } from "./requests.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** What is put around the parts, on the providers of traces and metrics that are set by now. */
 export const instrument = (options: RequestObserverOptions): Telemetry & { readonly end: () => void } => {

@@ -1,6 +1,6 @@
 import { type Attributes, type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
+import { createTally, type Tally } from "./counter.ts";
 import { type Metric, type MetricKey, metricNames } from "./metric-names.ts";
-import { createTally, type Tally } from "./tally.ts";
 
 type KeysOf<Kind extends Metric["kind"]> = {
   [Key in MetricKey]: (typeof metricNames)[Key]["kind"] extends Kind ? Key : never;

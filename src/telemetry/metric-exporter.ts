@@ -1,5 +1,5 @@
 import type { PushMetricExporter } from "@opentelemetry/sdk-metrics";
-import type { OtlpProtocol } from "./telemetry-settings.ts";
+import type { OtlpProtocol } from "../bootstrap/telemetry-settings.ts";
 
 /** Where to, with which headers and how compressed is for it to read from the standard OTEL_EXPORTER_OTLP_…. */
 export const otlpMetricExporter = async (protocol: OtlpProtocol): Promise<PushMetricExporter> => {

@@ -1,4 +1,4 @@
-import { MadeElsewhere } from "../audio/second-look.ts";
+import { MadeElsewhere } from "../audio/pipeline/store-recheck.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
 
 /** `refused`: the text, in which nothing can be spoken; `abandoned`: nobody wanted it any more, or another instance had made it. */

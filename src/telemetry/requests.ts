@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import type { RequestObserver } from "../http/observer.ts";
+import type { RequestObserver } from "../http/kernel/observer.ts";
 import type { RequestTimes } from "./request-times.ts";
 import type { Sampler } from "./sampler.ts";
 import { inSpan, startSpan, untraced } from "./spans.ts";

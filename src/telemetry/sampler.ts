@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, propagation, ROOT_CONTEXT, TraceFlags, trace } from "@opentelemetry/api";
-import type { Sampling } from "./telemetry-settings.ts";
+import type { Sampling } from "../bootstrap/telemetry-settings.ts";
 
 /**
  * What is traced is decided once, where a trace begins: the SDK needs 2 µs to begin a span only to find that nobody will

@@ -9,14 +9,14 @@ import {
 import { type IMetricReader, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
-import type { Telemetry } from "../telemetry.ts";
+import type { TelemetrySettings } from "../bootstrap/telemetry-settings.ts";
 import { instrument } from "./instrumentation.ts";
 import { otlpMetricExporter } from "./metric-exporter.ts";
 import { listenForMetrics } from "./metrics-listener.ts";
 import { prometheusText } from "./prometheus-text.ts";
 import { createRequestTimes } from "./request-times.ts";
 import { createSampler } from "./sampler.ts";
-import type { TelemetrySettings } from "./telemetry-settings.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 export interface TelemetryOptions {
   readonly settings: TelemetrySettings;

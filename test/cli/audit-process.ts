@@ -1,6 +1,6 @@
 // The command line in a process of its own, over the event store of the first argument.
-import { createAudit } from "../../src/application/audit.ts";
-import { createUsageReport } from "../../src/application/usage-report.ts";
+import { createAudit } from "../../src/application/usage/audit.ts";
+import { createUsageReport } from "../../src/application/usage/usage-report.ts";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { createAudit } from "../../src/application/audit.ts";
+import { createAudit } from "../../src/application/usage/audit.ts";
 import { append, busyMonth } from "../support/audit-log.ts";
 import { collect } from "../support/collect.ts";
 import { parseCsv } from "../support/csv.ts";

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { credentialsStream } from "../../src/domain/credentials.ts";
+import { credentialsStream } from "../../src/domain/accounts/credentials.ts";
 import {
   type Credentialed,
   heard,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type Operated, operate } from "../application/operated.ts";
+import { type Operated, operate } from "../application/accounts/operated.ts";
 
 describe("the command line", () => {
   let service: Operated;

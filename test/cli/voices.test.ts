@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { type Core, composeCore } from "../../src/bootstrap/core.ts";
+import { createLog } from "../../src/bootstrap/log.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type Core, composeCore } from "../../src/compose/core.ts";
-import { createLog } from "../../src/log.ts";
 import { readSettings } from "../../src/settings.ts";
 
 describe("the command line of voices", () => {

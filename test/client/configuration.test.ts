@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { complete } from "../../src/client/configuration.ts";
 import type { Voice, WebsiteConfig } from "../../src/client/voxledger.ts";
-import type { Voice as CatalogVoice } from "../../src/domain/speech.ts";
-import type { WebsiteConfig as DomainConfig } from "../../src/domain/website-config.ts";
+import type { WebsiteConfig as DomainConfig } from "../../src/domain/accounts/website-config.ts";
+import type { Voice as CatalogVoice } from "../../src/domain/synthesis/speech.ts";
 
 const inPage = { scriptUrl: "https://tts.example/client.js", inPage: true };
 const inNode = { scriptUrl: "file:///project/node_modules/client.js", inPage: false };

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { NativeSpeech } from "../../src/client/native-narrator.ts";
+import type { NativeSpeech } from "../../src/client/playback/native-speech-backend.ts";
 import { type SpeechEvent, Voxledger } from "../../src/client/voxledger.ts";
-import { rejection } from "../rejection.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { rejection } from "../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { type AnsweringServer, answering, config, type MadeUp, refused } from "./answering.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type PlayableSound, type PlaySound, Voxledger, type VoxledgerConfig } from "voxledger/client";
-import { rejection } from "../rejection.ts";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { rejection } from "../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { type AnsweringServer, answering, config, type MadeUp, refused } from "./answering.ts";
 import { listen, next } from "./listening.ts";

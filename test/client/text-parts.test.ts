@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { isSsml, textParts } from "../../src/client/text-parts.ts";
-import { isSsml as serviceTakesForSsml } from "../../src/engines/ssml.ts";
+import { isSsml as serviceTakesForSsml } from "../../src/engines/text/ssml.ts";
 
 describe("the parts of a text", () => {
   const texts = (text: string, longest?: number) => textParts(text, "en", longest).map((part) => part.text);

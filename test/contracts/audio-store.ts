@@ -1,6 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../../src/audio/audio-store.ts";
+import {
+  type AudioStore,
+  AudioStoreUnavailable,
+  type ObjectName,
+} from "../../src/audio/store/audio-store.ts";
 
 /** What a driver gives: a store that holds nothing yet, a second client of the same place, and its end. */
 export interface AudioStoreSetup {
@@ -17,7 +21,7 @@ const megabyte = 1024 * 1024;
 const names = (prefix: "audio" | "private", ext: "mp3" | "ogg" | "wav", of: string): ObjectName =>
   `${prefix}/${createHash("sha256").update(of).digest("hex")}.${ext}`;
 
-/** Every sentence of the port (src/audio/audio-store.ts), for every driver. */
+/** Every sentence of the port (src/audio/store/audio-store.ts), for every driver. */
 export const audioStoreContract = (driver: string, setUp: () => Promise<AudioStoreSetup>): void => {
   describe(`the audio store: ${driver}`, () => {
     let place: AudioStoreSetup;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { EngineFailed, Invalid } from "../../src/domain/errors.ts";
-import { type Knob, knobs } from "../../src/domain/speech.ts";
+import { type Knob, knobs } from "../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../src/engines/engine.ts";
-import { rejection } from "../rejection.ts";
 import { collect } from "../support/collect.ts";
+import { rejection } from "../support/rejection.ts";
 
 export interface EngineSetup {
   readonly engine: Engine;

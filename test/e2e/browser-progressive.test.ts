@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { bundleClient } from "../../src/http/client-script.ts";
+import { bundleClient } from "../../src/http/routes/docs/client-script.ts";
 import {
   type AskedOverSocket,
   type StreamingService,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { headerNames } from "../../src/http/header-names.ts";
+import { headerNames } from "../../src/http/kernel/header-names.ts";
 import { describeApi } from "../../src/http/openapi/document.ts";
-import { synthesizeRequest } from "../../src/http/synthesis/request.ts";
+import { synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { createHttpContract, type Described, operationsOf, undescribed } from "../contracts/http.ts";
 import { authorize, registerWebsite } from "../support/client.ts";
 import { openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -12,7 +13,6 @@ import {
 import { type ServedHere, serveHere } from "../support/served-here.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
-import { type Client, openClient } from "../ws/client.ts";
 
 const text = "Called by name.";
 const british = { text, lang: "en-GB", engine: "g1", gender: "f" };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Health } from "../../src/application/health.ts";
+import type { Health } from "../../src/application/health/health.ts";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { startMinio } from "../support/minio.ts";
 import { addressOf, type S3Server } from "../support/s3-server.ts";

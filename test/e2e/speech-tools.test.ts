@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Health } from "../../src/application/health.ts";
+import type { Health } from "../../src/application/health/health.ts";
 import { registerWebsite, synthesize } from "../support/client.ts";
 import { childrenOf, until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";

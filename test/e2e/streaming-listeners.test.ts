@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -16,7 +17,6 @@ import { endOnTheLedger, eventsIn, type OpenStream, openStream } from "../suppor
 import { closedGate } from "../support/wire/gate.ts";
 import { serveLongSounds } from "../support/wire/long-sound.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
-import { type Client, openClient } from "../ws/client.ts";
 
 const voice = "alloy";
 const megabyte = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import { endlessSize } from "../../src/audio/wav-header.ts";
-import type { AudioFormat } from "../../src/domain/speech.ts";
-import { rejection } from "../rejection.ts";
+import { endlessSize } from "../../src/audio/formats/wav-header.ts";
+import type { AudioFormat } from "../../src/domain/synthesis/speech.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { until } from "../support/processes.ts";
+import { rejection } from "../support/rejection.ts";
 import { instances, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import {
   endOnTheLedger,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import type { Health } from "../../src/application/health.ts";
+import type { Health } from "../../src/application/health/health.ts";
 import {
   admin,
   authorize,

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -16,7 +17,6 @@ import { adminToken, type RunningService, startService, temporaryFolder } from "
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
-import { type Client, openClient } from "../ws/client.ts";
 
 const voice = "alloy";
 

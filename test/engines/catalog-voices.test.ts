@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import pLimit from "p-limit";
-import { releaseSeed } from "../../src/catalog-seed/seed.ts";
-import { isNative } from "../../src/domain/native-voice.ts";
-import type { SystemVoice } from "../../src/domain/speech.ts";
+import { isNative } from "../../src/domain/catalog/native-voice.ts";
+import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
 import { type Sound, sayLocally } from "../support/local-voice.ts";
 import { medianPitch } from "../support/pitch.ts";
 

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import { engineContract, say } from "../contracts/engine.ts";
-import { rejection } from "../rejection.ts";
 import { collect } from "../support/collect.ts";
 import { serveLocally } from "../support/local-server.ts";
+import { rejection } from "../support/rejection.ts";
 import type { Fault } from "../support/wire/faults.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
-import { type CaredAccount, caredProviders, requestOf } from "./care/cared-providers.ts";
+import { type CaredAccount, caredProviders, requestOf } from "./resilience/resilient-providers.ts";
 
 const never = new AbortController().signal;
 const words = "Something is wrong at theirs.";

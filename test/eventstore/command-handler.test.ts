@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
-import { createManualClock, type ManualClock, until } from "../audio/manual-clock.ts";
+import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 import { start } from "./children.ts";
 import { add, Full, type PurseEvent, purse } from "./purse.ts";

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { createManualClock, type ManualClock } from "../audio/manual-clock.ts";
-import { type EventLog, openEventLog } from "../support/esdb-node/event-log.ts";
-import { logStore } from "../support/esdb-node/log-store.ts";
+import { type EventLog, openEventLog } from "../support/eventstoredb-node/event-log.ts";
+import { logStore } from "../support/eventstoredb-node/log-store.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { add, type PurseEvent, purse } from "./purse.ts";
 
 const deadlineMs = 5_000;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { expect } from "chai";
-import { startEsdbNode } from "../support/esdb-node/node.ts";
+import { startEsdbNode } from "../support/eventstoredb-node/node.ts";
 
 const script = fileURLToPath(new URL("../../infra/eventstoredb/restrict-access.ts", import.meta.url));
 

@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import { type CatalogState, catalog, indexOf } from "../../projections/catalog.ts";
-import { releaseSeed } from "../../src/catalog-seed/seed.ts";
-import { type CatalogEvent, catalogDecider, initialCatalog, seedCatalog } from "../../src/domain/catalog.ts";
-import type { SystemVoice, Voice } from "../../src/domain/speech.ts";
+import {
+  type CatalogEvent,
+  catalogDecider,
+  initialCatalog,
+  seedCatalog,
+} from "../../src/domain/catalog/catalog.ts";
+import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import type { SystemVoice, Voice } from "../../src/domain/synthesis/speech.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 const at = "2026-01-01T00:00:00.000Z";

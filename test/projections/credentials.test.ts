@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { credentials } from "../../projections/credentials.ts";
-import type { Credentials } from "../../src/domain/credentials.ts";
-import { type Told, told, viewOf } from "./told.ts";
+import type { Credentials } from "../../src/domain/accounts/credentials.ts";
+import { type Told, told, viewOf } from "./events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const set = (website: string, sealed: string): Told => ({

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { allKeys, findKey, keys } from "../../projections/keys.ts";
-import type { Key } from "../../src/domain/key.ts";
-import { freePlan } from "../../src/domain/plan.ts";
-import { type Told, told, viewOf } from "./told.ts";
+import type { Key } from "../../src/domain/accounts/key.ts";
+import { freePlan } from "../../src/domain/accounts/plan.ts";
+import { type Told, told, viewOf } from "./events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const stream = (apiKey: string) => `key-${apiKey}`;

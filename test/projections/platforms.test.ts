@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { platforms, wasReported } from "../../projections/platforms.ts";
-import type { View } from "../../projections/runner.ts";
-import type { Platform, PlatformEvent } from "../../src/domain/platform.ts";
-import { type PlatformSaid, platformAsked } from "../../src/domain/platform-names.ts";
-import type { SystemVoice } from "../../src/domain/speech.ts";
+import type { View } from "../../projections/runner/runner.ts";
+import type { Platform, PlatformEvent } from "../../src/domain/catalog/platform.ts";
+import { type PlatformSaid, platformAsked } from "../../src/domain/catalog/platform-names.ts";
+import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 const at = "2026-03-01T12:00:00.000Z";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type Side, totalsBy, usageTotals } from "../../projections/usage-totals.ts";
-import type { SynthesisServed } from "../../src/domain/usage.ts";
+import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { recorded, served, servedInNovember } from "../support/served.ts";
 

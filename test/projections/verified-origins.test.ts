@@ -6,8 +6,8 @@ import {
   verifiedOrigins,
 } from "../../projections/verified-origins.ts";
 import { websites } from "../../projections/websites.ts";
-import { type Website, websiteStream } from "../../src/domain/website.ts";
-import { type Told, told, viewOf } from "./told.ts";
+import { type Website, websiteStream } from "../../src/domain/accounts/website.ts";
+import { type Told, told, viewOf } from "./events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const origins = ["https://a.example", "https://b.example", "https://c.example"];

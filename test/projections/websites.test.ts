@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { allWebsites, findWebsite, websites } from "../../projections/websites.ts";
-import type { Website } from "../../src/domain/website.ts";
-import { type Told, told, viewOf } from "./told.ts";
+import type { Website } from "../../src/domain/accounts/website.ts";
+import { type Told, told, viewOf } from "./events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const registered = (id: string): Told => ({

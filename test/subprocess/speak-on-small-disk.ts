@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync } from "node:fs";
-import { ffmpegEncoder } from "../../src/audio/ffmpeg-encoder.ts";
-import { openFilesystemAudioStore } from "../../src/audio/filesystem-audio-store.ts";
-import { createMemoryCache } from "../../src/audio/memory-cache.ts";
-import { createPipeline } from "../../src/audio/pipeline.ts";
-import { localEngines } from "../../src/engines/local-engine.ts";
+import { ffmpegEncoder } from "../../src/audio/formats/ffmpeg-encoder.ts";
+import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";
+import { createPipeline } from "../../src/audio/pipeline/pipeline.ts";
+import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { localEngines } from "../../src/engines/local/local-engine.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
-import { takeOf } from "../audio/takes.ts";
+import { takeOf } from "../audio/pipeline/renditions.ts";
 
 /** Prints what became of a sound of 40 s (1.3 MB as flite writes it), and what the audio store holds afterwards. */
 const text =

@@ -9,9 +9,9 @@ import {
   type SubprocessHostOptions,
 } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";
-import { rejection } from "../rejection.ts";
 import { collect } from "../support/collect.ts";
 import { childrenOf, gone, isRunning, until } from "../support/processes.ts";
+import { rejection } from "../support/rejection.ts";
 
 const never = new AbortController().signal;
 const speak = ["--stdin", "--stdout"];

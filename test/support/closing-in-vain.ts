@@ -1,5 +1,5 @@
-import { closeOnSignal } from "../../src/ending.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/bootstrap/log.ts";
+import { closeOnSignal } from "../../src/bootstrap/shutdown.ts";
 
 /** A process whose end fails, and which something still holds then. */
 const close = (): Promise<never> =>

@@ -1,23 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { credentials as credentialsProjection } from "../../projections/credentials.ts";
-import { createProjectionRunner } from "../../projections/runner.ts";
+import { createProjectionRunner } from "../../projections/runner/runner.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
+import {
+  type CredentialsKeeper,
+  createCredentialsKeeper,
+} from "../../src/application/accounts/credentials.ts";
+import { type AccountOf, createProviderAccounts } from "../../src/application/accounts/provider-accounts.ts";
+import type { Providers } from "../../src/application/accounts/providers.ts";
+import { createSealing, type Sealing } from "../../src/application/accounts/sealing.ts";
+import { createWebsites, type Websites } from "../../src/application/accounts/websites.ts";
+import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createExecute } from "../../src/application/commands.ts";
-import { type CredentialsKeeper, createCredentialsKeeper } from "../../src/application/credentials.ts";
-import { createOwnVoices } from "../../src/application/own-voices.ts";
-import { type AccountOf, createProviderAccounts } from "../../src/application/provider-accounts.ts";
-import type { Providers } from "../../src/application/providers.ts";
-import { createSealing, type Sealing } from "../../src/application/sealing.ts";
-import { createWebsites, type Websites } from "../../src/application/websites.ts";
+import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
+import { freePlan } from "../../src/domain/accounts/plan.ts";
+import type { ProviderCredentials } from "../../src/domain/accounts/provider-credentials.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
-import { freePlan } from "../../src/domain/plan.ts";
-import type { ProviderCredentials } from "../../src/domain/provider-credentials.ts";
 import type { Provider, ProviderAccount, ProviderVoice } from "../../src/engines/provider.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { deriveKeys, type MasterKeys } from "../../src/master-key.ts";
 import { collect } from "./collect.ts";
 import { temporaryFolder } from "./service.ts";
 

@@ -11,7 +11,7 @@ export interface EsdbProcess {
   kill(): Promise<void>;
 }
 
-const main = fileURLToPath(new URL("./esdb-node/main.ts", import.meta.url));
+const main = fileURLToPath(new URL("./eventstoredb-node/main.ts", import.meta.url));
 
 /**
  * Continues the log that an earlier one left in the file; without one, in memory. Port 0: any that is free. With a seed its

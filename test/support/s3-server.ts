@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { S3Address } from "../../src/s3-address.ts";
+import type { S3Address } from "../../src/audio/store/s3-address.ts";
 import { freePort } from "./free-port.ts";
 
 /** A real S3 server as a process of its own, on the loopback, in a folder that goes with it. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { engineCodes } from "../../src/domain/speech.ts";
-import { monthOf, type SynthesisServed, usageStream } from "../../src/domain/usage.ts";
+import { engineCodes } from "../../src/domain/synthesis/speech.ts";
+import { monthOf, type SynthesisServed, usageStream } from "../../src/domain/usage/usage.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 export const served = (changes: Partial<SynthesisServed> = {}): SynthesisServed => ({

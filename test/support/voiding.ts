@@ -1,6 +1,6 @@
-import { createVoiding, type Voiding, type VoidingOptions } from "../../src/application/voiding.ts";
-import type { SynthesisServed, UsageEvent } from "../../src/domain/usage.ts";
-import { voidingDecider, voidServings } from "../../src/domain/voiding.ts";
+import { createVoiding, type Voiding, type VoidingOptions } from "../../src/application/usage/voiding.ts";
+import type { SynthesisServed, UsageEvent } from "../../src/domain/usage/usage.ts";
+import { voidingDecider, voidServings } from "../../src/domain/usage/voiding.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { paidEngines } from "../../src/domain/provider-credentials.ts";
+import { paidEngines } from "../../src/domain/accounts/provider-credentials.ts";
+import { createTally, type Tally } from "../../src/telemetry/counter.ts";
+import { countProviders } from "../../src/telemetry/instruments/providers.ts";
 import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
-import { countProviders } from "../../src/telemetry/parts/providers.ts";
 import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
 import { createRequestTimes } from "../../src/telemetry/request-times.ts";
-import { createTally, type Tally } from "../../src/telemetry/tally.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
 
 describe("a tally", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { MadeElsewhere } from "../../src/audio/second-look.ts";
+import { MadeElsewhere } from "../../src/audio/pipeline/store-recheck.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
 import { beginWork, followed } from "../../src/telemetry/work.ts";
 

@@ -1,5 +1,5 @@
-import { type Knob, knobs, type Prosody } from "../../domain/speech.ts";
-import { attributesXml, escapeXml, withoutForbidden } from "../xml.ts";
+import { type Knob, knobs, type Prosody } from "../../domain/synthesis/speech.ts";
+import { attributesXml, escapeXml, withoutForbidden } from "../text/xml.ts";
 
 export interface AzureSaying {
   /** Plain text, or a document that has passed `parseSsml`. */

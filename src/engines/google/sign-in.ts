@@ -1,8 +1,8 @@
+import { untilAborted } from "../../async/until-aborted.ts";
+import type { GoogleCredentials } from "../../domain/accounts/provider-credentials.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import type { GoogleCredentials } from "../../domain/provider-credentials.ts";
-import { untilAborted } from "../../until-aborted.ts";
-import { readBody, refusalOf } from "../upstream/answers.ts";
-import type { Exchange } from "../upstream/exchange.ts";
+import { readBody, refusalOf } from "../provider-http/answers.ts";
+import type { Exchange } from "../provider-http/exchange.ts";
 
 export interface GoogleSignIn {
   /** The headers that prove who asks. @throws {EngineFailed} the signal's reason */

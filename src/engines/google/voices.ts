@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type Knob, knobs } from "../../domain/speech.ts";
+import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ProviderVoice } from "../provider.ts";
-import { readJson, refusalOf, unexpected } from "../upstream/answers.ts";
-import type { Exchange } from "../upstream/exchange.ts";
+import { readJson, refusalOf, unexpected } from "../provider-http/answers.ts";
+import type { Exchange } from "../provider-http/exchange.ts";
 import type { GoogleSignIn } from "./sign-in.ts";
 
 export interface GoogleWire {

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { voiceName } from "../../domain/catalog/voice-schema.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { normalProsody } from "../../domain/speech.ts";
-import { voiceName } from "../../domain/voice-schema.ts";
+import { normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../engine.ts";
-import { beginningOf, readJson, refusalOf } from "../upstream/answers.ts";
-import type { UpstreamAnswer } from "../upstream/exchange.ts";
-import { UpstreamFailed } from "../upstream/upstream-failed.ts";
+import { beginningOf, readJson, refusalOf } from "../provider-http/answers.ts";
+import type { UpstreamAnswer } from "../provider-http/exchange.ts";
+import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
 import { openAiNames } from "./voices.ts";
 

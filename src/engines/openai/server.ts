@@ -1,4 +1,4 @@
-import type { Exchange, UpstreamRequest } from "../upstream/exchange.ts";
+import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 
 /** A server that speaks as OpenAI's speech interface does. */
 export interface SpeechServer {

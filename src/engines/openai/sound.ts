@@ -1,9 +1,9 @@
-import type { AudioFormat } from "../../domain/speech.ts";
+import type { AudioFormat } from "../../domain/synthesis/speech.ts";
 import type { Speech } from "../engine.ts";
-import { beginningOf, unexpected } from "../upstream/answers.ts";
-import type { UpstreamAnswer } from "../upstream/exchange.ts";
-import { wordsOf } from "../upstream/words.ts";
-import { wavSamples } from "../wav-samples.ts";
+import { wavSamples } from "../pcm/wav-samples.ts";
+import { beginningOf, unexpected } from "../provider-http/answers.ts";
+import type { UpstreamAnswer } from "../provider-http/exchange.ts";
+import { wordsOf } from "../provider-http/redact.ts";
 import { containerOf, rateOf, tellingBytes } from "./container.ts";
 
 /** What `response_format: "pcm"` is at OpenAI and those that follow it: s16le, mono. */

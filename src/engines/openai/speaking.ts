@@ -1,12 +1,12 @@
+import { voiceName } from "../../domain/catalog/voice-schema.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type EngineCode, normalProsody } from "../../domain/speech.ts";
-import { voiceName } from "../../domain/voice-schema.ts";
+import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
-import { joinedSpeech } from "../joined.ts";
-import { bytesOf, splitText } from "../pieces.ts";
-import { worthSaying } from "../speakable.ts";
-import { refusalOf } from "../upstream/answers.ts";
-import type { UpstreamAnswer } from "../upstream/exchange.ts";
+import { joinedSpeech } from "../pcm/concatenate.ts";
+import { refusalOf } from "../provider-http/answers.ts";
+import type { UpstreamAnswer } from "../provider-http/exchange.ts";
+import { bytesOf, splitText } from "../text/pieces.ts";
+import { worthSaying } from "../text/speakable.ts";
 import { identityOf, requestOf, type SpeechServer } from "./server.ts";
 import { pcmRate, samplesOf, soundOf } from "./sound.ts";
 

@@ -1,4 +1,4 @@
-import type { ShortGender } from "../../domain/speech.ts";
+import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 
 /** What a name tells of its voice. Without a language it speaks whatever it is given; nameless genders count as female. */

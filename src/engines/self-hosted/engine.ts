@@ -1,7 +1,7 @@
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Engine } from "../engine.ts";
 import { createSpeaking } from "../openai/speaking.ts";
-import type { Exchange } from "../upstream/exchange.ts";
+import type { Exchange } from "../provider-http/exchange.ts";
 import type { FreeEngine, SelfHostedServer } from "./server.ts";
 import { remoteName } from "./voices.ts";
 

@@ -1,5 +1,5 @@
-import type { EngineCode, ShortGender } from "../../domain/speech.ts";
-import { languageTag, voiceName } from "../../domain/voice-schema.ts";
+import { languageTag, voiceName } from "../../domain/catalog/voice-schema.ts";
+import type { EngineCode, ShortGender } from "../../domain/synthesis/speech.ts";
 import { voiceOf } from "../openai/voices.ts";
 
 /** The engines without credentials, each of which may be an operator's own server. */

@@ -1,7 +1,7 @@
-import type { CatalogIndex } from "../../domain/catalog-index.ts";
-import { flagOf } from "../../domain/flag.ts";
-import type { SystemVoice, Voice } from "../../domain/speech.ts";
-import { freeChain } from "../../domain/voice-resolution.ts";
+import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
+import { flagOf } from "../../domain/catalog/flag.ts";
+import { freeChain } from "../../domain/catalog/voice-resolution.ts";
+import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { type FreeEngine, freeEngines, type SelfHostedServers, type SelfHostedVoice } from "./server.ts";
 
 /** What the operator's own servers add to the catalog. */

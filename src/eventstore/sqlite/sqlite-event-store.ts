@@ -1,13 +1,13 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { waitingRoom } from "../append-budget.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
   type RecordedEvent,
   WrongExpectedRevision,
 } from "../event-store.ts";
-import { waitingRoom } from "../waiting-room.ts";
-import { checkRetention, checkStreamName } from "../what-a-log-keeps.ts";
+import { checkRetention, checkStreamName } from "../event-validation.ts";
 import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
 import { toStored } from "./stored-event.ts";

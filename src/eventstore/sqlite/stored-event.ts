@@ -1,5 +1,5 @@
 import type { NewEvent } from "../event-store.ts";
-import { checkedIds, jsonObject, maxEventBytes } from "../what-a-log-keeps.ts";
+import { checkedIds, jsonObject, maxEventBytes } from "../event-validation.ts";
 
 /**
  * Checks the events and writes each as the JSON text that the log keeps, in `AppendRequest`'s shape.

@@ -1,5 +1,5 @@
 import type { ReadOptions, RecordedEvent } from "../event-store.ts";
-import { checkNatural } from "../what-a-log-keeps.ts";
+import { checkNatural } from "../event-validation.ts";
 import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 

@@ -1,6 +1,6 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from "../event-store.ts";
-import { inGusts } from "./gusts.ts";
 import type { LogPage, ReaderProtocol, Way } from "./protocol.ts";
+import { inGusts } from "./throttle.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** Follows the log with one page read ahead, unparsed: that is all that a slow consumer holds. */

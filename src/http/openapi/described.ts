@@ -1,5 +1,5 @@
-import type { HeaderNames } from "../header-names.ts";
-import type { RequestSchema } from "../synthesis/request.ts";
+import type { HeaderNames } from "../kernel/header-names.ts";
+import type { RequestSchema } from "../routes/synthesis/request.ts";
 import type { ErrorAnswers } from "./errors.ts";
 
 /** What of the running service's settings a description depends on. */

@@ -1,6 +1,6 @@
 import { createDocument, type ZodOpenApiObject } from "zod-openapi";
-import type { HeaderNames } from "../header-names.ts";
-import type { RequestSchema } from "../synthesis/request.ts";
+import type { HeaderNames } from "../kernel/header-names.ts";
+import type { RequestSchema } from "../routes/synthesis/request.ts";
 import type { Described } from "./described.ts";
 import { createErrorAnswers } from "./errors.ts";
 import { nameSchemas } from "./names.ts";

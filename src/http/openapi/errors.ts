@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { type ErrorResponse, errorResponse } from "../error-response.ts";
-import type { HeaderNames } from "../header-names.ts";
+import { type ErrorResponse, errorResponse } from "../kernel/error-response.ts";
+import type { HeaderNames } from "../kernel/header-names.ts";
 import {
   authenticate,
   limits,

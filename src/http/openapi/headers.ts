@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HeaderNames } from "../header-names.ts";
+import type { HeaderNames } from "../kernel/header-names.ts";
 
 /** The headers of answers, each under its name: groups of them make up a response's. */
 

@@ -1,14 +1,18 @@
 import { z } from "zod";
-import { planOrTier } from "../../domain/plan.ts";
-import { azureCredentials, googleCredentials, openAiCredentials } from "../../domain/provider-credentials.ts";
-import { websiteConfig } from "../../domain/website-config.ts";
-import * as stream from "../../ws/messages.ts";
-import * as admin from "../admin/answers.ts";
-import * as config from "../config/schemas.ts";
-import { apiError, errorResponse, problem } from "../error-response.ts";
-import { healthStatus, liveness, readinessStatus } from "../health.ts";
-import { AudioFormat, type RequestSchema, VoiceGender } from "../synthesis/request.ts";
-import * as voices from "../voices/schemas.ts";
+import { planOrTier } from "../../domain/accounts/plan.ts";
+import {
+  azureCredentials,
+  googleCredentials,
+  openAiCredentials,
+} from "../../domain/accounts/provider-credentials.ts";
+import { websiteConfig } from "../../domain/accounts/website-config.ts";
+import { apiError, errorResponse, problem } from "../kernel/error-response.ts";
+import * as admin from "../routes/admin/answers.ts";
+import * as config from "../routes/config/schemas.ts";
+import { healthStatus, liveness, readinessStatus } from "../routes/health/health.ts";
+import { AudioFormat, type RequestSchema, VoiceGender } from "../routes/synthesis/request.ts";
+import * as voices from "../routes/voices/schemas.ts";
+import * as stream from "../websocket/messages.ts";
 
 /** Gives each schema its name in the description: the spec's own where it has one. */
 export const nameSchemas = (synthesizeRequest: RequestSchema): void => {

@@ -1,8 +1,8 @@
 import Router from "@koa/router";
-import { noneMatchHits } from "../conditional.ts";
-import { codedTag } from "../content-coding.ts";
-import { reply } from "../reply.ts";
-import { taggedJson } from "../tagged-json.ts";
+import { noneMatchHits } from "../caching/conditional.ts";
+import { codedTag } from "../caching/content-coding.ts";
+import { taggedJson } from "../caching/tagged-json.ts";
+import { reply } from "../kernel/reply.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 /** `GET /openapi.json`: one description, the same bytes as long as the process lives. */

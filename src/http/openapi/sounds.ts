@@ -4,8 +4,8 @@ import type {
   ZodOpenApiOperationObject,
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import { audioFormats, contentTypes } from "../../domain/speech.ts";
-import { idempotencyKey } from "../synthesis/idempotency.ts";
+import { audioFormats, contentTypes } from "../../domain/synthesis/speech.ts";
+import { idempotencyKey } from "../routes/synthesis/idempotency.ts";
 import { acceptRanges, audioDuration, etag, requestId } from "./headers.ts";
 
 /** What every answer that is a sound has in common. */

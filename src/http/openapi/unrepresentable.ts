@@ -1,5 +1,5 @@
 import type { ZodOpenApiOverride } from "zod-openapi";
-import { planOrTier, tiers } from "../../domain/plan.ts";
+import { planOrTier, tiers } from "../../domain/accounts/plan.ts";
 
 /** What a schema takes that zod cannot tell of it. */
 export const unrepresentable: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { Client } from "minio";
-import type { S3Address } from "../../../src/s3-address.ts";
+import type { S3Address } from "../../../src/audio/store/s3-address.ts";
 import type { Outcome } from "./steady-load.ts";
 
 /** All objects of the bucket, by name: the SHA-256 of their bytes. Asked of the server itself. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { ServingVoided, SynthesisServed } from "../../../src/domain/usage.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/esdb/esdb-event-store.ts";
+import type { ServingVoided, SynthesisServed } from "../../../src/domain/usage/usage.ts";
 import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { isRefused, isServed, type Outcome } from "./steady-load.ts";
 
 /** One answer as the log holds it. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Health } from "../../../src/application/health.ts";
+import type { Health } from "../../../src/application/health/health.ts";
 import { type EsdbProcess, startEsdbProcess } from "../../support/esdb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
 import { startMinio } from "../../support/minio.ts";

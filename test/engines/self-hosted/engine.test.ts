@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
-import { type AudioFormat, normalProsody } from "../../../src/domain/speech.ts";
+import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import { localEngines } from "../../../src/engines/local-engine.ts";
+import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { besideLocal, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
 import { parseSelfHosted } from "../../../src/engines/self-hosted/server.ts";
-import { createExchange } from "../../../src/engines/upstream/exchange.ts";
-import { createGuard } from "../../../src/engines/upstream/guard.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
-import { rejection } from "../../rejection.ts";
+import { rejection } from "../../support/rejection.ts";
 import { serveOpenAi } from "../../support/wire/openai.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 

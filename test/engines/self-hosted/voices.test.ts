@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { releaseSeed } from "../../../src/catalog-seed/seed.ts";
-import { indexCatalog } from "../../../src/domain/catalog-index.ts";
-import type { SystemVoice } from "../../../src/domain/speech.ts";
-import { resolveVoices, type VoiceRequest } from "../../../src/domain/voice-resolution.ts";
-import { systemVoice, voice } from "../../../src/domain/voice-schema.ts";
+import { indexCatalog } from "../../../src/domain/catalog/catalog-index.ts";
+import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
+import { resolveVoices, type VoiceRequest } from "../../../src/domain/catalog/voice-resolution.ts";
+import { systemVoice, voice } from "../../../src/domain/catalog/voice-schema.ts";
+import type { SystemVoice } from "../../../src/domain/synthesis/speech.ts";
 import { parseSelfHosted, type SelfHostedServers } from "../../../src/engines/self-hosted/server.ts";
 import { selfHostedVoices } from "../../../src/engines/self-hosted/voices.ts";
 

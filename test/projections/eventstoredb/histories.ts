@@ -1,5 +1,4 @@
 import fc from "fast-check";
-import { releaseSeed } from "../../../src/catalog-seed/seed.ts";
 import {
   addVoice,
   type CatalogEvent,
@@ -10,12 +9,13 @@ import {
   deprecateVoice,
   initialCatalog,
   seedCatalog,
-} from "../../../src/domain/catalog.ts";
-import { rateStream } from "../../../src/domain/rate.ts";
-import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage.ts";
+} from "../../../src/domain/catalog/catalog.ts";
+import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
+import { rateStream } from "../../../src/domain/usage/rate.ts";
+import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage/usage.ts";
 import { served } from "../../support/served.ts";
 import { voidOf } from "../../support/voiding.ts";
-import type { Told } from "../told.ts";
+import type { Told } from "../events.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const keys = ["k1", "k-2", "__proto__", "constructor"];

@@ -5,14 +5,14 @@ import { type UserProjection, userProjections } from "../../../projections/event
 import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import type { Projection } from "../../../projections/projection.ts";
 import { rate } from "../../../projections/rate.ts";
-import { createProjectionRunner } from "../../../projections/runner.ts";
+import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { compileProjection, toScriptEvent } from "../../support/projection-language.ts";
 import { served } from "../../support/served.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
-import { type Told, told } from "../told.ts";
+import { type Told, told } from "../events.ts";
 import { history } from "./histories.ts";
 
 const sameFolds: readonly Projection<unknown>[] = [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { rejection } from "../../rejection.ts";
+import { rejection } from "../rejection.ts";
 import { azureSubscriptionKey, serveAzure } from "./azure.ts";
 import { closedGate } from "./gate.ts";
 import { googleApiKey, serveGoogle } from "./google.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { verifiedOrigin } from "../../admin/answers.ts";
-import { AuthToken, ConfigResponse } from "../../config/schemas.ts";
+import { verifiedOrigin } from "../../routes/admin/answers.ts";
+import { AuthToken, ConfigResponse } from "../../routes/config/schemas.ts";
 import type { Described } from "../described.ts";
 import { limits, noStore, renewal, requestId } from "../headers.ts";
 import { originOwner, websites } from "../security.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { healthStatus, liveness, readinessStatus } from "../../health.ts";
+import { healthStatus, liveness, readinessStatus } from "../../routes/health/health.ts";
 import type { Described } from "../described.ts";
 import { caching, etag, noStore, requestId } from "../headers.ts";
 import { nobody } from "../security.ts";

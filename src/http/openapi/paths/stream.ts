@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { streamMessage } from "../../../ws/messages.ts";
+import { streamMessage } from "../../websocket/messages.ts";
 import type { Described } from "../described.ts";
 import { limits, requestId } from "../headers.ts";
 import { sockets } from "../security.ts";

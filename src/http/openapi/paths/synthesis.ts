@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
-import type { HeaderNames } from "../../header-names.ts";
-import { type LegacyRequestSchema, legacyRequest } from "../../legacy/request.ts";
-import { type RequestSchema, streamed } from "../../synthesis/request.ts";
+import type { HeaderNames } from "../../kernel/header-names.ts";
+import { type RequestSchema, streamed } from "../../routes/synthesis/request.ts";
+import { type LegacyRequestSchema, legacyRequest } from "../../routes/v1/request.ts";
 import type { Described } from "../described.ts";
 import {
   acceptRanges,

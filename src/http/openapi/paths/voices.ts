@@ -7,7 +7,7 @@ import {
   VoicesByLanguageResponse,
   VoicesListResponse,
   VoicesQuery,
-} from "../../voices/schemas.ts";
+} from "../../routes/voices/schemas.ts";
 import type { Described } from "../described.ts";
 import { websites } from "../security.ts";
 import { conditional, taggedAnswers } from "../tagged.ts";

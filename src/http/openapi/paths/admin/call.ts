@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
-import { pathParameter } from "../../../validation.ts";
+import { pathParameter } from "../../../kernel/validation.ts";
 import type { Described } from "../../described.ts";
 import type { ErrorStatus } from "../../errors.ts";
 import { requestId } from "../../headers.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiPathItemObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { type PaidEngine, providerCredentials } from "../../../../domain/provider-credentials.ts";
-import * as answers from "../../../admin/answers.ts";
+import { type PaidEngine, providerCredentials } from "../../../../domain/accounts/provider-credentials.ts";
+import * as answers from "../../../routes/admin/answers.ts";
 import { requestId } from "../../headers.ts";
 import { type Call, shown, websiteId } from "./call.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { planRequest } from "../../../../domain/plan.ts";
-import * as answers from "../../../admin/answers.ts";
-import { reinstatement, suspension } from "../../../admin/keys.ts";
-import { pageQuery } from "../../../admin/paging.ts";
+import { planRequest } from "../../../../domain/accounts/plan.ts";
+import * as answers from "../../../routes/admin/answers.ts";
+import { reinstatement, suspension } from "../../../routes/admin/keys.ts";
+import { pageQuery } from "../../../routes/admin/paging.ts";
 import { noStore, requestId } from "../../headers.ts";
 import { apiKey, type Call, made, secretId, shown } from "./call.ts";
 

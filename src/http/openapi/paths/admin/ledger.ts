@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import * as answers from "../../../admin/answers.ts";
-import { auditQuery } from "../../../admin/audit.ts";
-import { usageQuery } from "../../../admin/usage.ts";
+import * as answers from "../../../routes/admin/answers.ts";
+import { auditQuery } from "../../../routes/admin/audit.ts";
+import { usageQuery } from "../../../routes/admin/usage.ts";
 import { requestId, vary } from "../../headers.ts";
 import { apiKey, type Call, shown } from "./call.ts";
 

@@ -1,10 +1,10 @@
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { newSystemVoice } from "../../../../application/catalog.ts";
-import { voice, voiceChange } from "../../../../domain/voice-schema.ts";
-import { catalogList, systemVoiceList } from "../../../admin/answers.ts";
-import { pageQuery } from "../../../admin/paging.ts";
-import { systemVoiceId } from "../../../admin/voices.ts";
-import { SystemVoice, Voice } from "../../../voices/schemas.ts";
+import { newSystemVoice } from "../../../../application/catalog/catalog.ts";
+import { voice, voiceChange } from "../../../../domain/catalog/voice-schema.ts";
+import { catalogList, systemVoiceList } from "../../../routes/admin/answers.ts";
+import { pageQuery } from "../../../routes/admin/paging.ts";
+import { systemVoiceId } from "../../../routes/admin/voices.ts";
+import { SystemVoice, Voice } from "../../../routes/voices/schemas.ts";
 import { location } from "../../headers.ts";
 import { type Call, made, shown, voiceName } from "./call.ts";
 

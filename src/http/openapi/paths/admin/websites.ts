@@ -1,10 +1,10 @@
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { verificationRequest } from "../../../../application/origin-verification.ts";
-import { newOrigins, registration } from "../../../../application/websites.ts";
-import { websiteConfig } from "../../../../domain/website-config.ts";
-import * as answers from "../../../admin/answers.ts";
-import { issuance } from "../../../admin/keys.ts";
-import { pageQuery } from "../../../admin/paging.ts";
+import { verificationRequest } from "../../../../application/access/origin-verification.ts";
+import { newOrigins, registration } from "../../../../application/accounts/websites.ts";
+import { websiteConfig } from "../../../../domain/accounts/website-config.ts";
+import * as answers from "../../../routes/admin/answers.ts";
+import { issuance } from "../../../routes/admin/keys.ts";
+import { pageQuery } from "../../../routes/admin/paging.ts";
 import { location, noStore } from "../../headers.ts";
 import { type Call, made, shown, websiteId } from "./call.ts";
 

@@ -1,0 +1,50 @@
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../src/eventstore/event-store.ts";
+import type { Projection } from "../projection.ts";
+import type { View } from "./runner.ts";
+
+/** The streams that a view is read from: those of these names, or all that the projection folds. */
+export type StreamsRead = readonly string[] | "all";
+
+/**
+ * A projection's view as of now, folded from the streams named and nothing else.
+ * @throws {EventStoreUnavailable}
+ */
+export const readView = async <S>(
+  store: EventStore,
+  projection: Projection<S>,
+  streams: StreamsRead,
+): Promise<View<S>> => {
+  const states = new Map<string, S>();
+  const fold = (event: RecordedEvent): void => {
+    const partition = projection.partition(event);
+    if (partition === undefined) return;
+    states.set(partition, projection.apply(states.get(partition) ?? projection.initial(), event));
+  };
+  if (streams === "all") await foldAll(store, projection.prefixes, fold);
+  else for (const stream of streams) for await (const event of store.readStream(stream)) fold(event);
+  return states;
+};
+
+const foldAll = async (
+  store: EventStore,
+  prefixes: readonly string[],
+  fold: (event: RecordedEvent) => void,
+): Promise<void> => {
+  for await (const { events, caughtUp } of store.subscribe({ prefixes })) {
+    events.forEach(fold);
+    if (caughtUp) return;
+  }
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+};
+
+/** Stands for a view that was not read: to ask it is a defect of the caller. */
+export const unreadView = <S>({ name }: Projection<S>): View<S> => {
+  const refuse = (): never => {
+    throw new Error(`the view ${name} was not read`);
+  };
+  return { get: refuse, entries: refuse, size: 0 };
+};

@@ -1,0 +1,129 @@
+import { findKey } from "../../../projections/keys.ts";
+import type { View } from "../../../projections/runner/runner.ts";
+import { findWebsite } from "../../../projections/websites.ts";
+import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
+import type { Website } from "../../domain/accounts/website.ts";
+import { Unauthorized } from "../../domain/errors.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import type { Principal, Proof } from "./principal.ts";
+import { matchingSecret } from "./secrets.ts";
+
+export type { Principal };
+
+/** What a caller presents, as it presents it: absent parts are undefined, and nothing is checked yet. */
+export type Credentials =
+  /** A key and its secret, as two headers carry them. */
+  | { readonly by: "secret"; readonly apiKey: string | undefined; readonly apiSecret: string }
+  /** An access token, from the origin it was minted for if it was minted for one. A key beside it must be its own. */
+  | {
+      readonly by: "token";
+      readonly token: string;
+      readonly apiKey: string | undefined;
+      readonly origin: string | undefined;
+    }
+  /** The key alone, from an origin that is the website's. */
+  | { readonly by: "origin"; readonly apiKey: string | undefined; readonly origin: string | undefined };
+
+export interface Authenticator {
+  /**
+   * Who it is. One form of credentials is looked at alone: a wrong secret or token is not made good by an origin.
+   * @throws {RateLimited} for a client with too many failed attempts, whatever its credentials
+   * @throws {Unauthorized} saying no more than the form, whatever is wrong
+   */
+  authenticate(credentials: Credentials, client: string): Principal;
+  /**
+   * Who was let in before, as it stands now, whatever the time of the token that it came with.
+   * @throws {Unauthorized} when what proved it was withdrawn
+   */
+  recall(principal: Principal): Principal;
+}
+
+export const createAuthenticator = ({
+  keys,
+  websites,
+  accessTokens,
+  failedAttempts,
+}: {
+  keys: View<Key>;
+  websites: View<Website>;
+  accessTokens: AccessTokens;
+  failedAttempts: FailedAttempts;
+}): Authenticator => {
+  const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
+    findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
+
+  /** Looked up anew each time: what a token was minted from may be withdrawn before it expires. */
+  const stillHolds = (proof: Proof, key: IssuedKey): boolean =>
+    proof.by === "secret"
+      ? key.secrets.some(({ secretId }) => secretId === proof.secretId)
+      : isOriginOf(key, proof.origin);
+
+  const bySecret = ({ apiKey, apiSecret }: Of<"secret">): Principal | undefined => {
+    const key = findKey(keys, apiKey ?? "");
+    const secret = key && matchingSecret(apiSecret, key.secrets);
+    return secret && principalOf(key, { by: "secret", secretId: secret.secretId });
+  };
+
+  const byToken = ({ token, apiKey, origin }: Of<"token">): Principal | undefined => {
+    const claims = accessTokens.read(token);
+    if (!claims || (apiKey !== undefined && apiKey !== claims.apiKey)) return undefined;
+    const { proof } = claims;
+    if (proof.by === "origin" && proof.origin !== origin) return undefined;
+    const key = findKey(keys, claims.apiKey);
+    return key && stillHolds(proof, key) ? { ...principalOf(key, proof), token: claims } : undefined;
+  };
+
+  const byOrigin = ({ apiKey, origin }: Of<"origin">): Principal | undefined => {
+    const key = findKey(keys, apiKey ?? "");
+    if (!key || origin === undefined || !isOriginOf(key, origin)) return undefined;
+    return principalOf(key, { by: "origin", origin });
+  };
+
+  const principalBy = (credentials: Credentials): Principal | undefined => {
+    switch (credentials.by) {
+      case "secret":
+        return bySecret(credentials);
+      case "token":
+        return byToken(credentials);
+      case "origin":
+        return byOrigin(credentials);
+    }
+  };
+
+  /** Whether refused credentials are a failed attempt: a secret or a token that was not issued here. */
+  const isGuess = (credentials: Credentials): boolean =>
+    credentials.by === "secret" || (credentials.by === "token" && !accessTokens.isSigned(credentials.token));
+
+  return {
+    authenticate: (credentials, client) => {
+      failedAttempts.requireRoom(client);
+      const principal = principalBy(credentials);
+      if (principal) return principal;
+      if (isGuess(credentials)) failedAttempts.count(client);
+      throw new Unauthorized(refusals[credentials.by]);
+    },
+    recall: ({ apiKey, proof }) => {
+      const key = findKey(keys, apiKey);
+      if (!key || !stillHolds(proof, key)) throw new Unauthorized("The credentials were withdrawn.");
+      return principalOf(key, proof);
+    },
+  };
+};
+
+type Of<By extends Credentials["by"]> = Extract<Credentials, { by: By }>;
+
+const wrongKey = "The API key or secret is missing or wrong.";
+const refusals: Readonly<Record<Credentials["by"], string>> = {
+  secret: wrongKey,
+  token: "The access token is wrong, has expired or was withdrawn.",
+  origin: wrongKey,
+};
+
+const principalOf = (key: IssuedKey, proof: Proof): Principal => ({
+  apiKey: key.apiKey,
+  websiteId: key.websiteId,
+  plan: key.plan,
+  ...(key.status === "suspended" && { suspension: key.reason }),
+  proof,
+});

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import {
+  issueVerification,
+  origin as originSchema,
+  unknownVerification,
+  verifyOrigin,
+  websiteDecider,
+  websiteStream,
+} from "../../domain/accounts/website.ts";
+import { newVerificationToken, type Random, websiteOfVerification } from "../accounts/identifiers.ts";
+import type { CommandContext, Execute } from "../commands.ts";
+import { hashSecret } from "./secrets.ts";
+
+/** A token that proves one origin, once. It is told this once and nowhere kept. Times are ISO 8601, UTC. */
+export interface NewVerification {
+  readonly token: string;
+  readonly origin: string;
+  readonly expiresAt: string;
+}
+
+/** `verified` is false for a token that was used, has expired or was issued for another origin. */
+export interface VerificationOutcome {
+  readonly verified: boolean;
+  readonly origin: string;
+}
+
+/** What an operator issues a token for: `{origin}`. */
+export const verificationRequest = z.strictObject({ origin: originSchema });
+
+/** How a website's pages come to prove that they are its own. Both may throw {Unavailable}. */
+export interface OriginVerification {
+  /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are under way */
+  issue(websiteId: string, origin: string, context: CommandContext): Promise<NewVerification>;
+  /**
+   * Uses the token up: from here on the origin is the website's. Of several that present it at once, one succeeds.
+   * @throws {Unauthorized} for an unknown token
+   */
+  verify(presented: { token: string; origin: string }, requestId: string): Promise<VerificationOutcome>;
+}
+
+const verificationMinutes = 15;
+
+export const createOriginVerification = ({
+  execute,
+  clock,
+  random,
+}: {
+  execute: Execute;
+  /** Milliseconds since the epoch. */
+  clock: () => number;
+  random: Random;
+}): OriginVerification => ({
+  issue: async (websiteId, origin, context) => {
+    const token = newVerificationToken(random, websiteId);
+    const now = clock();
+    const issued = {
+      hash: hashSecret(token),
+      origin,
+      expiresAt: new Date(now + verificationMinutes * 60_000).toISOString(),
+      at: new Date(now).toISOString(),
+    };
+    await execute(
+      websiteDecider,
+      websiteStream(websiteId),
+      (website) => issueVerification(website, issued),
+      context,
+    );
+    return { token, origin, expiresAt: issued.expiresAt };
+  },
+  verify: async ({ token, origin }, requestId) => {
+    const websiteId = websiteOfVerification(token);
+    if (websiteId === undefined) throw unknownVerification();
+    const presented = { hash: hashSecret(token), origin };
+    let verified = false;
+    await execute(
+      websiteDecider,
+      websiteStream(websiteId),
+      (website) => {
+        const events = verifyOrigin(website, { ...presented, at: new Date(clock()).toISOString() });
+        verified = events.length > 0; // after a conflict the last decision is the one that counts
+        return events;
+      },
+      { actor: "system", requestId },
+    );
+    return { verified, origin };
+  },
+});

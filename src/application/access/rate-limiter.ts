@@ -1,0 +1,164 @@
+import { countedElsewhere, type Rate, ratePartition } from "../../../projections/rate.ts";
+import type { View } from "../../../projections/runner/runner.ts";
+import { untilAborted } from "../../async/until-aborted.ts";
+import type { Plan } from "../../domain/accounts/plan.ts";
+import { RateLimited } from "../../domain/errors.ts";
+import { minuteOf, rateRetentionSeconds, rateStream, reportRequests } from "../../domain/usage/rate.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { uuidv7 } from "../../eventstore/uuid.ts";
+import { createBurstLimiter } from "./burst-limiter.ts";
+import { clientNetwork } from "./client-network.ts";
+
+/** What the limits say of one request. */
+export interface Admission {
+  /** The key's requests in a minute. */
+  readonly limit: number;
+  /** Those left in this minute. */
+  readonly remaining: number;
+  /** Set when the request is over a limit. */
+  readonly refusal?: RateLimited;
+}
+
+/** Counts requests in fixed minutes (UTC), at once in memory, and reports them to the other instances soon after. */
+export interface RateLimiter {
+  admit(apiKey: string, plan: Plan, client: string): Admission;
+  /** Reports to the other instances what has changed since the last report. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RateLimiterOptions {
+  readonly store: Pick<EventStore, "append" | "setRetention">;
+  readonly view: View<Rate>;
+  /** This instance, unlike any other that ever was. */
+  readonly instance: string;
+  readonly clock: () => number;
+  /** Milliseconds that never go back, for the burst check. Default `performance.now`. */
+  readonly uptime?: () => number;
+  /** The sliding window of the burst check. Default 1,000. */
+  readonly burstWindowMs?: number;
+  /** Default: a twentieth of the requests per minute, at least 20. */
+  readonly burstLimit?: number | undefined;
+  /** How often changes are reported. Default 100. */
+  readonly flushMs?: number;
+  /** How long a report waits for the store. Default 5,000. */
+  readonly deadlineMs?: number;
+  /** Called when a report fails, once until reports succeed again. */
+  readonly onTrouble?: (what: string, error: unknown) => void;
+}
+
+interface Counter {
+  minute: number;
+  count: number;
+  reported: number;
+}
+
+export const createRateLimiter = ({
+  store,
+  view,
+  instance,
+  clock,
+  uptime,
+  burstWindowMs = 1_000,
+  burstLimit,
+  flushMs = 100,
+  deadlineMs = 5_000,
+  onTrouble = () => {},
+}: RateLimiterOptions): RateLimiter => {
+  const bursts = createBurstLimiter(burstWindowMs, uptime);
+  const burstOver = Math.ceil(bursts.forgetsWithinMs / 1_000);
+  const counters = new Map<string, Counter>();
+  const stream = rateStream(instance);
+  let isTrimmed = false;
+  let isFailing = false;
+  let flushing: Promise<void> | undefined;
+
+  const counterOf = (apiKey: string, minute: number): Counter => {
+    const known = counters.get(apiKey);
+    if (known?.minute === minute) return known;
+    const fresh = { minute, count: 0, reported: 0 };
+    counters.set(apiKey, fresh);
+    return fresh;
+  };
+
+  /** What has changed in this minute. Counters of past minutes go: they limit nothing any more. */
+  const changedIn = (minute: number): [apiKey: string, Counter, count: number][] => {
+    const changed: [string, Counter, number][] = [];
+    for (const [apiKey, counter] of counters) {
+      if (counter.minute < minute) counters.delete(apiKey);
+      else if (counter.minute === minute && counter.count > counter.reported)
+        changed.push([apiKey, counter, counter.count]);
+    }
+    return changed;
+  };
+
+  /** No other instance writes to the stream, and no report depends on another: any revision will do. */
+  const append = async (minute: number, counts: readonly [string, number][]): Promise<void> => {
+    const now = clock();
+    const metadata = { actor: "system" };
+    for (const report of reportRequests(minute, counts, new Date(now).toISOString())) {
+      await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
+    }
+    if (isTrimmed) return;
+    await store.setRetention(stream, { maxAgeSeconds: rateRetentionSeconds });
+    isTrimmed = true;
+  };
+
+  /** A report that fails is made again with the next flush, while its minute lasts. */
+  const flush = async (): Promise<void> => {
+    const minute = minuteOf(clock());
+    const changed = changedIn(minute);
+    if (changed.length === 0) return;
+    try {
+      const counts = changed.map(([apiKey, , count]): [string, number] => [apiKey, count]);
+      await untilAborted(append(minute, counts), AbortSignal.timeout(deadlineMs));
+      for (const [, counter, count] of changed) counter.reported = count;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) onTrouble("requests counted here cannot be reported to the other instances", error);
+      isFailing = true;
+    }
+  };
+
+  const flushOnce = (): Promise<void> => {
+    flushing ??= flush().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  };
+
+  const timer = setInterval(() => void flushOnce(), flushMs).unref();
+
+  return {
+    admit: (apiKey, plan, client) => {
+      const now = clock();
+      const minute = minuteOf(now);
+      const counter = counterOf(apiKey, minute);
+      const limit = plan.requestsPerMinute;
+      const elsewhere = countedElsewhere(view.get(ratePartition), stream, minute, apiKey);
+      const left = Math.max(0, limit - counter.count - elsewhere);
+      // Whoever waited only for the burst to be over would be refused again.
+      if (left === 0) return { limit, remaining: 0, refusal: tooMany(secondsLeft(now)) };
+      const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
+      if (!bursts.take(`${apiKey} ${clientNetwork(client)}`, burst)) {
+        return { limit, remaining: left, refusal: tooFast(burstOver) };
+      }
+      counter.count += 1;
+      return { limit, remaining: left - 1 };
+    },
+    flush: flushOnce,
+    close: async () => {
+      clearInterval(timer);
+      await flushing;
+      await flushOnce();
+    },
+  };
+};
+
+const secondsLeft = (now: number): number => Math.max(1, Math.ceil(60 - ((now / 1_000) % 60)));
+
+const tooMany = (retryAfterSeconds: number): RateLimited =>
+  new RateLimited("The key has no requests left in this minute.", "minute", retryAfterSeconds);
+
+const tooFast = (retryAfterSeconds: number): RateLimited =>
+  new RateLimited("Too many requests at once from this key and address.", "burst", retryAfterSeconds);

@@ -1,0 +1,44 @@
+import { untilAborted } from "../../async/until-aborted.ts";
+import type { PaidEngine, ProviderCredentials } from "../../domain/accounts/provider-credentials.ts";
+import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
+import type { Provider, ProviderVoice } from "../../engines/provider.ts";
+
+/** The providers that this instance can reach. */
+export type Providers = { readonly [E in PaidEngine]?: Provider<ProviderCredentials[E]> };
+
+/**
+ * The provider's voices, which proves the credentials. A refusal tells the provider's own words, with nothing of the
+ * credentials in them.
+ * @throws {Invalid}
+ */
+export const listVoices = async <C extends object>(
+  provider: Provider<C>,
+  credentials: C,
+  deadlineMs: number,
+): Promise<readonly ProviderVoice[]> => {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  try {
+    const account = provider.open(credentials);
+    return await untilAborted(account.listVoices(deadline), deadline);
+  } catch (error) {
+    if (deadline.aborted) throw refused(`The provider did not list its voices in ${deadlineMs / 1_000} s.`);
+    if (error instanceof EngineFailed) throw refused(withoutSecrets(error.message, credentials));
+    if (error instanceof ServiceError) throw error;
+    // Whatever else a driver throws may hold the request that it made, and with it the credentials.
+    throw refused("The provider could not be asked for its voices.");
+  }
+};
+
+const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
+
+/** Providers like to repeat a key that they refuse. What is short or no secret (a region, a model) tells what is wrong. */
+const withoutSecrets = (message: string, credentials: object): string =>
+  secretsIn(credentials).reduce((text, secret) => text.replaceAll(secret, "…"), message);
+
+const secretsIn = (credentials: object): string[] =>
+  Object.entries(credentials).flatMap(([name, value]) => {
+    if (typeof value === "object" && value !== null) return secretsIn(value);
+    return typeof value === "string" && secretMembers.has(name) ? [value] : [];
+  });
+
+const secretMembers = new Set(["apiKey", "subscriptionKey", "private_key", "private_key_id"]);

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import type { View } from "../../../projections/runner/runner.ts";
+import { allWebsites, findWebsite } from "../../../projections/websites.ts";
+import { type Plan, planOrTier } from "../../domain/accounts/plan.ts";
+import {
+  changeOrigins,
+  configureWebsite,
+  origins as originList,
+  type RegisteredWebsite,
+  registered,
+  registerWebsite,
+  type Website,
+  type WebsiteEvent,
+  websiteDecider,
+  websiteName,
+  websiteStream,
+} from "../../domain/accounts/website.ts";
+import {
+  completeConfig,
+  type StoredConfig,
+  type WebsiteConfig,
+} from "../../domain/accounts/website-config.ts";
+import { NotFound } from "../../domain/errors.ts";
+import type { CommandContext, Execute } from "../commands.ts";
+import { newWebsiteId, type Random } from "./identifiers.ts";
+import type { Keys, NewSecret } from "./keys.ts";
+
+/** A website as its operator sees it. Times are ISO 8601, UTC. */
+export interface WebsiteDetails {
+  readonly id: string;
+  readonly name: string;
+  readonly origins: readonly string[];
+  /** What the operator set. */
+  readonly storedConfig: StoredConfig;
+  /** What the website gets: that, and the defaults. */
+  readonly config: WebsiteConfig;
+  readonly registeredAt: string;
+}
+
+export interface NewWebsite extends NewSecret {
+  readonly id: string;
+  readonly name: string;
+  readonly origins: readonly string[];
+  readonly apiKey: string;
+  readonly plan: Plan;
+}
+
+/** What an operator registers: `{name, origins?, plan?}`. */
+export const registration = z.strictObject({
+  name: websiteName,
+  origins: originList.default([]),
+  plan: planOrTier,
+});
+export type Registration = z.output<typeof registration>;
+
+export const newOrigins = z.strictObject({ origins: originList });
+
+/** Websites. Every command is visible here once it resolves, and may throw {Unavailable}. */
+export interface Websites {
+  /**
+   * A website with its first key and secret. When it fails halfway the website is there without a key, which
+   * `Keys.issue` makes good.
+   */
+  register(registration: Registration, context: CommandContext): Promise<NewWebsite>;
+  /** Replaces the whole stored part. @throws {NotFound} */
+  configure(id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails>;
+  /** Replaces all origins. @throws {NotFound} */
+  setOrigins(id: string, origins: readonly string[], context: CommandContext): Promise<WebsiteDetails>;
+  /** @throws {NotFound} */
+  get(id: string): WebsiteDetails;
+  /** All websites, the oldest first. */
+  list(): WebsiteDetails[];
+}
+
+export interface WebsitesOptions {
+  readonly execute: Execute;
+  readonly websites: View<Website>;
+  readonly keys: Pick<Keys, "issue">;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly random: Random;
+}
+
+export const createWebsites = ({ execute, websites, keys, clock, random }: WebsitesOptions): Websites => {
+  const now = (): string => new Date(clock()).toISOString();
+
+  const command = async (
+    id: string,
+    decide: (website: Website) => WebsiteEvent[],
+    context: CommandContext,
+  ): Promise<WebsiteDetails> =>
+    details(registered(await execute(websiteDecider, websiteStream(id), decide, context)));
+
+  return {
+    register: async ({ name, origins, plan }, context) => {
+      const id = newWebsiteId(random);
+      const registration = { websiteId: id, name, origins, at: now() };
+      await command(id, (website) => registerWebsite(website, registration), context);
+      const { apiKey, apiSecret, secretId } = await keys.issue(id, plan, context);
+      return { id, name, origins, apiKey, apiSecret, secretId, plan };
+    },
+    configure: (id, config, context) =>
+      command(id, (website) => configureWebsite(website, { config, at: now() }), context),
+    setOrigins: (id, origins, context) =>
+      command(id, (website) => changeOrigins(website, { origins, at: now() }), context),
+    get: (id) => {
+      const website = findWebsite(websites, id);
+      if (!website) throw new NotFound("There is no such website.");
+      return details(website);
+    },
+    list: () => allWebsites(websites).map(details),
+  };
+};
+
+const details = (website: RegisteredWebsite): WebsiteDetails => ({
+  id: website.websiteId,
+  name: website.name,
+  origins: website.origins,
+  storedConfig: website.config,
+  config: completeConfig(website.config),
+  registeredAt: website.registeredAt,
+});

@@ -1,0 +1,73 @@
+import { LRUCache } from "lru-cache";
+import type { View } from "../../../projections/runner/runner.ts";
+import { type Credentials, credentialsStream, type ListedVoice } from "../../domain/accounts/credentials.ts";
+import { type PaidEngine, paidEngines } from "../../domain/accounts/provider-credentials.ts";
+import { flagOf } from "../../domain/catalog/flag.ts";
+import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import type { AddedVoices, OwnVoicesOf } from "./website-catalog.ts";
+
+/** Websites whose voices are kept ready. */
+const readyWebsites = 100;
+
+/** The voices that websites have by credentials of their own. Without credentials that costs a look into the view. */
+export const createOwnVoices = (credentials: View<Credentials>): OwnVoicesOf => {
+  const ready = new LRUCache<string, { state: Credentials; own: AddedVoices | undefined }>({
+    max: readyWebsites,
+  });
+  return (websiteId) => {
+    const state = credentials.get(credentialsStream(websiteId));
+    if (!state) return undefined;
+    const known = ready.get(websiteId);
+    if (known?.state === state) return known.own;
+    const own = ownVoices(state);
+    ready.set(websiteId, { state, own });
+    return own;
+  };
+};
+
+/** A listed voice, and whose it is. */
+interface OwnVoice extends ListedVoice {
+  readonly engine: PaidEngine;
+  readonly provider: string;
+  readonly id: number;
+}
+
+const ownVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
+  const revisions = paidEngines.flatMap((engine) => byEngine[engine]?.revision ?? []);
+  if (revisions.length === 0) return undefined;
+  const all = paidEngines.flatMap((engine): OwnVoice[] => {
+    const { provider = "", voices = [] } = byEngine[engine] ?? {};
+    return voices.map((listed, index) => ({ ...listed, engine, provider, id: firstIds[engine] + index }));
+  });
+  return {
+    revision: revisions.join("."),
+    voices: all.map(voiceOf),
+    systemVoices: all.map(systemVoiceOf),
+  };
+};
+
+/** Far beyond the ids of a release and of operators, and further apart than any list of voices is long. */
+const firstIds: Readonly<Record<PaidEngine, number>> = { gwn: 1_000_000, msv: 2_000_000, oai: 3_000_000 };
+
+/** What a voice that speaks any language is listed under. */
+const anyLanguage = "en-US";
+
+const voiceOf = ({ name, lang = anyLanguage, gender, provider, id }: OwnVoice): Voice => ({
+  name,
+  flag: flagOf(lang),
+  gender,
+  lang,
+  voiceIDs: [id],
+  isByok: true,
+  provider,
+});
+
+const systemVoiceOf = ({ id, name, lang, gender, engine }: OwnVoice): SystemVoice => ({
+  id,
+  name,
+  ...(lang !== undefined && { lang }),
+  fallbackVoice: true,
+  service: engine,
+  voiceName: name,
+  gender,
+});

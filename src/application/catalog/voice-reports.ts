@@ -1,0 +1,62 @@
+import { type CatalogState, indexOf } from "../../../projections/catalog.ts";
+import type { View } from "../../../projections/runner/runner.ts";
+import { catalogStream } from "../../domain/catalog/catalog.ts";
+import { indexByOwnName, isNative, isSameVoice } from "../../domain/catalog/native-voice.ts";
+import {
+  keptVersion,
+  platformDecider,
+  platformStream,
+  plausibleVoice,
+  type ReportedVoice,
+  reportVoices,
+} from "../../domain/catalog/platform.ts";
+import { browserNamed, systemNamed } from "../../domain/catalog/platform-names.ts";
+import type { Execute } from "../commands.ts";
+
+/** What a browser tells of itself and its voices. */
+export interface VoiceReport {
+  readonly platform: {
+    readonly browser: string;
+    readonly browserVersion: string;
+    readonly os: string;
+    readonly osVersion: string;
+  };
+  readonly voices: readonly ReportedVoice[];
+}
+
+/**
+ * Keeps what a report tells that was not known; the views show it once this resolves. A platform that we keep no
+ * account of is let pass.
+ * @throws {Unavailable}
+ */
+export type ReportVoices = (report: VoiceReport) => Promise<void>;
+
+export const createVoiceReports =
+  ({
+    execute,
+    catalog,
+    clock,
+  }: {
+    execute: Execute;
+    catalog: View<CatalogState>;
+    /** Milliseconds since the epoch. */
+    clock: () => number;
+  }): ReportVoices =>
+  async ({ platform, voices }) => {
+    const [browser, os] = [browserNamed(platform.browser), systemNamed(platform.os)];
+    const plausible = voices.flatMap((voice) => plausibleVoice(voice) ?? []);
+    if (!browser || !os || plausible.length === 0) return;
+    const state = catalog.get(catalogStream);
+    const natives = indexByOwnName(state ? indexOf(state).systemVoices.filter(isNative) : []);
+    const report = {
+      browserVersion: keptVersion(platform.browserVersion),
+      osVersion: keptVersion(platform.osVersion),
+      voices: plausible,
+      isInCatalog: (voice: ReportedVoice) => natives(voice.name).some((native) => isSameVoice(native, voice)),
+      at: new Date(clock()).toISOString(),
+    };
+    // Nobody's key and nobody's request: an event tells what a platform has, not who has it.
+    await execute(platformDecider, platformStream(browser, os), (known) => reportVoices(known, report), {
+      actor: "system",
+    });
+  };

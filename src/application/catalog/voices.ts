@@ -1,0 +1,112 @@
+import { wasReported } from "../../../projections/platforms.ts";
+import type { View } from "../../../projections/runner/runner.ts";
+import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
+import { isInRange } from "../../domain/catalog/language-match.ts";
+import { indexByOwnName, isOn, isSameVoice, type NativeVoice } from "../../domain/catalog/native-voice.ts";
+import type { Platform } from "../../domain/catalog/platform.ts";
+import { type PlatformAsked, type PlatformSaid, platformAsked } from "../../domain/catalog/platform-names.ts";
+import { NotFound } from "../../domain/errors.ts";
+import type { GenderName, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import type { CatalogOf } from "./website-catalog.ts";
+
+/** Voices as of a state of the catalog. */
+export interface VoiceCollection {
+  /** The same for the same voices, and another as soon as one of them is another. */
+  readonly revision: string;
+  readonly voices: readonly Voice[];
+  readonly systemVoices: readonly SystemVoice[];
+}
+
+/** Which voices are asked for. */
+export interface VoiceFilter extends PlatformSaid {
+  /** A basic language range (RFC 4647). */
+  readonly lang?: string | undefined;
+  readonly gender?: GenderName | undefined;
+}
+
+/** The voices that a website has: the shared ones, and those of its own providers. */
+export interface Voices {
+  /**
+   * All of them, or those of a language and gender, without those that the platform is not known to have. System voices
+   * are all that there are, or with a language or gender those behind the voices.
+   */
+  collection(websiteId: string, filter?: VoiceFilter): VoiceCollection;
+  /** Those of exactly this language code. */
+  inLanguage(websiteId: string, lang: string): readonly Voice[];
+  /** @throws {NotFound} */
+  named(websiteId: string, name: string): Voice;
+}
+
+export const createVoices = ({
+  catalogOf,
+  platforms,
+  nativeVoices,
+}: {
+  catalogOf: CatalogOf;
+  platforms: View<Platform>;
+  /** The table of what browsers bring with them. */
+  nativeVoices: readonly NativeVoice[];
+}): Voices => {
+  const nativesNamed = indexByOwnName(nativeVoices);
+
+  const isKnownOn = (asked: PlatformAsked, voice: SystemVoice): boolean =>
+    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
+    wasReported(platforms, asked, voice);
+
+  /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
+  const isMissing = (index: CatalogIndex, asked: PlatformAsked, voice: Voice): boolean => {
+    if (isSpoken(index, voice)) return false;
+    const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
+    return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
+  };
+
+  /** Without what the platform lacks. */
+  const onPlatform = (index: CatalogIndex, all: VoiceCollection, platform: PlatformSaid): VoiceCollection => {
+    const asked = platformAsked(platform);
+    const missing = asked ? all.voices.filter((voice) => isMissing(index, asked, voice)) : [];
+    if (missing.length === 0) return all;
+    const leftOut = new Set(missing);
+    return {
+      ...all,
+      revision: `${all.revision} without ${JSON.stringify(missing.map(({ name }) => name))}`,
+      voices: all.voices.filter((voice) => !leftOut.has(voice)),
+    };
+  };
+
+  return {
+    collection: (websiteId, filter = {}) => {
+      const { revision, index } = catalogOf(websiteId);
+      const { voices, systemVoices } = index;
+      return ofLanguageAndGender(onPlatform(index, { revision, voices, systemVoices }, filter), filter);
+    },
+    inLanguage: (websiteId, lang) => catalogOf(websiteId).index.voicesIn(lang),
+    named: (websiteId, name) => {
+      const voice = catalogOf(websiteId).index.voice(name);
+      if (!voice) throw new NotFound("There is no voice of that name.");
+      return voice;
+    },
+  };
+};
+
+/** Whether the service speaks it. */
+const isSpoken = (index: CatalogIndex, { voiceIDs }: Voice): boolean =>
+  voiceIDs.some((id) => index.systemVoice(id)?.service !== undefined);
+
+const ofLanguageAndGender = (
+  all: VoiceCollection,
+  { lang, gender }: Pick<VoiceFilter, "lang" | "gender">,
+): VoiceCollection => {
+  if (lang === undefined && gender === undefined) return all;
+  const short = gender?.charAt(0);
+  const langs = new Set(all.voices.map((voice) => voice.lang));
+  const wanted = new Set([...langs].filter((one) => lang === undefined || isInRange(one, lang)));
+  const voices = all.voices.filter(
+    (voice) => wanted.has(voice.lang) && (short === undefined || voice.gender === short),
+  );
+  const behind = new Set(voices.flatMap(({ voiceIDs }) => voiceIDs));
+  return {
+    revision: `${all.revision} in ${lang?.toLowerCase()} by ${short}`,
+    voices,
+    systemVoices: all.systemVoices.filter(({ id }) => behind.has(id)),
+  };
+};

@@ -1,0 +1,57 @@
+import { isoClock } from "../iso-clock.ts";
+import type { CheckHealth, PartHealth } from "./health.ts";
+
+/** What the service depends on, and since when it has been seen as it is (ISO 8601, UTC). */
+export interface Dependency extends PartHealth {
+  readonly name: string;
+  readonly since: string;
+}
+
+/** `degraded` is ready: it serves, without something. `draining`: it ends, and is to be asked nothing more. */
+export interface Readiness {
+  readonly status: "ok" | "degraded" | "down" | "draining";
+  readonly dependencies: readonly Dependency[];
+}
+
+export interface ReadinessCheck {
+  /** Never rejects. */
+  check(): Promise<Readiness>;
+  /** From now on the service is draining, whatever it depends on. */
+  drain(): void;
+}
+
+export const createReadiness = ({
+  checkHealth,
+  clock,
+}: {
+  readonly checkHealth: CheckHealth;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}): ReadinessCheck => {
+  const now = isoClock(clock);
+  const seen = new Map<string, { readonly status: PartHealth["status"]; readonly since: string }>();
+  let draining = false;
+
+  const sinceOf = (name: string, { status }: PartHealth): string => {
+    const known = seen.get(name);
+    if (known?.status === status) return known.since;
+    const since = now();
+    seen.set(name, { status, since });
+    return since;
+  };
+
+  return {
+    check: async () => {
+      const { status, parts } = await checkHealth();
+      const dependencies = Object.entries(parts).map(([name, part]) => ({
+        name,
+        ...part,
+        since: sinceOf(name, part),
+      }));
+      return { status: draining ? "draining" : status, dependencies };
+    },
+    drain: () => {
+      draining = true;
+    },
+  };
+};

@@ -1,0 +1,159 @@
+import type { Pipeline, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
+import { contentTypes, engines, type Knob } from "../../domain/synthesis/speech.ts";
+import type { Provenance, StreamKind } from "../../domain/usage/usage.ts";
+import type { Ledger, Receipt, StreamOutcome } from "../usage/ledger.ts";
+import type { Order, SynthesisPlan } from "./synthesis.ts";
+
+export type { StreamKind };
+
+/** A sound on its way: its first bytes are there, and the ledger holds it. */
+export interface SynthesisStream {
+  readonly contentType: string;
+  readonly prosodyApplied: readonly Knob[];
+  readonly provenance: Provenance;
+  /**
+   * The bytes as they come, at the reader's pace; to be read once, from the first on. When the reading ends, however it
+   * ends, the ledger is told how much went out. A failure midway throws {EngineFailed} or {Unavailable}.
+   */
+  readonly audio: AsyncIterable<Buffer>;
+  /** To be called when audio is handed to the connection: the serving of a stream that delivered none is voided. */
+  readonly delivered: () => void;
+}
+
+/** Speech that is heard while it is made: the engines on a website's own credentials alone. */
+export interface Streaming {
+  /** @throws {NotFound} no engine of the plan streams, even silence */
+  requireProvider(plan: SynthesisPlan): void;
+  /**
+   * Resolves when the first bytes may leave. `signal` ends the stream too, and with the last listener the work upstream.
+   * A plan of silence is not for here.
+   * @throws {NotFound} no engine of the plan streams
+   * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
+   */
+  begin(
+    plan: SynthesisPlan,
+    order: Order & { readonly kind: StreamKind },
+    signal: AbortSignal,
+  ): Promise<SynthesisStream>;
+}
+
+export interface StreamingParts {
+  readonly pipeline: Pick<Pipeline, "stream">;
+  readonly ledger: Ledger;
+  /** Told of an end that the ledger could not be told of. */
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+type StreamOrder = Parameters<Streaming["begin"]>[1];
+
+export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts): Streaming => {
+  const complete = ({ principal }: StreamOrder, receipt: Receipt, ended: StreamOutcome): void => {
+    ledger
+      .complete(principal, receipt, ended)
+      .catch((error) => onTrouble("the end of a stream was not recorded", error));
+  };
+
+  return {
+    requireProvider,
+    begin: async (plan, order, signal) => {
+      requireProvider(plan);
+      const { characters, takes } = plan;
+      const { principal, requestId, kind, idempotency } = order;
+      const prospect = { hashes: takes.map(({ hash }) => hash), characters, idempotency };
+      await ledger.precheck(principal, prospect, requestId);
+      const life = new AbortController();
+      const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]), principal.apiKey);
+      const { take, provenance } = sound;
+      const receipt = await ledger.record(principal, servedBy(plan, order, sound, kind)).catch((error) => {
+        life.abort(error);
+        throw error;
+      });
+      let hasDelivered = false;
+      const audio = accounted(sound.audio, signal, (ended) => {
+        life.abort(over);
+        complete(order, receipt, { hash: take.hash, ...ended });
+        if (!hasDelivered) ledger.void(receipt);
+      });
+      signal.throwIfAborted();
+      return {
+        contentType: contentTypes[take.recipe.format],
+        prosodyApplied: take.recipe.applied,
+        provenance,
+        audio,
+        delivered: () => {
+          hasDelivered = true;
+        },
+      };
+    },
+  };
+};
+
+const over = new Error("The stream is over.");
+
+/** What is spoken first decides; what it falls back to may be any engine. @throws {NotFound} */
+const requireProvider = ({ takes: [{ recipe }] }: SynthesisPlan): void => {
+  if (engines[recipe.engine].byok) return;
+  throw new NotFound(`There is no streaming provider for the engine ${recipe.engine}.`);
+};
+
+const servedBy = (
+  { characters }: SynthesisPlan,
+  { requestId, idempotency }: StreamOrder,
+  { take: { recipe, hash, voice }, provenance, failed }: StreamedSound,
+  stream: StreamKind,
+): Parameters<Ledger["record"]>[1] => ({
+  requestId,
+  hash,
+  characters,
+  engine: recipe.engine,
+  voice,
+  lang: recipe.lang,
+  format: recipe.format,
+  cached: provenance,
+  stream,
+  ...(idempotency && { idempotency }),
+  ...(failed.length > 0 && { failed }),
+});
+
+/**
+ * Passes the chunks on and tells, once, how it ended: also when the listener's signal is raised before anybody read, or
+ * was already. A chunk counts as taken when the next one is asked for.
+ */
+const accounted = (
+  audio: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  onEnd: (ended: Omit<StreamOutcome, "hash">) => void,
+): AsyncIterable<Buffer> => {
+  let bytes = 0;
+  let chunks = 0;
+  let ended = false;
+  const end = (outcome: StreamOutcome["outcome"]): void => {
+    if (ended) return;
+    ended = true;
+    signal.removeEventListener("abort", leave);
+    onEnd({ outcome, bytes, chunks });
+  };
+  const leave = (): void => end("left");
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave);
+  return (async function* () {
+    try {
+      for await (const chunk of audio) {
+        yield chunk;
+        bytes += chunk.length;
+        chunks++;
+      }
+      end("whole");
+    } catch (error) {
+      end(signal.aborted ? "left" : "failed");
+      throw error instanceof EngineFailed || error instanceof Unavailable || signal.aborted
+        ? error
+        : broken(error);
+    } finally {
+      end("left");
+    }
+  })();
+};
+
+const broken = (cause: unknown): Unavailable => new Unavailable("The stream broke off.", 1, { cause });

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { parse } from "../../domain/validation.ts";
+import {
+  type EventMetadata,
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../eventstore/event-store.ts";
+import { businessTime, instant } from "./business-time.ts";
+import { readKeyLog } from "./key-log.ts";
+import { storeTrouble } from "./store-error.ts";
+
+export interface AuditRequest {
+  /** Only what was done to this key and what it was served. Default: the whole log. */
+  readonly apiKey?: string | undefined;
+  /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */
+  readonly from?: string | undefined;
+  /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
+  readonly to?: string | undefined;
+  /** Goes on after this position: that of the last entry one has. */
+  readonly after?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An event as auditors see it. */
+export interface AuditEntry {
+  /** Grows over the whole log; not dense, because other entries lie between. */
+  readonly position: number;
+  readonly stream: string;
+  /** Counts from 0 in its stream without a gap: a missing one shows. */
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  /** When it happened, ISO 8601 UTC. */
+  readonly at: string;
+  readonly data: object;
+  readonly metadata: EventMetadata;
+}
+
+/**
+ * Replays the log in order of position, up to its end as of now, and then ends. Whatever keeps it from that end
+ * makes the iteration throw, so that a replay that ended is whole.
+ * @throws {Invalid} at once, for a bad time.
+ * @throws {NotFound} from the iteration, for a key that was never issued.
+ * @throws {Unavailable} from the iteration, when the event store cannot be read: go on with `after`.
+ */
+export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
+
+export const createAudit =
+  ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
+  ({ apiKey, from, to, after, signal }) => {
+    const within = inside(parse(period, { from, to }));
+    const events =
+      apiKey === undefined
+        ? wholeLog(store, after, signal)
+        : readKeyLog(store, clock(), { apiKey, after, signal });
+    return replay(events, within);
+  };
+
+async function* replay(
+  events: AsyncIterable<RecordedEvent>,
+  within: (at: string) => boolean,
+): AsyncGenerator<AuditEntry> {
+  try {
+    for await (const event of events) {
+      const at = businessTime(event);
+      if (within(at)) yield entry(event, at);
+    }
+  } catch (error) {
+    throw storeTrouble(error);
+  }
+}
+
+/** Without the per-minute counters: they are telemetry that is trimmed by age, and prove nothing. */
+async function* wholeLog(
+  store: EventStore,
+  after: number | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RecordedEvent> {
+  const options = { ...(after !== undefined && { after }), ...(signal && { signal }) };
+  for await (const { events, caughtUp } of store.subscribe(options)) {
+    for (const event of events) if (!event.stream.startsWith("rate-")) yield event;
+    if (caughtUp) return;
+  }
+  signal?.throwIfAborted();
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+}
+
+const period = z.object({ from: instant.optional(), to: instant.optional() });
+
+/** Zones and digits of a second may differ: times are compared as numbers. One that is no time is never left out. */
+const inside = ({ from, to }: z.infer<typeof period>): ((at: string) => boolean) => {
+  if (from === undefined && to === undefined) return () => true;
+  return (at) => {
+    const time = Date.parse(at);
+    return !(from !== undefined && time < from) && !(to !== undefined && time >= to);
+  };
+};
+
+const entry = (
+  { position, stream, revision, id, type, data, metadata }: RecordedEvent,
+  at: string,
+): AuditEntry => ({
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  at,
+  data: shown(type, data),
+  metadata,
+});
+
+/** What serves no auditor, only somebody who guesses a secret or comes by a key. */
+const withheld: ReadonlyMap<string, string> = new Map([
+  ["SecretCreated", "hash"],
+  ["CredentialsSet", "sealed"],
+  ["CredentialsResealed", "sealed"],
+]);
+
+const shown = (type: string, data: object): object => {
+  const member = withheld.get(type);
+  return member === undefined ? data : { ...data, [member]: "[withheld]" };
+};

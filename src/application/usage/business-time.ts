@@ -1,0 +1,27 @@
+import { z } from "zod";
+import type { RecordedEvent } from "../../eventstore/event-store.ts";
+
+/**
+ * The time that counts for months, days, from, to and as-of is the event's own: `data.at`, ISO 8601 in UTC. When
+ * the store took the event only stands in for an event that has none, so that no audit ever loses it.
+ */
+export const businessTime = ({ data, created }: RecordedEvent): string =>
+  hasTime(data) ? data.at : new Date(created).toISOString();
+
+/** Another program's event may have any JSON value, or bytes, for its data. */
+const hasTime = (data: unknown): data is { readonly at: string } =>
+  typeof data === "object" && data !== null && "at" in data && typeof data.at === "string";
+
+const date = z.iso.date();
+const time = z.iso.datetime({ offset: true });
+
+/** A date (its midnight, UTC) or a full ISO 8601 time; parsed to milliseconds since the epoch. */
+export const instant = z
+  .string()
+  .refine((value) => date.safeParse(value).success || time.safeParse(value).success, {
+    error: "Must be a date (2026-11-01) or a time with its zone (2026-11-01T08:30:00Z).",
+  })
+  .transform((value) => Date.parse(value));
+
+/** A calendar month, in UTC. */
+export const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: "Must be a month (2026-11)." });

@@ -1,0 +1,83 @@
+import type { Claim } from "../../async/claim.ts";
+import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { type EncodedFormat, ToolFailed } from "../../subprocess/tools.ts";
+import type { Encoder } from "./encoder.ts";
+import { endlessSize, wavHeader } from "./wav-header.ts";
+
+/**
+ * An encoder lives as long as its sound is being made, and, beyond what is read ahead, heard. It is long enough for that, and
+ * bounds how long keys that listen slowly on purpose can hold all encoders. ffmpeg bounds its own processor time.
+ */
+const deadlineMs = 5 * 60_000;
+
+/**
+ * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a header that does not
+ * tell their length, because the first is wanted before the last is there.
+ * @throws {ToolFailed} when there is no ffmpeg
+ */
+export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
+  const version = host.versions.ffmpeg;
+  if (version === undefined) throw new ToolFailed("missing", "ffmpeg is not installed.");
+  return {
+    version: `ffmpeg ${version}`,
+    encode: (format, sampleRate, pcm, signal, claim) =>
+      format === "wav"
+        ? streamedWav(sampleRate, notEmpty(pcm), signal)
+        : compressed(host, { format, sampleRate, pcm: notEmpty(pcm), claim }, signal),
+  };
+};
+
+async function* compressed(
+  host: SubprocessHost,
+  sound: { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer>; claim: Claim | undefined },
+  signal: AbortSignal,
+): AsyncIterable<Buffer> {
+  try {
+    const { format, sampleRate, pcm, claim } = sound;
+    // Its tool has begun and holds a slot: a refusal now would waste that.
+    const turn = { claim, continues: true };
+    const input = endlessWav(sampleRate, pcm);
+    yield* host.encode({ format, input, deadlineMs }, signal, turn);
+  } catch (error) {
+    if (!(error instanceof ToolFailed)) throw error;
+    if (error.interrupted) throw new Interrupted({ cause: error });
+    throw new Unavailable("The sound could not be encoded.", 5, { cause: error });
+  }
+}
+
+/** With the header as the first bytes one encoder, started ahead, does for every sample rate. */
+async function* endlessWav(sampleRate: number, pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  yield wavHeader(sampleRate, endlessSize);
+  yield* pcm;
+}
+
+/** The header comes with the first samples, not before it is sure that there are any; half a sample is dropped. */
+async function* streamedWav(
+  sampleRate: number,
+  pcm: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): AsyncIterable<Buffer> {
+  let odd: Buffer = Buffer.alloc(0);
+  let header: Buffer | undefined = wavHeader(sampleRate, endlessSize);
+  for await (const chunk of pcm) {
+    signal.throwIfAborted();
+    const bytes = odd.length === 0 ? chunk : Buffer.concat([odd, chunk]);
+    const whole = bytes.length - (bytes.length % 2);
+    odd = bytes.subarray(whole);
+    if (whole === 0) continue;
+    if (header) yield header;
+    header = undefined;
+    yield bytes.subarray(0, whole);
+  }
+}
+
+/** Encoders make something of nothing: a header, a moment of silence. */
+async function* notEmpty(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let size = 0;
+  for await (const chunk of pcm) {
+    size += chunk.length;
+    yield chunk;
+  }
+  if (size === 0) throw new EngineFailed("There is no sound to encode.");
+}

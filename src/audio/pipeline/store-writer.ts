@@ -1,0 +1,158 @@
+import pLimit from "p-limit";
+import { type Clock, withDeadline } from "../../async/sleep.ts";
+import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
+import { type Log, wordsOf } from "./log.ts";
+
+/** Writes that nobody waits for. */
+export interface StoreWriter {
+  /**
+   * Takes the object over: it is findable here until it is in the store or given up. What would pass the bound on
+   * pending bytes is dropped (and logged), for the store's trouble must not become the listener's, and the object
+   * can be made again from its recipe at any time.
+   */
+  put(name: ObjectName, bytes: Buffer): void;
+  pending(name: ObjectName): Buffer | undefined;
+  /**
+   * For the end: waits for all that is pending, at most so long, then gives up what is left and takes no more.
+   * Answers how many objects that were.
+   */
+  drain(timeoutMs: number): Promise<number>;
+  stats(): StoreWriterStats;
+}
+
+export interface StoreWriterStats {
+  readonly pendingObjects: number;
+  readonly pendingBytes: number;
+  /** Since the start: */
+  readonly written: number;
+  readonly retried: number;
+  /** For want of room, when their time to be retried was over, or at the end. */
+  readonly lost: number;
+}
+
+export interface StoreWriterParts {
+  readonly store: AudioStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly maxPendingBytes: number;
+  readonly concurrency: number;
+  /** One attempt. */
+  readonly timeoutMs: number;
+  readonly retryForMs: number;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 30_000;
+const longestPauseWhenDrainingMs = 250;
+/** What a pending object costs beside its bytes. */
+const entryBytes = 1024;
+
+export const createStoreWriter = (parts: StoreWriterParts): StoreWriter => {
+  const { store, clock, log, random, maxPendingBytes, timeoutMs, retryForMs } = parts;
+  const slot = pLimit(parts.concurrency);
+  const pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
+  const resting = new Set<() => void>();
+  const count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
+  let troubled = false;
+  let state: "open" | "draining" | "closed" = "open";
+
+  const attempt = (name: ObjectName, bytes: Buffer): Promise<void> => {
+    const late = () => new AudioStoreUnavailable(`The audio store took longer than ${timeoutMs} ms.`);
+    return slot(() => withDeadline({ clock, ms: timeoutMs, late }, () => store.put(name, bytes)));
+  };
+
+  /** A growing pause, some of it by chance, so that what failed together does not come back together. */
+  const rest = (failures: number): Promise<void> => {
+    const longest = state === "open" ? longestPauseMs : longestPauseWhenDrainingMs;
+    const pause = Math.min(firstPauseMs * 2 ** (failures - 1), longest) * (0.5 + random() / 2);
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        resting.delete(wake);
+        resolve();
+      };
+      const cancel = clock.after(pause, wake);
+      resting.add(wake);
+    });
+  };
+
+  const wakeAll = (): void => {
+    for (const wake of [...resting]) wake();
+  };
+
+  const trouble = (error: unknown): void => {
+    if (!troubled) log.warn({ error: wordsOf(error) }, "The audio store cannot be written: trying on.");
+    troubled = true;
+  };
+
+  /** What the store takes again from one it takes from all. */
+  const written = (): void => {
+    if (troubled) log.info({ pending: pending.size }, "The audio store can be written again.");
+    troubled = false;
+    count.written++;
+    wakeAll();
+  };
+
+  const write = async (name: ObjectName, bytes: Buffer): Promise<void> => {
+    const giveUpAt = clock.now() + retryForMs;
+    for (let failures = 1; ; failures++) {
+      try {
+        await attempt(name, bytes);
+        return written();
+      } catch (error) {
+        const over = state === "closed" || clock.now() >= giveUpAt;
+        if (over || !(error instanceof AudioStoreUnavailable)) throw error;
+        trouble(error);
+      }
+      await rest(failures);
+      if (state === "closed") throw new AudioStoreUnavailable("The audio store did not come back in time.");
+      count.retried++;
+    }
+  };
+
+  const lose = (name: ObjectName, why: string): void => {
+    count.lost++;
+    log.warn({ object: name, why }, "An object is not stored.");
+  };
+
+  const settle = async (name: ObjectName, bytes: Buffer): Promise<void> => {
+    try {
+      await write(name, bytes);
+    } catch (error) {
+      lose(name, wordsOf(error));
+    } finally {
+      pending.delete(name);
+      count.pendingBytes -= bytes.length + entryBytes;
+    }
+  };
+
+  return {
+    put: (name, bytes) => {
+      if (pending.has(name)) return;
+      const size = bytes.length + entryBytes;
+      if (state === "closed") return lose(name, "the writer is closed");
+      if (count.pendingBytes + size > maxPendingBytes) return lose(name, "too much is pending");
+      count.pendingBytes += size;
+      const entry = { bytes, written: Promise.resolve() };
+      pending.set(name, entry);
+      entry.written = settle(name, bytes);
+    },
+    pending: (name) => pending.get(name)?.bytes,
+    drain: async (limitMs) => {
+      state = "draining";
+      wakeAll();
+      const enough = Promise.withResolvers<void>();
+      const cancel = clock.after(limitMs, enough.resolve);
+      const all = Promise.all([...pending.values()].map(({ written }) => written));
+      await Promise.race([all, enough.promise]);
+      cancel();
+      const left = pending.size;
+      state = left === 0 ? "open" : "closed";
+      wakeAll();
+      return left;
+    },
+    stats: () => ({ pendingObjects: pending.size, ...count }),
+  };
+};

@@ -1,0 +1,104 @@
+import { Client } from "minio";
+import { type Clock, systemClock, withDeadline } from "../../../async/sleep.ts";
+import type { AudioStore } from "../audio-store.ts";
+import { checkObjectName } from "../object-name.ts";
+import type { S3Address } from "../s3-address.ts";
+import { type S3Bucket, s3Bucket } from "./bucket.ts";
+import { onOpenConnection, openS3Connections, type S3Connections } from "./connections.ts";
+import { isRefusal, S3Failure, toldByS3 } from "./failure.ts";
+import { retryTransient } from "./retry.ts";
+
+export interface S3AudioStoreParts extends S3Address {
+  readonly clock?: Clock;
+  /** Told when the server cannot be reached at the start. */
+  readonly warn?: (sentence: string) => void;
+}
+
+/** From the wait for a connection to the last byte read. */
+const readMs = 20_000;
+const writeMs = 25_000;
+const pingMs = 5_000;
+/** S3's own bound of one request: no object is ever put in parts, over which no condition would hold. */
+const onePart = 5 * 1024 ** 3;
+
+/**
+ * Objects in a bucket of an S3 server, each under its own name. The server must know conditional puts
+ * (`If-None-Match: *`), by which an object that is there is never overwritten. The bucket is made when it is missing.
+ * A server that cannot be reached does not hinder the start: every call tries it anew.
+ * @throws {AudioStoreUnavailable} when the server refuses, for it would refuse every other call as well
+ */
+export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioStore> => {
+  const { bucket, region, clock = systemClock, warn = () => undefined } = parts;
+  const connections = openS3Connections(parts.tls);
+  const writing = new Set<Promise<void>>();
+
+  /** The client knows no signals: what ends with one gets a client of its own. The connections are everybody's. */
+  const within = <T>(
+    ms: number,
+    signal: AbortSignal | undefined,
+    run: (bucket: S3Bucket) => Promise<T>,
+  ): Promise<T> => {
+    const late = () => new S3Failure("ETIMEDOUT");
+    return withDeadline({ clock, ms, late, ...(signal && { signal }) }, (either) => {
+      const client = createClient(parts, connections.until(either));
+      const inside = s3Bucket(client, bucket, region);
+      return retryTransient({ clock, signal: either }, () => onOpenConnection(either, () => run(inside)));
+    });
+  };
+
+  const tryOut = (): Promise<void> => within(pingMs, undefined, (inside) => inside.tryOut());
+
+  const tracked = (written: Promise<void>): Promise<void> => {
+    const settled = written
+      .catch(() => undefined)
+      .finally(() => {
+        writing.delete(settled);
+      });
+    writing.add(settled);
+    return written;
+  };
+
+  try {
+    await toldByS3("opened", undefined, tryOut);
+  } catch (error) {
+    if (isRefusal(error)) {
+      connections.close();
+      throw error;
+    }
+    warn(`${(error as Error).message} Sounds go there as soon as it can be.`);
+  }
+
+  return {
+    get: async (name, signal) => {
+      checkObjectName(name);
+      return toldByS3("read", signal, () => within(readMs, signal, (inside) => inside.read(name)));
+    },
+    put: async (name, bytes) => {
+      checkObjectName(name);
+      if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
+      const write = () => within(writeMs, undefined, (inside) => inside.add(name, bytes));
+      await tracked(toldByS3("written", undefined, write));
+    },
+    ping: () => toldByS3("written", undefined, tryOut),
+    close: async () => {
+      await Promise.all(writing);
+      connections.close();
+    },
+  };
+};
+
+const createClient = (
+  { endpoint, port, tls, accessKey, secretKey, region }: S3Address,
+  connections: ReturnType<S3Connections["until"]>,
+): Client =>
+  new Client({
+    endPoint: endpoint,
+    port,
+    useSSL: tls,
+    accessKey,
+    secretKey,
+    region, // otherwise the client asks for it
+    partSize: onePart,
+    retryOptions: { disableRetry: true }, // s3-retry.ts repeats within the deadline
+    ...connections,
+  });

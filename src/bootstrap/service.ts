@@ -1,0 +1,263 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { catalog } from "../../projections/catalog.ts";
+import { credentials as credentialsProjection } from "../../projections/credentials.ts";
+import { keys as keysProjection } from "../../projections/keys.ts";
+import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { platforms } from "../../projections/platforms.ts";
+import { rate } from "../../projections/rate.ts";
+import { malformedEventsOf } from "../../projections/runner/malformed-events.ts";
+import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-origins.ts";
+import { websites as websitesProjection } from "../../projections/websites.ts";
+import { createAccessTokens } from "../application/access/access-tokens.ts";
+import { createAuthenticator } from "../application/access/authentication.ts";
+import { createFailedAttempts } from "../application/access/failed-attempts.ts";
+import { createRateLimiter } from "../application/access/rate-limiter.ts";
+import { createProviderAccounts } from "../application/accounts/provider-accounts.ts";
+import { createOwnVoices } from "../application/catalog/byok-voices.ts";
+import { createVoiceReports } from "../application/catalog/voice-reports.ts";
+import { createVoices } from "../application/catalog/voices.ts";
+import { createWebsiteCatalogs } from "../application/catalog/website-catalog.ts";
+import { createExecute } from "../application/commands.ts";
+import { createHealth } from "../application/health/health.ts";
+import { createReadiness } from "../application/health/readiness.ts";
+import { createStreaming } from "../application/synthesis/streaming.ts";
+import { createSynthesis } from "../application/synthesis/synthesis.ts";
+import { createLedger } from "../application/usage/ledger.ts";
+import { createVoiding } from "../application/usage/voiding.ts";
+import { measureSound } from "../audio/formats/sound-length.ts";
+import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
+import { nativeVoices } from "../domain/catalog/seed/native-voices.ts";
+import { releaseSeed } from "../domain/catalog/seed/seed.ts";
+import { selfHostedVoices } from "../engines/self-hosted/voices.ts";
+import { createCommandHandler } from "../eventstore/command-handler.ts";
+import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
+import { createGate } from "../http/access/gate.ts";
+import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
+import { compressJson } from "../http/caching/content-coding.ts";
+import { createApp } from "../http/kernel/app.ts";
+import { clientAddress } from "../http/kernel/client-address.ts";
+import { exposedHeaders, headerNames } from "../http/kernel/header-names.ts";
+import { createPublicUrl, publicPathOf } from "../http/kernel/public-url.ts";
+import { listen } from "../http/kernel/server.ts";
+import { allowDescribed } from "../http/openapi/allow.ts";
+import { describeApi } from "../http/openapi/document.ts";
+import { openApiRoutes } from "../http/openapi/routes.ts";
+import { adminRoutes } from "../http/routes/admin/routes.ts";
+import { audioRoutes } from "../http/routes/audio/audio.ts";
+import { createAudioDuration } from "../http/routes/audio/audio-duration.ts";
+import { authRoutes } from "../http/routes/auth/routes.ts";
+import { configRoutes } from "../http/routes/config/routes.ts";
+import { bundleClient, clientScriptRoutes } from "../http/routes/docs/client-script.ts";
+import { docsRoutes } from "../http/routes/docs/routes.ts";
+import { healthRoutes } from "../http/routes/health/health.ts";
+import { createAnswerer } from "../http/routes/synthesis/answer.ts";
+import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
+import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
+import { synthesizeRequest } from "../http/routes/synthesis/request.ts";
+import { synthesisRoutes } from "../http/routes/synthesis/routes.ts";
+import { createStreamAnswer } from "../http/routes/synthesis/stream.ts";
+import { tellDeprecation } from "../http/routes/v1/deprecation.ts";
+import { legacyRoutes } from "../http/routes/v1/routes.ts";
+import { voiceRoutes } from "../http/routes/voices/routes.ts";
+import { createAdmission } from "../http/websocket/admission.ts";
+import { socketRoutes } from "../http/websocket/routes.ts";
+import { createSpeechSocket } from "../http/websocket/speech-socket.ts";
+import { type Settings, underSetting } from "../settings.ts";
+import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
+import { composeCore } from "./core.ts";
+import { startPatienceMs } from "./event-log.ts";
+import { deriveKeys, obtainMasterKeys } from "./master-key.ts";
+import { sharedPatience } from "./shutdown-deadline.ts";
+import { composeSound } from "./sound.ts";
+import { mustReport, mustServe, skippedEvents } from "./view-health.ts";
+import { malformedEvents } from "./views.ts";
+
+/** The whole service. */
+export interface Service {
+  /** Where it listens. */
+  readonly url: string;
+  /** Answers what is in flight, records what must be, then frees everything. */
+  close(): Promise<void>;
+}
+
+/** Starts the service; rejects with the reason when it cannot be started, and leaves nothing running then. */
+export const composeService = async (
+  settings: Settings,
+  log: Logger,
+  clock = Date.now,
+  telemetry: Telemetry = noTelemetry,
+): Promise<Service> => {
+  // Closed in reverse order: at the end, or as soon as a later part cannot be had.
+  await using opened = new AsyncDisposableStack();
+  const masterKeys = await obtainMasterKeys(settings);
+  const core = await composeCore(settings, log, { clock, telemetry });
+  opened.defer(core.close);
+  const { store, handler, runner, execute, originVerification } = core;
+  const sealing = await core.sealing();
+  const patient = createCommandHandler({ store, clock, deadlineMs: startPatienceMs });
+  await createExecute({ handler: patient, runner })(
+    catalogDecider,
+    catalogStream,
+    (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
+    { actor: "system" },
+  );
+  const patience = sharedPatience(settings.drainSeconds * 1_000);
+  const accountOf = createProviderAccounts({
+    credentials: runner.view(credentialsProjection),
+    providers: core.providers,
+    sealing,
+    onTrouble: (what, error) => log.warn({ err: error }, what),
+  });
+  const sound = await composeSound({ settings, log, opened, patience, accountOf, telemetry });
+  const limiter = telemetry.limiter(
+    createRateLimiter({
+      store,
+      view: runner.view(rate),
+      instance: randomUUID(),
+      clock,
+      burstWindowMs: settings.burstWindowMs,
+      burstLimit: settings.burstLimit,
+      onTrouble: (what, error) => log.warn({ err: error }, what),
+    }),
+  );
+  opened.defer(limiter.close);
+  const voiding = createVoiding({
+    openHandler: (options) => telemetry.commands(createCommandHandler({ store, clock, ...options })),
+    clock,
+    onTrouble: (what, error) => log.warn({ err: error }, what),
+  });
+  const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), voiding, clock });
+  opened.defer(() => ledger.close(patience()));
+  const catalogOf = createWebsiteCatalogs({
+    catalog: runner.view(catalog),
+    ownVoices: createOwnVoices(runner.view(credentialsProjection)),
+    configuredVoices: selfHostedVoices(settings.selfHosted),
+  });
+  const synthesis = createSynthesis({ ...sound, ledger, catalogOf });
+  const streaming = telemetry.streaming(
+    createStreaming({
+      pipeline: sound.pipeline,
+      ledger,
+      onTrouble: (what, error) => log.warn({ err: error }, what),
+    }),
+  );
+  const [key, ...previousKeys] = deriveKeys(masterKeys, "access tokens");
+  const accessTokens = createAccessTokens({
+    key,
+    previousKeys,
+    ttlSeconds: settings.tokenTtlSeconds,
+    clock,
+  });
+  const failedAttempts = createFailedAttempts({ clock });
+  const authenticator = telemetry.authenticator(
+    createAuthenticator({
+      keys: runner.view(keysProjection),
+      websites: runner.view(websitesProjection),
+      accessTokens,
+      failedAttempts,
+    }),
+  );
+  const clientOf = clientAddress(settings.trustProxy);
+  const names = headerNames(settings.headerPrefix);
+  const exposed = exposedHeaders(names);
+  const renewToken = createRenewToken(accessTokens, names);
+  const originsView = runner.lastKnown(verifiedOrigins); // grants no access; a page could not read its 503 otherwise
+  const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
+  const audioDuration = createAudioDuration(measureSound);
+  const speaking = {
+    gate: createGate({ authenticator, limiter, clientOf }),
+    synthesis,
+    answerer: createAnswerer({
+      synthesis,
+      names,
+      publicPath: publicPathOf(settings.publicUrl),
+      publicCors: publicCors(exposed),
+      audioDuration,
+    }),
+    prepared: createPreparedPlans(),
+  };
+  const { gate } = speaking;
+  const catalogView = runner.view(catalog);
+  const voices = createVoices({
+    catalogOf,
+    platforms: runner.view(platforms),
+    nativeVoices,
+  });
+  const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
+  const malformed = () => malformedEventsOf(runner.lastKnown(malformedEvents));
+  const checkHealth = createHealth({
+    checks: [
+      { name: "eventStore", vital: true, look: () => store.ping() },
+      { name: "projections", vital: true, look: async () => mustServe(runner.status()) },
+      { name: "reports", vital: false, look: async () => mustReport(runner.status()) },
+      { name: "events", vital: false, look: async () => {}, note: () => skippedEvents(malformed()) },
+      ...sound.checks,
+      { name: "audioStore", vital: false, look: () => sound.audioStore.ping(), goodForMs: 5_000 },
+    ],
+  });
+  const readiness = createReadiness({ checkHealth, clock });
+  telemetry.watch({
+    views: runner.status,
+    malformedEvents: () => malformed().count,
+    commands: () => handler.pending,
+    unsettled: () => voiding.pending,
+    pipeline: sound.pipeline.stats,
+    tools: sound.toolStats,
+    checkHealth,
+  });
+  const schema = synthesizeRequest(settings.maxTextCharacters);
+  const observer = telemetry.requests;
+  const description = describeApi({ schema, names, publicUrl: settings.publicUrl });
+  const app = createApp({
+    log,
+    observer,
+    onEvery: [
+      compressJson(),
+      cors(apiCors, exposed),
+      renewTokens(renewToken),
+      tellDeprecation(settings.publicUrl),
+      allowDescribed(description),
+    ],
+    routes: [
+      healthRoutes({ checkHealth, readiness }),
+      audioRoutes({ fetchObject: sound.pipeline.fetch, audioDuration }),
+      authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
+      configRoutes({ gate, websites: core.websites, accessTokens }),
+      voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),
+      synthesisRoutes({
+        ...speaking,
+        streaming,
+        streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
+        schema,
+      }),
+      socketRoutes(),
+      legacyRoutes({ ...speaking, schema }),
+      openApiRoutes(description),
+      docsRoutes(settings),
+      clientScriptRoutes(await bundleClient()),
+      adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
+    ],
+  });
+  const fastPath = createFastPath({ ...speaking, apiCors, log, observer });
+  const speechSocket = createSpeechSocket({
+    enter: createAdmission({ authenticator, limiter, clientOf }),
+    speaking: { schema, synthesis, streaming },
+    limits: { ...settings.sockets, maxTextCharacters: settings.maxTextCharacters },
+    log,
+  });
+  const server = await listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(speechSocket) }).catch(
+    (error) => {
+      const isOfPort = error.code === "EADDRINUSE" || error.code === "EACCES";
+      return underSetting(isOfPort ? "PORT" : "HOST", Promise.reject(error));
+    },
+  );
+  opened.defer(async () => {
+    readiness.drain();
+    await delay(settings.drainDelaySeconds * 1_000);
+    await Promise.all([server.drain(patience()), speechSocket.drain(patience())]);
+  });
+  const running = opened.move();
+  return { url: server.url, close: () => running.disposeAsync() };
+};

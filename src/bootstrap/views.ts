@@ -1,0 +1,76 @@
+import type { Logger } from "pino";
+import { catalog } from "../../projections/catalog.ts";
+import { credentials } from "../../projections/credentials.ts";
+import { keys } from "../../projections/keys.ts";
+import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { platforms } from "../../projections/platforms.ts";
+import type { Projection } from "../../projections/projection.ts";
+import { rate } from "../../projections/rate.ts";
+import { malformedEventsIn } from "../../projections/runner/malformed-events.ts";
+import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
+import type { SnapshotStore } from "../../projections/runner/snapshot.ts";
+import { usageTotals } from "../../projections/usage-totals.ts";
+import { verifiedOrigins } from "../../projections/verified-origins.ts";
+import { websites } from "../../projections/websites.ts";
+import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
+import { validatedEventStore } from "../eventstore/validated-event-store.ts";
+
+/** What requests are answered from. Without one of these nothing can be served. */
+const serving: readonly Projection<unknown>[] = [
+  websites,
+  verifiedOrigins,
+  keys,
+  catalog,
+  rate,
+  monthlyQuota,
+  credentials,
+];
+/** What only reports and hints are answered from. */
+const reporting: readonly Projection<unknown>[] = [usageTotals, platforms];
+
+/** Streams that retention trims prove nothing later on: what is malformed there is only logged. */
+export const malformedEvents = malformedEventsIn(
+  [...new Set([...serving, ...reporting].flatMap(({ prefixes }) => prefixes))].filter(
+    (prefix) => !rate.prefixes.includes(prefix),
+  ),
+);
+
+export const isServing = (projection: string): boolean => serving.some(({ name }) => name === projection);
+
+/** The runner of all views, and the store whose appends it knows of. */
+export const composeViews = (
+  opened: EventStore,
+  {
+    log,
+    snapshots,
+    startPatienceMs,
+  }: { readonly log: Logger; readonly snapshots: SnapshotStore; readonly startPatienceMs: number },
+): { readonly runner: ProjectionRunner; readonly store: EventStore } => {
+  const runner = createProjectionRunner({
+    store: validatedEventStore(opened, { onMalformed: reportMalformed(log) }),
+    projections: [...serving, ...reporting, malformedEvents],
+    trimmed: rate.prefixes,
+    snapshots,
+    startPatienceMs,
+    onTrouble: (what, error) => log.warn({ err: error }, what),
+  });
+  const append: EventStore["append"] = async (stream, events, expected) => {
+    const end = await opened.append(stream, events, expected);
+    runner.appended(stream, end.position);
+    return end;
+  };
+  return { runner, store: { ...validatedEventStore(opened), append } };
+};
+
+/** Another program may write any number of them into our streams. */
+const reportsPerProcess = 100;
+
+const reportMalformed = (log: Logger) => {
+  let reported = 0;
+  return ({ stream, revision, position, type }: RecordedEvent): void => {
+    reported += 1;
+    if (reported > reportsPerProcess) return;
+    log.error({ stream, revision, position, type }, "skipped a malformed event");
+    if (reported === reportsPerProcess) log.error("further malformed events are counted, not logged");
+  };
+};

@@ -1,0 +1,130 @@
+import { languageTag, voiceName } from "../catalog/voice-schema.ts";
+import { Invalid, NotFound } from "../errors.ts";
+import { never } from "../never.ts";
+import type { ShortGender } from "../synthesis/speech.ts";
+import type { PaidEngine } from "./provider-credentials.ts";
+
+/**
+ * A website's credentials for the paid engines, sealed: nothing of them is here in clear. Stream
+ * `credentials-{websiteId}`. Times are ISO 8601, UTC.
+ */
+export type CredentialsEvent =
+  /** The provider took them; `voices` is what it listed. */
+  | {
+      readonly type: "CredentialsSet";
+      readonly data: {
+        engine: PaidEngine;
+        provider: string;
+        voices: readonly ListedVoice[];
+        at: string;
+      } & Sealed;
+    }
+  /** The same credentials under another key. */
+  | { readonly type: "CredentialsResealed"; readonly data: { engine: PaidEngine; at: string } & Sealed }
+  | { readonly type: "CredentialsRemoved"; readonly data: { engine: PaidEngine; at: string } };
+
+/** What only the holder of the key with that id can open. */
+export interface Sealed {
+  readonly sealed: string;
+  readonly keyId: string;
+}
+
+/** A voice under its provider's own name; without `lang` it speaks whatever language it is given. */
+export interface ListedVoice {
+  readonly name: string;
+  readonly lang?: string;
+  readonly gender: ShortGender;
+}
+
+export interface EngineCredentials extends Sealed {
+  /** As voices tell it: google, azure, openai. */
+  readonly provider: string;
+  readonly voices: readonly ListedVoice[];
+  readonly setAt: string;
+  /** Another whenever credentials are set, the same when they are sealed anew. */
+  readonly revision: number;
+}
+
+export interface Credentials {
+  /** How often any were set. */
+  readonly settings: number;
+  readonly byEngine: Readonly<Partial<Record<PaidEngine, EngineCredentials>>>;
+}
+
+const prefix = "credentials-";
+export const credentialsStream = (websiteId: string): string => `${prefix}${websiteId}`;
+export const websiteOfCredentials = (stream: string): string => stream.slice(prefix.length);
+
+export const initialCredentials = (): Credentials => ({ settings: 0, byEngine: {} });
+
+export const evolveCredentials = (credentials: Credentials, event: CredentialsEvent): Credentials => {
+  const { settings, byEngine } = credentials;
+  switch (event.type) {
+    case "CredentialsSet": {
+      const { engine, at, ...rest } = event.data;
+      const revision = settings + 1;
+      return { settings: revision, byEngine: { ...byEngine, [engine]: { ...rest, setAt: at, revision } } };
+    }
+    case "CredentialsResealed": {
+      const { engine, sealed, keyId } = event.data;
+      const was = byEngine[engine];
+      return was ? { settings, byEngine: { ...byEngine, [engine]: { ...was, sealed, keyId } } } : credentials;
+    }
+    case "CredentialsRemoved": {
+      const { [event.data.engine]: _removed, ...others } = byEngine;
+      return { settings, byEngine: others };
+    }
+    default:
+      return never(event, credentials);
+  }
+};
+
+export const credentialsDecider = { initial: initialCredentials, evolve: evolveCredentials };
+
+/** Always a fact, also for what was set before: the provider has been asked again. */
+export const setCredentials = (
+  _credentials: Credentials,
+  set: { engine: PaidEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Sealed,
+): CredentialsEvent[] => [{ type: "CredentialsSet", data: set }];
+
+/** Credentials that are no longer those which were opened (`was`) are left as they are. */
+export const resealCredentials = (
+  { byEngine }: Credentials,
+  { was, ...resealed }: { engine: PaidEngine; was: string; at: string } & Sealed,
+): CredentialsEvent[] =>
+  byEngine[resealed.engine]?.sealed === was ? [{ type: "CredentialsResealed", data: resealed }] : [];
+
+/** @throws {NotFound} */
+export const removeCredentials = (
+  { byEngine }: Credentials,
+  { engine, at }: { engine: PaidEngine; at: string },
+): CredentialsEvent[] => {
+  if (!byEngine[engine]) throw new NotFound(`The website has no credentials for the engine ${engine}.`);
+  return [{ type: "CredentialsRemoved", data: { engine, at } }];
+};
+
+/** One event holds them all, and an event store takes no event over 1 MiB. Far beyond what any provider has. */
+const maxListBytes = 768 * 1024;
+
+/**
+ * Of a provider's list, the voices that a catalog can have, each name once.
+ * @throws {Invalid} when there are none, or too many
+ */
+export const usableVoices = (
+  listed: Iterable<{ name: string; lang: string | undefined; gender: ShortGender }>,
+): readonly ListedVoice[] => {
+  const byName = new Map<string, ListedVoice>();
+  for (const { name, lang, gender } of listed) {
+    const isUsable =
+      voiceName.safeParse(name).success && (lang === undefined || languageTag.safeParse(lang).success);
+    if (isUsable && !byName.has(name))
+      byName.set(name, { name, ...(lang !== undefined && { lang }), gender });
+  }
+  const voices = [...byName.values()];
+  if (voices.length === 0) throw refused("The provider lists no voice that can be used.");
+  const bytes = new TextEncoder().encode(JSON.stringify(voices)).length;
+  if (bytes > maxListBytes) throw refused("The provider lists more voices than can be kept.");
+  return voices;
+};
+
+const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);

@@ -1,0 +1,157 @@
+import { Conflict, NotFound } from "../errors.ts";
+import { line } from "../line.ts";
+import { never } from "../never.ts";
+import type { Plan } from "./plan.ts";
+
+/** An API key: what a website's requests are counted on. Stream `key-{apiKey}`. Times are ISO 8601, UTC. */
+export type KeyEvent =
+  | {
+      readonly type: "KeyIssued";
+      readonly data: { apiKey: string; websiteId: string; plan: Plan; at: string };
+    }
+  /** `hash`: SHA-256 of the secret, hexadecimal; the secret itself is never kept. */
+  | { readonly type: "SecretCreated"; readonly data: { secretId: string; hash: string; at: string } }
+  | { readonly type: "SecretRevoked"; readonly data: { secretId: string; at: string } }
+  | { readonly type: "PlanChanged"; readonly data: { plan: Plan; at: string } }
+  | { readonly type: "KeySuspended"; readonly data: { cause: SuspensionCause; reason: string; at: string } }
+  | { readonly type: "KeyReinstated"; readonly data: { reason: string; at: string } };
+
+/** `quota` ends with a higher quota or by an operator; `operator` by an operator alone. */
+export type SuspensionCause = "quota" | "operator";
+
+export interface Secret {
+  readonly secretId: string;
+  readonly hash: string;
+  readonly createdAt: string;
+}
+
+interface Issued {
+  readonly apiKey: string;
+  readonly websiteId: string;
+  readonly plan: Plan;
+  readonly secrets: readonly Secret[];
+  readonly issuedAt: string;
+}
+
+export type ActiveKey = Issued & { readonly status: "active" };
+export type SuspendedKey = Issued & {
+  readonly status: "suspended";
+  readonly cause: SuspensionCause;
+  readonly reason: string;
+  readonly suspendedAt: string;
+};
+export type IssuedKey = ActiveKey | SuspendedKey;
+export type Key = { readonly status: "absent" } | IssuedKey;
+
+export const keyStream = (apiKey: string): string => `key-${apiKey}`;
+
+export const initialKey = (): Key => ({ status: "absent" });
+
+export const evolveKey = (key: Key, event: KeyEvent): Key => {
+  if (event.type === "KeyIssued") {
+    const { apiKey, websiteId, plan, at } = event.data;
+    return { status: "active", apiKey, websiteId, plan, secrets: [], issuedAt: at };
+  }
+  if (key.status === "absent") return key;
+  switch (event.type) {
+    case "SecretCreated": {
+      const { secretId, hash, at } = event.data;
+      return { ...key, secrets: [...key.secrets, { secretId, hash, createdAt: at }] };
+    }
+    case "SecretRevoked":
+      return { ...key, secrets: key.secrets.filter(({ secretId }) => secretId !== event.data.secretId) };
+    case "PlanChanged":
+      return { ...key, plan: event.data.plan };
+    case "KeySuspended": {
+      const { cause, reason, at } = event.data;
+      return { ...issued(key), status: "suspended", cause, reason, suspendedAt: at };
+    }
+    case "KeyReinstated":
+      return { ...issued(key), status: "active" };
+    default:
+      return never(event, key);
+  }
+};
+
+export const keyDecider = { initial: initialKey, evolve: evolveKey };
+
+/** Why a key is suspended or reinstated, as an operator tells it. */
+export const reason = line(500);
+
+/** At most so many secrets are valid at once: room to rotate, no room to hoard. */
+export const maxSecrets = 10;
+
+export const issueKey = (
+  key: Key,
+  { apiKey, websiteId, plan, at }: { apiKey: string; websiteId: string; plan: Plan; at: string },
+): KeyEvent[] => {
+  if (key.status !== "absent") throw new Conflict(`The key ${apiKey} is already issued.`);
+  return [{ type: "KeyIssued", data: { apiKey, websiteId, plan, at } }];
+};
+
+export const createSecret = (
+  key: Key,
+  { secretId, hash, at }: { secretId: string; hash: string; at: string },
+): KeyEvent[] => {
+  if (known(key).secrets.length >= maxSecrets) {
+    throw new Conflict(`A key has at most ${maxSecrets} secrets: revoke one first.`);
+  }
+  return [{ type: "SecretCreated", data: { secretId, hash, at } }];
+};
+
+export const revokeSecret = (key: Key, { secretId, at }: { secretId: string; at: string }): KeyEvent[] => {
+  if (!known(key).secrets.some((secret) => secret.secretId === secretId)) {
+    throw new NotFound(`The key has no secret ${secretId}.`);
+  }
+  return [{ type: "SecretRevoked", data: { secretId, at } }];
+};
+
+/** A raised quota also lifts a suspension that the old one caused. */
+export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): KeyEvent[] => {
+  const was = known(key);
+  if (samePlan(was.plan, plan)) return [];
+  const changed: KeyEvent = { type: "PlanChanged", data: { plan, at } };
+  const lifted = was.status === "suspended" && was.cause === "quota" && quotaOf(plan) > quotaOf(was.plan);
+  return lifted ? [changed, { type: "KeyReinstated", data: { reason: "plan raised", at } }] : [changed];
+};
+
+/** `quota`: the monthly characters that a request would have passed. */
+export type Suspension =
+  | { cause: "operator"; reason: string; at: string }
+  | { cause: "quota"; quota: number; reason: string; at: string };
+
+/** An operator's suspension outranks one by quota: it replaces it. */
+export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
+  const was = known(key);
+  const { cause, reason, at } = suspension;
+  if (was.status === "suspended" && (was.cause === "operator" || cause === "quota")) return [];
+  // The request was refused under a plan that has been raised meanwhile: the raise must not be undone.
+  if (suspension.cause === "quota" && quotaOf(was.plan) > suspension.quota) return [];
+  return [{ type: "KeySuspended", data: { cause, reason, at } }];
+};
+
+export const reinstateKey = (key: Key, { reason, at }: { reason: string; at: string }): KeyEvent[] => {
+  if (known(key).status === "active") return [];
+  return [{ type: "KeyReinstated", data: { reason, at } }];
+};
+
+/** @throws {NotFound} */
+export const known = (key: Key): IssuedKey => {
+  if (key.status === "absent") throw new NotFound("There is no such key.");
+  return key;
+};
+
+const issued = ({ apiKey, websiteId, plan, secrets, issuedAt }: Issued): Issued => ({
+  apiKey,
+  websiteId,
+  plan,
+  secrets,
+  issuedAt,
+});
+
+const quotaOf = (plan: Plan): number => plan.monthlyCharacters ?? Number.POSITIVE_INFINITY;
+
+const samePlan = (a: Plan, b: Plan): boolean =>
+  a.tier === b.tier &&
+  a.requestsPerMinute === b.requestsPerMinute &&
+  a.monthlyCharacters === b.monthlyCharacters;

@@ -1,0 +1,211 @@
+import { z } from "zod";
+import { Conflict, NotFound, Unauthorized } from "../errors.ts";
+import { line } from "../line.ts";
+import { never } from "../never.ts";
+import type { StoredConfig } from "./website-config.ts";
+
+/** A website: whom keys belong to and what its player does. Stream `website-{id}`. Times are ISO 8601, UTC. */
+export type WebsiteEvent =
+  | {
+      readonly type: "WebsiteRegistered";
+      readonly data: { websiteId: string; name: string; origins: readonly string[]; at: string };
+    }
+  | { readonly type: "WebsiteConfigured"; readonly data: { config: StoredConfig; at: string } }
+  | { readonly type: "OriginsChanged"; readonly data: { origins: readonly string[]; at: string } }
+  /** `hash`: SHA-256 of the verification token, hexadecimal; the token itself is never kept. */
+  | {
+      readonly type: "OriginVerificationIssued";
+      readonly data: { hash: string; origin: string; expiresAt: string; at: string };
+    }
+  /** The token with this hash was presented from the origin: it is used up, and the origin is the website's. */
+  | { readonly type: "OriginVerified"; readonly data: { hash: string; origin: string; at: string } };
+
+/** An issued token: it proves one origin, once, until it expires. */
+export interface OriginVerification {
+  readonly hash: string;
+  readonly origin: string;
+  readonly expiresAt: string;
+  readonly used?: true;
+}
+
+export interface RegisteredWebsite {
+  readonly status: "registered";
+  readonly websiteId: string;
+  readonly name: string;
+  /** Whole origins, normalised: they are compared as they are. */
+  readonly origins: readonly string[];
+  /** Pending ones, and the latest that were used or have expired, so that those are told from unknown ones. */
+  readonly verifications: readonly OriginVerification[];
+  readonly config: StoredConfig;
+  readonly registeredAt: string;
+}
+export type Website = { readonly status: "absent" } | RegisteredWebsite;
+
+export const websiteStream = (websiteId: string): string => `website-${websiteId}`;
+
+export const initialWebsite = (): Website => ({ status: "absent" });
+
+export const evolveWebsite = (website: Website, event: WebsiteEvent): Website => {
+  if (event.type === "WebsiteRegistered") {
+    const { websiteId, name, origins, at } = event.data;
+    return {
+      status: "registered",
+      websiteId,
+      name,
+      origins,
+      verifications: [],
+      config: {},
+      registeredAt: at,
+    };
+  }
+  if (website.status === "absent") return website;
+  switch (event.type) {
+    case "WebsiteConfigured":
+      return { ...website, config: event.data.config };
+    case "OriginsChanged":
+      return { ...website, origins: evolveOrigins(website.origins, event) };
+    case "OriginVerificationIssued": {
+      const { at, ...verification } = event.data;
+      const ended = website.verifications
+        .filter((each) => !isPending(each, at))
+        .slice(-maxEndedVerifications);
+      return { ...website, verifications: [...ended, ...pending(website, at), verification] };
+    }
+    case "OriginVerified": {
+      const verifications = website.verifications.map((each) =>
+        each.hash === event.data.hash ? { ...each, used: true as const } : each,
+      );
+      return { ...website, verifications, origins: evolveOrigins(website.origins, event) };
+    }
+    default:
+      return never(event, website);
+  }
+};
+
+/** The website's origins, for views that need nothing else of it. The very same list when the event leaves them alone. */
+export const evolveOrigins = (origins: readonly string[], event: WebsiteEvent): readonly string[] => {
+  switch (event.type) {
+    case "WebsiteRegistered":
+    case "OriginsChanged":
+      return event.data.origins;
+    case "OriginVerified":
+      return origins.includes(event.data.origin) ? origins : [...origins, event.data.origin];
+    default:
+      return origins;
+  }
+};
+
+export const websiteDecider = { initial: initialWebsite, evolve: evolveWebsite };
+
+export const registerWebsite = (
+  website: Website,
+  {
+    websiteId,
+    name,
+    origins,
+    at,
+  }: { websiteId: string; name: string; origins: readonly string[]; at: string },
+): WebsiteEvent[] => {
+  if (website.status !== "absent") throw new Conflict(`The website ${websiteId} is already registered.`);
+  return [{ type: "WebsiteRegistered", data: { websiteId, name, origins, at } }];
+};
+
+/** The new part replaces the old one whole. */
+export const configureWebsite = (
+  website: Website,
+  { config, at }: { config: StoredConfig; at: string },
+): WebsiteEvent[] => {
+  if (isSame(registered(website).config, config)) return [];
+  return [{ type: "WebsiteConfigured", data: { config, at } }];
+};
+
+export const changeOrigins = (
+  website: Website,
+  { origins, at }: { origins: readonly string[]; at: string },
+): WebsiteEvent[] => {
+  if (isSame(registered(website).origins, origins)) return [];
+  return [{ type: "OriginsChanged", data: { origins, at } }];
+};
+
+/** Tokens that may be pending at once. */
+export const maxVerifications = 20;
+/** Tokens that are remembered after their end; older ones are unknown. */
+export const maxEndedVerifications = 100;
+
+/** Lets whoever presents the token from the origin, once and before it expires, prove that it is the website's. */
+export const issueVerification = (
+  website: Website,
+  { hash, origin, expiresAt, at }: OriginVerification & { at: string },
+): WebsiteEvent[] => {
+  const was = registered(website);
+  if (pending(was, at).length >= maxVerifications) {
+    throw new Conflict(
+      `A website has at most ${maxVerifications} verifications under way: wait for one to end.`,
+    );
+  }
+  if (was.origins.length >= maxOrigins) throw new Conflict(`A website has at most ${maxOrigins} origins.`);
+  return [{ type: "OriginVerificationIssued", data: { hash, origin, expiresAt, at } }];
+};
+
+/**
+ * Nothing for a token that was used, has expired or was issued for another origin.
+ * @throws {Unauthorized} for an unknown token
+ */
+export const verifyOrigin = (
+  website: Website,
+  { hash, origin, at }: { hash: string; origin: string; at: string },
+): WebsiteEvent[] => {
+  const issued = website.status === "absent" ? [] : website.verifications;
+  const verification = issued.find((each) => each.hash === hash);
+  if (!verification) throw unknownVerification();
+  if (verification.origin !== origin || !isPending(verification, at)) return [];
+  return [{ type: "OriginVerified", data: { hash, origin, at } }];
+};
+
+export const unknownVerification = (): Unauthorized =>
+  new Unauthorized("The verification token is missing or unknown.");
+
+/** Decides nothing, but that the website is there. @throws {NotFound} */
+export const requireWebsite = (website: Website): WebsiteEvent[] => {
+  registered(website);
+  return [];
+};
+
+/** @throws {NotFound} */
+export const registered = (website: Website): RegisteredWebsite => {
+  if (website.status === "absent") throw new NotFound("There is no such website.");
+  return website;
+};
+
+/** Times of one form (ISO 8601, UTC, milliseconds) compare as texts. */
+const isPending = ({ used, expiresAt }: OriginVerification, at: string): boolean => !used && at < expiresAt;
+
+const pending = ({ verifications }: RegisteredWebsite, at: string): OriginVerification[] =>
+  verifications.filter((each) => isPending(each, at));
+
+/** The same members in another order count as a change, which does no harm. */
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+export const websiteName = line(200);
+
+/** The URL parser forgives much (blanks, backslashes, missing slashes) that is no origin. */
+const originShape = /^https?:\/\/[^\s/\\?#@*]+\/?$/i;
+
+/** scheme://host[:port], http or https, as a browser would send it; no path, no wildcard. */
+export const origin = z
+  .string()
+  .max(300)
+  .transform((text, context) => {
+    const url = originShape.test(text) ? URL.parse(text) : null;
+    if (url) return url.origin;
+    context.addIssue("Expected an origin: http or https, a host, perhaps a port, and nothing else.");
+    return z.NEVER;
+  });
+
+/** As many as an operator may set; verifications under way may add theirs. */
+const maxOrigins = 100;
+
+export const origins = z
+  .array(origin)
+  .max(maxOrigins)
+  .transform((all) => [...new Set(all)]);

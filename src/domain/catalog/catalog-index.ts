@@ -1,0 +1,72 @@
+import type { EngineCode, SystemVoice, Voice } from "../synthesis/speech.ts";
+import { matchLanguage } from "./language-match.ts";
+import { indexVoiceNames, type VoiceNames } from "./voice-names.ts";
+
+/** A catalog made fast to ask: the shared one, or a website's with its own provider voices in it. */
+export interface CatalogIndex {
+  /** In the order in which they were added. */
+  readonly voices: readonly Voice[];
+  /** By id. */
+  readonly systemVoices: readonly SystemVoice[];
+  /** Exact name. */
+  voice(name: string): Voice | undefined;
+  /** Exact, case-sensitive language code. */
+  voicesIn(lang: string): readonly Voice[];
+  systemVoice(id: number): SystemVoice | undefined;
+  /** What the `name` of a request may mean. */
+  readonly named: VoiceNames;
+  /** System voices that speak a language before all others of their engine. */
+  readonly preferred: readonly SystemVoice[];
+  /** The engine's system voices: the preferred ones, then the others, by id. */
+  spokenBy(engine: EngineCode): readonly SystemVoice[];
+  /** Those of the engines' system voices whose language serves the wanted one best, or else those that speak any. */
+  speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
+}
+
+/** Matching a language costs some microseconds; what clients ask for repeats. */
+const remembered = { answers: 1000, longestLang: 35 };
+
+/** Where two entries share a name or an id, the later one counts. */
+export const indexCatalog = (
+  catalog: {
+    readonly voices: readonly Voice[];
+    readonly systemVoices: readonly SystemVoice[];
+  },
+  preferred: readonly SystemVoice[] = [],
+): CatalogIndex => {
+  const byName = new Map(catalog.voices.map((voice) => [voice.name, voice]));
+  const voices = [...byName.values()];
+  const byLang = Map.groupBy(voices, ({ lang }) => lang);
+  const byId = new Map(catalog.systemVoices.map((systemVoice) => [systemVoice.id, systemVoice]));
+  const systemVoices = [...byId.values()].sort((a, b) => a.id - b.id);
+  const first = new Set(preferred.map(({ id }) => id));
+  const others = systemVoices.filter(({ id }) => !first.has(id));
+  const byEngine = Map.groupBy([...preferred, ...others], ({ service }) => service);
+  const spokenBy = (engine: EngineCode) => byEngine.get(engine) ?? [];
+  const answers = new Map<string, readonly SystemVoice[]>();
+  return {
+    voices,
+    systemVoices,
+    preferred,
+    voice: (name) => byName.get(name),
+    voicesIn: (lang) => byLang.get(lang) ?? [],
+    systemVoice: (id) => byId.get(id),
+    named: indexVoiceNames({ voices, systemVoices }),
+    spokenBy,
+    speakers: (engines, lang) => {
+      const key = `${engines.join()} ${lang}`;
+      const known = answers.get(key);
+      if (known) return known;
+      const answer = speakersOf(engines.flatMap(spokenBy), lang);
+      if (answers.size >= remembered.answers) answers.clear();
+      if (lang.length <= remembered.longestLang) answers.set(key, answer);
+      return answer;
+    },
+  };
+};
+
+const speakersOf = (all: readonly SystemVoice[], wanted: string): readonly SystemVoice[] => {
+  const langs = new Set(all.flatMap(({ lang }) => lang ?? []));
+  const matched = matchLanguage(wanted, [...langs]);
+  return all.filter(({ lang }) => lang === matched);
+};

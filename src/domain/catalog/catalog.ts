@@ -1,0 +1,162 @@
+import { Conflict, Invalid, NotFound } from "../errors.ts";
+import { never } from "../never.ts";
+import type { SystemVoice, Voice } from "../synthesis/speech.ts";
+import { parse } from "../validation.ts";
+import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
+
+/** The voices that every website has. One stream, `catalog`. Times are ISO 8601, UTC. */
+export type CatalogEvent =
+  | { readonly type: "SystemVoiceAdded"; readonly data: { systemVoice: SystemVoice; at: string } }
+  | { readonly type: "SystemVoiceDeprecated"; readonly data: { id: number; at: string } }
+  | { readonly type: "VoiceAdded"; readonly data: { voice: Voice; at: string } }
+  /** The voice as it is from now on, whole, under the name it had. */
+  | { readonly type: "VoiceChanged"; readonly data: { voice: Voice; at: string } }
+  | { readonly type: "VoiceDeprecated"; readonly data: { name: string; at: string } };
+
+export interface Catalog {
+  readonly voices: ReadonlyMap<string, Voice>;
+  readonly systemVoices: ReadonlyMap<number, SystemVoice>;
+}
+
+/** Voices that a release brings with it. */
+export interface Seed {
+  readonly voices: readonly Voice[];
+  readonly systemVoices: readonly SystemVoice[];
+}
+
+export const catalogStream = "catalog";
+
+/** Ids below are the releases' own, so that a later release's new voices never meet an operator's. */
+export const firstOperatorId = 100_000;
+
+export const initialCatalog = (): Catalog => ({ voices: new Map(), systemVoices: new Map() });
+
+const evolveCatalog = (catalog: Catalog, event: CatalogEvent): Catalog => {
+  switch (event.type) {
+    case "SystemVoiceAdded":
+      return withSystemVoice(catalog, event.data.systemVoice);
+    case "SystemVoiceDeprecated": {
+      const was = catalog.systemVoices.get(event.data.id);
+      return was ? withSystemVoice(catalog, { ...was, deprecated: true }) : catalog;
+    }
+    case "VoiceAdded":
+    case "VoiceChanged":
+      return withVoice(catalog, event.data.voice);
+    case "VoiceDeprecated": {
+      const was = catalog.voices.get(event.data.name);
+      return was ? withVoice(catalog, { ...was, deprecated: true }) : catalog;
+    }
+    default:
+      return never(event, catalog);
+  }
+};
+
+export const catalogDecider = { initial: initialCatalog, evolve: evolveCatalog };
+
+/** @throws {Invalid} @throws {Conflict} when the name is taken */
+export const addVoice = (
+  catalog: Catalog,
+  { voice: given, at }: { voice: unknown; at: string },
+): CatalogEvent[] => {
+  const voice = parse(voiceSchema, given);
+  if (catalog.voices.has(voice.name)) throw new Conflict(`There is a voice named ${voice.name} already.`);
+  mustKnow(catalog, voice.voiceIDs);
+  return [{ type: "VoiceAdded", data: { voice, at } }];
+};
+
+/** @throws {Invalid} @throws {NotFound} */
+export const changeVoice = (
+  catalog: Catalog,
+  { name, change: given, at }: { name: string; change: unknown; at: string },
+): CatalogEvent[] => {
+  const was = voiceNamed(catalog, name);
+  const voice = parse(voiceSchema, { ...was, ...parse(voiceChange, given) });
+  mustKnow(catalog, voice.voiceIDs);
+  return sameVoice(was, voice) ? [] : [{ type: "VoiceChanged", data: { voice, at } }];
+};
+
+/** It stays usable and is shown as deprecated: nobody's page falls silent. @throws {NotFound} */
+export const deprecateVoice = (
+  catalog: Catalog,
+  { name, at }: { name: string; at: string },
+): CatalogEvent[] =>
+  voiceNamed(catalog, name).deprecated ? [] : [{ type: "VoiceDeprecated", data: { name, at } }];
+
+/** The id must be an operator's: see `nextSystemVoiceId`. With a `service` it is a fallback voice. @throws {Invalid} @throws {Conflict} when id or name is taken */
+export const addSystemVoice = (
+  catalog: Catalog,
+  { systemVoice: given, at }: { systemVoice: unknown; at: string },
+): CatalogEvent[] => {
+  const systemVoice = parse(systemVoiceSchema, given);
+  const { id, name, service } = systemVoice;
+  if (id < firstOperatorId) {
+    throw new Invalid([{ path: ["id"], message: `Ids below ${firstOperatorId} are kept for releases.` }]);
+  }
+  if (catalog.systemVoices.has(id)) throw new Conflict(`There is a system voice ${id} already.`);
+  for (const other of catalog.systemVoices.values()) {
+    if (other.name === name && other.service === service) {
+      throw new Conflict(`There is a system voice named ${name} already.`);
+    }
+  }
+  const added = service === undefined ? systemVoice : { ...systemVoice, fallbackVoice: true };
+  return [{ type: "SystemVoiceAdded", data: { systemVoice: added, at } }];
+};
+
+/** Still spoken by the voices that list it; no longer chosen by language alone. @throws {NotFound} */
+export const deprecateSystemVoice = (
+  catalog: Catalog,
+  { id, at }: { id: number; at: string },
+): CatalogEvent[] => {
+  const was = catalog.systemVoices.get(id);
+  if (!was) throw new NotFound(`There is no system voice ${id}.`);
+  return was.deprecated ? [] : [{ type: "SystemVoiceDeprecated", data: { id, at } }];
+};
+
+/** The first id that is free for an operator. */
+export const nextSystemVoiceId = ({ systemVoices }: Catalog): number => {
+  let id = firstOperatorId;
+  while (systemVoices.has(id)) id++;
+  return id;
+};
+
+/** What of the seed was never there. What is there stays as it is, whatever an operator made of it. */
+export const seedCatalog = (catalog: Catalog, seed: Seed, at: string): CatalogEvent[] => [
+  ...seed.systemVoices
+    .filter(({ id }) => !catalog.systemVoices.has(id))
+    .map((systemVoice): CatalogEvent => ({ type: "SystemVoiceAdded", data: { systemVoice, at } })),
+  ...seed.voices
+    .filter(({ name }) => !catalog.voices.has(name))
+    .map((voice): CatalogEvent => ({ type: "VoiceAdded", data: { voice, at } })),
+];
+
+const withVoice = (catalog: Catalog, voice: Voice): Catalog => ({
+  ...catalog,
+  voices: new Map(catalog.voices).set(voice.name, voice),
+});
+
+const withSystemVoice = (catalog: Catalog, systemVoice: SystemVoice): Catalog => ({
+  ...catalog,
+  systemVoices: new Map(catalog.systemVoices).set(systemVoice.id, systemVoice),
+});
+
+const voiceNamed = (catalog: Catalog, name: string): Voice => {
+  const voice = catalog.voices.get(name);
+  if (!voice) throw new NotFound("There is no voice of that name.");
+  return voice;
+};
+
+const mustKnow = ({ systemVoices }: Catalog, ids: readonly number[]): void => {
+  const problems = ids.flatMap((id, index) =>
+    systemVoices.has(id) ? [] : [{ path: ["voiceIDs", index], message: `There is no system voice ${id}.` }],
+  );
+  if (problems.length > 0) throw new Invalid(problems);
+};
+
+const sameVoice = (a: Voice, b: Voice): boolean =>
+  a.flag === b.flag &&
+  a.gender === b.gender &&
+  a.lang === b.lang &&
+  (a.deprecated ?? false) === (b.deprecated ?? false) &&
+  (a.isByok ?? false) === (b.isByok ?? false) &&
+  a.provider === b.provider &&
+  a.voiceIDs.join() === b.voiceIDs.join();

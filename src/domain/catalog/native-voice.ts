@@ -1,0 +1,40 @@
+import type { SystemVoice } from "../synthesis/speech.ts";
+import type { Browser, OperatingSystem, PlatformAsked } from "./platform-names.ts";
+
+/** A voice that browsers bring with them, and where it is known to be. */
+export interface NativeVoice {
+  readonly name: string;
+  readonly lang: string;
+  readonly on: readonly { readonly browser?: Browser; readonly os?: OperatingSystem }[];
+}
+
+/** A native system voice is one that no engine of the service speaks. */
+export const isNative = ({ service }: SystemVoice): boolean => service === undefined;
+
+/**
+ * A voice's own name, without what browsers add to it (`Samantha (English (United States))`, `Microsoft Zira Desktop -
+ * English (United States)`) in their own language. The client library has a copy of this rule (`native-narrator.ts`).
+ */
+export const ownName = (name: string): string =>
+  name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
+
+/** Whether the system voice and the native one are the same; a system voice without a language is in any. */
+export const isSameVoice = (
+  { name, lang }: Pick<SystemVoice, "name" | "lang">,
+  native: Pick<NativeVoice, "name" | "lang">,
+): boolean =>
+  ownName(name) === ownName(native.name) &&
+  (lang === undefined || lang.toLowerCase() === native.lang.toLowerCase());
+
+/** Finds the voices that have the same own name. */
+export const indexByOwnName = <V extends { readonly name: string }>(voices: readonly V[]) => {
+  const index = Map.groupBy(voices, ({ name }) => ownName(name));
+  return (name: string): readonly V[] => index.get(ownName(name)) ?? [];
+};
+
+/** Whether the platform asked about can be one that the voice is on. */
+export const isOn = ({ on }: NativeVoice, asked: PlatformAsked): boolean =>
+  on.some(({ browser, os }) => mayBe(asked.browser, browser) && mayBe(asked.os, os));
+
+const mayBe = <Name>(asked: Name | undefined, there: Name | undefined): boolean =>
+  asked === undefined || there === undefined || asked === there;

@@ -1,0 +1,88 @@
+import type { ShortGender } from "../../synthesis/speech.ts";
+import type { NativeVoice } from "../native-voice.ts";
+import { accents } from "./further-voices.ts";
+import { languages } from "./languages.ts";
+import { apple } from "./native-apple.ts";
+import { android, chrome, chromeNatural, chromeOs } from "./native-google.ts";
+import { edge, windows } from "./native-microsoft.ts";
+
+/*
+ * Voices that browsers and operating systems bring with them, by the names that `speechSynthesis.getVoices()` gives them
+ * there. Not all there are: those that came with every release for years. Clients report the others.
+ *
+ * Ids never change: that of a voice is its platform's first id, plus 20 for each number of its language's line
+ * (`languages`, `accents`), plus its place in the row. So a row's new voices are appended, and none is taken out.
+ */
+
+/** `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: what the platform writes behind them. */
+export type Row = readonly [lang: string, names: string, label?: string];
+
+export interface SeededNativeVoice extends NativeVoice {
+  readonly id: number;
+  readonly gender: ShortGender;
+  /** The catalog's language whose voices it stands behind. */
+  readonly speaks: string;
+}
+
+interface Platform {
+  readonly firstId: number;
+  readonly on: NativeVoice["on"];
+  readonly rows: readonly Row[];
+  readonly nameOf: (name: string, label: string) => string;
+}
+
+const onDesktops = (browser: "chrome" | "edge"): NativeVoice["on"] =>
+  (["windows", "macos", "linux"] as const).map((os) => ({ browser, os }));
+
+/** In the order in which their voices are preferred where a browser has several. */
+const platforms: readonly Platform[] = [
+  {
+    firstId: 10_000,
+    on: onDesktops("edge"),
+    rows: edge,
+    nameOf: (name, label) => `Microsoft ${name} Online (Natural) - ${label}`,
+  },
+  { firstId: 20_000, on: [{ os: "macos" }, { os: "ios" }], rows: apple, nameOf: (name) => name },
+  {
+    firstId: 30_000,
+    on: [...onDesktops("chrome"), { os: "chromeos" }],
+    rows: chromeNatural,
+    nameOf: (name) => `Google ${name} (Natural)`,
+  },
+  { firstId: 40_000, on: [{ os: "chromeos" }], rows: chromeOs, nameOf: (name) => `Chrome OS ${name}` },
+  { firstId: 50_000, on: onDesktops("chrome"), rows: chrome, nameOf: (name) => `Google ${name}` },
+  {
+    firstId: 60_000,
+    on: [{ os: "windows" }],
+    rows: windows,
+    nameOf: (name, label) => `Microsoft ${name} - ${label}`,
+  },
+  { firstId: 70_000, on: [{ os: "android" }], rows: android, nameOf: (name) => name },
+];
+
+const idsOfLine = 20;
+
+const lineNumbers = new Map([...languages, ...accents].map(([number, lang]) => [lang, number]));
+
+/** Where platforms name another region than the catalog does. A platform has one row for each line at most. */
+const linesOfRegions: Readonly<Record<string, string>> = {
+  "ar-001": "ar-SA",
+  "es-MX": "es-419",
+  "es-US": "es-419",
+};
+
+const voicesOf = ({ firstId, on, rows, nameOf }: Platform): SeededNativeVoice[] =>
+  rows.flatMap(([lang, names, label = ""]) => {
+    const speaks = linesOfRegions[lang] ?? lang;
+    const line = lineNumbers.get(speaks) ?? Number.NaN;
+    return names.split(", ").map((entry, place) => ({
+      id: firstId + idsOfLine * line + place,
+      name: nameOf(entry.slice(0, -2), label),
+      lang,
+      gender: entry.endsWith(" f") ? "f" : "m",
+      speaks,
+      on,
+    }));
+  });
+
+export const nativeVoices: readonly SeededNativeVoice[] = platforms.flatMap(voicesOf);

@@ -1,0 +1,199 @@
+import { Invalid, NotFound } from "../errors.ts";
+import {
+  type AudioFormat,
+  type EngineCode,
+  engineCodes,
+  engines,
+  type Gender,
+  type SystemVoice,
+  type Voice,
+} from "../synthesis/speech.ts";
+import type { CatalogIndex } from "./catalog-index.ts";
+import { preferCurrent, preferGender, preferLanguage } from "./voice-preference.ts";
+
+/** Which voice a request asks for (the description's SynthesizeRequest), normalised. */
+export interface VoiceRequest {
+  readonly voice?: string | undefined;
+  readonly lang?: string | undefined;
+  readonly engine?: EngineCode | undefined;
+  /** A system voice's name, an engine's own name for it, or a friendly name. */
+  readonly name?: string | undefined;
+  readonly gender?: Gender | undefined;
+  readonly format?: AudioFormat | undefined;
+  /** Whether the text is an SSML document. */
+  readonly ssml: boolean;
+}
+
+/** One way to speak the request. */
+export interface Candidate {
+  readonly engine: EngineCode;
+  readonly systemVoice: SystemVoice;
+  /** The engine's own name for the voice. */
+  readonly voiceName: string;
+  readonly lang: string;
+  /** The friendly name that was asked for, or the system voice's: what the ledger records. */
+  readonly label: string;
+  /** The one asked for, or the engine's default. */
+  readonly format: AudioFormat;
+}
+
+/**
+ * The engines that serve a language by itself, in the order in which they are tried. g5 has its languages alone
+ * (Armenian, Esperanto, Macedonian, Welsh) and so comes first where it comes at all.
+ */
+export const freeChain: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
+
+/**
+ * Every way to speak the request, the best first; never empty. `voice` wins over everything else and is spoken by its
+ * system voices in their order. Else `name` picks a system voice or a friendly one (see `VoiceNames`), else `lang` picks
+ * one from each engine: from `engine` alone when it is given, from the free chain when not.
+ * @throws {NotFound} nobody of that name, or no engine for that language
+ * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine takes it
+ */
+export const resolveVoices = (
+  catalog: CatalogIndex,
+  request: VoiceRequest,
+  takesSsml: (candidate: Candidate) => boolean,
+): readonly Candidate[] => {
+  const found = find(catalog, request);
+  const fit = found.filter(hasFormat);
+  if (fit.length === 0) throw unsupportedFormat(found, request.format);
+  if (!request.ssml) return fit;
+  const able = fit.filter(takesSsml);
+  if (able.length === 0) throw invalid("text", "No engine that has this voice takes SSML.");
+  return able;
+};
+
+const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
+  if (request.voice !== undefined) return byVoice(catalog, request.voice, request);
+  const { lang } = request;
+  if (lang === undefined) throw invalid("lang", "Either voice or lang is needed.");
+  if (request.engine) mustBeProvided(catalog, request.engine);
+  return request.name !== undefined
+    ? byName(catalog, request.name, lang, request)
+    : byLanguage(catalog, lang, request);
+};
+
+const byVoice = (catalog: CatalogIndex, name: string, request: VoiceRequest): Candidate[] => {
+  const voice = catalog.voice(name);
+  if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`);
+  const candidates = behind(catalog, voice, request);
+  if (candidates.length === 0) throw new NotFound(`No engine speaks the voice ${quote(name)}.`);
+  return candidates;
+};
+
+const behind = (catalog: CatalogIndex, voice: Voice, request: VoiceRequest): Candidate[] =>
+  voice.voiceIDs.flatMap((id) => {
+    const systemVoice = catalog.systemVoice(id);
+    return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
+  });
+
+/** The best match that an engine asked for speaks. It speaks its own language, whatever `lang` says. */
+const byName = (catalog: CatalogIndex, name: string, lang: string, request: VoiceRequest): Candidate[] => {
+  for (const match of catalog.named(name)) {
+    const found =
+      match.kind === "system"
+        ? nearestSystemVoice(match.voices, lang, request)
+        : nearestVoice(catalog, match.voices, lang, request);
+    if (found.length > 0) return found;
+  }
+  throw new NotFound(
+    `${engineList(request.engine ? [request.engine] : engineCodes)} no voice named ${quote(name)}.`,
+  );
+};
+
+/** Of system voices that share a name: by language and gender, then by the engines' order, one that has the format first. */
+const nearestSystemVoice = (
+  voices: readonly SystemVoice[],
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const asked = voices.filter(({ service }) => isAsked(service, request));
+  const candidates = nearest(asked, lang, request).flatMap((one) => candidate(one, one.name, lang, request));
+  const ordered = engineCodes.flatMap((code) => candidates.filter(({ engine }) => engine === code));
+  const best = ordered.find(hasFormat) ?? ordered[0];
+  return best ? [best] : [];
+};
+
+const nearestVoice = (
+  catalog: CatalogIndex,
+  voices: readonly Voice[],
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const candidatesOf = (voice: Voice): Candidate[] =>
+    behind(catalog, voice, request).filter(({ engine }) => isAsked(engine, request));
+  const asked = voices.filter((voice) => candidatesOf(voice).length > 0);
+  const [voice] = nearest(asked, lang, request);
+  return voice ? candidatesOf(voice) : [];
+};
+
+const nearest = <V extends Voice | SystemVoice>(
+  voices: readonly V[],
+  lang: string,
+  { gender }: VoiceRequest,
+): readonly V[] => preferGender(preferCurrent(preferLanguage(voices, lang)), gender);
+
+const isAsked = (engine: EngineCode | undefined, request: VoiceRequest): boolean =>
+  request.engine === undefined || engine === request.engine;
+
+const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
+  const asked = request.engine ? [request.engine] : freeChain;
+  const speakers = preferGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
+  const first = asked.flatMap((engine) =>
+    withFallback(
+      catalog,
+      speakers.filter(({ service }) => service === engine),
+    ),
+  );
+  const candidates = first.flatMap((systemVoice) =>
+    candidate(systemVoice, systemVoice.name, wanted, request),
+  );
+  if (candidates.length > 0) return candidates;
+  throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
+};
+
+/** The first, and where that is a preferred one the first of the others, for when it fails. */
+const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
+  const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);
+  const [first] = speakers;
+  if (!first) return [];
+  const other = isPreferred(first) ? speakers.find((one) => !isPreferred(one)) : undefined;
+  return other ? [first, other] : [first];
+};
+
+const hasFormat = ({ engine, format }: Candidate): boolean => engines[engine].formats.includes(format);
+
+/** None for a voice that no engine speaks (a browser's own). */
+const candidate = (
+  systemVoice: SystemVoice,
+  label: string,
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
+  const { service: engine, voiceName } = systemVoice;
+  if (engine === undefined || voiceName === undefined) return [];
+  const format = request.format ?? engines[engine].defaultFormat;
+  return [{ engine, systemVoice, voiceName, lang: systemVoice.lang ?? request.lang ?? lang, label, format }];
+};
+
+const mustBeProvided = (catalog: CatalogIndex, engine: EngineCode): void => {
+  if (catalog.spokenBy(engine).length > 0) return;
+  const missing = engines[engine].byok ? "the website has no credentials for it" : "it has no voices";
+  throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`);
+};
+
+const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | undefined): Invalid => {
+  const able = [...new Set(found.map(({ engine }) => engine))]
+    .map((engine) => `${engine} speaks ${engines[engine].formats.join(", ")}`)
+    .join("; ");
+  return invalid("format", `The format ${format} is not to be had: ${able}.`);
+};
+
+const invalid = (path: string, message: string): Invalid => new Invalid([{ path: [path], message }]);
+
+const engineList = (asked: readonly EngineCode[]): string =>
+  asked.length === 1 ? `The engine ${asked[0]} has` : `The engines ${asked.join(", ")} have`;
+
+/** Names come from the request: shown whole only as far as a name goes. */
+const quote = (text: string): string => JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { countCharacters, engineCodes } from "../synthesis/speech.ts";
+
+/** Voices as they come from outside: from an operator or a provider. Their output types are those of speech.ts. */
+
+/** Printable and fit for one segment of a path: no control or formatting characters, no slashes, no dot segments. */
+const printable = /^(?!\.{1,2}$)(?! )[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]+(?<! )$/u;
+
+/** Unique and case-sensitive within a catalog. */
+export const voiceName = z
+  .string()
+  .refine(
+    (name) => countCharacters(name) <= 100 && printable.test(name),
+    "A name has 1 to 100 printable characters, no slashes, and no spaces at its ends.",
+  );
+
+export const languageTag = z.string().max(35).refine(isLanguageTag, "Expected a BCP-47 language code.");
+
+/** ISO 3166-1 alpha-2 in lower case; `xx` for no country at all. */
+const flag = z.string().regex(/^[a-z]{2}$/, "Expected a country code of two lower-case letters.");
+
+const gender = z.enum(["f", "m"]);
+const id = z.int().positive();
+
+export const voice = z.strictObject({
+  name: voiceName,
+  flag,
+  gender,
+  lang: languageTag,
+  voiceIDs: z
+    .array(id)
+    .min(1)
+    .max(20)
+    .refine((ids) => new Set(ids).size === ids.length, "An id is listed twice."),
+  deprecated: z.boolean().exactOptional(),
+  isByok: z.boolean().exactOptional(),
+  provider: z.string().min(1).max(50).exactOptional(),
+});
+
+/** What may change of a voice: all but the name it is known by. */
+export const voiceChange = voice
+  .omit({ name: true })
+  .partial()
+  .refine((change) => Object.keys(change).length > 0, "Expected at least one member to change.")
+  .meta({ minProperties: 1 });
+
+/** pitch, rate and volume are factors on what a request asks for. */
+export const systemVoice = z.strictObject({
+  id,
+  name: voiceName,
+  lang: languageTag.exactOptional(),
+  rate: z.number().min(0).max(2).exactOptional(),
+  pitch: z.number().min(0).max(2).exactOptional(),
+  volume: z.number().min(0).max(1).exactOptional(),
+  timerSpeed: z.number().min(0).max(10).exactOptional(),
+  fallbackVoice: z.boolean().exactOptional(),
+  service: z.enum(engineCodes).exactOptional(),
+  voiceName: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^\P{C}+$/u)
+    .exactOptional(),
+  gender: gender.exactOptional(),
+  deprecated: z.boolean().exactOptional(),
+});
+
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,144 @@
+import type { AzureCredentials } from "../../domain/accounts/provider-credentials.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
+import { endpoint } from "../endpoint.ts";
+import type { Speech, SpeechRequest } from "../engine.ts";
+import { joinedSpeech } from "../pcm/concatenate.ts";
+import { begun } from "../pcm/first-byte.ts";
+import type { Provider } from "../provider.ts";
+import { beginningOf, refusalOf, unexpected } from "../provider-http/answers.ts";
+import type { Exchange, UpstreamAnswer } from "../provider-http/exchange.ts";
+import { splitText } from "../text/pieces.ts";
+import { worthSaying } from "../text/speakable.ts";
+import { splitSsml } from "../text/ssml-pieces.ts";
+import { speakingSeconds } from "./speaking-time.ts";
+import { azureSsml } from "./ssml.ts";
+import { type AzureWire, identified, isVoice, knobsOf, listVoices } from "./voices.ts";
+
+export interface AzureOptions {
+  readonly exchange: Exchange;
+  /** Default the region's own. */
+  readonly url?: string;
+}
+
+/** Azure Speech over REST: what it says can be heard while it is made. */
+export const azureProvider = ({ exchange, url }: AzureOptions): Provider<AzureCredentials> => ({
+  code: "msv",
+  name: "azure",
+  open: ({ subscriptionKey, region }) => {
+    const base = url ?? `https://${region}.tts.speech.microsoft.com`;
+    const wire: AzureWire = { exchange, url: base, subscriptionKey };
+    return {
+      engine: {
+        code: "msv",
+        version: () => "azure speech v1",
+        prosody: knobsOf,
+        takesSsml: isVoice,
+        synthesize: (request, signal) => synthesize(wire, request, signal),
+      },
+      listVoices: (signal) => listVoices(wire, signal),
+    };
+  },
+});
+
+const synthesize = async (wire: AzureWire, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+  signal.throwIfAborted();
+  const { voice, ssml, format } = request;
+  if (!isVoice(voice)) throw new EngineFailed("Azure has no voice of the name that was asked for.");
+  const pieces = worthSaying(piecesOf(request), ssml);
+  const [only, ...others] = pieces;
+  const ask = (piece: string, wanted: AbortSignal, goesOn: boolean) =>
+    speak(wire, { request, piece, output: samples, goesOn }, wanted);
+  if (only === undefined || others.length > 0 || format === "wav") {
+    return joinedSpeech(pieces, { sampleRate, ask }, signal);
+  }
+  const audio = await speak(wire, { request, piece: only, output: outputs[format], goesOn: false }, signal);
+  return { encoding: { kind: "encoded", format }, audio };
+};
+
+interface Output {
+  readonly name: string;
+  /** Where each second has as many. */
+  readonly bytesPerSecond?: number;
+}
+
+const sampleRate = 24_000;
+const samples: Output = { name: "raw-24khz-16bit-mono-pcm", bytesPerSecond: 2 * sampleRate };
+const outputs: Readonly<Record<Exclude<AudioFormat, "wav">, Output>> = {
+  mp3: { name: "audio-24khz-48kbitrate-mono-mp3", bytesPerSecond: 6000 },
+  ogg: { name: "ogg-24khz-16bit-mono-opus" },
+};
+
+/** Azure cuts what is longer, and answers 200 all the same. */
+const cutAfterSeconds = 600;
+/** Of our estimate, which is at the slow side already: 3000 letters, 1000 signs of Chinese. */
+const mostSeconds = cutAfterSeconds / 2;
+/** What a document's breaks may come to (ssml-breaks.ts). */
+const breakSeconds = 60;
+
+const piecesOf = ({ text, ssml, lang, prosody }: SpeechRequest): string[] => {
+  const rate = Math.min(2, Math.max(0.5, prosody.rate));
+  if (!ssml) return splitText(text, lang, { measure: speakingSeconds, most: mostSeconds * rate });
+  // Azure speaks nothing slower than at half the rate, whatever the document and we ask for together.
+  const slowest = text.includes(" rate=") ? 0.5 : rate;
+  const spelled = text.includes("<say-as") ? 0.5 : 1;
+  const most = (mostSeconds - breakSeconds) * slowest * spelled;
+  return splitSsml(text, lang, { measure: speakingSeconds, most });
+};
+
+interface Saying {
+  readonly request: SpeechRequest;
+  readonly piece: string;
+  readonly output: Output;
+  readonly goesOn: boolean;
+}
+
+const speak = async (
+  wire: AzureWire,
+  { request, piece, output, goesOn }: Saying,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer>> => {
+  const { voice, prosody } = request;
+  const answer = await wire.exchange(
+    {
+      method: "POST",
+      url: endpoint(wire.url, "/cognitiveservices/v1"),
+      headers: {
+        ...identified(wire),
+        "Content-Type": "application/ssml+xml",
+        "X-Microsoft-OutputFormat": output.name,
+      },
+      body: azureSsml({ ...request, text: piece, prosody: applied(prosody, knobsOf(voice)) }),
+      goesOn,
+      onTurn: request.onTurn,
+    },
+    signal,
+  );
+  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [wire.subscriptionKey, piece] });
+  return begun(notCut(await soundOf(answer), output));
+};
+
+const applied = (prosody: Prosody, taken: readonly Knob[]): Prosody =>
+  taken.length > 0 ? prosody : normalProsody;
+
+/** Whatever stands between may answer 200 with a page of its own. */
+const soundOf = async (answer: UpstreamAnswer): Promise<AsyncIterable<Buffer>> => {
+  const type = answer.headers["content-type"];
+  if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return answer.body;
+  await beginningOf(answer);
+  throw unexpected("there is no sound in it");
+};
+
+async function* notCut(
+  audio: AsyncIterable<Buffer>,
+  { bytesPerSecond }: Output,
+): AsyncGenerator<Buffer, void> {
+  let size = 0;
+  for await (const chunk of audio) {
+    size += chunk.length;
+    yield chunk;
+  }
+  if (bytesPerSecond !== undefined && size >= (cutAfterSeconds - 1) * bytesPerSecond) {
+    throw unexpected("Azure cuts what is longer than ten minutes");
+  }
+}

@@ -1,0 +1,168 @@
+import { z } from "zod";
+import type { GoogleCredentials } from "../../domain/accounts/provider-credentials.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import type { AudioFormat, Knob, Prosody } from "../../domain/synthesis/speech.ts";
+import { endpoint } from "../endpoint.ts";
+import type { Speech, SpeechRequest } from "../engine.ts";
+import { joinedSpeech } from "../pcm/concatenate.ts";
+import { begun } from "../pcm/first-byte.ts";
+import { wavSamples } from "../pcm/wav-samples.ts";
+import type { Provider } from "../provider.ts";
+import { readJson, refusalOf, unexpected } from "../provider-http/answers.ts";
+import type { Exchange } from "../provider-http/exchange.ts";
+import { bytesOf, growing, type PieceLimits, splitText } from "../text/pieces.ts";
+import { worthSaying } from "../text/speakable.ts";
+import { splitSsml } from "../text/ssml-pieces.ts";
+import { googleSignIn } from "./sign-in.ts";
+import { type GoogleWire, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
+
+export interface GoogleOptions {
+  readonly exchange: Exchange;
+  /** Default Google's own. */
+  readonly url?: string;
+}
+
+/** Google Cloud Text-to-Speech over REST, which answers only whole: who waits is given the text piece by piece. */
+export const googleProvider = ({
+  exchange,
+  url = "https://texttospeech.googleapis.com",
+}: GoogleOptions): Provider<GoogleCredentials> => ({
+  code: "gwn",
+  name: "google",
+  open: (credentials) => {
+    const wire: GoogleWire = { exchange, url, signIn: googleSignIn(credentials, exchange) };
+    return {
+      engine: {
+        code: "gwn",
+        version: () => "google texttospeech v1",
+        prosody: knobsOf,
+        takesSsml,
+        synthesize: (request, signal) => synthesize(wire, request, signal),
+      },
+      listVoices: (signal) => listVoices(wire, signal),
+    };
+  },
+});
+
+const synthesize = async (wire: GoogleWire, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+  signal.throwIfAborted();
+  const { voice, ssml, format } = request;
+  languageOf(voice);
+  if (ssml && !takesSsml(voice)) throw new EngineFailed("This voice takes no SSML.");
+  const pieces = worthSaying(piecesOf(request), ssml);
+  const [only, ...others] = pieces;
+  const say = (piece: string, encoding: GoogleEncoding, wanted: AbortSignal, goesOn = false) =>
+    speak(wire, { request, piece, encoding, goesOn }, wanted);
+  if (only !== undefined && others.length === 0 && format !== "wav") {
+    return {
+      encoding: { kind: "encoded", format },
+      audio: await begun(await say(only, encodings[format], signal)),
+    };
+  }
+  const ask = async (piece: string, wanted: AbortSignal, goesOn: boolean) =>
+    begun(wavSamples(await say(piece, "LINEAR16", wanted, goesOn), sampleRate));
+  return joinedSpeech(pieces, { sampleRate, ask }, signal);
+};
+
+type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";
+
+const encodings: Readonly<Record<Exclude<AudioFormat, "wav">, GoogleEncoding>> = {
+  mp3: "MP3",
+  ogg: "OGG_OPUS",
+};
+
+/** What nearly all of its voices have by themselves; asked for, so that every piece has it. */
+const sampleRate = 24_000;
+
+/** Google's limit for one call, markup included, in bytes. */
+const mostBytes = 5000;
+/** Of a piece that comes as samples: some two minutes, 7 MB, where 5000 bytes at a slow rate would be a hundred. */
+const mostHeardBytes = 2000;
+/** Some four seconds of Latin script: what is heard of it covers the making of the next. */
+const firstBytes = 60;
+
+const piecesOf = ({ text, ssml, lang, prosody, progressive }: SpeechRequest): string[] => {
+  if (!progressive && bytesOf(text) <= mostBytes) return [text];
+  const most = ssml ? mostBytes : mostHeardBytes * Math.min(1, speakingRate(prosody));
+  const limits: PieceLimits = {
+    measure: bytesOf,
+    most,
+    ...(progressive && { enough: growing(firstBytes) }),
+  };
+  return ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
+};
+
+interface Saying {
+  readonly request: SpeechRequest;
+  readonly piece: string;
+  readonly encoding: GoogleEncoding;
+  readonly goesOn: boolean;
+}
+
+const answerShape = z.object({ audioContent: z.string() });
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+const speak = async (
+  { exchange, url, signIn }: GoogleWire,
+  { request, piece, encoding, goesOn }: Saying,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer>> => {
+  const answer = await exchange(
+    {
+      method: "POST",
+      url: endpoint(url, "/v1/text:synthesize"),
+      headers: { ...(await signIn.headers(signal)), "Content-Type": "application/json; charset=utf-8" },
+      body: JSON.stringify(bodyOf(request, piece, encoding)),
+      goesOn,
+      onTurn: request.onTurn,
+    },
+    signal,
+  );
+  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [...signIn.secrets, piece] });
+  const shape = answerShape.safeParse(await readJson(answer, mostAnswerBytes));
+  if (!shape.success) throw unexpected("there is no sound in it");
+  return inChunks(decoded(shape.data.audioContent), signal);
+};
+
+const bodyOf = ({ voice, ssml, prosody }: SpeechRequest, piece: string, audioEncoding: GoogleEncoding) => ({
+  input: ssml ? { ssml: piece } : { text: piece.toWellFormed() },
+  voice: { languageCode: languageOf(voice), name: voice },
+  audioConfig: {
+    audioEncoding,
+    ...(audioEncoding === "LINEAR16" && { sampleRateHertz: sampleRate }),
+    ...turned(prosody, knobsOf(voice)),
+  },
+});
+
+/** Only what is not normal: some voices refuse a knob even at its middle. */
+const turned = (prosody: Prosody, applied: readonly Knob[]) => {
+  const is = (knob: Knob) => applied.includes(knob) && prosody[knob] !== 1;
+  return {
+    ...(is("rate") && { speakingRate: speakingRate(prosody) }),
+    ...(is("pitch") && { pitch: within(-20, 20, 12 * Math.log2(prosody.pitch)) }),
+    ...(is("volume") && { volumeGainDb: within(-96, 10, 20 * Math.log10(prosody.volume)) }),
+  };
+};
+
+const speakingRate = ({ rate }: Prosody): number => within(0.25, 2, rate);
+
+/** To hundredths: of a semitone or a decibel nobody hears less. */
+const within = (least: number, most: number, value: number): number =>
+  Math.round(Math.min(most, Math.max(least, value)) * 100) / 100;
+
+/** Node's decoder leaves out what is not base64: then there are too few bytes. */
+const decoded = (content: string): Buffer => {
+  const bytes = Buffer.from(content, "base64");
+  if (bytes.length < Math.floor((content.length * 3) / 4) - 2) throw unexpected("its sound is not base64");
+  return bytes;
+};
+
+const chunkBytes = 64 * 1024;
+
+/** What came at once, so that it can be left midway like what comes as a stream. */
+async function* inChunks(bytes: Buffer, signal: AbortSignal): AsyncGenerator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    signal.throwIfAborted();
+    yield bytes.subarray(at, at + chunkBytes);
+  }
+}

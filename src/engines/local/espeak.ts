@@ -1,0 +1,63 @@
+import type { Prosody } from "../../domain/synthesis/speech.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../subprocess/tools.ts";
+import { samplesOf } from "../pcm/samples.ts";
+import { unspoken } from "../text/unspoken.ts";
+import type { LocalTool } from "./local-tool.ts";
+
+/** A voice by its file, because variants of a voice by its language are not always heard; and a variant. */
+const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
+
+/** espeak-ng; undefined when it is not installed. */
+export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefined> => {
+  const version = host.versions["espeak-ng"];
+  if (version === undefined) return undefined;
+  const [files, variants] = await Promise.all([list(host, "--voices"), list(host, "--voices=variant")]);
+  return {
+    prefix: "espeak",
+    version: `espeak-ng ${version}`,
+    // espeak-ng itself takes an unknown variant for none, and says nothing.
+    has: (voice) => {
+      const [, file, variant] = voicePattern.exec(voice) ?? [];
+      return (
+        file !== undefined && files.has(file) && (variant === undefined || variants.has(`!v/${variant}`))
+      );
+    },
+    knobs: () => ["pitch", "rate", "volume"],
+    takesSsml: true,
+    weigh: ({ length }) => length,
+    speak: (request, signal, turn) => {
+      const { text, ssml, voice, prosody } = request;
+      const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
+      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, turn);
+      return samplesOf(wav, () => unspoken(request)).catch((error: unknown) => {
+        const isSilent = error instanceof ToolFailed && error.reason === "silent";
+        throw isSilent ? unspoken(request) : error;
+      });
+    },
+  };
+};
+
+/** Words a minute (it takes less than 80 for 80), 0 to 99 with 50 as the voice's own, and per cent (below 4 some voices are silent). */
+const knobArguments = ({ rate, pitch, volume }: Prosody): string[] => [
+  ...["-s", String(Math.max(80, Math.round(175 * rate)))],
+  ...["-p", String(Math.min(99, Math.round(50 * pitch)))],
+  ...["-a", String(volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)))],
+];
+
+/**
+ * What espeak-ng reads as commands and not as text, SSML or not: `[[…]]` is phonemes, U+0001 begins a change of voice
+ * or rate, U+0000 is the end.
+ */
+const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(/(\[|&#0*91;|&#[xX]0*5[bB];)(?=\[|&#)/g, "$1 ");
+
+/** The files of the voices that are installed: the fifth column. */
+const list = async (host: SubprocessHost, option: "--voices" | "--voices=variant"): Promise<Set<string>> => {
+  const table: Buffer[] = [];
+  const job = { tool: "espeak-ng", args: [option], output: "pipe", input: "" } as const;
+  for await (const piece of host.run(job, AbortSignal.timeout(10_000))) table.push(piece);
+  const rows = Buffer.concat(table).toString("utf8").split("\n").slice(1);
+  return new Set(rows.map((row) => row.trim().split(/\s+/)[4] ?? "").filter((file) => file !== ""));
+};

@@ -1,0 +1,85 @@
+import { Unpronounceable } from "../../domain/errors.ts";
+import type { SubprocessHost, Turn } from "../../subprocess/subprocess-host.ts";
+import type { SpeechRequest } from "../engine.ts";
+import { type Samples, samplesOf, scaled } from "../pcm/samples.ts";
+import { nothingToSpeak, unspoken } from "../text/unspoken.ts";
+import type { LocalTool } from "./local-tool.ts";
+
+/** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
+const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
+  slt: { pitch: 172 },
+  rms: {},
+  awb: {},
+  kal16: { pitch: 95 },
+};
+
+const voiceOf = (name: string) => (Object.hasOwn(voices, name) ? voices[name] : undefined);
+
+/** flite: more natural English than espeak-ng's, and no other language. Undefined when it is not installed. */
+export const flite = (host: SubprocessHost): LocalTool | undefined => {
+  const version = host.versions.flite;
+  if (version === undefined) return undefined;
+  return {
+    prefix: "flite",
+    version: `flite ${version}`,
+    has: (voice) => voiceOf(voice) !== undefined,
+    knobs: (voice) =>
+      voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
+    // It has an option for SSML; with it, it never ends.
+    takesSsml: false,
+    weigh,
+    speak: (request, signal, turn) => speak(host, request, signal, turn),
+  };
+};
+
+/** The output is a file, because flite goes back in it; on a pipe it gives nothing, or hangs. */
+const speak = async (
+  host: SubprocessHost,
+  request: SpeechRequest,
+  signal: AbortSignal,
+  turn: Turn,
+): Promise<Samples> => {
+  const { volume } = request.prosody;
+  const input = plain(request.text);
+  if (!speakable.test(input)) throw beyondAscii.test(request.text) ? new Unpronounceable() : nothingToSpeak();
+  const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
+  const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
+  const sound = await samplesOf(wav, () => unspoken(request));
+  return volume === 1 ? sound : { ...sound, pcm: scaled(sound.pcm, volume) };
+};
+
+/** A piece of letters at the slowest rate has 3 MB. */
+const maxOutputBytes = 16 * 1024 * 1024;
+
+/** It says a digit or a sign as a word, which takes it as long as four letters. */
+const weigh = (text: string): number => {
+  const input = plain(text);
+  return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
+};
+
+/** At its slowest it is as slow as espeak-ng. Pitch goes from 2/3 to 5/3 of the voice's own, as it does there. */
+const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
+  const own = voiceOf(voice)?.pitch;
+  const factor = pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
+  return [
+    ...(rate === 1 ? [] : ["--setf", `duration_stretch=${(1 / Math.max(rate, 80 / 175)).toFixed(4)}`]),
+    ...(own === undefined || pitch === 1
+      ? []
+      : ["--setf", `int_f0_target_mean=${(own * factor).toFixed(1)}`]),
+  ];
+};
+
+/** flite reads ASCII alone and leaves out the rest, so accents are taken off; U+0000 would be the end. */
+const plain = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[\u2018\u2019]/g, "'")
+    .replace(/[\u2010-\u2015]/g, "-")
+    .replace(/[^\x20-\x7e\n\t]/gu, " ");
+
+/** Letters, digits and signs (emoji among them) that flite leaves out and another voice may know. */
+const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/u;
+
+/** For anything else flite gives a breath and no word. */
+const speakable = /[A-Za-z0-9%&@$+#^~_*=/\\|]/;

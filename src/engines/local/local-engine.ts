@@ -1,0 +1,149 @@
+import { Readable } from "node:stream";
+import { EngineFailed, Interrupted, Invalid } from "../../domain/errors.ts";
+import type { EngineCode } from "../../domain/synthesis/speech.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../subprocess/tools.ts";
+import type { Engine, Speech, SpeechRequest } from "../engine.ts";
+import { joinedSpeech } from "../pcm/concatenate.ts";
+import { type PauseLimits, withPauses } from "../pcm/pauses.ts";
+import type { Samples } from "../pcm/samples.ts";
+import { espeak } from "./espeak.ts";
+import { flite } from "./flite.ts";
+import { type Joint, type LocalPiece, localPieces } from "./local-pieces.ts";
+import type { LocalTool } from "./local-tool.ts";
+
+export interface LocalEngineOptions {
+  readonly host: SubprocessHost;
+  /** Told once for each tool that is missing, in a sentence. */
+  readonly warn?: (sentence: string) => void;
+}
+
+/** The engines without credentials; their voices say which tool speaks. None when this machine has no tool at all. */
+export const localEngines = async ({ host, warn }: LocalEngineOptions): Promise<Engine[]> => {
+  const found = { "espeak-ng": await espeak(host), flite: flite(host) };
+  for (const [name, tool] of Object.entries(found)) {
+    if (!tool) warn?.(`${name} is not installed: voices that need it cannot be heard.`);
+  }
+  const tools = Object.values(found).filter((tool) => tool !== undefined);
+  if (tools.length === 0) return [];
+  return (["g1", "g2", "g3", "g5"] as const).map((code) => localEngine(code, tools, host));
+};
+
+const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: SubprocessHost): Engine => {
+  const find = (voice: string): { tool: LocalTool; name: string } | undefined => {
+    const [, prefix, name] = /^([a-z]+):(.+)$/s.exec(voice) ?? [];
+    const tool = tools.find((one) => one.prefix === prefix);
+    return tool && name !== undefined && tool.has(name) ? { tool, name } : undefined;
+  };
+
+  return {
+    code,
+    // Where a long text is cut depends on ICU's rules.
+    version: (voice) => {
+      const found = find(voice);
+      return found ? `${found.tool.version}; icu ${process.versions.icu}` : "none";
+    },
+    prosody: (voice) => {
+      const found = find(voice);
+      return found ? found.tool.knobs(found.name) : [];
+    },
+    takesSsml: (voice) => find(voice)?.tool.takesSsml ?? false,
+    synthesize: async (request, signal) => {
+      const found = find(request.voice);
+      if (!found) throw new EngineFailed(`The engine ${code} does not have the voice that was asked for.`);
+      if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice takes no SSML.");
+      if (request.claim) host.requireRoom(request.claim);
+      return speak(found.tool, { ...request, voice: found.name }, signal);
+    },
+  };
+};
+
+/** From the first piece on of which something is heard. Until then nothing has begun: each piece waits like a first one. */
+const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+  const { claim, onTurn } = request;
+  const turn = { claim, onTurn };
+  const [first, ...others] = localPieces(request, tool.weigh);
+  let silence: unknown;
+  for (let piece = first; piece; piece = others.shift()) {
+    try {
+      const samples = await tool.speak({ ...request, text: piece.text }, signal, turn);
+      return await joined(tool, request, { samples, piece, others }, signal);
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw asEngines(error);
+      silence ??= error;
+    }
+  }
+  throw silence;
+};
+
+interface Begun {
+  readonly piece: LocalPiece;
+  readonly samples: Samples;
+  readonly others: readonly LocalPiece[];
+}
+
+const joined = async (
+  tool: LocalTool,
+  request: SpeechRequest,
+  { piece: first, samples, others }: Begun,
+  signal: AbortSignal,
+): Promise<Speech> => {
+  const { sampleRate } = samples;
+  const ask = async (piece: LocalPiece, signal: AbortSignal, goesOn: boolean) => {
+    const { pcm } = goesOn ? await askNext(piece, signal) : samples;
+    return withPauses(failingAsEngine(prefetched(pcm)), pausesOf(piece, sampleRate, request.prosody.volume));
+  };
+  const askNext = async (piece: LocalPiece, signal: AbortSignal): Promise<Pick<Samples, "pcm">> => {
+    const turn = { claim: request.claim, continues: true };
+    try {
+      return await tool.speak({ ...request, text: piece.text }, signal, turn);
+    } catch (error) {
+      if (error instanceof Invalid) return { pcm: nothing() }; // of this piece; others are heard
+      throw asEngines(error);
+    }
+  };
+  return await joinedSpeech([first, ...others], { sampleRate, ask }, signal);
+};
+
+async function* nothing(): AsyncGenerator<Buffer, void> {}
+
+const keptSeconds: Readonly<Record<Joint, { before: number; after: number } | undefined>> = {
+  sentence: undefined,
+  clause: { before: 0.02, after: 0.1 },
+  word: { before: 0.01, after: 0.01 },
+};
+
+const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: number): PauseLimits => {
+  const samples = (seconds: number | undefined) =>
+    seconds === undefined ? undefined : Math.round(seconds * sampleRate);
+  return {
+    leading: samples(before && keptSeconds[before]?.before),
+    trailing: samples(after && keptSeconds[after]?.after),
+    silence: Math.max(1, Math.round(100 * volume)),
+  };
+};
+
+/** A piece at the slowest rate has 2 MB, and a document's breaks another 3. */
+const pieceBytes = 8 * 1024 * 1024;
+
+/** Read at once, whether or not anybody hears it yet: otherwise a slow listener would hold the tool's slot, and outlast its deadline. */
+const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
+  const prefetching = Readable.from(pcm, { objectMode: false, highWaterMark: pieceBytes });
+  prefetching.on("error", () => undefined); // its reader hears of it; without one it must not end the service
+  prefetching.read(0);
+  return prefetching;
+};
+
+async function* failingAsEngine(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw asEngines(error);
+  }
+}
+
+const asEngines = (error: unknown): unknown => {
+  if (!(error instanceof ToolFailed)) return error;
+  if (error.interrupted) return new Interrupted({ cause: error });
+  return new EngineFailed(error.message, { cause: error });
+};

@@ -1,0 +1,47 @@
+import type { SpeechRequest } from "../engine.ts";
+import { type PieceLimits, splitText } from "../text/pieces.ts";
+import { splitSsml } from "../text/ssml-pieces.ts";
+
+/** How two neighbouring pieces meet: after a sentence the pause is the tool's own, else it is shortened. */
+export type Joint = "sentence" | "clause" | "word";
+
+export interface LocalPiece {
+  readonly text: string;
+  /** How it meets its neighbours; undefined at the ends of the whole text. */
+  readonly before: Joint | undefined;
+  readonly after: Joint | undefined;
+}
+
+/** A piece of this weight takes flite, the slower tool, about half a second. */
+const most = 300;
+
+/**
+ * A text or document in the pieces that a local tool is given one by one. `weigh`: how much a text without markup asks
+ * of the tool, in letters of plain prose; the weight of a text is the sum of its parts' weights.
+ * @throws {Invalid} path `text`: an element of the SSML is too large
+ */
+export const localPieces = (
+  { text, ssml, lang }: Pick<SpeechRequest, "text" | "ssml" | "lang">,
+  weigh: (text: string) => number,
+): readonly LocalPiece[] => {
+  const limits: PieceLimits = { measure: (part) => weigh(ssml ? withoutTags(part) : part), most };
+  const pieces = ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
+  const joints = pieces.slice(1).map((next, index) => jointOf(pieces[index] ?? "", next, ssml));
+  return pieces.map((piece, index) => ({ text: piece, before: joints[index - 1], after: joints[index] }));
+};
+
+const withoutTags = (document: string): string => document.replace(/<[^>]*>/g, "");
+
+const jointOf = (piece: string, next: string, ssml: boolean): Joint => {
+  if (ssml && (endsInPause.test(piece) || beginsWithPause.test(next))) return "sentence";
+  const said = ssml ? withoutTags(piece) : piece;
+  if (sentenceEnd.test(said)) return "sentence";
+  return clauseEnd.test(said) ? "clause" : "word";
+};
+
+const closers = "[\\p{Pe}\\p{Pf}\"']*\\s*$";
+const sentenceEnd = new RegExp(`(?:\\p{Sentence_Terminal}|…)${closers}|[\\n\\u2028\\u2029]\\s*$`, "u");
+const clauseEnd = new RegExp(`(?:\\p{Terminal_Punctuation}|\\p{Pd})${closers}`, "u");
+/** A break, or the end of a paragraph or sentence, before nothing but closing tags. */
+const endsInPause = /(?:<break[^>]*>|<\/[ps]>)(?:<\/[^>]*>)*$/;
+const beginsWithPause = /^(?:<(?!break|[ps]>)[^>]*>)*<(?:break|[ps]>)/;

@@ -1,0 +1,39 @@
+import type { OpenAiCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { Provider } from "../provider.ts";
+import type { Exchange } from "../provider-http/exchange.ts";
+import { listNames } from "./listing.ts";
+import { createSpeaking } from "./speaking.ts";
+import { voiceOf } from "./voices.ts";
+
+export interface OpenAiOptions {
+  /** Where credentials lead that name no address of their own: the operator's setting. */
+  readonly baseUrl: string;
+  /** Asks that address, guarded as an operator's. */
+  readonly operators: Exchange;
+  /** Asks the addresses in credentials, guarded as a website's. */
+  readonly websites: Exchange;
+}
+
+/**
+ * OpenAI retires this model on 2027-01-06, as it does `tts-1` and `tts-1-hd`: by then credentials have to name another,
+ * as they do for every server that is not OpenAI's.
+ */
+const defaultModel = "gpt-4o-mini-tts";
+
+/** OpenAI's speech, and that of the many servers that are asked in the same way. */
+export const openAi = ({ baseUrl, operators, websites }: OpenAiOptions): Provider<OpenAiCredentials> => ({
+  code: "oai",
+  name: "openai",
+  open: ({ apiKey, baseUrl: own, model = defaultModel, voices }) => {
+    const exchange = own === undefined ? operators : websites;
+    const server = { baseUrl: own ?? baseUrl, model, apiKey, exchange };
+    const engine = createSpeaking({ code: "oai", server, voices });
+    return {
+      engine,
+      listVoices: async (signal) => {
+        const names = await listNames(server, { engine, given: voices }, signal);
+        return names.map(voiceOf);
+      },
+    };
+  },
+});

@@ -1,0 +1,67 @@
+import { EngineFailed } from "../../domain/errors.ts";
+import { unknownSize } from "./wav-samples.ts";
+
+/** s16le, mono. */
+export interface Samples {
+  readonly sampleRate: number;
+  readonly pcm: AsyncIterable<Buffer>;
+}
+
+/** Tools write the canonical header. */
+const headerBytes = 44;
+
+/**
+ * The samples of a WAV, as soon as one of them is not silent.
+ * @throws {EngineFailed} when it is no WAV, or holds another number of samples than its header declares (the samples
+ * throw that too); `silence()` when all are silent; what `wav` throws
+ */
+export const samplesOf = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
+  const rest = whole(wav)[Symbol.asyncIterator]();
+  const held: Buffer[] = [];
+  let size = 0;
+  for (let heard = false; !heard; ) {
+    const { value, done } = await rest.next();
+    if (done) throw silence();
+    heard = value.subarray(Math.max(0, headerBytes - size)).some((byte) => byte !== 0);
+    held.push(value);
+    size += value.length;
+  }
+  const begun = Buffer.concat(held);
+  return {
+    sampleRate: begun.readUInt32LE(24),
+    pcm: (async function* () {
+      yield begun.subarray(headerBytes);
+      yield* { [Symbol.asyncIterator]: () => rest };
+    })(),
+  };
+};
+
+/** flite exits with 0 when its disk is full: only its header, written first, shows how much is missing. */
+async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let header = Buffer.alloc(0);
+  let size = 0;
+  for await (const chunk of wav) {
+    if (size < headerBytes) header = Buffer.concat([header, chunk.subarray(0, headerBytes - size)]);
+    size += chunk.length;
+    yield chunk;
+  }
+  if (header.toString("latin1", 0, 4) !== "RIFF") throw new EngineFailed("The speech tool gave no WAV.");
+  const declared = size < headerBytes ? Number.NaN : header.readUInt32LE(40);
+  if (unknownSize(declared) || declared === size - headerBytes) return;
+  throw new EngineFailed("The speech tool's sound is not as long as its header declares.");
+}
+
+/** Each sample times the gain; the rounding is the same wherever the chunks are cut. */
+export async function* scaled(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
+  let carried = Buffer.alloc(0);
+  for await (const chunk of pcm) {
+    const bytes = carried.length > 0 ? Buffer.concat([carried, chunk]) : chunk;
+    const whole = bytes.length - (bytes.length % 2);
+    const louder = Buffer.allocUnsafe(whole);
+    for (let at = 0; at < whole; at += 2) {
+      louder.writeInt16LE(Math.round(bytes.readInt16LE(at) * gain), at);
+    }
+    carried = Buffer.from(bytes.subarray(whole));
+    yield louder;
+  }
+}

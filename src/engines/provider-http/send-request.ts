@@ -1,0 +1,107 @@
+import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
+import https from "node:https";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "../../async/clock.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import { bodyOf } from "./body.ts";
+import type { UpstreamAnswer, UpstreamDeadlines, UpstreamRequest } from "./messages.ts";
+import { type Stage, UpstreamFailed } from "./request-failed.ts";
+
+export interface Asking {
+  readonly request: UpstreamRequest;
+  readonly agent: Agent;
+  readonly deadlines: UpstreamDeadlines;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Sends the request and resolves with the answer's head. The signal holds until the body is over. */
+export const ask = ({ request, agent, deadlines, clock, signal }: Asking): Promise<UpstreamAnswer> =>
+  new Promise((resolve, reject) => {
+    const sent = send(request, agent);
+    let stage: Stage = "connect";
+    let response: IncomingMessage | undefined;
+    // At once, whatever Node does: a request that waits for a free connection does not hear of its destruction.
+    const giveUp = (error: unknown): void => {
+      reject(error);
+      (response ?? sent).destroy();
+    };
+    let stopTimer = clock.after(deadlines.connectMs, () => giveUp(tooLate(stage)));
+    let asked = 0;
+    onConnected(sent, () => {
+      stage = "waiting";
+      asked = clock.now();
+      stopTimer();
+      const patience = Math.min(deadlines.firstByteMs, deadlines.wholeMs);
+      stopTimer = clock.after(patience, () => giveUp(tooLate(stage)));
+    });
+    const leave = () => giveUp(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    sent.once("close", () => {
+      stopTimer();
+      signal.removeEventListener("abort", leave);
+    });
+
+    // Stays for good: what goes wrong with a body that nobody reads yet must not be an uncaught error.
+    sent.on("error", (error) => {
+      if (response) breakOff(response, error);
+      else giveUp(failureOf(error, isStale(sent, error) ? "connect" : stage));
+    });
+    sent.once("response", (head) => {
+      stopTimer();
+      response = head.on("error", () => undefined);
+      const status = head.statusCode ?? 0;
+      if (status >= 300 && status < 400) return giveUp(redirected(status));
+      const waitedMs = clock.now() - asked;
+      resolve({ status, headers: head.headers, body: bodyOf(head, { deadlines, clock, signal, waitedMs }) });
+    });
+  });
+
+const send = ({ url, method, headers, body }: UpstreamRequest, agent: Agent): ClientRequest => {
+  const { request } = url.protocol === "https:" ? https : http;
+  const length = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+  return request(url, { method, agent, headers: { ...headers, ...length } }).end(body);
+};
+
+const onConnected = (sent: ClientRequest, connected: () => void): void => {
+  sent.once("socket", (socket: Socket & Partial<TLSSocket>) => {
+    if (sent.reusedSocket) return connected();
+    socket.once(socket.encrypted ? "secureConnect" : "connect", connected);
+  });
+};
+
+/**
+ * Without length or chunks a body ends with its connection, and Node lets it end well even when that was reset: here it
+ * does not.
+ */
+const breakOff = (response: IncomingMessage, error: Error): void => {
+  if (!response.complete) response.destroy(error);
+};
+
+/** A kept connection that the server had closed by the time it was used again: nobody has read the request. */
+const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException): boolean =>
+  sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+
+const failureOf = (error: Error, stage: Stage): EngineFailed => {
+  if (error instanceof EngineFailed) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === undefined ? "" : ` (${code})`;
+  const message =
+    stage === "connect" ? "The speech provider cannot be reached" : "The speech provider gave no answer";
+  return new UpstreamFailed(`${message}${why}.`, { stage, cause: error });
+};
+
+const tooLate = (stage: Stage): UpstreamFailed => {
+  const what = stage === "connect" ? "cannot be reached" : "did not answer";
+  return new UpstreamFailed(`The speech provider ${what} in time.`, { stage });
+};
+
+const redirected = (status: number): UpstreamFailed =>
+  new UpstreamFailed(
+    `The speech provider answered with a redirection (HTTP ${status}), which is not followed.`,
+    {
+      stage: "answer",
+      status,
+    },
+  );

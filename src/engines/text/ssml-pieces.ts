@@ -1,0 +1,77 @@
+import { SaxesParser } from "saxes";
+import { Invalid } from "../../domain/errors.ts";
+import { type PieceLimits, packed, sentences } from "./pieces.ts";
+import { attributesXml, escapeXml } from "./xml.ts";
+
+/**
+ * A document that has passed `parseSsml` in documents of at most that size, each whole: cut between the elements of
+ * `<speak>` and between sentences of its text; in an element that is too large, and that may be begun anew, likewise.
+ * @throws {Invalid} path `text`: an element that may not be cut is too large
+ */
+export const splitSsml = (document: string, lang: string, limits: PieceLimits): string[] => {
+  if (!limits.enough && limits.measure(document) <= limits.most) return [document];
+  const speak = parse(document);
+  const inner = within(speak, limits);
+  const parts = speak.content.flatMap((node) => partsOf(node, lang, inner));
+  return packed(parts, inner).map((content) => around(speak, content));
+};
+
+/** Whoever hears them cannot tell whether they were ended and begun again between two sentences. */
+const divisible: ReadonlySet<string> = new Set(["p", "s", "prosody", "emphasis", "lang", "say-as"]);
+
+interface Element {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly content: Node[];
+}
+
+type Node = string | Element;
+
+/** Written out, each within the limits. */
+const partsOf = (node: Node, lang: string, limits: PieceLimits): string[] => {
+  if (typeof node === "string") {
+    const measure = (text: string) => limits.measure(escapeXml(text));
+    return sentences(node, lang, { ...limits, measure }).map(escapeXml);
+  }
+  const whole = written(node);
+  if (limits.measure(whole) <= limits.most) return [whole];
+  if (!divisible.has(node.name)) throw tooLarge(node);
+  const inner = within(node, limits);
+  const parts = node.content.flatMap((child) => partsOf(child, lang, inner));
+  return packed(parts, inner).map((content) => around(node, content));
+};
+
+const within = (element: Element, limits: PieceLimits): PieceLimits => ({
+  ...limits,
+  most: limits.most - limits.measure(around(element, "")),
+});
+
+const written = (node: Node): string =>
+  typeof node === "string" ? escapeXml(node) : around(node, node.content.map(written).join(""));
+
+const around = ({ name, attributes }: Element, content: string): string =>
+  name === "break"
+    ? `<${name}${attributesXml(attributes)}/>`
+    : `<${name}${attributesXml(attributes)}>${content}</${name}>`;
+
+const parse = (document: string): Element => {
+  const root: Element = { name: "", attributes: {}, content: [] };
+  const path = [root];
+  const parser = new SaxesParser({ xmlns: false });
+  parser.on("opentag", ({ name, attributes }) => {
+    const element = { name, attributes, content: [] };
+    path.at(-1)?.content.push(element);
+    path.push(element);
+  });
+  parser.on("closetag", () => void path.pop());
+  parser.on("text", (text) => void path.at(-1)?.content.push(text));
+  parser.write(document).close();
+  const [speak] = root.content;
+  if (speak === undefined || typeof speak === "string") throw new TypeError("The document is not SSML.");
+  return speak;
+};
+
+const tooLarge = ({ name }: Element): Invalid =>
+  new Invalid([
+    { path: ["text"], message: `The SSML has a <${name}> that is too large to be sent in one piece.` },
+  ]);

@@ -1,0 +1,115 @@
+import { SaxesParser, type SaxesTagPlain } from "saxes";
+import { Invalid } from "../../domain/errors.ts";
+import { breakBudget } from "./ssml-breaks.ts";
+import { type ElementRule, elementRules } from "./ssml-rules.ts";
+import { attributesXml, escapeXml } from "./xml.ts";
+
+const deepest = 16;
+
+/** Before `<speak` there may be blanks, a byte order mark and a prolog (`<?…`, `<!…`); `<speaker>` is plain text. */
+const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
+
+export const isSsml = (text: string): boolean => beginning.test(text);
+
+/**
+ * The document anew: well-formed, of known elements and attributes alone, in one canonical form (a document of that
+ * form comes back as it is). Comments, processing instructions, namespaces and `voice` are gone; breaks are cut short.
+ * What engines get must have passed here: left to themselves they open files.
+ * @throws {Invalid} path `text`; says which element and where, never what the text says
+ */
+export const parseSsml = (text: string): string => {
+  if (!text.isWellFormed()) throw refusal("The SSML has half a surrogate pair in it");
+  const parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: "1.0" });
+  const writer = documentWriter((message) => refusal(message, parser));
+  parser.on("opentag", writer.open);
+  parser.on("closetag", writer.close);
+  parser.on("text", writer.text);
+  parser.on("cdata", writer.text);
+  parser.on("doctype", () => {
+    throw refusal("SSML may have no DOCTYPE", parser);
+  });
+  parser.on("error", () => {
+    throw refusal("The SSML is not well-formed", parser);
+  });
+  parser.write(text.trim()).close();
+  return writer.document();
+};
+
+interface OpenElement {
+  readonly name: string;
+  readonly as: ElementRule["as"] | "replace";
+}
+
+const documentWriter = (refuse: (message: string) => Invalid) => {
+  const out: string[] = [];
+  const path: OpenElement[] = [];
+  const cutBreak = breakBudget();
+  let replaced = 0;
+  let speaks = false;
+
+  const write = (markup: string) => {
+    if (replaced === 0) out.push(markup);
+  };
+  const say = (words: string) => {
+    if (replaced > 0) return;
+    speaks ||= /[^\s\p{Cf}]/u.test(words);
+    out.push(escapeXml(words));
+  };
+  return {
+    open: ({ name, attributes: given }: SaxesTagPlain) => {
+      const rule = elementRules.get(name);
+      if (!rule || (name === "speak") !== (path.length === 0)) {
+        throw refuse(`${shown(name)} is not allowed ${rule ? "here" : "in SSML"}`);
+      }
+      if (path.length >= deepest) throw refuse(`SSML may be at most ${deepest} elements deep`);
+      const attributes = allowed(name, rule, given, refuse);
+      const { alias } = attributes;
+      path.push({ name, as: alias === undefined ? rule.as : "replace" });
+      if (rule.as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
+      else if (rule.as === "keep") write(`<${name}${attributesXml(attributes)}>`);
+      if (alias === undefined) return;
+      say(alias);
+      replaced++;
+    },
+    close: () => {
+      const element = path.pop();
+      if (element?.as === "replace") replaced--;
+      else if (element?.as === "keep") write(`</${element.name}>`);
+    },
+    /** Outside of the document there are only blanks. */
+    text: (words: string) => {
+      if (path.length > 0) say(words.replaceAll("\r", "\n"));
+    },
+    document: (): string => {
+      if (!speaks) throw refusal("The SSML has nothing to say");
+      return out.join("");
+    },
+  };
+};
+
+const allowed = (
+  element: string,
+  rule: ElementRule,
+  given: Readonly<Record<string, string>>,
+  refuse: (message: string) => Invalid,
+): Record<string, string> => {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const shape = Object.hasOwn(rule.attributes, name) ? rule.attributes[name] : undefined;
+    if (shape?.(value)) kept[name] = value;
+    else if (shape)
+      throw refuse(`The attribute ${name} of ${shown(element)} has a value that is not allowed`);
+    else if (name !== "xmlns" && !name.includes(":") && !rule.dropped?.includes(name)) {
+      throw refuse(`${shown(element)} has an attribute that is not allowed`);
+    }
+  }
+  return kept;
+};
+
+/** An element's name is the caller's own word: shown only when it looks like one. */
+const shown = (name: string): string => (/^[A-Za-z][\w:.-]{0,39}$/.test(name) ? `<${name}>` : "An element");
+
+const refusal = (message: string, at?: { readonly line: number; readonly column: number }): Invalid => {
+  const where = at ? ` (line ${at.line}, column ${at.column})` : "";
+  return new Invalid([{ path: ["text"], message: `${message}${where}.` }]);
+};

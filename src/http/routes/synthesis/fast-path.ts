@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import type { Sound, Synthesis, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+import type { ApiCors } from "../../access/cors.ts";
+import { type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
+import { isOurFault } from "../../kernel/errors.ts";
+import type { RequestObserver } from "../../kernel/observer.ts";
+import { send, sendError } from "../../kernel/reply.ts";
+import type { FastPath } from "../../kernel/server.ts";
+import type { Answerer } from "./answer.ts";
+import type { PreparedPlans } from "./prepared-plans.ts";
+
+const route = "/v2/text/synthesize";
+const address = `${route}?`;
+const never = new AbortController().signal;
+
+/**
+ * For what is already known: a plain GET whose address was planned before and whose sound lies in memory
+ * passes the gate, the ledger and the presenter that all requests pass, but neither router nor parser.
+ */
+export const createFastPath = ({
+  gate,
+  apiCors,
+  synthesis,
+  answerer,
+  prepared,
+  log,
+  observer,
+}: {
+  gate: Gate;
+  apiCors: ApiCors;
+  synthesis: Synthesis;
+  answerer: Answerer;
+  prepared: PreparedPlans;
+  log: Logger;
+  observer?: RequestObserver | undefined;
+}): FastPath => {
+  const serve = async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    plan: SynthesisPlan,
+    sound: Sound,
+    requestId: string,
+  ): Promise<void> => {
+    const began = performance.now();
+    const headers: Record<string, string> = { "X-Request-Id": requestId };
+    let apiKey: string | undefined;
+    try {
+      const caller = gate(req);
+      apiKey = caller.principal.apiKey;
+      Object.assign(headers, limitHeaders(caller.admission));
+      requireAdmission(caller);
+      const { principal } = caller;
+      const answer = await answerer.deliver(plan, sound, {
+        method: "GET",
+        principal,
+        requestId,
+        signal: never,
+      });
+      send(res, { ...answer, headers: Object.assign(headers, answer.headers) });
+    } catch (error) {
+      const answer = sendError(res, error, { ...headers, ...apiCors(req.headers.origin) });
+      if (isOurFault(answer)) log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
+    }
+    if (!log.isLevelEnabled("debug")) return; // so as not to make, for nobody, what costs as much as the answer
+    const ms = Math.round(performance.now() - began);
+    const { statusCode: status } = res;
+    log.debug({ requestId, method: "GET", route, status, ms, apiKey, fastPath: true }, "request");
+  };
+
+  const follow = async (
+    { begin }: RequestObserver,
+    ...asked: [req: IncomingMessage, res: ServerResponse, plan: SynthesisPlan, sound: Sound]
+  ): Promise<void> => {
+    const requestId = randomUUID();
+    const [req, res] = asked;
+    const followed = begin(req, requestId);
+    await followed.run(() => serve(...asked, requestId));
+    followed.end(route, res.statusCode);
+  };
+
+  return (req, res) => {
+    if (req.method !== "GET" || !req.url?.startsWith(address) || isSpecial(req)) return false;
+    const plan = prepared.of(req.url);
+    if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
+    const sound = synthesis.peek(plan);
+    if (!sound) return false;
+    void (observer ? follow(observer, req, res, plan, sound) : serve(req, res, plan, sound, randomUUID()));
+    return true;
+  };
+};
+
+/** Its answer depends on more than the address and the caller. */
+const isSpecial = ({ headers }: IncomingMessage): boolean =>
+  headers["if-none-match"] !== undefined ||
+  headers.range !== undefined ||
+  headers["idempotency-key"] !== undefined;

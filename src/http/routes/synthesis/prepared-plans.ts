@@ -1,0 +1,25 @@
+import { LRUCache } from "lru-cache";
+import type { SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+
+/** What the addresses asked for lately came to, so that asking again costs no parsing. Holds no caller's anything. */
+export interface PreparedPlans {
+  keep(url: string, plan: SynthesisPlan): void;
+  of(url: string): SynthesisPlan | undefined;
+}
+
+const maxCharacters = 32 * 1024 * 1024;
+const overhead = 1_000;
+
+export const createPreparedPlans = (): PreparedPlans => {
+  const plans = new LRUCache<string, SynthesisPlan>({
+    maxSize: maxCharacters,
+    sizeCalculation: (plan, url) =>
+      url.length + plan.takes.length * (plan.takes[0].recipe.text.length + overhead),
+  });
+  return {
+    keep: (url, plan) => {
+      plans.set(url, plan);
+    },
+    of: (url) => plans.get(url),
+  };
+};

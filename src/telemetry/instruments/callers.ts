@@ -1,0 +1,45 @@
+import type { Authenticator } from "../../application/access/authentication.ts";
+import type { RateLimiter } from "../../application/access/rate-limiter.ts";
+import { RateLimited, Unauthorized } from "../../domain/errors.ts";
+import type { Upgrade } from "../../http/kernel/server.ts";
+import type { Tally } from "../counter.ts";
+import type { Meters } from "../meters.ts";
+
+export const observedAuthenticator =
+  (refusals: Tally) =>
+  (authenticator: Authenticator): Authenticator => ({
+    ...authenticator,
+    authenticate: (credentials, client) => {
+      try {
+        return authenticator.authenticate(credentials, client);
+      } catch (error) {
+        if (error instanceof RateLimited) refusals.add(1, error.kind);
+        if (error instanceof Unauthorized) refusals.add(1, "unauthorized");
+        throw error;
+      }
+    },
+  });
+
+export const observedLimiter =
+  (refusals: Tally) =>
+  (limiter: RateLimiter): RateLimiter => ({
+    ...limiter,
+    admit: (apiKey, plan, client) => {
+      const admission = limiter.admit(apiKey, plan, client);
+      if (admission.refusal) refusals.add(1, admission.refusal.kind);
+      return admission;
+    },
+  });
+
+export const observedUpgrade = (meters: Meters) => {
+  let open = 0;
+  meters.gauge("sockets", (observe) => observe(open));
+  return (upgrade: Upgrade): Upgrade => ({
+    ...upgrade,
+    take: (request, connection, head) => {
+      open++;
+      connection.once("close", () => open--);
+      upgrade.take(request, connection, head);
+    },
+  });
+};

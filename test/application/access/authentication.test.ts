@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import type { View } from "../../../projections/runner/runner.ts";
+import { createAccessTokens } from "../../../src/application/access/access-tokens.ts";
+import { type Credentials, createAuthenticator } from "../../../src/application/access/authentication.ts";
+import {
+  createFailedAttempts,
+  maxFailuresPerMinute,
+} from "../../../src/application/access/failed-attempts.ts";
+import { hashSecret } from "../../../src/application/access/secrets.ts";
+import {
+  evolveKey,
+  initialKey,
+  type Key,
+  type KeyEvent,
+  keyStream,
+} from "../../../src/domain/accounts/key.ts";
+import { freePlan } from "../../../src/domain/accounts/plan.ts";
+import type { Website } from "../../../src/domain/accounts/website.ts";
+import { RateLimited, Unauthorized } from "../../../src/domain/errors.ts";
+
+const at = "2026-11-21T10:00:00.000Z";
+
+const viewOf = <S>(partitions: Map<string, S>): View<S> => ({
+  get: (name) => partitions.get(name),
+  entries: () => partitions.entries(),
+  size: partitions.size,
+});
+
+const issued: KeyEvent[] = [
+  { type: "KeyIssued", data: { apiKey: "k", websiteId: "w", plan: freePlan, at } },
+  { type: "SecretCreated", data: { secretId: "s", hash: hashSecret("right"), at } },
+];
+
+const right: Credentials = { by: "secret", apiKey: "k", apiSecret: "right" };
+const wrong: Record<Credentials["by"], Credentials> = {
+  secret: { by: "secret", apiKey: "k", apiSecret: "wrong" },
+  token: { by: "token", token: "none", apiKey: undefined, origin: undefined },
+  origin: { by: "origin", apiKey: "k", origin: "https://elsewhere.example" },
+};
+
+describe("failed authentication", () => {
+  const time = { now: Date.parse(at) };
+  const accessTokens = createAccessTokens({ key: Buffer.alloc(32), ttlSeconds: 900, clock: () => time.now });
+  const authenticatorOf = () =>
+    createAuthenticator({
+      keys: viewOf(new Map<string, Key>([[keyStream("k"), issued.reduce(evolveKey, initialKey())]])),
+      websites: viewOf(new Map<string, Website>()),
+      accessTokens,
+      failedAttempts: createFailedAttempts({ clock: () => time.now }),
+    });
+  const tokenOf = (secretId: string): Credentials => {
+    const proof = { by: "secret", secretId } as const;
+    const { token } = accessTokens.issue({ apiKey: "k", websiteId: "w", plan: freePlan, proof });
+    return { by: "token", token, apiKey: undefined, origin: undefined };
+  };
+
+  it("is a 401, and after too many guesses right credentials are refused too, until the minute ends", () => {
+    const { authenticate } = authenticatorOf();
+    const guesses = [wrong.secret, wrong.token];
+    for (let i = 0; i < maxFailuresPerMinute; i++) {
+      expect(() => authenticate(guesses[i % 2] as Credentials, "192.0.2.1")).to.throw(Unauthorized);
+    }
+    for (const credentials of [right, ...Object.values(wrong)]) {
+      expect(() => authenticate(credentials, "192.0.2.1"))
+        .to.throw(RateLimited)
+        .with.include({ kind: "failures", retryAfterSeconds: 60 });
+    }
+    expect(authenticate(right, "192.0.2.2")).to.include({ apiKey: "k", websiteId: "w" });
+    time.now += 60_000;
+    expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k", websiteId: "w" });
+  });
+
+  it("is no guess for a signed token that has expired or was withdrawn, nor without a secret", () => {
+    const { authenticate } = authenticatorOf();
+    const expired = tokenOf("s");
+    expect(authenticate(expired, "192.0.2.1")).to.include({ apiKey: "k" });
+    time.now += 900_000;
+    const none: Credentials = { by: "origin", apiKey: undefined, origin: undefined };
+    for (const credentials of [expired, tokenOf("revoked"), wrong.origin, none]) {
+      for (let i = 0; i <= maxFailuresPerMinute; i++) {
+        expect(() => authenticate(credentials, "192.0.2.1")).to.throw(Unauthorized);
+      }
+    }
+    expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k" });
+  });
+
+  it("tells the same of a wrong secret and of a key that is not there", () => {
+    const { authenticate } = authenticatorOf();
+    const messageOf = (credentials: Credentials): string => {
+      try {
+        return authenticate(credentials, "192.0.2.1").apiKey;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(messageOf({ ...right, apiKey: "nobody" })).to.equal(messageOf(wrong.secret));
+  });
+});

@@ -1,0 +1,260 @@
+import { expect } from "chai";
+import { rate } from "../../../projections/rate.ts";
+import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
+import {
+  createRateLimiter,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from "../../../src/application/access/rate-limiter.ts";
+import { freePlan, type Plan } from "../../../src/domain/accounts/plan.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../../src/eventstore/event-store.ts";
+import { collect } from "../../support/collect.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+
+const aMinute = Date.parse("2026-11-21T10:00:00.000Z");
+const roomy: Plan = { tier: "enterprise", requestsPerMinute: 30, monthlyCharacters: null };
+
+describe("the per-minute limit", () => {
+  let temporary: TemporaryStore;
+  let now = aMinute;
+  const closing: (() => Promise<void>)[] = [];
+
+  /** An instance of its own, whose reports are asked for, not timed. */
+  const instance = async (
+    name: string,
+    options: Partial<RateLimiterOptions> = {},
+  ): Promise<{ limiter: RateLimiter; runner: ProjectionRunner }> => {
+    const { store } = temporary;
+    const runner = createProjectionRunner({ store, projections: [rate] });
+    await runner.start();
+    const limiter = createRateLimiter({
+      store,
+      view: runner.view(rate),
+      instance: name,
+      clock: () => now,
+      burstLimit: 1_000,
+      flushMs: 1e8,
+      ...options,
+    });
+    closing.push(limiter.close, runner.close);
+    return { limiter, runner };
+  };
+  const reports = async (name: string): Promise<RecordedEvent[]> =>
+    await collect(temporary.store.readStream(`rate-${name}`));
+  const lastPosition = async (name = "a"): Promise<number> => (await reports(name)).at(-1)?.position ?? -1;
+
+  beforeEach(async () => {
+    now = aMinute;
+    temporary = await openTemporaryStore();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    await temporary.remove();
+  });
+
+  it("admits as many as the plan has, tells those left, and refuses the next until the minute is over", async () => {
+    const { limiter } = await instance("a");
+    now = aMinute + 15_500;
+    for (let left = 29; left >= 0; left--) {
+      expect(limiter.admit("k", roomy, "ip")).to.deep.equal({ limit: 30, remaining: left });
+    }
+    const { remaining, refusal } = limiter.admit("k", roomy, "ip");
+    expect(remaining).to.equal(0);
+    expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 45 });
+  });
+
+  it("starts anew with the next minute", async () => {
+    const { limiter } = await instance("a");
+    for (let i = 0; i < 31; i++) limiter.admit("k", roomy, "ip");
+    now = aMinute + 60_000;
+    expect(limiter.admit("k", roomy, "ip")).to.deep.equal({ limit: 30, remaining: 29 });
+  });
+
+  it("counts what other instances have reported", async () => {
+    const [a, b] = [await instance("a"), await instance("b")];
+    for (let i = 0; i < 20; i++) a.limiter.admit("k", roomy, "ip");
+    await a.limiter.flush();
+    await b.runner.reached(await lastPosition());
+    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(9);
+    expect(b.limiter.admit("another", roomy, "ip").remaining).to.equal(29);
+  });
+
+  it("does not count its own requests twice when it reads its own report", async () => {
+    const { limiter, runner } = await instance("a");
+    for (let i = 0; i < 10; i++) limiter.admit("k", roomy, "ip");
+    await limiter.flush();
+    await runner.reached(await lastPosition());
+    expect(limiter.admit("k", roomy, "ip").remaining).to.equal(19);
+  });
+
+  it("reports all keys in one event, and of them only those that have changed", async () => {
+    const { limiter } = await instance("a");
+    for (const apiKey of ["k", "l", "k"]) limiter.admit(apiKey, roomy, "ip");
+    await limiter.flush();
+    await limiter.flush();
+    limiter.admit("l", roomy, "ip");
+    await limiter.flush();
+    const at = new Date(now).toISOString();
+    const minute = aMinute / 60_000;
+    expect((await reports("a")).map(({ data }) => data)).to.deep.equal([
+      { minute, keys: ["k", "l"], counts: [2, 1], at },
+      { minute, keys: ["l"], counts: [2], at },
+    ]);
+  });
+
+  it("reports more keys than one event may hold in several, each below 64 KB", async () => {
+    const [a, b] = [await instance("a"), await instance("b")];
+    const keys = Array.from({ length: 2_500 }, (_, n) => `vlk_${String(n).padStart(24, "0")}`);
+    for (const apiKey of keys) a.limiter.admit(apiKey, roomy, "ip");
+    await a.limiter.flush();
+    const events = await reports("a");
+    expect(events).to.have.length(3);
+    for (const { data } of events) expect(JSON.stringify(data).length).to.be.below(64 * 1024);
+    await b.runner.reached(await lastPosition());
+    for (const apiKey of [keys[0], keys[2_499]]) {
+      expect(b.limiter.admit(apiKey ?? "", roomy, "ip").remaining).to.equal(28);
+    }
+  });
+
+  it("reports again, in the same minute, what could not be reported or was not answered", async () => {
+    let failures: ("before" | "after")[] = ["before", "after"];
+    const store: EventStore = {
+      ...temporary.store,
+      append: async (...append) => {
+        const [failure, ...others] = failures;
+        failures = others;
+        if (failure === "before") throw new EventStoreUnavailable("cut before");
+        const result = await temporary.store.append(...append);
+        if (failure === "after") throw new EventStoreUnavailable("cut after");
+        return result;
+      },
+    };
+    const [a, b] = [await instance("a", { store }), await instance("b")];
+    for (let i = 0; i < 5; i++) a.limiter.admit("k", roomy, "ip");
+    for (let i = 0; i < 3; i++) await a.limiter.flush();
+    await b.runner.reached(await lastPosition());
+    expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
+  });
+
+  it("gives up a report that the store does not answer, and makes it again", async () => {
+    let hangs = true;
+    const troubles: string[] = [];
+    const store: EventStore = {
+      ...temporary.store,
+      append: (...append) => (hangs ? new Promise<never>(() => {}) : temporary.store.append(...append)),
+    };
+    const onTrouble = (what: string) => troubles.push(what);
+    const { limiter } = await instance("a", { store, deadlineMs: 10, onTrouble });
+    limiter.admit("k", roomy, "ip");
+    const keepAlive = setTimeout(() => {}, 60_000); // the deadline's own timer does not hold the process
+    await limiter.flush();
+    clearTimeout(keepAlive);
+    expect(troubles).to.have.length(1);
+    hangs = false;
+    await limiter.flush();
+    expect(await reports("a")).to.have.length(1);
+  });
+
+  it("tells of failing reports once, until one succeeds", async () => {
+    let isDown = true;
+    const store: EventStore = {
+      ...temporary.store,
+      append: async (...append) => {
+        if (isDown) throw new EventStoreUnavailable("down");
+        return await temporary.store.append(...append);
+      },
+    };
+    let troubles = 0;
+    const { limiter } = await instance("a", { store, onTrouble: () => troubles++ });
+    for (const [down, expected] of [
+      [true, 1],
+      [true, 1],
+      [false, 1],
+      [true, 2],
+    ] as const) {
+      isDown = down;
+      limiter.admit("k", roomy, "ip");
+      await limiter.flush();
+      expect(troubles).to.equal(expected);
+    }
+  });
+
+  it("counts the requests of this minute to instances whose clocks are fast or slow", async () => {
+    const clocks = { fast: 30_000, right: 0, slow: -30_000 };
+    const start = async (name: keyof typeof clocks) =>
+      await instance(name, { clock: () => now + clocks[name] });
+    const [fast, right, slow] = [await start("fast"), await start("right"), await start("slow")];
+    const requests = async () => {
+      for (const { limiter } of [fast, slow]) {
+        limiter.admit("k", roomy, "ip");
+        await limiter.flush();
+      }
+      for (const name of ["fast", "slow"]) await right.runner.reached(await lastPosition(name));
+    };
+    now = aMinute + 10_000; // slow: the minute before
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(28);
+    now = aMinute + 40_000; // fast: the next minute
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(26);
+    now = aMinute + 70_000; // the next minute, in which fast has counted one already
+    await requests();
+    expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(27);
+  });
+
+  it("limits the age of its stream once", async () => {
+    const retentions: unknown[] = [];
+    const store: EventStore = {
+      ...temporary.store,
+      setRetention: async (...retention) => void retentions.push(retention),
+    };
+    const { limiter } = await instance("a", { store });
+    for (let i = 0; i < 3; i++) {
+      limiter.admit("k", roomy, "ip");
+      await limiter.flush();
+    }
+    expect(retentions).to.deep.equal([["rate-a", { maxAgeSeconds: 180 }]]);
+  });
+
+  describe("and the burst check", () => {
+    const uptime = { now: 0 };
+    const bursting = async () =>
+      (await instance("a", { burstLimit: undefined, uptime: () => uptime.now })).limiter;
+
+    it("does not use it up with what it refuses, and shows what is left all the same", async () => {
+      const limiter = await bursting();
+      const admissions = Array.from({ length: 25 }, () => limiter.admit("k", freePlan, "ip"));
+      expect(admissions.filter(({ refusal }) => refusal === undefined)).to.have.length(20);
+      expect(admissions[24]).to.deep.include({ limit: 100, remaining: 80 });
+      expect(admissions[24]?.refusal).to.include({ kind: "burst" });
+    });
+
+    it("lets the same request pass after the time that it tells", async () => {
+      const limiter = await bursting();
+      const refused = Array.from({ length: 21 }, () => limiter.admit("k", freePlan, "ip")).at(-1);
+      uptime.now += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
+      expect(limiter.admit("k", freePlan, "ip").refusal).to.equal(undefined);
+    });
+
+    it("leaves the refusal to the minute when the minute has nothing left", async () => {
+      const limiter = await bursting();
+      const few: Plan = { ...roomy, requestsPerMinute: 20 };
+      const admissions = Array.from({ length: 30 }, () => limiter.admit("k", few, "ip"));
+      for (const { remaining, refusal } of admissions.slice(20)) {
+        expect(remaining).to.equal(0);
+        expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 60 });
+      }
+    });
+
+    it("takes the addresses of one IPv6 network for one client", async () => {
+      const limiter = await bursting();
+      const admissions = Array.from({ length: 21 }, (_, i) => limiter.admit("k", freePlan, `2001:db8::${i}`));
+      expect(admissions[20]?.refusal).to.include({ kind: "burst" });
+      expect(limiter.admit("k", freePlan, "2001:db8:0:1::1").refusal).to.equal(undefined);
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect } from "chai";
+import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import {
+  type Credentialed,
+  heard,
+  openCredentialed,
+  operator,
+  otherKey,
+  rightKey,
+} from "../../support/credentialed.ts";
+
+const program = join(import.meta.dirname, "../../support/set-credentials.ts");
+
+describe("credentials on one log, between processes", () => {
+  let service: Credentialed;
+  let website: string;
+
+  beforeEach(async () => {
+    service = await openCredentialed();
+    website = await service.aWebsite();
+  });
+  afterEach(() => service.close());
+
+  const setElsewhere = async (apiKey: string): Promise<void> => {
+    const child = spawn(process.execPath, [program, service.folder, website], {
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    child.stdin.end(apiKey);
+    expect(await once(child, "exit")).to.deep.equal([0, null]);
+    await service.caughtUp(credentialsStream(website));
+  };
+
+  it("that one sets are used by the other, with their voices", async () => {
+    expect(service.accountOf(website, "gwn")).to.equal(undefined);
+    await setElsewhere(rightKey);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(service.ownVoicesOf(website)?.voices).to.have.length(2);
+  });
+
+  it("that one replaces are no longer used by the other", async () => {
+    await service.keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+    const before = service.accountOf(website, "gwn");
+    await setElsewhere(otherKey);
+    expect(service.accountOf(website, "gwn")).to.not.equal(before);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(otherKey);
+  });
+}).timeout(60_000);

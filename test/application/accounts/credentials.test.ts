@@ -1,0 +1,236 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import { Invalid, NotFound } from "../../../src/domain/errors.ts";
+import type { ProviderVoice } from "../../../src/engines/provider.ts";
+import {
+  type Credentialed,
+  handMadeGoogle,
+  heard,
+  masterKeys,
+  openCredentialed,
+  operator,
+  otherKey,
+  rightKey,
+} from "../../support/credentialed.ts";
+import { rejection } from "../../support/rejection.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const details = { engine: "gwn", provider: "google", voices: 2, setAt: at };
+
+describe("credentials over a store", () => {
+  let service: Credentialed;
+  let website: string;
+
+  beforeEach(async () => {
+    service = await openCredentialed();
+    website = await service.aWebsite();
+  });
+  afterEach(() => service.close());
+
+  const set = (apiKey = rightKey, { keeper } = service) => keeper.set(website, "gwn", { apiKey }, operator);
+  const eventsOf = (id = website) => service.read(credentialsStream(id));
+
+  it("are told by engine, provider and number of voices, and never shown", async () => {
+    expect(await set()).to.deep.equal(details);
+    expect(service.keeper.list(website)).to.deep.equal([details]);
+  });
+
+  it("that the provider refuses are not stored; its words come back without them", async () => {
+    const error = await rejection(set("wrong-key-03fd"));
+    expect(error).to.be.instanceOf(Invalid).with.property("message", "API key not valid: ….");
+    expect(await eventsOf()).to.deep.equal([]);
+    expect(service.keeper.list(website)).to.deep.equal([]);
+  });
+
+  it("that the provider refuses leave those that were set before", async () => {
+    await set();
+    await rejection(set("wrong-key-03fd"));
+    expect(service.keeper.list(website)).to.deep.equal([details]);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+  });
+
+  it("are replaced whole by new ones", async () => {
+    await set();
+    await set(otherKey);
+    expect(service.keeper.list(website)).to.deep.equal([details]);
+    expect(await heard(service.accountOf(website, "gwn"))).to.equal(otherKey);
+  });
+
+  it("are gone once they are removed, with their voices", async () => {
+    await set();
+    await service.keeper.remove(website, "gwn", operator);
+    expect(service.keeper.list(website)).to.deep.equal([]);
+    expect(service.accountOf(website, "gwn")).to.equal(undefined);
+    expect(service.ownVoicesOf(website)).to.equal(undefined);
+    const again = await rejection(service.keeper.remove(website, "gwn", operator));
+    expect(again).to.be.instanceOf(NotFound).with.property("message").that.includes("gwn");
+  });
+
+  it("belong to a website that is there", async () => {
+    const { keeper } = service;
+    const nobody = credentialsStream("web_none");
+    for (const refused of [
+      keeper.set("web_none", "gwn", { apiKey: rightKey }, operator),
+      keeper.remove("web_none", "gwn", operator),
+    ]) {
+      expect(await rejection(refused))
+        .to.be.instanceOf(NotFound)
+        .with.property("message", "There is no such website.");
+    }
+    expect(() => keeper.list("web_none")).to.throw(NotFound);
+    expect(await service.read(nobody)).to.deep.equal([]);
+  });
+
+  it("are not taken for an engine that nobody provides here", async () => {
+    const azure = service.keeper.set(
+      website,
+      "msv",
+      { subscriptionKey: "k", region: "westeurope" },
+      operator,
+    );
+    expect(await rejection(azure))
+      .to.be.instanceOf(NotFound)
+      .with.property("message")
+      .that.includes("msv");
+  });
+
+  it("tell the log who set them, and for which request", async () => {
+    await set();
+    const [event] = await eventsOf();
+    expect(event?.metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
+    expect(event?.data).to.include({ engine: "gwn", provider: "google", at, keyId: service.sealing.keyId });
+  });
+
+  it("are in clear in no file, however often they were used", async () => {
+    await set();
+    await heard(service.accountOf(website, "gwn"));
+    const [event] = await eventsOf();
+    const files = await readdir(service.folder, { recursive: true, withFileTypes: true });
+    const contents = await Promise.all(
+      files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
+    );
+    const kept = event?.data as { sealed: string } | undefined;
+    expect(contents.some((content) => content.includes(kept?.sealed ?? "nothing"))).to.equal(true);
+    for (const clear of [rightKey, Buffer.from(rightKey).toString("base64url").slice(0, 20)]) {
+      expect(contents.some((content) => content.includes(clear))).to.equal(false);
+    }
+  });
+});
+
+describe("a provider that does not list its voices as it should", () => {
+  /** What setting credentials comes to when the provider's list comes to this. */
+  const settingWith = async (
+    list: () => Promise<readonly ProviderVoice[]>,
+    deadlineMs = 15_000,
+  ): Promise<unknown> => {
+    const service = await openCredentialed({ providers: { gwn: handMadeGoogle(list) }, deadlineMs });
+    try {
+      const website = await service.aWebsite();
+      const error = await rejection(service.keeper.set(website, "gwn", { apiKey: rightKey }, operator));
+      expect(await service.read(credentialsStream(website))).to.deep.equal([]);
+      return error;
+    } finally {
+      await service.close();
+    }
+  };
+
+  it("is given up after a while, heed its signal or not", async () => {
+    const error = await settingWith(() => new Promise(() => {}), 10);
+    expect(error)
+      .to.be.instanceOf(Invalid)
+      .with.property("message", "The provider did not list its voices in 0.01 s.");
+  });
+
+  it("has none that can be used, or too many", async () => {
+    expect(await settingWith(async () => [])).to.be.instanceOf(Invalid);
+    const many = Array.from({ length: 20_000 }, (_, i) => ({
+      name: `voice ${i} ${"x".repeat(40)}`,
+      lang: "en-US",
+      gender: "f" as const,
+    }));
+    expect(await settingWith(async () => many)).to.be.instanceOf(Invalid);
+  });
+
+  it("fails in some way of its own: nothing of that is told, for it may hold what was sent", async () => {
+    const failed = Object.assign(new Error(`GET /voices?key=${rightKey}`), { config: { headers: rightKey } });
+    const error = await settingWith(() => Promise.reject(failed));
+    expect(error)
+      .to.be.instanceOf(Invalid)
+      .with.property("message", "The provider could not be asked for its voices.");
+    expect((error as Error).cause).to.equal(undefined);
+  });
+});
+
+describe("rotating the master key", () => {
+  const [old] = masterKeys;
+  const anew = Buffer.alloc(32, 8);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const during = async <T>(
+    keys: readonly [Buffer, ...Buffer[]],
+    work: (service: Credentialed) => Promise<T>,
+  ): Promise<T> => {
+    const service = await openCredentialed({ folder: folder.path, keys });
+    try {
+      return await work(service);
+    } finally {
+      await service.close();
+    }
+  };
+  const aWebsiteWithCredentials = () =>
+    during([old], async ({ aWebsite, keeper }) => {
+      const website = await aWebsite();
+      await keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+      return website;
+    });
+  const spoken = (website: string) => (service: Credentialed) => heard(service.accountOf(website, "gwn"));
+
+  it("leaves every website its credentials: with the old key beside the new, and without it once all are resealed", async () => {
+    const websites = [await aWebsiteWithCredentials(), await aWebsiteWithCredentials()];
+    for (const website of websites) expect(await during([anew, old], spoken(website))).to.equal(rightKey);
+
+    const done = await during([anew, old], ({ keeper }) => keeper.reseal(operator));
+    expect(done).to.deep.equal({ resealed: 2, current: 0, unopened: [] });
+    for (const website of websites) expect(await during([anew], spoken(website))).to.equal(rightKey);
+  });
+
+  it("reseals once, however often it is told to", async () => {
+    const website = await aWebsiteWithCredentials();
+    await during([anew, old], async ({ keeper, read }) => {
+      await keeper.reseal(operator);
+      expect(await keeper.reseal(operator)).to.deep.equal({ resealed: 0, current: 1, unopened: [] });
+      const events = await read(credentialsStream(website));
+      expect(events.map(({ type }) => type)).to.deep.equal(["CredentialsSet", "CredentialsResealed"]);
+    });
+  });
+
+  it("keeps the account as it is: its limits and connections outlast the reseal", async () => {
+    const website = await aWebsiteWithCredentials();
+    await during([anew, old], async ({ keeper, accountOf }) => {
+      const before = accountOf(website, "gwn");
+      await keeper.reseal(operator);
+      expect(accountOf(website, "gwn")).to.equal(before);
+    });
+  });
+
+  it("tells of those that no key opens, and leaves them", async () => {
+    const website = await aWebsiteWithCredentials();
+    const done = await during([anew], ({ keeper }) => keeper.reseal(operator));
+    expect(done).to.deep.equal({
+      resealed: 0,
+      current: 0,
+      unopened: [{ websiteId: website, engine: "gwn" }],
+    });
+    expect(await during([old], spoken(website))).to.equal(rightKey);
+  });
+});

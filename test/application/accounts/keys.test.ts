@@ -1,0 +1,198 @@
+import { expect } from "chai";
+import { hashSecret, matchingSecret } from "../../../src/application/access/secrets.ts";
+import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
+import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
+import { Conflict, NotFound } from "../../../src/domain/errors.ts";
+import { usageStream } from "../../../src/domain/usage/usage.ts";
+import { rejection } from "../../support/rejection.ts";
+import { type Operated, operate } from "./operated.ts";
+
+const admin = { actor: "admin", requestId: "req-1" };
+const now = "2026-03-01T12:00:00.000Z";
+
+describe("keys over a store", () => {
+  let service: Operated;
+  let websiteId: string;
+
+  before(async () => {
+    service = await operate();
+    websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
+  });
+  after(() => service.close());
+
+  const issue = (plan = freePlan) => service.keys.issue(websiteId, plan, admin);
+
+  it("are issued with one secret, of which the log holds the hash alone", async () => {
+    const key = await issue();
+    expect(key).to.deep.include({ websiteId, plan: freePlan });
+    expect(key.apiSecret).to.match(/^vls_[\w-]{43}$/);
+    const events = await service.read(keyStream(key.apiKey));
+    expect(events.map(({ type }) => type)).to.deep.equal(["KeyIssued", "SecretCreated"]);
+    expect(events[1]?.data).to.deep.equal({
+      secretId: key.secretId,
+      hash: hashSecret(key.apiSecret),
+      at: now,
+    });
+    expect(JSON.stringify(events)).to.not.contain(key.apiSecret);
+  });
+
+  it("have names that keep the parts of a stream's name apart", async () => {
+    for (let i = 0; i < 20; i++) expect((await issue()).apiKey).to.match(/^vlk_[0-9A-Za-z]{24}$/);
+  });
+
+  it("tell in the log who commanded, under which request", async () => {
+    const { apiKey } = await issue();
+    for (const { metadata } of await service.read(keyStream(apiKey))) {
+      expect(metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
+    }
+  });
+
+  it("are issued to websites that there are", async () => {
+    const before = service.keys.list().length;
+    expect(await rejection(service.keys.issue("web_none", freePlan, admin))).to.be.instanceOf(NotFound);
+    expect(service.keys.list()).to.have.length(before);
+  });
+
+  it("are shown as soon as they are issued, without a hash", async () => {
+    const { apiKey, secretId, apiSecret } = await issue(commercialPlan);
+    const shown = service.keys.get(apiKey);
+    expect(shown).to.deep.equal({
+      apiKey,
+      websiteId,
+      status: "active",
+      plan: commercialPlan,
+      secrets: [{ secretId, createdAt: now }],
+      issuedAt: now,
+      usage: { month: "2026-03", characters: 0, quota: null },
+    });
+    expect(JSON.stringify(shown)).to.not.contain(hashSecret(apiSecret));
+  });
+
+  it("that nobody issued are not found", async () => {
+    expect(() => service.keys.get("vlk_none")).to.throw(NotFound);
+    const commands = [
+      service.keys.createSecret("vlk_none", admin),
+      service.keys.revokeSecret("vlk_none", "sec_1", admin),
+      service.keys.changePlan("vlk_none", freePlan, admin),
+      service.keys.suspend("vlk_none", "abuse", admin),
+      service.keys.reinstate("vlk_none", "paid", admin),
+    ];
+    for (const command of commands) expect(await rejection(command)).to.be.instanceOf(NotFound);
+  });
+
+  it("show this month's characters against the quota, and only this month's", async () => {
+    const { apiKey } = await issue();
+    await service.append(usageStream(apiKey, "2026-02"), "SynthesisServed", { characters: 7 });
+    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
+    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 12 });
+    const { usage } = service.keys.get(apiKey);
+    expect(usage).to.deep.equal({ month: "2026-03", characters: 42, quota: 1_000_000 });
+  });
+
+  it("begin a new month, in UTC, with nothing used", async () => {
+    const { apiKey } = await issue();
+    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
+    const was = service.time.now;
+    try {
+      service.time.now = Date.parse("2026-03-31T23:59:59.999Z");
+      expect(service.keys.get(apiKey).usage).to.deep.include({ month: "2026-03", characters: 30 });
+      service.time.now += 1;
+      expect(service.keys.get(apiKey).usage).to.deep.include({ month: "2026-04", characters: 0 });
+    } finally {
+      service.time.now = was;
+    }
+  });
+
+  it("take further secrets, each valid until it is revoked", async () => {
+    const { apiKey, secretId } = await issue();
+    const second = await service.keys.createSecret(apiKey, admin);
+    expect(service.keys.get(apiKey).secrets.map((secret) => secret.secretId)).to.deep.equal([
+      secretId,
+      second.secretId,
+    ]);
+    await service.keys.revokeSecret(apiKey, secretId, admin);
+    expect(service.keys.get(apiKey).secrets.map((secret) => secret.secretId)).to.deep.equal([
+      second.secretId,
+    ]);
+    expect(await rejection(service.keys.revokeSecret(apiKey, secretId, admin))).to.be.instanceOf(NotFound);
+  });
+
+  it("take no more secrets than they may, even from commands that meet", async () => {
+    const { apiKey } = await issue();
+    const attempts = Array.from({ length: 15 }, () => service.keys.createSecret(apiKey, admin));
+    const outcomes = await Promise.allSettled(attempts);
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).to.have.length(15 - (maxSecrets - 1));
+    for (const { reason } of refused) expect(reason).to.be.instanceOf(Conflict);
+    expect(service.keys.get(apiKey).secrets).to.have.length(maxSecrets);
+  });
+
+  it("change their plan", async () => {
+    const { apiKey } = await issue();
+    const changed = await service.keys.changePlan(apiKey, commercialPlan, admin);
+    expect(changed).to.deep.include({ plan: commercialPlan, status: "active" });
+    expect(service.keys.get(apiKey)).to.deep.equal(changed);
+  });
+
+  it("are suspended and reinstated by their operator", async () => {
+    const { apiKey } = await issue();
+    const suspended = await service.keys.suspend(apiKey, "abuse", admin);
+    expect(suspended.suspension).to.deep.equal({ cause: "operator", reason: "abuse", since: now });
+    expect(service.keys.get(apiKey)).to.deep.equal(suspended);
+    const reinstated = await service.keys.reinstate(apiKey, "apologised", admin);
+    expect(reinstated.status).to.equal("active");
+    expect(reinstated).to.not.have.property("suspension");
+    expect(service.keys.get(apiKey)).to.deep.equal(reinstated);
+  });
+
+  it("suspended for their quota come back with a higher one", async () => {
+    const { apiKey } = await issue();
+    const data = { cause: "quota", reason: "over quota", at: now };
+    await service.append(keyStream(apiKey), "KeySuspended", data);
+    expect(service.keys.get(apiKey).status).to.equal("suspended");
+    expect((await service.keys.changePlan(apiKey, commercialPlan, admin)).status).to.equal("active");
+  });
+
+  it("told twice to do what they do leave nothing in the log", async () => {
+    const { apiKey } = await issue();
+    await service.keys.suspend(apiKey, "abuse", admin);
+    const before = await service.read(keyStream(apiKey));
+    await service.keys.suspend(apiKey, "abuse", admin);
+    await service.keys.changePlan(apiKey, freePlan, admin);
+    expect(await service.read(keyStream(apiKey))).to.deep.equal(before);
+  });
+
+  it("are listed in the order they were issued, of all websites or of one", async () => {
+    const other = await service.websites.register({ name: "Blog", origins: [], plan: freePlan }, admin);
+    const further = await service.keys.issue(other.id, freePlan, admin);
+    const ofOther = service.keys.list(other.id).map(({ apiKey }) => apiKey);
+    expect(ofOther).to.deep.equal([other.apiKey, further.apiKey]);
+    expect(
+      service.keys
+        .list()
+        .map(({ apiKey }) => apiKey)
+        .slice(-2),
+    ).to.deep.equal(ofOther);
+    expect(service.keys.list("web_none")).to.deep.equal([]);
+  });
+});
+
+describe("a secret", () => {
+  const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
+
+  it("matches when it is any of those that are valid", () => {
+    for (const secret of secrets) expect(matchingSecret(secret.secretId, secrets)).to.equal(secret);
+  });
+
+  it("matches nothing else", () => {
+    for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
+      expect(matchingSecret(secret, secrets)).to.equal(undefined);
+    }
+    expect(matchingSecret("one", [])).to.equal(undefined);
+  });
+
+  it("matches no hash that is damaged", () => {
+    const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
+    expect(matchingSecret("one", damaged)).to.equal(undefined);
+  });
+});

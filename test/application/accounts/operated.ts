@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { keys as keysProjection } from "../../../projections/keys.ts";
+import { monthlyQuota } from "../../../projections/monthly-quota.ts";
+import { createProjectionRunner } from "../../../projections/runner/runner.ts";
+import { websites as websitesProjection } from "../../../projections/websites.ts";
+import {
+  createOriginVerification,
+  type OriginVerification,
+} from "../../../src/application/access/origin-verification.ts";
+import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts";
+import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
+import { createExecute } from "../../../src/application/commands.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { collect } from "../../support/collect.ts";
+
+/** The operator's services over a real store in a folder of its own. */
+export interface Operated {
+  readonly websites: Websites;
+  readonly keys: Keys;
+  readonly originVerification: OriginVerification;
+  readonly store: EventStore;
+  /** What the services take for now; a test may turn it. */
+  readonly time: { now: number };
+  /** Appends what other parts would, and waits until the views show it. */
+  append(stream: string, type: string, data: object): Promise<void>;
+  read(stream: string): Promise<RecordedEvent[]>;
+  close(): Promise<void>;
+}
+
+export const operate = async (): Promise<Operated> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-operated-"));
+  const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+  const projections = [websitesProjection, keysProjection, monthlyQuota];
+  const runner = createProjectionRunner({ store, projections });
+  await runner.start();
+  const time = { now: Date.parse("2026-03-01T12:00:00.000Z") };
+  const parts = {
+    execute: createExecute({ handler: createCommandHandler({ store }), runner }),
+    clock: () => time.now,
+    random: randomBytes,
+  };
+  const keys = createKeys({
+    ...parts,
+    keys: runner.view(keysProjection),
+    quotas: runner.view(monthlyQuota),
+  });
+  const websites = createWebsites({ ...parts, websites: runner.view(websitesProjection), keys });
+  return {
+    websites,
+    keys,
+    originVerification: createOriginVerification(parts),
+    store,
+    time,
+    append: async (stream, type, data) => {
+      const event: NewEvent = { id: crypto.randomUUID(), type, data, metadata: { actor: "system" } };
+      await runner.reached((await store.append(stream, [event], "any")).position);
+    },
+    read: (stream) => collect(store.readStream(stream)),
+    close: async () => {
+      await runner.close();
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+};

@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
+import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
+import {
+  type Credentialed,
+  handMadeGoogle,
+  heard,
+  openCredentialed,
+  operator,
+  otherKey,
+  rightKey,
+} from "../../support/credentialed.ts";
+import { rejection } from "../../support/rejection.ts";
+
+describe("a website's account with a provider", () => {
+  let google: ReturnType<typeof handMadeGoogle>;
+  let service: Credentialed;
+  let website: string;
+
+  beforeEach(async () => {
+    google = handMadeGoogle();
+    service = await openCredentialed({ providers: { gwn: google } });
+    website = await service.aWebsite();
+  });
+  afterEach(() => service.close());
+
+  const set = (apiKey = rightKey, id = website) => service.keeper.set(id, "gwn", { apiKey }, operator);
+
+  it("is not there without credentials", async () => {
+    await set();
+    expect(service.accountOf(website, "oai")).to.equal(undefined);
+    expect(service.accountOf(await service.aWebsite(), "gwn")).to.equal(undefined);
+    expect(service.accountOf("web_none", "gwn")).to.equal(undefined);
+  });
+
+  it("is opened once, and the same to all who ask", async () => {
+    await set();
+    const before = google.opened.length;
+    const asked = Array.from({ length: 5 }, () => service.accountOf(website, "gwn"));
+    expect(new Set(asked).size).to.equal(1);
+    expect(google.opened.length - before).to.equal(1);
+  });
+
+  it("is another with other credentials, and with the same that were set again", async () => {
+    await set();
+    const first = service.accountOf(website, "gwn");
+    await set();
+    const second = service.accountOf(website, "gwn");
+    await set(otherKey);
+    const third = service.accountOf(website, "gwn");
+    expect(new Set([first, second, third]).size).to.equal(3);
+    expect(await heard(third)).to.equal(otherKey);
+  });
+
+  it("is each website's own, also where they share the credentials", async () => {
+    const another = await service.aWebsite();
+    await set();
+    await set(rightKey, another);
+    expect(service.accountOf(website, "gwn")).to.not.equal(service.accountOf(another, "gwn"));
+  });
+
+  describe("that cannot be opened", () => {
+    /** The same log, by an instance with something amiss. */
+    const beside = (options: Parameters<typeof openCredentialed>[0]) =>
+      openCredentialed({ folder: service.folder, ...options });
+
+    const expectFailing = async ({ accountOf, troubles }: Credentialed, told: RegExp): Promise<void> => {
+      expect(troubles).to.deep.equal([]);
+      for (let asked = 0; asked < 3; asked++) {
+        const failure = await rejection(heard(accountOf(website, "gwn")));
+        expect(failure).to.be.instanceOf(EngineFailed).with.property("message").that.includes("set again");
+      }
+      expect(troubles).to.have.length(1);
+      expect(troubles[0]).to.match(told).and.to.include(website).and.to.not.include(rightKey);
+    };
+
+    it("for want of the master key fails when it is used, and the operator is told once", async () => {
+      await set();
+      const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
+      await expectFailing(stranger, /MASTER_KEY.*key that is not here/);
+      await stranger.close();
+    });
+
+    it("because what was sealed is another's, likewise", async () => {
+      const another = await service.aWebsite();
+      await set(rightKey, another);
+      const [event] = await service.read(credentialsStream(another));
+      await service.append(credentialsStream(website), "CredentialsSet", event?.data ?? {});
+      await expectFailing(service, /sealed for another place/);
+    });
+
+    it("because the provider no longer takes what it took, likewise", async () => {
+      await set();
+      const strict = handMadeGoogle();
+      const refusing = {
+        ...strict,
+        open: () => {
+          throw new Invalid([{ path: ["baseUrl"], message: "It leads to a forbidden address." }]);
+        },
+      };
+      const stricter = await beside({ providers: { gwn: refusing } });
+      await expectFailing(stricter, /forbidden address/);
+      await stricter.close();
+    });
+
+    it("because the provider fails over it, likewise, and nothing of that is told", async () => {
+      await set();
+      const failing = {
+        ...handMadeGoogle(),
+        open: () => {
+          throw new TypeError(`no key file: ${rightKey}`);
+        },
+      };
+      const broken = await beside({ providers: { gwn: failing } });
+      await expectFailing(broken, /did not take them/);
+      await broken.close();
+    });
+
+    it("is mended by setting the credentials again", async () => {
+      await set();
+      const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
+      await rejection(heard(stranger.accountOf(website, "gwn")));
+      await stranger.keeper.set(website, "gwn", { apiKey: otherKey }, operator);
+      expect(await heard(stranger.accountOf(website, "gwn"))).to.equal(otherKey);
+      await stranger.close();
+    });
+  });
+});

@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { type Check, createHealth } from "../../../src/application/health/health.ts";
+
+const ok = async (): Promise<void> => {};
+const failing = async (_?: unknown): Promise<void> => {
+  throw new Error("it is broken");
+};
+const check = (name: string, vital: boolean, look: Check["look"]): Check => ({ name, vital, look });
+
+describe("health", () => {
+  it("is ok when every part is", async () => {
+    const health = await createHealth({ checks: [check("store", true, ok), check("engines", true, ok)] })();
+    expect(health).to.deep.equal({
+      status: "ok",
+      parts: { store: { status: "ok" }, engines: { status: "ok" } },
+    });
+  });
+
+  it("is degraded without a part that is not vital, and says which and why", async () => {
+    const health = await createHealth({
+      checks: [check("store", true, ok), check("audio", false, failing)],
+    })();
+    expect(health.status).to.equal("degraded");
+    expect(health.parts.audio).to.deep.equal({ status: "down", detail: "it is broken" });
+  });
+
+  it("is down without a vital part, whatever else is", async () => {
+    const checks = [
+      check("audio", false, failing),
+      check("store", true, failing),
+      check("engines", true, ok),
+    ];
+    expect((await createHealth({ checks })()).status).to.equal("down");
+  });
+
+  it("does not wait for ever: a part without an answer is down", async () => {
+    const checks = [check("store", true, () => new Promise(() => {}))];
+    const { parts } = await createHealth({ checks, patienceMs: 5 })();
+    expect(parts.store).to.deep.equal({ status: "down", detail: "no answer in time" });
+  });
+
+  describe("asked often", () => {
+    const time = { now: 0 };
+    const counting = (look: Check["look"] = ok) => {
+      const looks = { count: 0 };
+      const checkHealth = createHealth({
+        checks: [
+          check("store", true, () => {
+            looks.count += 1;
+            return look();
+          }),
+        ],
+        uptime: () => time.now,
+        freshMs: 500,
+      });
+      return { looks, checkHealth };
+    };
+
+    it("believes a part that was well for as long as it may, and never one that was not", async () => {
+      const looks = { well: 0, ill: 0 };
+      const checkHealth = createHealth({
+        checks: [
+          { name: "bucket", vital: false, goodForMs: 5_000, look: async () => void looks.well++ },
+          { ...check("broken", false, () => failing(void looks.ill++)), goodForMs: 5_000 },
+        ],
+        uptime: () => time.now,
+        freshMs: 0,
+      });
+      for (const later of [0, 1_000, 3_999, 1]) {
+        time.now += later;
+        await checkHealth();
+      }
+      expect(looks).to.deep.equal({ well: 2, ill: 4 });
+    });
+
+    it("looks once for all who ask while it looks, however long that takes", async () => {
+      const answer = Promise.withResolvers<void>();
+      const { looks, checkHealth } = counting(() => answer.promise);
+      const first = checkHealth();
+      time.now += 1_000;
+      const second = checkHealth();
+      answer.resolve();
+      expect(await first).to.equal(await second);
+      expect(looks.count).to.equal(1);
+    });
+
+    it("looks again once the report is no longer fresh", async () => {
+      const { looks, checkHealth } = counting();
+      await checkHealth();
+      time.now += 499;
+      await checkHealth();
+      expect(looks.count).to.equal(1);
+      time.now += 1;
+      await checkHealth();
+      expect(looks.count).to.equal(2);
+    });
+  });
+});

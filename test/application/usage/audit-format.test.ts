@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { AuditEntry } from "../../../src/application/usage/audit.ts";
+import { type AuditFormat, auditFormats, auditText } from "../../../src/application/usage/audit-format.ts";
+import { collect } from "../../support/collect.ts";
+import { parseCsv } from "../../support/csv.ts";
+
+const header = ["position", "stream", "revision", "id", "type", "at", "data", "metadata"];
+/** The signs in full width too: a spreadsheet takes them for the same. */
+const formulaStarts = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"];
+
+const textOf = async (entries: readonly AuditEntry[], format: AuditFormat): Promise<string> => {
+  const all = async function* () {
+    yield* entries;
+  };
+  return (await collect(auditText(all(), format))).join("");
+};
+
+const word = () =>
+  fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.constantFrom("a,b", 'he said "no"', "two\r\nlines", "lone\rCR", "lone\nLF", "", ...formulaStarts),
+    fc.string().map((rest) => `=HYPERLINK("https://example.com/${rest}")`),
+  );
+
+const anEntry = (): fc.Arbitrary<AuditEntry> =>
+  fc.record({
+    position: fc.nat(),
+    stream: word(),
+    revision: fc.nat(),
+    id: fc.uuid(),
+    type: word(),
+    at: fc.constant("2026-11-05T10:00:00.000Z"),
+    data: fc.record({ reason: word() }),
+    metadata: fc.record({ actor: word() }),
+  });
+
+describe("an audit as text", () => {
+  it("is a line of JSON for each entry", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anEntry(), { maxLength: 20 }), async (entries) => {
+        const lines = (await textOf(entries, "ndjson")).split("\n");
+        expect(lines.pop()).to.equal("");
+        expect(lines.map((line) => JSON.parse(line))).to.deep.equal(entries);
+      }),
+    );
+  });
+
+  it("is, as CSV, rows under a header that read back as they were, formulas defused", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anEntry(), { maxLength: 20 }), async (entries) => {
+        const rows = parseCsv(await textOf(entries, "csv"));
+        expect(rows).to.deep.equal([header, ...entries.map(cellsOf)]);
+        expect(
+          rows.flat().filter((cell) => formulaStarts.some((start) => cell.startsWith(start))),
+        ).to.deep.equal([]);
+      }),
+    );
+  });
+
+  it("of nothing is nothing, or the header alone", async () => {
+    expect(await textOf([], "ndjson")).to.equal("");
+    expect(await textOf([], "csv")).to.equal(`${header.join(",")}\r\n`);
+  });
+
+  it("comes in whole lines and in small parts, however long it is", async () => {
+    const entry: AuditEntry = {
+      position: 1,
+      stream: "catalog",
+      revision: 0,
+      id: "e",
+      type: "VoiceAdded",
+      at: "2026-11-05T10:00:00.000Z",
+      data: { name: "n".repeat(500) },
+      metadata: {},
+    };
+    async function* long() {
+      for (let position = 0; position < 5_000; position++) yield { ...entry, position };
+    }
+    for (const format of auditFormats) {
+      const chunks = await collect(auditText(long(), format));
+      expect(chunks.every((chunk) => chunk.endsWith("\n"))).to.equal(true);
+      expect(Math.max(...chunks.map(({ length }) => length))).to.be.below(100_000);
+    }
+  });
+});
+
+const cellsOf = ({ position, stream, revision, id, type, at, data, metadata }: AuditEntry): string[] =>
+  [
+    String(position),
+    stream,
+    String(revision),
+    id,
+    type,
+    at,
+    JSON.stringify(data),
+    JSON.stringify(metadata),
+  ].map((cell) => (formulaStarts.some((start) => cell.startsWith(start)) ? `'${cell}` : cell));

@@ -1,0 +1,254 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type AuditEntry, type AuditRequest, createAudit } from "../../../src/application/usage/audit.ts";
+import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { append, busyMonth, issued } from "../../support/audit-log.ts";
+import { collect } from "../../support/collect.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { watch } from "../../support/watched-store.ts";
+
+describe("an audit", () => {
+  let temporary: TemporaryStore;
+  const opened: TemporaryStore[] = [];
+  const openStore = async (): Promise<void> => {
+    temporary = await openTemporaryStore();
+    opened.push(temporary);
+  };
+  after(() => Promise.all(opened.map((each) => each.remove())));
+
+  const replay = async (request: AuditRequest = {}): Promise<AuditEntry[]> =>
+    collect(createAudit({ store: temporary.store })(request));
+
+  describe("of a busy log", () => {
+    const told = busyMonth(10_000);
+    const audited = told.filter(({ stream }) => !stream.startsWith("rate-"));
+
+    before(async () => {
+      await openStore();
+      await append(temporary.store, told);
+    });
+
+    it("tells everything but the counters of the rate, in order of position", async () => {
+      const entries = await replay();
+      expect(entries.map(({ stream, type, at }) => ({ stream, type, at }))).to.deep.equal(
+        audited.map(({ stream, type, data }) => ({ stream, type, at: (data as { at: string }).at })),
+      );
+      expect(entries.every(({ position }, i) => position > (entries[i - 1]?.position ?? -1))).to.equal(true);
+      expect(revisionsOf(entries)).to.deep.equal(denseRevisionsOf(entries));
+    });
+
+    it("of one key tells of that key alone, not of one whose name it begins", async () => {
+      const entries = await replay({ apiKey: "ab" });
+      expect(new Set(entries.map(({ stream }) => stream))).to.deep.equal(
+        new Set(["key-ab", "usage-ab-2026-10"]),
+      );
+      expect(entries).to.have.length(
+        audited.filter(({ stream }) => /^(key|usage)-ab(-|$)/.test(stream)).length,
+      );
+    });
+
+    it("of one key reads the streams of that key and follows no subscription", async () => {
+      const reads = new Map<string, number>();
+      let events = 0;
+      const store: EventStore = {
+        ...temporary.store,
+        async *readStream(stream, options) {
+          reads.set(stream, (reads.get(stream) ?? 0) + 1);
+          for await (const event of temporary.store.readStream(stream, options)) {
+            events += 1;
+            yield event;
+          }
+        },
+        subscribe: () => expect.fail("an audit of one key subscribed"),
+      };
+      const clock = () => Date.parse("2026-11-05T10:00:00.000Z");
+      const entries = await collect(createAudit({ store, clock })({ apiKey: "ab" }));
+      const months = ["2026-09", "2026-10", "2026-11", "2026-12"].map((month) => `usage-ab-${month}`);
+      expect([...reads.keys()].sort()).to.deep.equal(["key-ab", ...months]);
+      expect(Math.max(...reads.values())).to.be.at.most(4);
+      expect(events).to.be.at.most(entries.length + 2 * reads.size + 1);
+    });
+
+    it("gives nothing twice and nothing never when it is taken in two days", async () => {
+      const first = await replay({ to: "2026-10-04" });
+      const second = await replay({ from: "2026-10-04" });
+      expect([...first, ...second]).to.deep.equal(await replay());
+      expect(first.at(-1)?.at).to.equal("2026-10-03T23:59:00.000Z");
+      expect(second[0]?.at).to.equal("2026-10-04T00:00:00.000Z");
+    });
+
+    it("takes no more of the log than its reader takes, and lets go of it when the reader leaves", async () => {
+      const watched = watch(temporary.store);
+      let read = 0;
+      let toldAtFirst = 0;
+      for await (const _ of createAudit({ store: watched })({})) {
+        toldAtFirst ||= watched.told;
+        if (++read === 3) break;
+        expect(watched.open).to.equal(1);
+      }
+      expect(watched.told).to.equal(toldAtFirst).and.below(told.length);
+      expect(watched.open).to.equal(0);
+    });
+  });
+
+  describe("resumed", () => {
+    it("at any cuts gives the whole, each entry once", async () => {
+      await openStore();
+      await append(temporary.store, busyMonth(400));
+      const whole = await replay();
+      const cuts = fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 6 });
+      await fc.assert(
+        fc.asyncProperty(cuts, fc.constantFrom(undefined, "ab"), async (lengths, apiKey) => {
+          const parts: AuditEntry[] = [];
+          for (const length of [...lengths, Number.POSITIVE_INFINITY]) {
+            const part = createAudit({ store: temporary.store })({ apiKey, after: parts.at(-1)?.position });
+            let read = 0;
+            for await (const entry of part) {
+              parts.push(entry);
+              if (++read === length) break;
+            }
+          }
+          expect(parts).to.deep.equal(
+            whole.filter(({ stream }) => apiKey === undefined || /-ab(-|$)/.test(stream)),
+          );
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it("after the last entry gives nothing", async () => {
+      await openStore();
+      const after = await append(temporary.store, issued("ab"));
+      expect(await replay({ after })).to.deep.equal([]);
+    });
+  });
+
+  describe("of a period", () => {
+    const at = (time: string) => ({
+      stream: "website-w1",
+      type: "WebsiteRenamed",
+      data: { name: "n", at: time },
+    });
+    const times = ["2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-01T08:30:00.000Z"];
+
+    beforeEach(async () => {
+      await openStore();
+      await append(temporary.store, times.map(at));
+    });
+
+    const cases: [Pick<AuditRequest, "from" | "to">, (string | undefined)[]][] = [
+      [{ from: "2026-11-01" }, times.slice(1)],
+      [{ to: "2026-11-01" }, times.slice(0, 1)],
+      [{ from: "2026-11-01T08:30:00Z" }, times.slice(2)],
+      [{ from: "2026-11-01T08:30:00.001Z" }, []],
+      [{ from: "2026-11-01", to: "2026-11-01T09:30:00+01:00" }, times.slice(1, 2)],
+      [{ from: "2026-10-31T23:59:59.999Z", to: "2026-11-01T00:00:00.001Z" }, times.slice(0, 2)],
+      [{ from: "2026-11-02", to: "2026-11-01" }, []],
+    ];
+    for (const [period, expected] of cases) {
+      it(`includes its beginning and not its end: ${JSON.stringify(period)}`, async () => {
+        expect((await replay(period)).map((entry) => entry.at)).to.deep.equal(expected);
+      });
+    }
+
+    for (const bad of [
+      "",
+      "yesterday",
+      "2026-11",
+      "2026-02-30",
+      "2026-11-01T08:30:00",
+      "1762000000",
+      "2026-11-01 08:30Z",
+    ]) {
+      it(`refuses ${JSON.stringify(bad)} at once, by its path`, () => {
+        const audit = createAudit({ store: temporary.store });
+        expect(() => audit({ from: bad, to: bad }))
+          .to.throw(Invalid)
+          .with.nested.property("problems")
+          .that.satisfies(
+            (problems: Invalid["problems"]) => problems.map(({ path }) => path[0]).join() === "from,to",
+          );
+      });
+    }
+  });
+
+  it("withholds the hashes of secrets", async () => {
+    await openStore();
+    await append(temporary.store, issued("ab"));
+    const entries = await replay();
+    expect(entries.map(({ type }) => type)).to.deep.equal(["KeyIssued", "SecretCreated"]);
+    expect(entries[1]?.data).to.include({ secretId: "s1", hash: "[withheld]" });
+    expect(JSON.stringify(entries)).to.not.include("5ec2e7");
+  });
+
+  it("withholds what is sealed of credentials", async () => {
+    await openStore();
+    const data = { engine: "gwn", sealed: "v1.5ea1ed", keyId: "k1", at: "2026-10-01T00:00:00.000Z" };
+    const stream = "credentials-web_1";
+    await append(temporary.store, [
+      { stream, type: "CredentialsSet", data: { ...data, provider: "google", voices: [] } },
+      { stream, type: "CredentialsResealed", data },
+    ]);
+    const entries = await replay();
+    for (const entry of entries) expect(entry.data).to.include({ engine: "gwn", sealed: "[withheld]" });
+    expect(JSON.stringify(entries)).to.not.include("5ea1ed");
+  });
+
+  it("tells an event that has no time of its own by when it was stored", async () => {
+    await openStore();
+    await append(temporary.store, [{ stream: "catalog", type: "Older", data: {} }]);
+    const [entry] = await replay({ from: "2020-01-01" });
+    expect(entry).to.include({ stream: "catalog", revision: 0 });
+    expect(new Date(entry?.at ?? "").toISOString()).to.equal(entry?.at);
+  });
+
+  it("of an empty log is empty", async () => {
+    await openStore();
+    expect(await replay()).to.deep.equal([]);
+  });
+
+  it("of a key that was never issued is refused, not empty", async () => {
+    await openStore();
+    await append(temporary.store, issued("abc"));
+    expect(await rejection(replay({ apiKey: "ab" }))).to.be.instanceOf(NotFound);
+  });
+
+  it("that cannot reach the log's end fails, so that what ended is whole", async () => {
+    await openStore();
+    await append(temporary.store, busyMonth(10_000));
+    const entries = createAudit({ store: temporary.store })({})[Symbol.asyncIterator]();
+    await entries.next();
+    await temporary.store.close();
+    const rest = collect({ [Symbol.asyncIterator]: () => entries });
+    expect(await rejection(rest)).to.be.instanceOf(Unavailable);
+  });
+
+  it("that is given up fails with the reason", async () => {
+    await openStore();
+    await append(temporary.store, busyMonth(10_000));
+    const giveUp = new AbortController();
+    const entries = createAudit({ store: temporary.store })({ signal: giveUp.signal })[
+      Symbol.asyncIterator
+    ]();
+    await entries.next();
+    giveUp.abort(new Error("enough"));
+    const rest = collect({ [Symbol.asyncIterator]: () => entries });
+    expect(await rejection(rest)).to.have.property("message", "enough");
+  });
+});
+
+const revisionsOf = (entries: readonly AuditEntry[]) =>
+  Map.groupBy(
+    entries.map(({ stream, revision }) => ({ stream, revision })),
+    ({ stream }) => stream,
+  );
+
+const denseRevisionsOf = (entries: readonly AuditEntry[]) =>
+  new Map(
+    [...revisionsOf(entries)].map(([stream, { length }]) => [
+      stream,
+      Array.from({ length }, (_, revision) => ({ stream, revision })),
+    ]),
+  );

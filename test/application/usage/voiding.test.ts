@@ -1,0 +1,269 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type MonthlyUse, monthlyQuota } from "../../../projections/monthly-quota.ts";
+import {
+  createProjectionRunner,
+  type ProjectionRunner,
+  type View,
+} from "../../../projections/runner/runner.ts";
+import type { Principal } from "../../../src/application/access/principal.ts";
+import { createLedger, type Ledger } from "../../../src/application/usage/ledger.ts";
+import type { Voiding } from "../../../src/application/usage/voiding.ts";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import type { SynthesisServed, UsageEvent } from "../../../src/domain/usage/usage.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openVoiding } from "../../support/voiding.ts";
+
+const at = "2026-11-30T23:59:59.990Z";
+const deadlineMs = 40;
+const served = (requestId: string): Omit<SynthesisServed, "at"> => ({
+  requestId,
+  hash: "a",
+  characters: 10,
+  engine: "g1",
+  voice: "UK English Female",
+  lang: "en-GB",
+  format: "mp3",
+  cached: "miss",
+});
+
+/** What happens to an append: it fails, is stored without an answer, or stays in the air and lands when it is released. */
+type Fate = "answered" | "fails" | "unanswered" | "late";
+
+const capricious = (store: EventStore, fates: Iterator<Fate>) => {
+  const inTheAir: (() => Promise<unknown>)[] = [];
+  return {
+    store: {
+      ...store,
+      append: async (...append) => {
+        const { value: fate = "answered" } = fates.next();
+        if (fate === "answered") return await store.append(...append);
+        if (fate === "fails") throw new EventStoreUnavailable("cut before the append");
+        if (fate === "unanswered") await store.append(...append);
+        else inTheAir.push(() => store.append(...append).catch(() => {}));
+        return await new Promise<never>(() => {});
+      },
+    } satisfies EventStore,
+    /** Lands what is in the air, in any order. */
+    land: async (order: (waiting: number) => number = () => 0): Promise<void> => {
+      while (inTheAir.length > 0) await inTheAir.splice(order(inTheAir.length), 1)[0]?.();
+    },
+  };
+};
+
+const always = function* (...fates: Fate[]): Generator<Fate> {
+  yield* fates;
+};
+
+describe("voiding", () => {
+  let temporary: TemporaryStore;
+  let runner: ProjectionRunner;
+  let quotas: View<MonthlyUse>;
+  let keys = 0;
+  let apiKey: string;
+  let now: number;
+  const clock = () => now;
+
+  before(async () => {
+    temporary = await openTemporaryStore();
+    runner = createProjectionRunner({ store: temporary.store, projections: [monthlyQuota] });
+    await runner.start();
+    quotas = runner.view(monthlyQuota);
+  });
+  after(async () => {
+    await runner.close();
+    await temporary.remove();
+  });
+  beforeEach(() => {
+    apiKey = `k${++keys}`;
+    now = Date.parse(at);
+  });
+
+  const principal = (): Principal => ({
+    apiKey,
+    websiteId: "w",
+    plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: null },
+    proof: { by: "secret", secretId: "s" },
+  });
+  const open = (store: EventStore): { ledger: Ledger; voiding: Voiding } => {
+    const handler = createCommandHandler({ store, clock, deadlineMs });
+    const voiding = openVoiding(store, clock, { deadlineMs });
+    return { ledger: createLedger({ handler, views: runner, quotas, voiding, clock }), voiding };
+  };
+  const logged = async (): Promise<UsageEvent[]> => {
+    const events: UsageEvent[] = [];
+    for await (const { type, data, position } of temporary.store.readStream(`usage-${apiKey}-2026-11`)) {
+      events.push({ type, data } as UsageEvent);
+      await runner.reached(position);
+    }
+    return events;
+  };
+  const use = (): MonthlyUse | undefined => quotas.get(`usage-${apiKey}-2026-11`);
+
+  it("gives back the characters of a request that was answered 503 and is in the log", async () => {
+    const { store } = capricious(temporary.store, always("unanswered"));
+    const { ledger, voiding } = open(store);
+    expect(await rejection(ledger.record(principal(), served("r1")))).to.be.instanceOf(Unavailable);
+    now += 1_000; // the month of the request is over
+    await voiding.settled();
+    const [recorded, voided] = await logged();
+    expect(recorded?.data).to.include({ requestId: "r1", characters: 10 });
+    expect(voided).to.deep.equal({
+      type: "ServingVoided",
+      data: {
+        requestId: "r1",
+        characters: 10,
+        serving: { hash: "a", engine: "g1", voice: "UK English Female", at },
+        at: "2026-12-01T00:00:00.990Z",
+      },
+    });
+    expect(use()).to.include({ used: 0, requests: 0 });
+  });
+
+  it("keeps an append from landing that was given up while it was in the air", async () => {
+    const { store, land } = capricious(temporary.store, always("late"));
+    const { ledger, voiding } = open(store);
+    await rejection(ledger.record(principal(), served("r1")));
+    await voiding.settled();
+    await land();
+    expect(await logged()).to.deep.equal([
+      { type: "ServingVoided", data: { requestId: "r1", characters: 0, at } },
+    ]);
+  });
+
+  it("appends one fence for all requests of a stream that were given up together", async () => {
+    const { voiding } = open(temporary.store);
+    for (const requestId of ["r1", "r2", "r3"]) {
+      voiding.void({ stream: `usage-${apiKey}-2026-11`, requestId, after: -1 });
+    }
+    await voiding.settled();
+    expect(await logged()).to.have.length(1);
+  });
+
+  it("voids a request once, though the void itself is answered late or not at all", async () => {
+    const { store, land } = capricious(
+      temporary.store,
+      always("unanswered", "late", "unanswered", "fails", "late"),
+    );
+    const { ledger, voiding } = open(store);
+    await rejection(ledger.record(principal(), served("r1")));
+    await voiding.settled();
+    await land();
+    expect((await logged()).map(({ type }) => type)).to.deep.equal(["SynthesisServed", "ServingVoided"]);
+  });
+
+  it("appends nothing for a request of which nothing was sent", async () => {
+    const unreadable: EventStore = {
+      ...temporary.store,
+      // biome-ignore lint/correctness/useYield: the store cannot be read
+      readStream: async function* () {
+        throw new EventStoreUnavailable("cut before the read");
+      },
+    };
+    const { ledger, voiding } = open(unreadable);
+    expect(await rejection(ledger.record(principal(), served("r1")))).to.be.instanceOf(Unavailable);
+    expect(voiding.pending).to.equal(0);
+  });
+
+  it("leaves every answered request charged and every refused one uncharged, whatever happens to the appends", async () => {
+    const fate = fc.constantFrom<Fate>("answered", "answered", "fails", "unanswered", "late");
+    const requests = fc.array(fc.nat(1), { minLength: 1, maxLength: 12 });
+    const perInstance = fc.array(fate, { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(requests, perInstance, perInstance, fc.nat(), async (who, one, two, seed) => {
+        apiKey = `k${++keys}`;
+        const stores = [one, two].map((fates) => capricious(temporary.store, fates.values()));
+        const instances = stores.map(({ store }) => open(store));
+        const outcomes = await Promise.allSettled(
+          who.map(async (instance, index) => {
+            if (index % 3 === 0) await new Promise(setImmediate);
+            await instances[instance]?.ledger.record(principal(), served(`r${index}`));
+          }),
+        );
+        for (const { land } of stores) await land((waiting) => seed % waiting);
+        await Promise.all(instances.map(({ voiding }) => voiding.settled()));
+        for (const { land } of stores) await land((waiting) => seed % waiting);
+        const charged = chargedIn(await logged());
+        expect([...charged].sort()).to.deep.equal(
+          outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [`r${index}`] : [])).sort(),
+        );
+        expect(use()?.used ?? 0).to.equal(charged.size * 10);
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(120_000);
+
+  it("charges a retried request exactly once, whichever of its attempts were answered and landed", async () => {
+    const fate = fc.constantFrom<Fate>("answered", "fails", "unanswered", "late");
+    const attempts = fc.array(fc.nat(1), { minLength: 1, maxLength: 6 });
+    const perInstance = fc.array(fate, { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(attempts, perInstance, perInstance, fc.boolean(), async (who, one, two, atOnce) => {
+        apiKey = `k${++keys}`;
+        const idempotency = { key: "i", request: "same" };
+        const stores = [one, two].map((fates) => capricious(temporary.store, fates.values()));
+        const instances = stores.map(({ store }) => open(store));
+        const attempt = async (instance: number, index: number) =>
+          await instances[instance]?.ledger.record(principal(), { ...served(`r${index}`), idempotency });
+        const outcomes: PromiseSettledResult<unknown>[] = [];
+        if (atOnce) outcomes.push(...(await Promise.allSettled(who.map(attempt))));
+        else
+          for (const [index, instance] of who.entries())
+            outcomes.push(...(await Promise.allSettled([attempt(instance, index)])));
+        for (const { land } of stores) await land();
+        await Promise.all(instances.map(({ voiding }) => voiding.settled()));
+        for (const { land } of stores) await land();
+        await logged();
+        const isServed = outcomes.some(({ status }) => status === "fulfilled");
+        expect(use()?.used ?? 0).to.equal(isServed ? 10 : 0);
+      }),
+      { numRuns: 80 },
+    );
+  }).timeout(120_000);
+
+  it("refuses to record more for a stream that has too many unsettled requests", async () => {
+    const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
+    const voiding = openVoiding(store, clock, { deadlineMs, maxPerStream: 1, onTrouble: () => {} });
+    const handler = createCommandHandler({ store, clock, deadlineMs });
+    const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
+    await rejection(ledger.record(principal(), served("r1")));
+    const refusal = await rejection(ledger.record(principal(), served("r2")));
+    expect(refusal).to.be.instanceOf(Unavailable).with.property("message").that.includes("Too many requests");
+    expect(voiding.pending).to.equal(1);
+    await voiding.close(0);
+  });
+
+  it("voids at shutdown what was still being recorded", async () => {
+    const { store } = capricious(temporary.store, always("unanswered"));
+    const { ledger } = open(store);
+    const refusal = rejection(ledger.record(principal(), served("r1")));
+    await ledger.close(60_000);
+    expect(await refusal).to.be.instanceOf(Unavailable);
+    expect((await logged()).map(({ type }) => type)).to.deep.equal(["SynthesisServed", "ServingVoided"]);
+  });
+
+  it("ends within its time, and reports what stays charged", async () => {
+    const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
+    const reports: string[] = [];
+    const onTrouble = (what: string, error: unknown) => reports.push(`${what}: ${error}`);
+    const voiding = openVoiding(store, clock, { deadlineMs, onTrouble });
+    voiding.void({ stream: `usage-${apiKey}-2026-11`, requestId: "r1", after: -1 });
+    await voiding.close(0);
+    expect(reports).to.deep.equal(["1 requests without audio may stay charged: Error: not settled: r1"]);
+  });
+});
+
+/** The requests whose characters count. */
+const chargedIn = (events: readonly UsageEvent[]): Set<string> => {
+  const charged = new Set<string>();
+  for (const { type, data } of events) {
+    if (type === "SynthesisServed") {
+      expect(charged.has(data.requestId), `${data.requestId} is charged twice`).to.equal(false);
+      charged.add(data.requestId);
+    } else if (type === "ServingVoided") charged.delete(data.requestId);
+  }
+  return charged;
+};

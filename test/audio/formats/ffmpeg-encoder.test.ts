@@ -1,0 +1,233 @@
+import { execFile } from "node:child_process";
+import { expect } from "chai";
+import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
+import { mendWav } from "../../../src/audio/formats/wav.ts";
+import { pipelineLimits } from "../../../src/audio/pipeline/pipeline-limits.ts";
+import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
+import { type AudioFormat, audioFormats } from "../../../src/domain/synthesis/speech.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../../src/subprocess/tools.ts";
+import { collect } from "../../support/collect.ts";
+import { childrenOf, gone, until } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+const rates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000];
+
+/** A tone that ends loudly, so that a lost tail is heard. */
+const tone = (sampleRate: number, seconds: number): Buffer => {
+  const pcm = Buffer.alloc(2 * Math.round(sampleRate * seconds));
+  for (let at = 0; at < pcm.length / 2; at++) {
+    pcm.writeInt16LE(Math.round(12_000 * Math.sin((2 * Math.PI * 440 * at) / sampleRate)), 2 * at);
+  }
+  return pcm;
+};
+
+async function* cut(bytes: Buffer, size: number): AsyncIterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** Samples without an end. */
+async function* endless(): AsyncIterable<Buffer> {
+  for (const second = tone(22_050, 1); ; ) yield second;
+}
+
+const ffmpeg = (args: readonly string[], input: Buffer): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const options = { encoding: "buffer", maxBuffer: 1 << 28, timeout: 15_000 } as const;
+    const child = execFile("ffmpeg", ["-v", "error", ...args], options, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    );
+    child.stdin?.end(input);
+  });
+const decoded = (sound: Buffer): Promise<Buffer> => ffmpeg(["-i", "pipe:0", "-f", "s16le", "pipe:1"], sound);
+
+/** How many samples there are from the first that is loud to the last: a codec's delay moves both. */
+const span = (pcm: Buffer): number => {
+  const samples = Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
+  const loud = (sample: number) => Math.abs(sample) > 6000;
+  return samples.findLastIndex(loud) - samples.findIndex(loud);
+};
+
+describe("The ffmpeg encoder", () => {
+  let host: SubprocessHost;
+  let encoder: Encoder;
+  const ahead = { mp3: 2, ogg: 1 };
+
+  before(async () => {
+    host = await openSubprocessHost({ encodersAhead: ahead, atOnce: 4 });
+    encoder = ffmpegEncoder(host);
+  });
+  after(() => host.close());
+
+  const encode = async (format: AudioFormat, rate: number, pcm: AsyncIterable<Buffer>, signal = never) =>
+    Buffer.concat(await collect(encoder.encode(format, rate, pcm, signal)));
+  const waiting = () => childrenOf(host.stats().pid ?? 0);
+  const allWait = () =>
+    until("none works, and as many wait as should", () => {
+      return host.stats().running === 0 && waiting().length === ahead.mp3 + ahead.ogg;
+    });
+
+  it("says by which ffmpeg the bytes are made", () => {
+    expect(encoder.version).to.match(/^ffmpeg \d/);
+  });
+
+  for (const format of audioFormats) {
+    it(`keeps the whole sound, at every sample rate: ${format}`, async () => {
+      for (const rate of rates) {
+        const pcm = tone(rate, 1.37);
+        const back = await decoded(await encode(format, rate, cut(pcm, 5000)));
+        expect(back.length, `${rate}`).to.be.at.least(pcm.length);
+        // What a codec adds is no more than its frames at both ends.
+        expect(back.length, `${rate}`).to.be.below(pcm.length + 2 * 5000);
+        expect(span(back), `${rate}`).to.be.at.least(pcm.length / 2 - rate / 100);
+      }
+    });
+
+    it(`gives the same bytes for the same samples, however they are cut: ${format}`, async () => {
+      const pcm = tone(22_050, 0.8);
+      const [first, ...others] = await Promise.all(
+        [pcm.length, 4096, 999, 7].map((size) => encode(format, 22_050, cut(pcm, size))),
+      );
+      for (const other of others) expect(first?.equals(other)).to.equal(true);
+    });
+
+    it(`refuses to make something of nothing: ${format}`, async () => {
+      const nothing = [cut(Buffer.of(), 1), cut(Buffer.alloc(0), 1)];
+      for (const pcm of nothing) {
+        expect(await rejection(encode(format, 22_050, pcm))).to.be.instanceOf(EngineFailed);
+      }
+    });
+
+    it(`fails with what its source fails with, and gives no cut sound for a whole one: ${format}`, async () => {
+      const broken = new EngineFailed("The engine fell over.");
+      const source = async function* () {
+        yield tone(22_050, 1);
+        throw broken;
+      };
+      expect(await rejection(encode(format, 22_050, source()))).to.equal(broken);
+    });
+  }
+
+  it("makes mp3 of 64 kbit/s in one channel, without tags", async () => {
+    const mp3 = await encode("mp3", 22_050, cut(tone(22_050, 4), 8192));
+    expect(mp3.length / 4).to.be.closeTo(8000, 200);
+    // A frame of MPEG-2 layer III, mono: no ID3, no Xing header, no comment.
+    expect(mp3.readUInt16BE(0) & 0xfffe).to.equal(0xfff2);
+    expect((mp3[3] ?? 0) >> 6).to.equal(3);
+    expect(mp3.includes("Xing") || mp3.includes("Info") || mp3.includes("TAG")).to.equal(false);
+  });
+
+  it("puts a header without a length before a WAV's samples, and leaves them as they are", async () => {
+    const pcm = tone(24_000, 0.5);
+    const wav = await encode("wav", 24_000, cut(pcm, 1001));
+    expect(wav.readUInt32LE(40)).to.equal(0xffff_ffff);
+    expect(mendWav(wav).readUInt32LE(40)).to.equal(pcm.length);
+    expect(wav.readUInt32LE(24)).to.equal(24_000);
+    expect(wav.subarray(44).equals(pcm)).to.equal(true);
+  });
+
+  it("gives the beginning while the end is not there yet", async () => {
+    const stop = new AbortController();
+    const sound = encoder.encode("mp3", 22_050, endless(), stop.signal)[Symbol.asyncIterator]();
+    expect((await sound.next()).value?.length).to.be.above(0);
+    stop.abort(new Error("enough"));
+    await rejection(
+      (async () => {
+        while (!(await sound.next()).done);
+      })(),
+    );
+  });
+
+  it("gives an encoder more time than a sound may take to be made", async () => {
+    const deadlines: (number | undefined)[] = [];
+    const recorded: SubprocessHost = {
+      ...host,
+      encode: (job, ...rest) => {
+        deadlines.push(job.deadlineMs);
+        return host.encode(job, ...rest);
+      },
+    };
+    await collect(ffmpegEncoder(recorded).encode("mp3", 22_050, cut(tone(22_050, 1), 4096), never));
+    expect(deadlines[0]).to.be.above(2 * pipelineLimits.obtainMs);
+  });
+
+  it("takes an encoder that was waiting, and has another wait in its place", async () => {
+    await allWait();
+    const before = waiting().map(({ pid }) => pid);
+    await encode("ogg", 22_050, cut(tone(22_050, 0.2), 4096));
+    await allWait();
+    const after = waiting().map(({ pid }) => pid);
+    expect(before.filter((pid) => after.includes(pid))).to.have.lengthOf(ahead.mp3);
+  });
+
+  it("works on when the encoders that wait are killed, and has others wait again", async () => {
+    await allWait();
+    const old = waiting().map(({ pid }) => pid);
+    for (const pid of old) process.kill(pid, "SIGKILL");
+    await gone(...old);
+    const sounds = await Promise.all(
+      (["mp3", "ogg"] as const).map((format) => encode(format, 22_050, cut(tone(22_050, 0.2), 4096))),
+    );
+    for (const sound of sounds) expect(sound.length).to.be.above(1000);
+    await allWait();
+  });
+
+  it("makes the same bytes with an encoder that waited and one started for the job", async () => {
+    const cold = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
+    try {
+      for (const format of ["mp3", "ogg"] as const) {
+        const pcm = tone(16_000, 0.6);
+        const [one] = await collect(ffmpegEncoder(cold).encode(format, 16_000, cut(pcm, 4096), never));
+        const whole = await encode(format, 16_000, cut(pcm, 4096));
+        expect(one?.equals(whole.subarray(0, one.length))).to.equal(true);
+      }
+    } finally {
+      await cold.close();
+    }
+  });
+
+  it("kills the encoder when the signal is aborted, and throws the signal's reason", async () => {
+    for (const format of ["mp3", "ogg"] as const) {
+      await allWait();
+      const before = waiting().map(({ pid }) => pid);
+      const stop = new AbortController();
+      const reason = new Error("nobody wants it");
+      const sound = encoder.encode(format, 22_050, endless(), stop.signal)[Symbol.asyncIterator]();
+      await sound.next();
+      stop.abort(reason);
+      const rest = async () => {
+        while (!(await sound.next()).done);
+      };
+      expect(await rejection(rest())).to.equal(reason);
+      await until("the slot is free again", () => host.stats().running === 0);
+      await allWait();
+      expect(waiting().filter(({ pid }) => before.includes(pid))).to.have.lengthOf(waiting().length - 1);
+    }
+  });
+
+  it("encodes many at once, no more than it may, without mixing them up", async () => {
+    const sounds = Array.from({ length: 12 }, (_, i) => tone(16_000, 0.2 + i / 20));
+    const one = await Promise.all(sounds.map((pcm) => encode("mp3", 16_000, cut(pcm, 3000))));
+    for (const [i, pcm] of sounds.entries()) {
+      expect((await encode("mp3", 16_000, cut(pcm, 3000))).equals(one[i] ?? Buffer.of())).to.equal(true);
+    }
+    await until("every slot is free again", () => host.stats().running === 0);
+  });
+
+  it("is not to be had without ffmpeg", async () => {
+    const bare = await openSubprocessHost({ path: "/nonexistent" });
+    expect(() => ffmpegEncoder(bare)).to.throw(ToolFailed, "ffmpeg is not installed.");
+    await bare.close();
+  });
+
+  it("fails as unavailable once it is closed", async () => {
+    const other = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 } });
+    const closed = ffmpegEncoder(other);
+    const reading = rejection(collect(closed.encode("mp3", 22_050, endless(), never)));
+    await until("it encodes", () => other.stats().running === 1);
+    await other.close();
+    expect(await reading).to.be.instanceOf(Unavailable);
+  });
+});

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
+import { mendWav } from "../../../src/audio/formats/wav.ts";
+import { hashRecipe, pipelineVersion } from "../../../src/domain/synthesis/recipe.ts";
+import type { Prosody } from "../../../src/domain/synthesis/speech.ts";
+import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { withPauses } from "../../../src/engines/pcm/pauses.ts";
+import { scaled } from "../../../src/engines/pcm/samples.ts";
+import { parseSsml } from "../../../src/engines/text/ssml.ts";
+import {
+  openSubprocessHost,
+  type SubprocessHost,
+  type ToolJob,
+} from "../../../src/subprocess/subprocess-host.ts";
+import { collect } from "../../support/collect.ts";
+import { childrenOf, until } from "../../support/processes.ts";
+import { takeOf } from "./renditions.ts";
+
+/**
+ * The digest of what the tools are asked for, by the version under which it is kept. A change of one needs a change
+ * of the other: raise `pipelineVersion` and write the new digest beside it.
+ */
+const kept: Readonly<Record<number, string>> = {
+  2: "8062395e543a3906e28258174d4b077fd9a440bc848b3258188d79f9c9aeae19",
+};
+
+const never = new AbortController().signal;
+const voices = ["espeak:gmw/en-US+f3", "espeak:roa/fr", "flite:slt", "flite:rms", "flite:kal16"];
+const prosodies: readonly Prosody[] = [
+  { pitch: 1, rate: 1, volume: 1 },
+  { pitch: 0, rate: 0, volume: 0.01 },
+  { pitch: 0.7, rate: 0.33, volume: 0.5 },
+  { pitch: 1.5, rate: 1.4, volume: 0.004 },
+  { pitch: 2, rate: 2, volume: 1 },
+];
+const long = "A sentence of the story, and another clause, then a few more words to the end of it. ";
+const texts = [
+  "Don\u2019t go to the caf\u00e9 \u2014 [[not]] \u{1F642} now.",
+  `${long.repeat(4)}${"7319046528".repeat(31)} ${"word ".repeat(70)}`,
+  "Before\u0000 and\u000199P after &#91;[x.",
+];
+const documents = [
+  '<?xml version="1.0"?><speak version="1.1" xml:lang="en"><!-- no --><p>One &amp; <s>two</s></p></speak>',
+  '<speak>One<break/><break strength="strong"/><break time="99s"/><sub alias="two">2</sub></speak>',
+  '<speak><prosody volume="soft" rate="50%" pitch="+2st">One</prosody> <voice name="x">two</voice></speak>',
+  '<speak><phoneme alphabet="ipa" ph="a">One</phoneme> <say-as interpret-as="digits">12</say-as></speak>',
+];
+
+describe("The pipeline's version", () => {
+  let host: SubprocessHost;
+  before(async () => {
+    host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 1 } });
+  });
+  after(() => host.close());
+
+  /** What the speech tools get: their arguments, and their input. */
+  const spoken = async (): Promise<unknown[]> => {
+    const jobs: ToolJob[] = [];
+    const watched: SubprocessHost = {
+      ...host,
+      run: (job, signal) => {
+        jobs.push(job);
+        return host.run(job, signal);
+      },
+    };
+    const [engine] = await localEngines({ host: watched });
+    if (!engine) throw new Error("There is no tool to ask.");
+    jobs.length = 0;
+    const say = async (voice: string, text: string, prosody: Prosody, ssml: boolean): Promise<void> => {
+      const request = { text, ssml, voice, lang: "en-US", prosody, format: "mp3" } as const;
+      const { audio } = await engine.synthesize(request, never);
+      await collect(audio);
+    };
+    const plain = { pitch: 1, rate: 1, volume: 1 };
+    for (const voice of voices) {
+      for (const prosody of prosodies) await say(voice, "One.", prosody, false);
+      for (const text of texts) await say(voice, text, plain, false);
+    }
+    for (const document of documents) await say("espeak:gmw/en-US", parseSsml(document), plain, true);
+    return jobs;
+  };
+
+  /** The encoders that wait are real processes with their real arguments. */
+  const encoders = async (): Promise<string[][]> => {
+    const waiting = () =>
+      childrenOf(host.stats().pid ?? 0).flatMap(({ pid, command }) =>
+        command === "ffmpeg" ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1)] : [],
+      );
+    await until("an encoder of each format waits", () => waiting().length === 2);
+    return waiting().sort((a, b) => (a.join() < b.join() ? -1 : 1));
+  };
+
+  /** What is made of samples without any tool. */
+  const samples = async (): Promise<string[]> => {
+    const ramp = Buffer.alloc(2000);
+    for (let at = 0; at < ramp.length; at += 2) ramp.writeInt16LE(at * 31 - 31_000, at);
+    const pcm = async function* () {
+      yield ramp;
+    };
+    const wav = await collect(ffmpegEncoder(host).encode("wav", 22_050, pcm(), never));
+    const quiet = await collect(scaled(pcm(), 0.37));
+    const cut = await collect(withPauses(pcm(), { leading: 2, trailing: 3, silence: 30_000 }));
+    const all = [mendWav(Buffer.concat(wav)), Buffer.concat(quiet), Buffer.concat(cut)];
+    return all.map((made) => made.toString("base64"));
+  };
+
+  const recipes = (): string[] => [
+    hashRecipe(takeOf("Cafe\u0301", { prosody: { pitch: 1.25, rate: 0.5, volume: 0.1 } }).recipe),
+    hashRecipe(takeOf("One.", { websiteId: "w1", format: "ogg", applied: ["volume", "pitch"] }).recipe),
+  ];
+
+  it("is raised whenever what the tools are asked for changes", async function () {
+    this.timeout(30_000);
+    const asked = { spoken: await spoken(), encoders: await encoders(), samples: await samples() };
+    const all = { ...asked, documents: documents.map(parseSsml), recipes: recipes() };
+    const digest = createHash("sha256").update(JSON.stringify(all)).digest("hex");
+    expect(digest, "sounds would change under their old names").to.equal(kept[pipelineVersion]);
+  });
+
+  it("is a part of every content address", () => {
+    const { recipe } = takeOf("One.");
+    const canonical = [
+      pipelineVersion,
+      "test",
+      "g1",
+      "espeak:gmw/en",
+      "en-US",
+      "One.",
+      [["rate", 1]],
+      "mp3",
+      null,
+    ];
+    const address = createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
+    expect(hashRecipe(recipe)).to.equal(address);
+  });
+});

@@ -1,0 +1,428 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import { silent } from "../../../src/audio/pipeline/log.ts";
+import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
+import {
+  createPipeline,
+  type Pipeline,
+  type PipelineParts,
+  type Sound,
+} from "../../../src/audio/pipeline/pipeline.ts";
+import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { type FickleStore, fickle } from "./fickle-store.ts";
+import { type Observed, observed, openRealParts, type RealParts } from "./real-parts.ts";
+import { takeOf } from "./renditions.ts";
+
+const never = new AbortController().signal;
+
+describe("the pipeline", () => {
+  let real: RealParts;
+  before(async () => {
+    real = await openRealParts();
+  });
+  after(() => real.close());
+
+  let path: string;
+  let store: FickleStore;
+  let engine: Observed;
+  let clock: ManualClock;
+  let pipeline: Pipeline;
+
+  const pipelineWith = (more: Partial<PipelineParts> = {}): Pipeline =>
+    createPipeline({
+      engines: ({ engine: code }) => (code === "g3" ? undefined : engine),
+      encoder: real.encoder,
+      store,
+      cache: createMemoryCache(),
+      clock,
+      random: () => 1,
+      ...more,
+    });
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-pipeline-"));
+    store = fickle(await openFilesystemAudioStore({ path }));
+    engine = observed(real.engine);
+    clock = createManualClock();
+    pipeline = pipelineWith();
+  });
+  afterEach(async () => {
+    store.mood = "refuses"; // no new put begins
+    await store.close();
+    await rm(path, { recursive: true });
+  });
+
+  const hello = takeOf("Hello.");
+  const broken = takeOf("Hello.", { voice: "espeak:nobody", systemVoice: "the broken one" });
+  const obtain = (take = hello): Promise<Sound> => pipeline.obtain([take], never);
+  const allStored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
+  const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  describe("tells where a sound came from", () => {
+    it("60 at once are one synthesis: a miss for the first, coalesced for the others, the same bytes", async () => {
+      const sounds = await Promise.all(Array.from({ length: 60 }, () => obtain()));
+      expect(engine.asked).to.have.length(1);
+      expect(sounds.map(({ provenance }) => provenance)).to.deep.equal([
+        "miss",
+        ...Array(59).fill("coalesced"),
+      ]);
+      for (const sound of sounds) expect(sound.bytes.equals(sounds[0]?.bytes as Buffer)).to.equal(true);
+      expect(pipeline.stats().answers).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
+    });
+
+    it("memory for who asks afterwards", async () => {
+      const { bytes } = await obtain();
+      const again = await obtain();
+      expect(again.provenance).to.equal("memory");
+      expect(again.bytes.equals(bytes)).to.equal(true);
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("store for all who ask at once when another instance has stored it, the same bytes, one read", async () => {
+      const { bytes } = await obtain();
+      await allStored();
+      pipeline = pipelineWith();
+      store.gets.length = 0;
+      const sounds = await Promise.all([obtain(), obtain(), obtain()]);
+      for (const sound of sounds) {
+        expect(sound.provenance).to.equal("store");
+        expect(sound.bytes.equals(bytes)).to.equal(true);
+      }
+      expect(store.gets).to.have.length(1);
+      expect(engine.asked).to.have.length(1);
+      expect((await obtain()).provenance).to.equal("memory");
+    });
+
+    it("with its hash, its name, its format and its take", async () => {
+      const { hash, name, format, take, failed } = await obtain();
+      expect({ hash, name, format, take, failed }).to.deep.equal({
+        hash: hello.hash,
+        name: `audio/${hello.hash}.mp3`,
+        format: "mp3",
+        take: hello,
+        failed: [],
+      });
+    });
+  });
+
+  it("makes the same bytes anew when everything is lost", async () => {
+    const { bytes } = await obtain();
+    await allStored();
+    await rm(path, { recursive: true });
+    store = fickle(await openFilesystemAudioStore({ path }));
+    pipeline = pipelineWith();
+    const again = await obtain();
+    expect(again.provenance).to.equal("miss");
+    expect(again.bytes.equals(bytes)).to.equal(true);
+  });
+
+  it("keeps a website's own sounds apart from all others", async () => {
+    const own = takeOf("Hello.", { websiteId: "w1" });
+    const others = takeOf("Hello.", { websiteId: "w2" });
+    await obtain(own);
+    expect((await obtain(others)).provenance).to.equal("miss");
+    expect((await obtain()).provenance).to.equal("miss");
+    expect(own.name).to.match(/^private\//);
+  });
+
+  describe("peeks and finds without making", () => {
+    it("peeks into memory alone", async () => {
+      expect(pipeline.peek(hello)).to.equal(undefined);
+      const { bytes } = await obtain();
+      expect(pipeline.peek(hello)).to.deep.include({ provenance: "memory", bytes, take: hello });
+    });
+
+    it("finds what memory or store has", async () => {
+      expect(await pipeline.find(hello, never)).to.equal(undefined);
+      await obtain();
+      expect((await pipeline.find(hello, never))?.provenance).to.equal("memory");
+      await allStored();
+      pipeline = pipelineWith();
+      expect((await pipeline.find(hello, never))?.provenance).to.equal("store");
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("fetches an object by its name from memory or store", async () => {
+      expect(await pipeline.fetch(hello.name, never)).to.equal(undefined);
+      const { bytes } = await obtain();
+      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      await allStored();
+      pipeline = pipelineWith();
+      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.fetch(hello.name, never)));
+      for (const each of fetched) expect(each?.equals(bytes)).to.equal(true);
+    });
+  });
+
+  describe("with a store that is out of order", () => {
+    it("speaks all the same and says miss; when the store is well again the object comes to be there", async () => {
+      store.mood = "refuses";
+      const { bytes, provenance } = await obtain();
+      expect(provenance).to.equal("miss");
+      await until(() => clock.waiting() === 1);
+      store.mood = "well";
+      clock.advance(100);
+      await allStored();
+      expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+    });
+
+    it("waits for it no longer than the bound, and not at all once it is known", async () => {
+      store.mood = "hangs";
+      for (let i = 0; i < 3; i++) {
+        const sound = obtain(takeOf(`Hello ${i}.`));
+        await until(() => store.gets.length === i + 1);
+        clock.advance(2000);
+        expect((await sound).provenance).to.equal("miss");
+      }
+      expect(pipeline.stats().storeReads).to.equal("open");
+      expect((await obtain(takeOf("Hello again."))).provenance).to.equal("miss");
+      expect(store.gets).to.have.length(3);
+    });
+
+    it("has what it could not store yet at hand, even if memory keeps nothing", async () => {
+      pipeline = pipelineWith({ cache: createMemoryCache({ maxBytes: 0 }) });
+      store.mood = "refuses";
+      const { bytes } = await obtain();
+      expect((await obtain()).provenance).to.equal("memory");
+      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("does not claim that an object is not there", async () => {
+      store.mood = "refuses";
+      expect(await failureOf(pipeline.fetch(hello.name, never))).to.be.instanceOf(Unavailable);
+      expect(await pipeline.find(hello, never)).to.equal(undefined);
+    });
+
+    it("waits at the end for what is pending", async () => {
+      store.mood = "refuses";
+      const { bytes } = await obtain();
+      await until(() => clock.waiting() === 1);
+      store.mood = "well";
+      expect(await pipeline.drain(10_000)).to.equal(0);
+      expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+    });
+  });
+
+  it("takes an object that something cut in the store as not there, and mends it", async () => {
+    const { bytes } = await obtain();
+    await allStored();
+    await rm(path, { recursive: true });
+    store = fickle(await openFilesystemAudioStore({ path }));
+    await store.put(hello.name, bytes.subarray(0, -20));
+    pipeline = pipelineWith();
+    const again = await obtain();
+    expect(again.provenance).to.equal("miss");
+    expect(again.bytes.equals(bytes)).to.equal(true);
+    await allStored();
+    expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
+  });
+
+  describe("when listeners leave", () => {
+    const story = takeOf("A long story. ".repeat(250));
+    const reason = new Error("leaves");
+
+    it("ends the engine's work with the only one", async () => {
+      const controller = new AbortController();
+      engine.onSound = () => controller.abort(reason);
+      expect(await failureOf(pipeline.obtain([story], controller.signal))).to.equal(reason);
+      await until(() => real.running() === 0);
+      expect(pipeline.stats()).to.deep.include({ underWay: 0 });
+      expect(pipeline.peek(story)).to.equal(undefined);
+    });
+
+    it("goes on for the one who stays, also when it was the first who left", async () => {
+      const controller = new AbortController();
+      engine.onSound = () => controller.abort(reason);
+      const first = failureOf(pipeline.obtain([story], controller.signal));
+      const second = pipeline.obtain([story], never);
+      expect(await first).to.equal(reason);
+      expect((await second).provenance).to.equal("coalesced");
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("starts anew for who comes when the last has left", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(reason);
+      await failureOf(pipeline.obtain([hello], controller.signal));
+      engine.onAsk = () => undefined;
+      expect((await obtain()).provenance).to.equal("miss");
+      expect(engine.asked).to.have.length(2);
+    });
+
+    it("refuses who has left before", async () => {
+      await obtain();
+      expect(await failureOf(pipeline.obtain([hello], AbortSignal.abort(reason)))).to.equal(reason);
+    });
+  });
+
+  describe("when an engine fails", () => {
+    it("falls back to the next take, under that one's own name, and says which failed", async () => {
+      const { take, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
+      expect({ take, failed, hash, provenance }).to.deep.equal({
+        take: hello,
+        failed: ["the broken one"],
+        hash: hello.hash,
+        provenance: "miss",
+      });
+      await allStored();
+      expect(pipeline.peek(broken)).to.equal(undefined);
+      expect(await store.get(broken.name)).to.equal(undefined);
+    });
+
+    it("throws the first failure when all takes fail", async () => {
+      const none = takeOf("Hello.", { engine: "g3" });
+      const error = await failureOf(pipeline.obtain([broken, none], never));
+      expect(error).to.be.instanceOf(EngineFailed);
+      expect((error as Error).message).to.contain("voice");
+      expect(pipeline.stats().failures).to.equal(2);
+    });
+
+    it("asks no other engine when nobody could say anything of the text", async () => {
+      const error = await failureOf(pipeline.obtain([takeOf("..."), takeOf("...", { engine: "g2" })], never));
+      expect(error).to.be.instanceOf(Invalid);
+      expect(engine.asked).to.have.length(1);
+      expect(pipeline.stats().failures).to.equal(0);
+    });
+
+    it("asks another engine when one voice cannot pronounce the text, and counts no failure", async () => {
+      const qya = takeOf("0", { voice: "espeak:art/qya", systemVoice: "Quenya" });
+      const { take, failed } = await pipeline.obtain([qya, hello], never);
+      expect({ take, failed }).to.deep.equal({ take: hello, failed: ["Quenya"] });
+      expect(pipeline.stats().failures).to.equal(0);
+    });
+
+    it("refuses the text when its voice cannot pronounce it and the other takes fail", async () => {
+      const qya = takeOf("0", { voice: "espeak:art/qya" });
+      expect(await failureOf(pipeline.obtain([qya, broken], never))).to.be.instanceOf(Unpronounceable);
+    });
+
+    it("fails for all who waited, and is not tried again for a few seconds", async () => {
+      const failures = await Promise.all([1, 2, 3].map(() => failureOf(obtain(broken))));
+      for (const failure of failures) expect(failure).to.be.instanceOf(EngineFailed);
+      expect(engine.asked).to.have.length(1);
+      const again = await failureOf(obtain(broken));
+      expect(again).to.be.instanceOf(EngineFailed).and.include({ retryAfterSeconds: 3 });
+      expect(engine.asked).to.have.length(1);
+      expect(pipeline.stats().failures).to.equal(1);
+      clock.advance(3000);
+      expect(await failureOf(obtain(broken))).to.be.instanceOf(EngineFailed);
+      expect(engine.asked).to.have.length(2);
+    });
+
+    it("tries a paid voice again at once after a failure", async () => {
+      const paid = takeOf("Hello.", { voice: "espeak:none", websiteId: "w1" });
+      for (const count of [1, 2]) {
+        expect(await failureOf(obtain(paid))).to.be.instanceOf(EngineFailed);
+        expect(engine.asked).to.have.length(count);
+      }
+    });
+
+    it("tries again at once after a listener left, or after too much was asked for", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(new Error("leaves"));
+      await failureOf(pipeline.obtain([hello], controller.signal));
+      engine.onAsk = () => undefined;
+      expect((await obtain()).provenance).to.equal("miss");
+    });
+
+    it("does not fall back for who has left", async () => {
+      const controller = new AbortController();
+      engine.onAsk = () => controller.abort(new Error("leaves"));
+      await failureOf(pipeline.obtain([broken, hello], controller.signal));
+      await setImmediate();
+      expect(engine.asked).to.have.length(1);
+    });
+
+    it("tells the log once of each take that failed: engine, voice and reason, never the text", async () => {
+      const told: object[] = [];
+      pipeline = pipelineWith({ log: { ...silent, warn: (facts) => told.push(facts) } });
+      await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
+      const reason = "The engine g1 does not have the voice that was asked for.";
+      expect(told).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
+    });
+  });
+
+  describe("when there is no getting a turn", () => {
+    const second = takeOf("Hello.", { engine: "g2" });
+    const withFirst = (synthesize: Engine["synthesize"]) =>
+      pipelineWith({ engines: ({ engine: code }) => (code === "g1" ? { ...engine, synthesize } : engine) });
+
+    it("does not make it worse by asking the next voice", async () => {
+      const overload = new Unavailable("Too much speech is being made at once.", 1);
+      pipeline = withFirst(() => Promise.reject(overload));
+      expect(await failureOf(pipeline.obtain([hello, second], never))).to.equal(overload);
+      expect(engine.asked).to.have.length(0);
+    });
+
+    it("lets nobody wait for longer than the bound on it all, and stops the work", async () => {
+      let heard: AbortSignal | undefined;
+      pipeline = withFirst((_, signal) => {
+        heard = signal;
+        return new Promise(() => undefined);
+      });
+      const failed = failureOf(pipeline.obtain([hello, second], never));
+      await until(() => heard !== undefined);
+      clock.advance(59_999);
+      await setImmediate();
+      expect(heard?.aborted).to.equal(false);
+      clock.advance(1);
+      expect(await failed).to.be.instanceOf(Unavailable);
+      expect(heard?.aborted).to.equal(true);
+      expect(engine.asked).to.have.length(0);
+    });
+  });
+
+  it("serves all in their own voice when the helper is killed under them", async () => {
+    const texts = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => `Story ${i}. `.repeat(40));
+    let killed = false;
+    engine.onSound = () => {
+      if (!killed) process.kill(real.helper(), "SIGKILL");
+      killed = true;
+    };
+    const sounds = await Promise.all(
+      texts.map((text) => pipeline.obtain([takeOf(text), takeOf(text, { engine: "g2" })], never)),
+    );
+    expect(sounds.map(({ take, failed }) => [take.recipe.engine, failed])).to.deep.equal(
+      texts.map(() => ["g1", []]),
+    );
+  });
+
+  it("keeps room for who wants to hear something, however many objects are being fetched", async () => {
+    pipeline = pipelineWith({ limits: { fetching: 2 } });
+    store.mood = "hangs";
+    const fetches = [1, 2, 3].map((i) => failureOf(pipeline.fetch(takeOf(`Number ${i}.`).name, never)));
+    expect(await fetches[2]).to.be.instanceOf(Unavailable);
+    store.mood = "well";
+    expect((await obtain()).provenance).to.equal("miss");
+    clock.advance(2000);
+    for (const fetched of fetches) expect(await fetched).to.be.instanceOf(Unavailable);
+  });
+
+  it("refuses to look up and make more at once than its bound", async () => {
+    pipeline = pipelineWith({ limits: { underWay: 2 } });
+    const asked = [1, 2, 3].map((i) => obtain(takeOf(`Number ${i}.`)));
+    const outcomes = await Promise.allSettled(asked);
+    const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
+    expect(refused).to.deep.equal([false, false, true]);
+    expect(pipeline.stats().underWay).to.equal(0);
+  });
+
+  it("bounds the sounds being made for one API key, and leaves room for the others", async () => {
+    pipeline = pipelineWith({ limits: { underWay: 4, underWayPerKey: 2 } });
+    const keys = ["greedy", "greedy", "greedy", "modest"];
+    const asked = keys.map((key, index) => pipeline.obtain([takeOf(`Number ${index}.`)], never, key));
+    const outcomes = await Promise.allSettled(asked);
+    const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
+    expect(refused).to.deep.equal([false, false, true, false]);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
+import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+
+/** The real espeak-ng and the real ffmpeg. */
+export interface RealParts {
+  readonly engine: Engine;
+  readonly encoder: Encoder;
+  /** The helper's process id. */
+  helper(): number;
+  /** Processes that are at work. */
+  running(): number;
+  close(): Promise<void>;
+}
+
+export const openRealParts = async (): Promise<RealParts> => {
+  const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 } });
+  const [engine] = await localEngines({ host });
+  if (!engine) throw new Error("espeak-ng is not installed.");
+  return {
+    engine,
+    encoder: ffmpegEncoder(host),
+    helper: () => host.stats().pid ?? 0,
+    running: () => host.stats().running,
+    close: () => host.close(),
+  };
+};
+
+/** An engine that shows what it was asked, and calls when it is asked and when it is first heard. */
+export interface Observed extends Engine {
+  readonly asked: SpeechRequest[];
+  onAsk: () => void;
+  onSound: () => void;
+}
+
+export const observed = (engine: Engine): Observed => {
+  const shown: Observed = {
+    ...engine,
+    asked: [],
+    onAsk: () => undefined,
+    onSound: () => undefined,
+    synthesize: async (request, signal) => {
+      shown.asked.push(request);
+      shown.onAsk();
+      const { encoding, audio } = await engine.synthesize(request, signal);
+      const watched = async function* () {
+        let heard = false;
+        for await (const chunk of audio) {
+          if (!heard) shown.onSound();
+          heard = true;
+          yield chunk;
+        }
+      };
+      return { encoding, audio: watched() };
+    },
+  };
+  return shown;
+};

@@ -1,0 +1,222 @@
+import { expect } from "chai";
+import type { Encoder } from "../../../src/audio/formats/encoder.ts";
+import type { Take } from "../../../src/audio/formats/sound.ts";
+import { createSpeaker } from "../../../src/audio/pipeline/renderer.ts";
+import { createBroadcast } from "../../../src/audio/pipeline/shared-stream.ts";
+import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
+import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { until } from "../../support/manual-clock.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
+import { observed, openRealParts, type RealParts } from "./real-parts.ts";
+import { takeOf } from "./renditions.ts";
+
+const never = new AbortController().signal;
+const pcm: Encoding = { kind: "pcm", sampleRate: 22_050 };
+const noise = Buffer.alloc(40_000, 77);
+
+/** An engine that gives what the test says. */
+const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<Buffer>) => {
+  const seen: { request?: SpeechRequest; signal?: AbortSignal } = {};
+  const engine: Engine = {
+    code: "g1",
+    version: () => "1",
+    prosody: () => [],
+    takesSsml: () => false,
+    synthesize: async (request, signal) => {
+      Object.assign(seen, { request, signal });
+      return { encoding, audio: audio(signal) };
+    },
+  };
+  return { engine, seen };
+};
+
+describe("a synthesis", () => {
+  let real: RealParts;
+  before(async () => {
+    real = await openRealParts();
+  });
+  after(() => real.close());
+
+  const synthesisWith =
+    (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>
+    (take: Take, signal: AbortSignal): Promise<Buffer> => {
+      const { speak, finish } = createSpeaker({
+        engines: () => engine,
+        encoder: more.encoder ?? real.encoder,
+        maxObjectBytes: more.max ?? 1024 * 1024,
+      });
+      const broadcast = createBroadcast({
+        source: (shared) => speak(take, { progressive: false }, shared),
+        finish: (bytes, declared) => finish(take.recipe.format, bytes, declared),
+        mayRestart: (error) => error instanceof Interrupted,
+        readAheadBytes: 0,
+        onOver: () => undefined,
+      });
+      return broadcast.whole(signal);
+    };
+
+  const failure = async (engine: Engine | undefined, more: { max?: number } = {}) => {
+    const made = synthesisWith(engine, more)(takeOf("Hello."), never);
+    return await made.then(
+      () => new Error("It was made."),
+      (error: unknown) => error,
+    );
+  };
+
+  for (const format of ["mp3", "ogg", "wav"] as const) {
+    it(`gives the same ${format} for the same recipe, byte for byte`, async () => {
+      const synthesize = synthesisWith(real.engine);
+      const take = takeOf("The quick brown fox.", { format });
+      const [one, two] = await Promise.all([synthesize(take, never), synthesize(take, never)]);
+      expect(one.equals(two)).to.equal(true);
+      expect(one.length).to.be.greaterThan(5000);
+    });
+  }
+
+  it("gives a wav with its true length, though it came through a pipe", async () => {
+    const wav = await synthesisWith(real.engine)(takeOf("Hello.", { format: "wav" }), never);
+    expect(wav.readUInt32LE(4)).to.equal(wav.length - 8);
+  });
+
+  for (const format of ["mp3", "ogg", "wav"] as const) {
+    it(`fails when the encoder drops samples and ends well: ${format}`, async () => {
+      const { engine } = says(pcm, async function* () {
+        for (let chunk = 0; chunk < 4; chunk++) yield noise;
+      });
+      const firstHalf = async function* (samples: AsyncIterable<Buffer>) {
+        let chunks = 0;
+        for await (const chunk of samples) if (chunks++ < 2) yield chunk;
+      };
+      const encoder: Encoder = {
+        ...real.encoder,
+        encode: (as, sampleRate, samples, signal) =>
+          real.encoder.encode(as, sampleRate, firstHalf(samples), signal),
+      };
+      const made = synthesisWith(engine, { encoder })(takeOf("Hello.", { format }), never);
+      const error = await rejection(made);
+      expect(error).to.be.instanceOf(EngineFailed).and.have.property("message").that.contains("not as long");
+    });
+  }
+
+  it("passes on what the engine has encoded itself", async () => {
+    const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+      yield Buffer.from("one, ");
+      yield Buffer.from("two");
+    });
+    expect(String(await synthesisWith(engine)(takeOf("Hello."), never))).to.equal("one, two");
+  });
+
+  it("asks the engine for what the hash covers and nothing else", async () => {
+    const { engine, seen } = says({ kind: "encoded", format: "mp3" }, async function* () {
+      yield Buffer.from("x");
+    });
+    const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
+    await synthesisWith(engine)(takeOf("Cafe\u0301", { prosody }), never);
+    expect(seen.request).to.deep.equal({
+      text: "Caf\u00e9",
+      ssml: false,
+      voice: "espeak:gmw/en",
+      lang: "en-US",
+      prosody: { pitch: 1, rate: 1.5, volume: 1 },
+      format: "mp3",
+    });
+  });
+
+  describe("fails as the engine's failure", () => {
+    it("when there is no such engine", async () => {
+      expect(await failure(undefined)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine says nothing", async () => {
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {});
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine fails midway", async () => {
+      const broken = new EngineFailed("The engine broke.");
+      const { engine } = says(pcm, async function* () {
+        yield noise;
+        throw broken;
+      });
+      expect(await failure(engine)).to.equal(broken);
+    });
+
+    it("when what the engine encoded is cut", async () => {
+      const whole = await synthesisWith(real.engine)(takeOf("Hello, how are you?"), never);
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+        yield whole.subarray(0, -50);
+      });
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+    });
+
+    it("when the engine gave another format, and stops it", async () => {
+      const { engine, seen } = says({ kind: "encoded", format: "ogg" }, async function* () {
+        yield Buffer.from("OggS");
+      });
+      expect(await failure(engine)).to.be.instanceOf(EngineFailed);
+      expect(seen.signal?.aborted).to.equal(true);
+    });
+
+    it("when the sound grows beyond the bound, and stops the engine", async () => {
+      let closed = false;
+      const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
+        try {
+          for (;;) yield noise;
+        } finally {
+          closed = true;
+        }
+      });
+      expect(await failure(engine, { max: 1_000_000 })).to.be.instanceOf(EngineFailed);
+      expect(closed).to.equal(true);
+    });
+  });
+
+  describe("is begun once more when it was interrupted", () => {
+    const interruptedOnce = (engine: Engine, times: number) => {
+      const counted = { ...engine, asked: 0 };
+      counted.synthesize = async (request, signal) => {
+        if (counted.asked++ < times) throw new Interrupted();
+        return engine.synthesize(request, signal);
+      };
+      return counted;
+    };
+
+    it("with the same voice, for the same bytes", async () => {
+      const engine = interruptedOnce(real.engine, 1);
+      const made = await synthesisWith(engine)(takeOf("Hello."), never);
+      expect(made.equals(await synthesisWith(real.engine)(takeOf("Hello."), never))).to.equal(true);
+      expect(engine.asked).to.equal(2);
+    });
+
+    it("and only once", async () => {
+      const engine = interruptedOnce(real.engine, 2);
+      expect(await failure(engine)).to.be.instanceOf(Unavailable);
+      expect(engine.asked).to.equal(2);
+    });
+
+    it("when the encoder is killed under it", async () => {
+      const engine = observed(real.engine);
+      engine.onSound = () => {
+        if (engine.asked.length > 1) return;
+        for (const { pid, command } of childrenOf(real.helper())) {
+          if (command === "ffmpeg") process.kill(pid, "SIGKILL");
+        }
+      };
+      const story = takeOf("A long story. ".repeat(50));
+      const made = await synthesisWith(engine)(story, never);
+      expect(engine.asked).to.have.length(2);
+      expect(made.equals(await synthesisWith(real.engine)(story, never))).to.equal(true);
+    });
+  });
+
+  it("ends with the reason of who aborts it, and the processes with it", async () => {
+    const engine = observed(real.engine);
+    const controller = new AbortController();
+    const reason = new Error("nobody listens");
+    engine.onSound = () => controller.abort(reason);
+    const made = synthesisWith(engine)(takeOf("A long story. ".repeat(250)), controller.signal);
+    expect(await made.catch((error: unknown) => error)).to.equal(reason);
+    await until(() => real.running() === 0);
+  });
+});

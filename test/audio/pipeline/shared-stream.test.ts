@@ -1,0 +1,226 @@
+import { expect } from "chai";
+import {
+  type Broadcast,
+  type BroadcastOptions,
+  createBroadcast,
+} from "../../../src/audio/pipeline/shared-stream.ts";
+import { collect } from "../../support/collect.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+
+/** A source that gives what the test lets it give, and shows how far it is read. */
+const byHand = () => {
+  const hand = {
+    /** How often the next chunk was asked for. */
+    asked: 0,
+    begun: 0,
+    signals: [] as AbortSignal[],
+    waiting: Promise.withResolvers<void>(),
+    give: (_chunk: string): void => undefined,
+    end: (): void => undefined,
+    fail: (_error: unknown): void => undefined,
+    source: (signal: AbortSignal): AsyncIterable<Buffer> => {
+      hand.begun++;
+      hand.signals.push(signal);
+      return { [Symbol.asyncIterator]: () => ({ next }) };
+    },
+  };
+  const next = (): Promise<IteratorResult<Buffer>> => {
+    hand.asked++;
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Buffer>>();
+    hand.give = (chunk) => resolve({ done: false, value: Buffer.from(chunk) });
+    hand.end = () => resolve({ done: true, value: undefined });
+    hand.fail = reject;
+    hand.waiting.resolve();
+    hand.waiting = Promise.withResolvers<void>();
+    return promise;
+  };
+  return hand;
+};
+
+/** Lets everything that can go on go on. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+describe("A broadcast", () => {
+  let hand: ReturnType<typeof byHand>;
+  let overs: unknown[];
+  const begin = (more: Partial<BroadcastOptions> = {}): Broadcast =>
+    createBroadcast({
+      source: hand.source,
+      finish: (bytes) => bytes,
+      mayRestart: () => false,
+      readAheadBytes: 0,
+      onOver: (failure) => overs.push(failure),
+      ...more,
+    });
+  const given = async (...chunks: string[]): Promise<void> => {
+    for (const chunk of chunks) {
+      await settle();
+      hand.give(chunk);
+    }
+    await settle();
+  };
+  const text = async (audio: AsyncIterable<Buffer>): Promise<string> =>
+    Buffer.concat(await collect(audio)).toString();
+
+  beforeEach(() => {
+    hand = byHand();
+    overs = [];
+  });
+
+  it("gives each listener all of it, whenever it came, and is made once", async () => {
+    const broadcast = begin();
+    const first = broadcast.listen(never).then(text);
+    await given("one ", "two ");
+    const second = broadcast.listen(never).then(text);
+    const whole = broadcast.whole(never);
+    await given("three");
+    hand.end();
+    expect(await first).to.equal("one two three");
+    expect(await second).to.equal("one two three");
+    expect(String(await whole)).to.equal("one two three");
+    expect(hand.begun).to.equal(1);
+    expect(overs).to.deep.equal([undefined]);
+  });
+
+  it("passes on the first bytes before the next are there", async () => {
+    const listening = begin().listen(never);
+    await given("one");
+    const audio = (await listening)[Symbol.asyncIterator]();
+    expect(String((await audio.next()).value)).to.equal("one");
+  });
+
+  it("is read as far as the furthest listener wants to hear, and a little ahead", async () => {
+    const listening = begin({ readAheadBytes: 4 }).listen(never);
+    await given("one");
+    const audio = (await listening)[Symbol.asyncIterator]();
+    await settle();
+    expect(hand.asked, "nobody has read anything yet").to.equal(1);
+    await audio.next();
+    await given("two", "three");
+    expect(hand.asked, "two and three are more than four bytes ahead").to.equal(3);
+    await audio.next();
+    await audio.next();
+    await settle();
+    expect(hand.asked).to.equal(4);
+  });
+
+  it("is not held up by a listener that stands still", async () => {
+    const broadcast = begin();
+    const idle = broadcast.listen(never);
+    const eager = broadcast.listen(never).then(text);
+    await given("one ", "two");
+    hand.end();
+    expect(await eager).to.equal("one two");
+    expect(await text(await idle)).to.equal("one two");
+  });
+
+  it("stops its source when the last listener leaves before the end", async () => {
+    const broadcast = begin();
+    const leaving = new AbortController();
+    const first = broadcast.listen(leaving.signal);
+    const second = await Promise.all([broadcast.listen(never), given("one ")]).then(([audio]) => audio);
+    const heard = collect(await first);
+    leaving.abort(new Error("left"));
+    expect(String(await rejection(heard))).to.contain("left");
+    expect(hand.signals[0]?.aborted).to.equal(false);
+    for await (const _ of second) break;
+    expect(hand.signals[0]?.aborted).to.equal(true);
+    expect(overs).to.deep.equal([undefined]);
+  });
+
+  it("fails before its first byte for all who wait", async () => {
+    const broadcast = begin();
+    const waiting = [broadcast.listen(never), broadcast.whole(never)].map(rejection);
+    await settle();
+    const failure = new Error("broken");
+    hand.fail(failure);
+    expect(await Promise.all(waiting)).to.deep.equal([failure, failure]);
+    expect(overs).to.deep.equal([failure]);
+  });
+
+  it("fails midway after all that was there, and never looks whole", async () => {
+    const listening = begin().listen(never);
+    await given("one ");
+    const heard: string[] = [];
+    const reading = (async () => {
+      for await (const chunk of await listening) heard.push(String(chunk));
+    })();
+    await given("two");
+    const failure = new Error("broken");
+    hand.fail(failure);
+    expect(await rejection(reading)).to.equal(failure);
+    expect(heard).to.deep.equal(["one ", "two"]);
+  });
+
+  it("tells of the end only when what was made is found whole", async () => {
+    const cut = new Error("cut");
+    const broadcast = begin({
+      finish: () => {
+        throw cut;
+      },
+    });
+    const listening = broadcast.listen(never);
+    await given("one");
+    const reading = listening.then(text);
+    await settle();
+    hand.end();
+    expect(await rejection(reading)).to.equal(cut);
+    expect(overs).to.deep.equal([cut]);
+  });
+
+  it("is begun once more after an interruption that nobody could hear", async () => {
+    const broadcast = begin({ mayRestart: () => true });
+    const whole = broadcast.whole(never);
+    await given("wrong ");
+    hand.fail(new Error("interrupted"));
+    await given("right");
+    hand.end();
+    expect(String(await whole)).to.equal("right");
+    expect(hand.begun).to.equal(2);
+    expect(hand.signals[0]?.aborted).to.equal(true);
+  });
+
+  it("is not begun once more when somebody has heard of it, nor a second time", async () => {
+    const heard = begin({ mayRestart: () => true });
+    const listening = heard.listen(never);
+    await given("one ");
+    const reading = listening.then(text);
+    await settle();
+    const failure = new Error("interrupted");
+    hand.fail(failure);
+    expect(await rejection(reading)).to.equal(failure);
+
+    hand = byHand();
+    const whole = begin({ source: hand.source, mayRestart: () => true }).whole(never);
+    await settle();
+    hand.fail(new Error("interrupted"));
+    await settle();
+    hand.fail(failure);
+    expect(await rejection(whole)).to.equal(failure);
+    expect(hand.begun).to.equal(2);
+  });
+
+  it("keeps one copy of the sound for 200 who hear it, and one beside the source's when it is finished", async () => {
+    const broadcast = begin();
+    const all = Array.from({ length: 200 }, () => broadcast.listen(never));
+    await given("one ");
+    const chunks = Promise.all(all.map(async (listening) => await collect(await listening)));
+    await given("two");
+    hand.end();
+    const heard = await chunks;
+    expect(new Set(heard.map((one) => Buffer.concat(one).toString()))).to.deep.equal(new Set(["one two"]));
+    for (const [first] of heard) expect(first).to.equal(heard[0]?.[0]);
+  });
+
+  it("refuses who has left before", async () => {
+    const broadcast = begin();
+    const gone = AbortSignal.abort(new Error("left"));
+    expect(String(await rejection(broadcast.listen(gone)))).to.contain("left");
+    expect(String(await rejection(broadcast.whole(gone)))).to.contain("left");
+    expect(hand.asked).to.equal(0);
+  });
+});

@@ -1,0 +1,13 @@
+import { createHash } from "node:crypto";
+import type { ObjectName } from "../../../src/audio/store/audio-store.ts";
+
+/** The name of the object with this number. */
+export const nameOf = (index: number): ObjectName =>
+  `audio/${createHash("sha256").update(`sound ${index}`).digest("hex")}.mp3`;
+
+/** The bytes of the object with this number: the number, then a pattern that no other has. */
+export const soundOf = (index: number, size = 20_000 + (index % 977) * 13): Buffer => {
+  const bytes = Buffer.alloc(size, createHash("sha512").update(`${index}`).digest());
+  bytes.writeUInt32BE(index, 0);
+  return bytes;
+};

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { silent } from "../../../src/audio/pipeline/log.ts";
+import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline/store-reader.ts";
+import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { type FickleStore, fickle } from "./fickle-store.ts";
+import { nameOf, soundOf } from "./sounds.ts";
+
+const never = new AbortController().signal;
+
+describe("reading from the audio store", () => {
+  let path: string;
+  let store: FickleStore;
+  let clock: ManualClock;
+  let reader: StoreReader;
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-reader-"));
+    store = fickle(await openFilesystemAudioStore({ path }));
+    clock = createManualClock();
+    const breaker = { failures: 3, coolingMs: 5000 };
+    reader = createStoreReader({ store, clock, log: silent, timeoutMs: 2000, breaker });
+    await store.put(nameOf(1), soundOf(1));
+  });
+  afterEach(() => rm(path, { recursive: true }));
+
+  const read = (): Promise<unknown> => reader.read(nameOf(1), never).catch((error: unknown) => error);
+  const failThrice = async (): Promise<void> => {
+    store.mood = "refuses";
+    for (let i = 0; i < 3; i++) expect(await read()).to.be.instanceOf(AudioStoreUnavailable);
+  };
+
+  it("gives the object, and undefined when there is none", async () => {
+    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+    expect(await reader.read(nameOf(2), never)).to.equal(undefined);
+  });
+
+  it("fails when the store does not answer within the bound", async () => {
+    store.mood = "hangs";
+    const answer = read();
+    await until(() => clock.waiting() === 1);
+    clock.advance(1999);
+    clock.advance(1);
+    expect(await answer).to.be.instanceOf(AudioStoreUnavailable);
+    expect(clock.waiting()).to.equal(0);
+  });
+
+  it("ends at once with the reason of who leaves, which is no failure of the store's", async () => {
+    store.mood = "hangs";
+    const reason = new Error("leaves");
+    for (let i = 0; i < 5; i++) {
+      const controller = new AbortController();
+      const answer = reader.read(nameOf(1), controller.signal).catch((error: unknown) => error);
+      controller.abort(reason);
+      expect(await answer).to.equal(reason);
+    }
+    expect(reader.breaker()).to.equal("closed");
+  });
+
+  it("leaves the store alone after several failures in a row", async () => {
+    await failThrice();
+    expect(reader.breaker()).to.equal("open");
+    const { length } = store.gets;
+    for (let i = 0; i < 10; i++) expect(await read()).to.be.instanceOf(AudioStoreUnavailable);
+    expect(store.gets).to.have.length(length);
+  });
+
+  it("lets one try when the store has cooled, while the others still pass it by", async () => {
+    await failThrice();
+    clock.advance(5000);
+    const { length } = store.gets;
+    const answers = await Promise.all([read(), read(), read()]);
+    expect(store.gets).to.have.length(length + 1);
+    for (const answer of answers) expect(answer).to.be.instanceOf(AudioStoreUnavailable);
+  });
+
+  it("goes on as ever when the one that tried succeeded", async () => {
+    await failThrice();
+    store.mood = "well";
+    clock.advance(5000);
+    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+    expect(reader.breaker()).to.equal("closed");
+    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+  });
+
+  it("forgets failures that are not in a row", async () => {
+    for (let i = 0; i < 10; i++) {
+      store.mood = i % 3 ? "refuses" : "well";
+      await read();
+    }
+    expect(reader.breaker()).to.equal("closed");
+  });
+});

@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { silent } from "../../../src/audio/pipeline/log.ts";
+import {
+  createStoreWriter,
+  type StoreWriter,
+  type StoreWriterParts,
+} from "../../../src/audio/pipeline/store-writer.ts";
+import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { type FickleStore, fickle } from "./fickle-store.ts";
+import { nameOf, soundOf } from "./sounds.ts";
+
+describe("writing to the audio store", () => {
+  let path: string;
+  let store: FickleStore;
+  let clock: ManualClock;
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), "voxledger-writer-"));
+    store = fickle(await openFilesystemAudioStore({ path }));
+    clock = createManualClock();
+  });
+  afterEach(async () => {
+    store.mood = "refuses"; // no new put begins
+    await store.close();
+    await rm(path, { recursive: true });
+  });
+
+  const writerWith = (more: Partial<StoreWriterParts> = {}): StoreWriter =>
+    createStoreWriter({
+      store,
+      clock,
+      log: silent,
+      random: () => 1,
+      maxPendingBytes: 1024 * 1024,
+      concurrency: 4,
+      timeoutMs: 30_000,
+      retryForMs: 60_000,
+      ...more,
+    });
+
+  const isStored = async (index: number): Promise<boolean> =>
+    soundOf(index).equals((await store.get(nameOf(index))) ?? Buffer.alloc(0));
+
+  it("answers for the object until the store has it", async () => {
+    const writer = writerWith();
+    writer.put(nameOf(1), soundOf(1));
+    expect(soundOf(1).equals(writer.pending(nameOf(1)) as Buffer)).to.equal(true);
+    await until(() => writer.stats().written === 1);
+    await until(() => writer.pending(nameOf(1)) === undefined);
+    expect(await isStored(1)).to.equal(true);
+    expect(writer.stats()).to.deep.equal({
+      pendingObjects: 0,
+      pendingBytes: 0,
+      written: 1,
+      retried: 0,
+      lost: 0,
+    });
+  });
+
+  it("tries again, after growing pauses, what the store refused", async () => {
+    store.mood = "refuses";
+    const writer = writerWith();
+    writer.put(nameOf(1), soundOf(1));
+    for (const [i, pause] of [100, 200, 400, 800].entries()) {
+      await until(() => store.puts.length === i + 1 && clock.waiting() === 1);
+      clock.advance(pause - 1);
+      expect(clock.waiting()).to.equal(1);
+      clock.advance(1);
+    }
+    store.mood = "well";
+    await until(() => clock.waiting() === 1);
+    clock.advance(1600);
+    await until(() => writer.stats().written === 1);
+    expect(await isStored(1)).to.equal(true);
+  });
+
+  it("tries again what the store did not answer in time", async () => {
+    store.mood = "hangs";
+    const writer = writerWith();
+    writer.put(nameOf(1), soundOf(1));
+    await until(() => clock.waiting() === 1);
+    store.mood = "well";
+    clock.advance(30_000);
+    await until(() => clock.waiting() === 1);
+    clock.advance(100);
+    await until(() => writer.stats().written === 1);
+  });
+
+  it("sends all that wait when one has got through", async () => {
+    store.mood = "refuses";
+    const writer = writerWith();
+    for (let i = 0; i < 20; i++) writer.put(nameOf(i), soundOf(i));
+    await until(() => clock.waiting() === 20);
+    clock.advance(100);
+    await until(() => store.puts.length === 40 && clock.waiting() === 20);
+    store.mood = "well";
+    writer.put(nameOf(20), soundOf(20));
+    await until(() => writer.stats().written === 21);
+    expect(clock.waiting()).to.equal(0);
+  });
+
+  it("gives up after a bounded time", async () => {
+    store.mood = "refuses";
+    const writer = writerWith();
+    writer.put(nameOf(1), soundOf(1));
+    while (writer.stats().lost === 0) {
+      await until(() => clock.waiting() === 1 || writer.stats().lost === 1);
+      expect(clock.now()).to.be.at.most(60_000 + 30_000);
+      clock.advance(1000);
+    }
+    expect(writer.pending(nameOf(1))).to.equal(undefined);
+  });
+
+  it("drops what would pass the bound on pending bytes, and takes more when there is room", async () => {
+    store.mood = "refuses";
+    const writer = writerWith({ maxPendingBytes: 50_000 });
+    for (let i = 0; i < 5; i++) writer.put(nameOf(i), soundOf(i));
+    expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
+    expect(writer.stats().pendingBytes).to.be.at.most(50_000);
+    store.mood = "well";
+    await until(() => clock.waiting() === 2);
+    clock.advance(100);
+    await until(() => writer.stats().pendingObjects === 0);
+    writer.put(nameOf(7), soundOf(7));
+    await until(() => writer.stats().written === 3);
+  });
+
+  it("takes an object once that is pending already", async () => {
+    const writer = writerWith();
+    for (let i = 0; i < 5; i++) writer.put(nameOf(1), soundOf(1));
+    await until(() => writer.stats().pendingObjects === 0);
+    expect(store.puts).to.have.length(1);
+  });
+
+  it("never has more writes under way than it may", async () => {
+    store.mood = "hangs";
+    const writer = writerWith({ concurrency: 3 });
+    for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
+    await until(() => store.puts.length === 3);
+    expect(clock.waiting()).to.equal(3);
+  });
+
+  it("does not try again what the store calls nonsense", async () => {
+    const writer = writerWith();
+    writer.put("nonsense", soundOf(1));
+    await until(() => writer.stats().lost === 1);
+    expect(writer.stats()).to.include({ retried: 0, pendingObjects: 0 });
+  });
+
+  describe("at the end", () => {
+    it("waits for all that is pending, without long pauses", async () => {
+      store.mood = "refuses";
+      const writer = writerWith();
+      for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
+      await until(() => clock.waiting() === 10);
+      store.mood = "well";
+      expect(await writer.drain(10_000)).to.equal(0);
+      for (let i = 0; i < 10; i++) expect(await isStored(i)).to.equal(true);
+      expect(clock.waiting()).to.equal(0);
+    });
+
+    it("waits no longer than it may, gives up the rest, leaves no timer and takes no more", async () => {
+      store.mood = "refuses";
+      const writer = writerWith();
+      writer.put(nameOf(1), soundOf(1));
+      await until(() => clock.waiting() === 1);
+      const left = writer.drain(10_000);
+      let over = false;
+      const ended = left.then(() => {
+        over = true;
+      });
+      while (!over) {
+        await until(() => clock.waiting() > 0 || over);
+        clock.advance(100);
+      }
+      await ended;
+      expect(await left).to.equal(1);
+      await until(() => writer.stats().lost === 1);
+      expect(clock.waiting()).to.equal(0);
+      writer.put(nameOf(2), soundOf(2));
+      expect(writer.stats()).to.include({ pendingObjects: 0, lost: 2 });
+    });
+  });
+});

@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
+import { audioStoreContract } from "../../contracts/audio-store.ts";
+import { nameOf, soundOf } from "../pipeline/sounds.ts";
+
+const folder = (): Promise<string> => mkdtemp(join(tmpdir(), "voxledger-audio-"));
+
+audioStoreContract("filesystem", async () => {
+  const path = await folder();
+  const store = await openFilesystemAudioStore({ path });
+  return {
+    store,
+    again: () => openFilesystemAudioStore({ path }),
+    breakDown: async () => {
+      await rm(path, { recursive: true });
+      await writeFile(path, "no folder");
+    },
+    end: async () => {
+      await store.close();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+});
+
+describe("the audio store on a file system", () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await folder();
+  });
+  afterEach(() => rm(path, { recursive: true, force: true }));
+
+  const name = nameOf(1);
+  const fileOf = (object: string): string => {
+    const [prefix = "", file = ""] = object.split("/");
+    return join(path, prefix, file.slice(0, 2), file.slice(2, 4), file);
+  };
+
+  it("lays the object's own bytes under two levels of folders that the owner alone can read", async () => {
+    const store = await openFilesystemAudioStore({ path: join(path, "made", "anew") });
+    await store.put(name, soundOf(1));
+    const file = fileOf(name).replace(path, join(path, "made", "anew"));
+    expect(soundOf(1).equals(await readFile(file))).to.equal(true);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    for (let up = dirname(file); up !== path; up = dirname(up)) {
+      expect((await stat(up)).mode & 0o777).to.equal(0o700);
+    }
+  });
+
+  it("leaves no file beside the objects", async () => {
+    const store = await openFilesystemAudioStore({ path });
+    await Promise.all(Array.from({ length: 20 }, (_, i) => store.put(nameOf(i), soundOf(i))));
+    await Promise.all(Array.from({ length: 20 }, () => store.put(name, soundOf(1))));
+    await store.ping();
+    expect(await readdir(join(path, "incoming"))).to.deep.equal([]);
+    expect(await objectsIn(path)).to.have.length(20);
+  });
+
+  it("makes a shard's folder anew when somebody removed it", async () => {
+    const store = await openFilesystemAudioStore({ path });
+    await store.put(name, soundOf(1));
+    await rm(join(path, "audio"), { recursive: true });
+    await store.put(name, soundOf(1));
+    expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+  });
+
+  describe("a file that something else left empty or cut", () => {
+    for (const size of [0, 1, 10_000]) {
+      it(`is replaced by the object whose first ${size} bytes it holds`, async () => {
+        const store = await openFilesystemAudioStore({ path });
+        await mkdir(dirname(fileOf(name)), { recursive: true });
+        await writeFile(fileOf(name), soundOf(1).subarray(0, size));
+        await store.put(name, soundOf(1));
+        expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+      });
+    }
+
+    it("is not served when it is empty", async () => {
+      const store = await openFilesystemAudioStore({ path });
+      await mkdir(dirname(fileOf(name)), { recursive: true });
+      await writeFile(fileOf(name), "");
+      expect(await store.get(name)).to.equal(undefined);
+    });
+  });
+
+  describe("at the start", () => {
+    const old = new Date(Date.now() - 2 * 60 * 60_000);
+    const part = "0b5b7a0e-7f2d-4c83-9a53-5a3c1f3ad3f1.part";
+
+    it("old leftovers of writers that were killed are swept", async () => {
+      await mkdir(join(path, "incoming"));
+      await writeFile(join(path, "incoming", part), "half a sound");
+      await utimes(join(path, "incoming", part), old, old);
+      await openFilesystemAudioStore({ path });
+      expect(await readdir(join(path, "incoming"))).to.deep.equal([]);
+    });
+
+    it("what another process may be writing, and what is not of our making, stays", async () => {
+      const incoming = join(path, "incoming");
+      await mkdir(join(incoming, part.replace("0b", "0c")), { recursive: true });
+      for (const kept of [part, "notes.txt", "x.part"]) await writeFile(join(incoming, kept), "");
+      for (const kept of ["notes.txt", "x.part", part.replace("0b", "0c")])
+        await utimes(join(incoming, kept), old, old);
+      await openFilesystemAudioStore({ path });
+      expect(await readdir(incoming)).to.have.members([
+        part,
+        "notes.txt",
+        "x.part",
+        part.replace("0b", "0c"),
+      ]);
+    });
+  });
+
+  describe("killed with SIGKILL in the middle of many puts", () => {
+    it("has whole objects alone, every one that was acknowledged, and takes the rest afterwards", async () => {
+      for (let round = 0; round < 3; round++) {
+        const acknowledged = await putAndKill(path, 40 + round * 25);
+        for (const file of await objectsIn(path)) {
+          const index = (await readFile(file)).readUInt32BE(0);
+          expect(file).to.equal(fileOf(nameOf(index)));
+          expect(soundOf(index).equals(await readFile(file)), "whole").to.equal(true);
+        }
+        const store = await openFilesystemAudioStore({ path });
+        for (const index of acknowledged) {
+          expect(soundOf(index).equals((await store.get(nameOf(index))) as Buffer)).to.equal(true);
+        }
+        await store.put(nameOf(1_000_000), soundOf(1_000_000));
+      }
+    });
+  });
+
+  describe("that refuses", () => {
+    it("to be written: EACCES of a read-only folder is AudioStoreUnavailable, what is there is read on", async () => {
+      const store = await openFilesystemAudioStore({ path });
+      await store.put(name, soundOf(1));
+      expect(await asStranger(path)).to.deep.equal({
+        put: "AudioStoreUnavailable EACCES",
+        ping: "AudioStoreUnavailable EACCES",
+        get: "whole",
+      });
+    });
+
+    it("to be opened: AudioStoreUnavailable", async () => {
+      await writeFile(join(path, "file"), "");
+      const opened = openFilesystemAudioStore({ path: join(path, "file") });
+      expect(await opened.catch((error: unknown) => error)).to.be.instanceOf(AudioStoreUnavailable);
+    });
+
+    it("more bytes midway: AudioStoreUnavailable, and nothing under the name or beside it", async () => {
+      const { lines, exited } = start([
+        "bash",
+        "-c",
+        `ulimit -f 64; exec "$0" "$@"`,
+        ...writer(path, "large"),
+      ]);
+      const said: string[] = [];
+      for await (const line of lines) said.push(line);
+      await exited;
+      expect(said).to.deep.equal(["AudioStoreUnavailable EFBIG"]);
+      expect(await objectsIn(path)).to.deep.equal([]);
+      expect(await readdir(join(path, "incoming"))).to.deep.equal([]);
+    });
+  });
+});
+
+const writer = (path: string, mode: string): string[] => [
+  process.execPath,
+  join(import.meta.dirname, "put-until-killed.ts"),
+  path,
+  mode,
+];
+
+interface Child {
+  readonly child: ChildProcess;
+  readonly lines: AsyncIterable<string>;
+  readonly exited: Promise<unknown>;
+}
+
+const start = ([command = "", ...args]: readonly string[]): Child => {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  return { child, lines: createInterface({ input: child.stdout }), exited: once(child, "exit") };
+};
+
+/** Lets a child put objects and kills it when it has told of so many; answers those that it told of. */
+const putAndKill = async (path: string, after: number): Promise<number[]> => {
+  const { child, lines, exited } = start(writer(path, "many"));
+  const acknowledged: number[] = [];
+  for await (const line of lines) {
+    acknowledged.push(Number(line));
+    if (acknowledged.length === after) child.kill("SIGKILL");
+  }
+  await exited;
+  expect(child.signalCode).to.equal("SIGKILL");
+  return acknowledged;
+};
+
+/** What a process gets that may read the folders but not write them. */
+const asStranger = async (path: string): Promise<unknown> => {
+  const folders = [path, ...(await readdir(path, { recursive: true })).map((each) => join(path, each))];
+  for (const each of folders) await chmod(each, (await stat(each)).isDirectory() ? 0o555 : 0o444);
+  try {
+    const { lines, exited } = start(writer(path, "stranger"));
+    let answer: unknown;
+    for await (const line of lines) answer = JSON.parse(line);
+    await exited;
+    return answer;
+  } finally {
+    for (const each of folders) await chmod(each, 0o700);
+  }
+};
+
+const objectsIn = async (path: string): Promise<string[]> => {
+  const all = await readdir(path, { recursive: true, withFileTypes: true });
+  return all
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.startsWith(join(path, "incoming")));
+};

@@ -1,0 +1,194 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
+import { expect } from "chai";
+import { Client } from "minio";
+import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import type { S3Failure } from "../../../src/audio/store/s3/failure.ts";
+import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
+import type { S3Address } from "../../../src/audio/store/s3-address.ts";
+import { audioStoreContract } from "../../contracts/audio-store.ts";
+import { startMinio } from "../../support/minio.ts";
+import type { S3Server } from "../../support/s3-server.ts";
+import { openTcpProxy } from "../../support/tcp-proxy.ts";
+import { startVersitygw } from "../../support/versitygw.ts";
+import { nameOf, soundOf } from "../pipeline/sounds.ts";
+
+for (const [kind, start] of [
+  ["MinIO", startMinio],
+  ["versitygw", startVersitygw],
+] as const) {
+  describe(`on ${kind}`, () => {
+    let server: S3Server;
+    before(async () => {
+      server = await start();
+    });
+    after(() => server.stop());
+
+    audioStoreContract(kind, async () => {
+      const line = await openTcpProxy(server);
+      const place = server.location(`v-${randomUUID()}`, { port: line.port });
+      const store = await openS3AudioStore(place);
+      return {
+        store,
+        again: () => openS3AudioStore(place),
+        breakDown: line.down,
+        end: async () => {
+          await store.close();
+          await line.close();
+        },
+      };
+    });
+
+    describe(`the audio store in a bucket of ${kind}`, () => {
+      let place: S3Address;
+      let store: AudioStore;
+      let owner: Client;
+      beforeEach(async () => {
+        place = server.location(`v-${randomUUID()}`);
+        store = await openS3AudioStore(place);
+        owner = ownerOf(place);
+      });
+      afterEach(() => store.close());
+
+      const name = nameOf(1);
+
+      it("gives a CDN that pulls from it what it may keep and for how long, and nobody what is private", async () => {
+        const secret = name.replace("audio/", "private/");
+        await store.put(name, soundOf(1));
+        await store.put(secret, soundOf(2));
+        const policy = await readFile(
+          join(import.meta.dirname, "../../../infra/audio-bucket-policy.json"),
+          "utf8",
+        );
+        await owner.setBucketPolicy(place.bucket, policy.replaceAll(":::voxledger/", `:::${place.bucket}/`));
+        const shared = await fetch(urlOf(place, name));
+        expect(shared.status).to.equal(200);
+        expect(shared.headers.get("Content-Type")).to.equal("audio/mpeg");
+        expect(shared.headers.get("Cache-Control")).to.equal("public, max-age=31536000, immutable");
+        expect(soundOf(1).equals(Buffer.from(await shared.arrayBuffer()))).to.equal(true);
+        expect((await fetch(urlOf(place, secret))).status).to.equal(403);
+      });
+
+      it("lets nobody read without credentials unless the operator allows it", async () => {
+        await store.put(name, soundOf(1));
+        expect((await fetch(urlOf(place, name))).status).to.equal(403);
+      });
+
+      for (const [ext, type] of [
+        ["mp3", "audio/mpeg"],
+        ["ogg", "audio/ogg"],
+        ["wav", "audio/wav"],
+      ] as const) {
+        it(`tells of ${ext} that it is ${type}, and of what is private that no cache may keep it`, async () => {
+          const secret = name.replace("audio/", "private/").replace("mp3", ext);
+          await store.put(secret, soundOf(1));
+          const { metaData } = await owner.statObject(place.bucket, secret);
+          expect(metaData["content-type"]).to.equal(type);
+          expect(metaData["cache-control"]).to.equal("private, no-store");
+        });
+      }
+
+      it("leaves an object as it is and when it was, also one too large to be sent before the refusal", async () => {
+        const large = randomBytes(8 * 1024 * 1024);
+        await store.put(name, large);
+        const before = await owner.statObject(place.bucket, name);
+        await store.put(name, randomBytes(8 * 1024 * 1024));
+        await store.put(name, large);
+        const { etag, lastModified } = await owner.statObject(place.bucket, name);
+        expect({ etag, lastModified }).to.deep.equal({
+          etag: before.etag,
+          lastModified: before.lastModified,
+        });
+      });
+
+      it("takes exactly one of 64 conditional puts that have all begun before any of them ends", async () => {
+        const rivals = Array.from({ length: 64 }, (_, index) => Buffer.alloc(200_000, index + 1));
+        const url = await owner.presignedPutObject(place.bucket, name);
+        const begun = await Promise.all(rivals.map((bytes) => beginPutIfAbsent(url, bytes)));
+        const outcomes = await Promise.all(begun.map((finish) => finish()));
+        expect(outcomes.toSorted()).to.deep.equal([...Array(63).fill("refused"), "stored"]);
+        const winner = rivals[outcomes.indexOf("stored")] as Buffer;
+        expect(winner.equals((await store.get(name)) as Buffer)).to.equal(true);
+      });
+
+      it("holds nothing but its objects", async () => {
+        await Promise.all([store.put(name, soundOf(1)), store.ping(), store.ping()]);
+        await store.ping();
+        expect(await keysIn(owner, place.bucket)).to.deep.equal([name]);
+      });
+
+      it("takes what nobody put there for nothing: an empty object, one of more than 64 MiB", async () => {
+        await owner.putObject(place.bucket, name, Buffer.alloc(0));
+        await owner.putObject(place.bucket, nameOf(2), Buffer.alloc(64 * 1024 * 1024 + 1));
+        expect(await store.get(name)).to.equal(undefined);
+        expect(await store.get(nameOf(2))).to.equal(undefined);
+      });
+
+      it("makes the bucket anew when somebody removed it, and has nothing until then", async () => {
+        await owner.removeBucket(place.bucket);
+        expect(await store.get(name)).to.equal(undefined);
+        await Promise.all([1, 2, 3, 4].map((index) => store.put(nameOf(index), soundOf(index))));
+        expect(await keysIn(owner, place.bucket)).to.have.members([1, 2, 3, 4].map(nameOf));
+      });
+
+      for (const [what, changes, code] of [
+        ["key", { accessKey: "somebody-else" }, /^(InvalidAccessKeyId|XAdminUserNotFound)$/],
+        ["secret", { secretKey: "a-wrong-secret-of-length" }, /^SignatureDoesNotMatch$/],
+      ] as const) {
+        it(`is not opened with a wrong ${what}, and tells so by the server's code alone`, async () => {
+          const error = await openS3AudioStore({ ...place, ...changes }).catch((refusal: Error) => refusal);
+          const { message, cause } = error as Error & { cause: S3Failure };
+          expect(error).to.be.instanceOf(AudioStoreUnavailable);
+          expect(cause.code).to.match(code);
+          expect(message).to.equal(`The audio store cannot be opened: ${cause.code}.`);
+          expect(inspect(error)).not.to.match(/somebody-else|voxledger-test|secret|ignature=/);
+        });
+      }
+    });
+  });
+}
+
+const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Address): Client =>
+  new Client({ ...place, endPoint: endpoint, useSSL: tls });
+
+type Outcome = "stored" | "refused" | `status ${number}`;
+
+/**
+ * Sends half of the object on a connection of its own. The returned function sends the rest. A server that refuses before it
+ * has read everything (versitygw) may hang up before its 412 is received.
+ */
+const beginPutIfAbsent = async (url: string, bytes: Buffer): Promise<() => Promise<Outcome>> => {
+  const headers = { "If-None-Match": "*", "Content-Length": bytes.length };
+  const put = request(url, { method: "PUT", headers, agent: false });
+  const half = bytes.length / 2;
+  await promisify(put.write.bind(put) as Write)(bytes.subarray(0, half));
+  const answered = once(put, "response").then(
+    ([response]): Outcome => {
+      response.resume();
+      if (response.statusCode === 200) return "stored";
+      return response.statusCode === 412 ? "refused" : `status ${response.statusCode}`;
+    },
+    (error): Outcome => {
+      if (!["ECONNRESET", "EPIPE"].includes(error.code)) throw error;
+      return "refused";
+    },
+  );
+  return () => {
+    put.end(bytes.subarray(half));
+    return answered;
+  };
+};
+type Write = (chunk: Buffer, done: (error?: Error | null) => void) => void;
+
+const urlOf = ({ port, bucket }: S3Address, name: string): string =>
+  `http://127.0.0.1:${port}/${bucket}/${name}`;
+
+const keysIn = async (owner: Client, bucket: string): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { name } of owner.listObjectsV2(bucket, "", true)) keys.push(name);
+  return keys;
+};

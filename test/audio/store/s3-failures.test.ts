@@ -1,0 +1,310 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { expect } from "chai";
+import { systemClock } from "../../../src/async/sleep.ts";
+import { silent } from "../../../src/audio/pipeline/log.ts";
+import { createStoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
+import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
+import type { S3Address } from "../../../src/audio/store/s3-address.ts";
+import { serveLocally } from "../../support/local-server.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { startMinio } from "../../support/minio.ts";
+import type { S3Server } from "../../support/s3-server.ts";
+import { openTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
+import { nameOf, soundOf } from "../pipeline/sounds.ts";
+
+const hour = 3_600_000;
+const large = randomBytes(8 * 1024 * 1024);
+const name = nameOf(1);
+
+describe("the audio store on an S3 server", () => {
+  let server: S3Server;
+  let line: TcpProxy;
+  let place: S3Address;
+  let clock: ManualClock;
+  let store: AudioStore;
+
+  before(async () => {
+    server = await startMinio();
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    line = await openTcpProxy(server);
+    place = server.location(`v-${randomUUID()}`, { port: line.port });
+    clock = createManualClock();
+    store = await openS3AudioStore({ ...place, clock });
+  });
+  afterEach(async () => {
+    await store.close();
+    await line.close();
+  });
+
+  describe("its connections", () => {
+    it("are used again: one is enough for calls one after another", async () => {
+      for (let index = 0; index < 20; index++) {
+        await store.put(nameOf(index), soundOf(index));
+        await store.get(nameOf(index));
+        await store.get(nameOf(index + 1));
+        await store.put(nameOf(index), soundOf(index));
+      }
+      expect(line.accepted()).to.equal(1);
+    });
+
+    it("are no more than 32, however many call at once", async () => {
+      await store.put(name, soundOf(1));
+      const all = await Promise.all(Array.from({ length: 300 }, () => store.get(name)));
+      for (const bytes of all) expect(bytes && soundOf(1).equals(bytes)).to.equal(true);
+      expect(line.accepted()).to.be.within(2, 32);
+    });
+
+    it("that the server closed while nobody used them are no failure of the next call", async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
+      line.cut();
+      await store.put(nameOf(20), soundOf(20));
+      expect(await store.get(nameOf(20))).not.to.equal(undefined);
+    });
+
+    it("are gone when the store is closed", async () => {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
+      await store.close();
+      await until(() => line.open() === 0);
+    });
+  });
+
+  describe("a get that is aborted", () => {
+    it("midway throws the signal's reason and ends its connection", async () => {
+      await store.put(name, large);
+      line.slow(100_000);
+      const controller = new AbortController();
+      const answer = thrownBy(store.get(name, controller.signal));
+      const before = line.passed();
+      await until(() => line.passed() > before + 20_000);
+      const reason = new Error("nobody listens any more");
+      controller.abort(reason);
+      expect(await answer).to.equal(reason);
+      await until(() => line.open() === 0);
+    });
+
+    it("leaves no timer behind, nor does any other call", async () => {
+      await thrownBy(store.get(name, AbortSignal.abort()));
+      await store.put(name, soundOf(1));
+      await store.get(name);
+      await store.ping();
+      expect(clock.waiting()).to.equal(0);
+    });
+  });
+
+  describe("a server that does not answer", () => {
+    it("is AudioStoreUnavailable when the time is over, its connections are given up, and it may come back", async () => {
+      line.freeze();
+      const outcomes = [store.get(name), store.put(name, soundOf(1)), store.ping()].map(thrownBy);
+      await until(() => line.open() === 3);
+      clock.advance(hour);
+      for (const error of await Promise.all(outcomes)) {
+        expect(error).to.be.instanceOf(AudioStoreUnavailable);
+        expect((error as Error).message).to.match(/^The audio store cannot be (read|written): ETIMEDOUT\.$/);
+      }
+      line.thaw();
+      await until(() => line.open() === 0);
+      await store.put(name, soundOf(1));
+      expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+    });
+
+    it("does not hinder the start: the bucket is made by the first put that comes through", async () => {
+      await line.down();
+      const told: string[] = [];
+      const bucket = `v-${randomUUID()}`;
+      const early = await openS3AudioStore({ ...place, bucket, warn: (sentence) => told.push(sentence) });
+      expect(told).to.deep.equal([
+        "The audio store cannot be opened: ECONNREFUSED. Sounds go there as soon as it can be.",
+      ]);
+      expect(await thrownBy(early.put(name, soundOf(1)))).to.be.instanceOf(AudioStoreUnavailable);
+      await line.up();
+      await early.put(name, soundOf(1));
+      expect(soundOf(1).equals((await early.get(name)) as Buffer)).to.equal(true);
+      await early.close();
+    });
+  });
+
+  describe("a connection that is cut", () => {
+    for (const after of [0, 100, 100_000, 7_000_000]) {
+      it(`after ${after} bytes of an answer is AudioStoreUnavailable, never a part of the object`, async () => {
+        await store.put(name, large);
+        line.cut();
+        line.cutAfter(after);
+        expect(await thrownBy(store.get(name))).to.be.instanceOf(AudioStoreUnavailable);
+        expect(large.equals((await store.get(name)) as Buffer)).to.equal(true);
+      });
+    }
+
+    it("while an object is being put leaves nothing of it", async () => {
+      line.slow(1_000_000);
+      const before = line.passed();
+      const put = thrownBy(store.put(name, large));
+      await until(() => line.passed() > before + 200_000);
+      await line.down();
+      expect(await put).to.be.instanceOf(AudioStoreUnavailable);
+      line.slow(Number.POSITIVE_INFINITY);
+      await line.up();
+      expect(await store.get(name)).to.equal(undefined);
+    });
+  });
+
+  /** Passes requests on to the server, except those that `refuse` answers. */
+  const inFront = (refuse: (req: IncomingMessage, res: ServerResponse) => boolean) =>
+    serveLocally((req, res) => {
+      if (refuse(req, res)) return void req.resume();
+      const { method, url: path, headers } = req;
+      req.pipe(
+        request({ port: server.port, host: "127.0.0.1", method, path, headers }, (answer) =>
+          answer.pipe(res.writeHead(answer.statusCode ?? 0, answer.headers)),
+        ),
+      );
+    });
+  const errorBody = (code: string) => `<Error><Code>${code}</Code><Message>Try again.</Message></Error>`;
+
+  for (const [status, code] of [
+    [500, "InternalError"],
+    [503, "SlowDown"],
+    [400, "RequestTimeout"],
+    [409, "ConditionalRequestConflict"],
+  ] as const) {
+    it(`repeats what is answered once with ${status} ${code}`, async () => {
+      const refusedOnce = new Set<string>();
+      const moody = await inFront(({ method, url = "" }, res) => {
+        const request = `${method} ${url}`;
+        if (refusedOnce.has(request)) return false;
+        refusedOnce.add(request);
+        res.writeHead(status).end(errorBody(code));
+        return true;
+      });
+      const port = Number(new URL(moody.url).port);
+      const bucket = `v-${randomUUID()}`;
+      const repeating = await openS3AudioStore({ ...place, port, bucket });
+      await Promise.all([repeating.put(name, soundOf(1)), repeating.ping()]);
+      expect(soundOf(1).equals((await repeating.get(name)) as Buffer)).to.equal(true);
+      expect(refusedOnce).to.include.keys(`PUT /${bucket}`, `PUT /${bucket}/${name}`);
+      await repeating.close();
+      await moody.close();
+    });
+  }
+
+  it("repeats nothing after the deadline, or when the caller has left", async () => {
+    let asked = 0;
+    const moody = await inFront((_req, res) => {
+      asked += 1;
+      res.writeHead(503).end(errorBody("SlowDown"));
+      return true;
+    });
+    const port = Number(new URL(moody.url).port);
+    const opened = openS3AudioStore({ ...place, port, clock });
+    await until(() => clock.waiting() === 2);
+    clock.advance(hour);
+    const busy = await opened;
+    const leaving = new AbortController();
+    const calls = [thrownBy(busy.put(name, soundOf(1))), thrownBy(busy.get(name, leaving.signal))];
+    await until(() => asked === 3 && clock.waiting() === 4);
+    leaving.abort(new Error("nobody listens"));
+    clock.advance(hour);
+    const [put, get] = await Promise.all(calls);
+    expect(put).to.be.instanceOf(AudioStoreUnavailable);
+    expect(get).to.equal(leaving.signal.reason);
+    expect({ asked, waiting: clock.waiting() }).to.deep.equal({ asked: 3, waiting: 0 });
+    await busy.close();
+    await moody.close();
+  });
+
+  it("is AudioStoreUnavailable for every call in a storm of 503, holds no connection, and is well afterwards", async () => {
+    let storm = false;
+    const moody = await inFront((_req, res) => {
+      if (storm) res.writeHead(503).end(Buffer.alloc(200_000));
+      return storm;
+    });
+    const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+    const stormy = await openS3AudioStore({ ...place, port: behind.port });
+    await stormy.put(name, soundOf(1));
+    storm = true;
+    const outcomes = Array.from({ length: 200 }, (_, index) =>
+      index % 2 ? stormy.get(name) : stormy.put(nameOf(index), soundOf(index)),
+    );
+    for (const error of await Promise.all(outcomes.map(thrownBy)))
+      expect((error as Error).message).to.match(/^The audio store cannot be (read|written): HTTP_503\.$/);
+    storm = false;
+    expect(soundOf(1).equals((await stormy.get(name)) as Buffer)).to.equal(true);
+    expect(behind.accepted()).to.be.at.most(32);
+    await stormy.close();
+    await behind.close();
+    await moody.close();
+  });
+
+  for (const [status, code] of [
+    [507, "XMinioStorageFull"],
+    [501, "NotImplemented"],
+    [403, "QuotaExceeded"],
+  ] as const) {
+    it(`tells at once what a server says by ${status} ${code}, by a connection that is used again`, async () => {
+      const moody = await serveLocally((req, res) => {
+        req.resume();
+        if (req.url?.endsWith("/ping")) return void res.writeHead(200, { ETag: '"0"' }).end();
+        res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
+      });
+      const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+      const refused = await openS3AudioStore({ ...place, port: behind.port, clock });
+      for (const ask of [() => refused.put(name, soundOf(1)), () => refused.get(name)])
+        expect((await thrownBy(ask())) as Error)
+          .to.have.property("message")
+          .that.matches(new RegExp(`: ${code}\\.$`));
+      expect(behind.accepted()).to.equal(1);
+      await refused.close();
+      await behind.close();
+      await moody.close();
+    });
+  }
+
+  it("that has no room left does not hinder the start", async () => {
+    const moody = await serveLocally((req, res) => {
+      req.resume();
+      res.writeHead(507).end("<Error><Code>XMinioStorageFull</Code><Message>no</Message></Error>");
+    });
+    const told: string[] = [];
+    const port = Number(new URL(moody.url).port);
+    const early = await openS3AudioStore({ ...place, port, clock, warn: (sentence) => told.push(sentence) });
+    expect(told).to.deep.equal([
+      "The audio store cannot be opened: XMinioStorageFull. Sounds go there as soon as it can be.",
+    ]);
+    await early.close();
+    await moody.close();
+  });
+});
+
+describe("the writer of the audio store on an S3 server that is killed and started again", () => {
+  it("loses nothing", async () => {
+    const server = await startMinio();
+    try {
+      const store = await openS3AudioStore(server.location("sounds"));
+      const writer = createStoreWriter({
+        ...{ store, clock: systemClock, log: silent, random: Math.random },
+        ...{ maxPendingBytes: 64 * 1024 * 1024, concurrency: 4, timeoutMs: 30_000, retryForMs: hour },
+      });
+      for (let index = 0; index < 300; index++) writer.put(nameOf(index), soundOf(index));
+      await until(() => writer.stats().written > 50);
+      await server.kill();
+      await until(() => writer.stats().retried > 0);
+      await server.restart();
+      expect(await writer.drain(20_000)).to.equal(0);
+      expect(writer.stats()).to.include({ written: 300, lost: 0 });
+      for (let index = 0; index < 300; index++)
+        expect(soundOf(index).equals((await store.get(nameOf(index))) as Buffer)).to.equal(true);
+      await store.close();
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "nothing was thrown",
+    (error: unknown) => error,
+  );

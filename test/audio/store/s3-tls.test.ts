@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer, getCACertificates, type Server, setDefaultCACertificates } from "node:tls";
+import { expect } from "chai";
+import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
+import { startMinio } from "../../support/minio.ts";
+import type { S3Server } from "../../support/s3-server.ts";
+import { nameOf, soundOf } from "../pipeline/sounds.ts";
+
+describe("the audio store on an S3 server by TLS", () => {
+  const trusted = getCACertificates("default");
+  let minio: S3Server;
+  let folder: string;
+  let certificate: string;
+  let tls: Server;
+
+  before(async () => {
+    minio = await startMinio();
+    folder = await mkdtemp(join(tmpdir(), "voxledger-tls-"));
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const kind = [
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+    ];
+    execFileSync("openssl", ["req", ...kind, ...subject, "-keyout", key, "-out", cert], { stdio: "ignore" });
+    certificate = await readFile(cert, "utf8");
+    tls = createServer({ key: await readFile(key), cert: certificate }, (near) => {
+      const far = connect(minio.port, "127.0.0.1");
+      near.on("error", () => far.destroy()).pipe(far);
+      far.on("error", () => near.destroy()).pipe(near);
+    }).listen(0, "127.0.0.1");
+    await once(tls, "listening");
+  });
+  afterEach(() => setDefaultCACertificates(trusted));
+  after(async () => {
+    tls?.close();
+    await minio?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const place = () => minio.location("by-tls", { tls: true, port: (tls.address() as AddressInfo).port });
+
+  it("is not sent anything when nobody vouches for its certificate", async () => {
+    const told: string[] = [];
+    const store = await openS3AudioStore({ ...place(), warn: (sentence) => told.push(sentence) });
+    expect(told[0]).to.match(/^The audio store cannot be opened: (DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\. /);
+    const error = await store.put(nameOf(1), soundOf(1)).catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(AudioStoreUnavailable);
+    await store.close();
+  });
+
+  it("keeps objects as it does without", async () => {
+    setDefaultCACertificates([...trusted, certificate]);
+    const store = await openS3AudioStore(place());
+    const large = randomBytes(1024 * 1024);
+    await store.put(nameOf(1), large);
+    await store.put(nameOf(1), soundOf(1));
+    expect(large.equals((await store.get(nameOf(1))) as Buffer)).to.equal(true);
+    expect(await store.get(nameOf(2))).to.equal(undefined);
+    await store.close();
+  });
+});

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
+import { createProgram, run } from "../../src/cli/program.ts";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { readSettings, type Settings } from "../../src/settings.ts";
+import { noTelemetry } from "../../src/telemetry/telemetry.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+describe("what a command reads", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let settings: Settings;
+  let website: { id: string; apiKey: string; secretId: string };
+  const now = Date.parse("2026-11-05T10:00:00.000Z");
+
+  /** Runs one command line; answers with the streams, and the beginnings of streams with a `*`, that it touched. */
+  const touchedBy = async (...args: string[]): Promise<{ touched: string[]; output: string }> => {
+    const touched = new Set<string>();
+    const eventStore = (store: EventStore): EventStore => ({
+      ...store,
+      append: (stream, ...rest) => {
+        touched.add(stream);
+        return store.append(stream, ...rest);
+      },
+      readStream: (stream, options) => {
+        touched.add(stream);
+        return store.readStream(stream, options);
+      },
+      subscribe: (options) => {
+        for (const prefix of options?.prefixes ?? [""]) touched.add(`${prefix}*`);
+        return store.subscribe(options);
+      },
+    });
+    const telemetry = { ...noTelemetry, eventStore };
+    let output = "";
+    const writeOut = (text: string): void => {
+      output += text;
+    };
+    const program = createProgram(
+      async (work, access = { writes: false }) => {
+        const services = await composeCommandLine(settings, access, { clock: () => now, telemetry });
+        try {
+          return await work(services);
+        } finally {
+          await services.close();
+        }
+      },
+      { writeOut, writeErr: writeOut },
+    );
+    expect(await run(program, ["node", "voxledger", ...args, "--json"]), output).to.equal(0);
+    return { touched: [...touched].sort(), output };
+  };
+  const touches = async (streams: readonly string[], ...args: string[]): Promise<void> => {
+    expect((await touchedBy(...args)).touched, args.join(" ")).to.deep.equal([...streams].sort());
+  };
+
+  before(async () => {
+    folder = await temporaryFolder();
+    settings = readSettings({ DATA_DIR: folder.path });
+    website = JSON.parse((await touchedBy("website", "create", "Shop")).output);
+  });
+  after(() => folder.remove());
+
+  it("is the key's stream alone for a change of the key", async () => {
+    const { apiKey, secretId } = website;
+    const key = [`key-${apiKey}`];
+    await touches(key, "key", "suspend", apiKey, "--reason", "a test");
+    await touches(key, "key", "reinstate", apiKey);
+    await touches(key, "key", "plan", apiKey, "commercial");
+    await touches(key, "secret", "create", apiKey);
+    await touches(key, "secret", "revoke", apiKey, secretId);
+  });
+
+  it("is the website's stream alone for a change of the website", async () => {
+    const stream = [`website-${website.id}`];
+    await touches(stream, "website", "origins", website.id, "https://shop.example");
+    await touches(stream, "website", "verification", website.id, "https://b.example");
+    await touches(stream, "website", "show", website.id);
+  });
+
+  it("is the key's stream and its usage of the month for a look at the key or its usage", async () => {
+    const { apiKey } = website;
+    const streams = [`key-${apiKey}`, `usage-${apiKey}-2026-11`];
+    await touches(streams, "key", "show", apiKey);
+    await touches(streams, "usage", apiKey);
+  });
+
+  it("is the streams of one kind for a list", async () => {
+    await touches(["key-*"], "key", "list");
+    await touches(["website-*"], "website", "list");
+    await touches(["catalog"], "voice", "list");
+    await touches(["catalog"], "system-voice", "list");
+    await touches(
+      [`credentials-${website.id}`, `website-${website.id}`],
+      ...["credentials", "list", website.id],
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { deriveKey, deriveKeys, obtainMasterKey, obtainMasterKeys } from "../../src/bootstrap/master-key.ts";
+import { BadSetting } from "../../src/settings.ts";
+import { rejection } from "../support/rejection.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const run = promisify(execFile);
+
+/** Prints the key that a process of its own obtains. */
+const program = (dataDir: string): string => `
+  const { obtainMasterKey } = await import(${JSON.stringify(join(import.meta.dirname, "../../src/bootstrap/master-key.ts"))});
+  const key = await obtainMasterKey({ dataDir: ${JSON.stringify(dataDir)}, eventStore: { kind: "sqlite" } });
+  console.log(key.toString("base64"));
+`;
+
+const eventStore = { kind: "sqlite", path: "" } as const;
+
+describe("the master key", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir, eventStore });
+
+  it("is the one that is set, and then nothing is kept", async () => {
+    const masterKey = Buffer.alloc(32, 5);
+    expect(await obtainMasterKey({ masterKey, dataDir: folder.path, eventStore })).to.equal(masterKey);
+    expect(await readdir(folder.path)).to.deep.equal([]);
+  });
+
+  it("must be set when EVENT_STORE is EventStoreDB: each instance would make another one", async () => {
+    const shared = { kind: "esdb", url: "esdb://cluster.example:2113" } as const;
+    expect(
+      await rejection(obtainMasterKey({ masterKey: undefined, dataDir: folder.path, eventStore: shared })),
+    )
+      .to.be.instanceOf(BadSetting)
+      .with.property("message")
+      .that.matches(/^MASTER_KEY: must be set[^\n]+$/);
+    expect(await readdir(folder.path)).to.deep.equal([]);
+  });
+
+  it("is made once and kept, for its owner alone", async () => {
+    const dataDir = join(folder.path, "data");
+    const key = await obtain(dataDir);
+    expect(key).to.have.length(32);
+    expect((await obtain(dataDir)).equals(key)).to.equal(true);
+    expect(await readdir(dataDir)).to.deep.equal(["master.key"]);
+    expect((await stat(join(dataDir, "master.key"))).mode & 0o777).to.equal(0o600);
+  });
+
+  it("is the same for all who ask at once", async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => obtain()));
+    expect(new Set(keys.map((key) => key.toString("hex"))).size).to.equal(1);
+    expect(await readdir(folder.path)).to.deep.equal(["master.key"]);
+  });
+
+  it("is the same for processes that start at once", async () => {
+    const arguments_ = [
+      "--disable-warning=ExperimentalWarning",
+      "--input-type=module",
+      "-e",
+      program(folder.path),
+    ];
+    const outputs = await Promise.all(Array.from({ length: 4 }, () => run(process.execPath, arguments_)));
+    const kept = (await readFile(join(folder.path, "master.key"), "utf8")).trim();
+    for (const { stdout } of outputs) expect(stdout.trim()).to.equal(kept);
+  });
+
+  it("that is damaged is told of, and neither taken nor replaced", async () => {
+    const path = join(folder.path, "master.key");
+    for (const damaged of ["", "c2hvcnQ=\n"]) {
+      await writeFile(path, damaged);
+      expect(await rejection(obtain()))
+        .to.be.instanceOf(Error)
+        .with.property("message")
+        .that.includes("master.key");
+      expect(await readFile(path, "utf8")).to.equal(damaged);
+    }
+  });
+
+  it("goes before those that were: each gives a purpose its own key, in that order", async () => {
+    const [now, before] = [Buffer.alloc(32, 5), Buffer.alloc(32, 6)];
+    const keys = await obtainMasterKeys({
+      masterKey: now,
+      previousMasterKeys: [before],
+      dataDir: folder.path,
+      eventStore,
+    });
+    expect(keys).to.deep.equal([now, before]);
+    expect(deriveKeys(keys, "a")).to.deep.equal([deriveKey(now, "a"), deriveKey(before, "a")]);
+  });
+
+  it("gives each purpose a key of its own, always the same", () => {
+    const master = Buffer.alloc(32, 5);
+    expect(deriveKey(master, "a")).to.have.length(32);
+    expect(deriveKey(master, "a").equals(deriveKey(master, "a"))).to.equal(true);
+    expect(deriveKey(master, "a").equals(deriveKey(master, "b"))).to.equal(false);
+    expect(deriveKey(master, "a").equals(deriveKey(Buffer.alloc(32, 6), "a"))).to.equal(false);
+  });
+});

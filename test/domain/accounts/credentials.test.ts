@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import {
+  type CredentialsEvent,
+  evolveCredentials,
+  initialCredentials,
+  removeCredentials,
+  resealCredentials,
+  setCredentials,
+  usableVoices,
+} from "../../../src/domain/accounts/credentials.ts";
+import { Invalid, NotFound } from "../../../src/domain/errors.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const later = "2026-03-02T12:00:00.000Z";
+const voices = [{ name: "en-US-Neural2-C", lang: "en-US", gender: "f" }] as const;
+const facts = { engine: "gwn", provider: "google", sealed: "v1.one", keyId: "k1", voices, at } as const;
+const set = (changes = {}): CredentialsEvent => ({ type: "CredentialsSet", data: { ...facts, ...changes } });
+const removed: CredentialsEvent = { type: "CredentialsRemoved", data: { engine: "gwn", at: later } };
+const given = (...events: CredentialsEvent[]) => events.reduce(evolveCredentials, initialCredentials());
+
+describe("a website's credentials", () => {
+  it("are set with what the provider listed", () => {
+    expect(setCredentials(given(), facts)).to.deep.equal([set()]);
+    expect(given(set()).byEngine.gwn).to.deep.equal({
+      provider: "google",
+      sealed: "v1.one",
+      keyId: "k1",
+      voices,
+      setAt: at,
+      revision: 1,
+    });
+  });
+
+  it("are replaced by those that are set later, engine by engine", () => {
+    const { byEngine } = given(
+      set(),
+      set({ engine: "msv", sealed: "v1.azure" }),
+      set({ sealed: "v1.two", at: later }),
+    );
+    expect(byEngine.gwn).to.deep.include({ sealed: "v1.two", setAt: later });
+    expect(byEngine.msv?.sealed).to.equal("v1.azure");
+  });
+
+  it("have a revision that no other setting has, also after they were removed", () => {
+    const first = given(set()).byEngine.gwn?.revision;
+    const second = given(set(), removed, set()).byEngine.gwn?.revision;
+    expect([first, second]).to.deep.equal([1, 2]);
+  });
+
+  it("are set again also when they are the same: the provider was asked again", () => {
+    expect(setCredentials(given(set()), facts)).to.deep.equal([set()]);
+  });
+
+  it("keep their revision and their voices when they are sealed anew", () => {
+    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
+    const events = resealCredentials(given(set()), resealed);
+    expect(events).to.deep.equal([
+      { type: "CredentialsResealed", data: { engine: "gwn", sealed: "v1.anew", keyId: "k2", at: later } },
+    ]);
+    expect(given(set(), ...events).byEngine.gwn).to.deep.equal({
+      ...given(set()).byEngine.gwn,
+      sealed: "v1.anew",
+      keyId: "k2",
+    });
+  });
+
+  it("are not sealed anew when others were set meanwhile, or they were removed", () => {
+    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
+    expect(resealCredentials(given(set({ sealed: "v1.two" })), resealed)).to.deep.equal([]);
+    expect(resealCredentials(given(set(), removed), resealed)).to.deep.equal([]);
+  });
+
+  it("are removed once", () => {
+    const events = removeCredentials(given(set()), { engine: "gwn", at: later });
+    expect(events).to.deep.equal([removed]);
+    expect(given(set(), removed).byEngine).to.deep.equal({});
+    for (const none of [given(), given(set(), removed), given(set({ engine: "oai" }))]) {
+      expect(() => removeCredentials(none, { engine: "gwn", at: later })).to.throw(NotFound, "gwn");
+    }
+  });
+
+  it("are left as they are by what is told of others, and by an event of a newer version", () => {
+    const resealed: CredentialsEvent = {
+      type: "CredentialsResealed",
+      data: { engine: "oai", sealed: "v1.x", keyId: "k2", at },
+    };
+    const unknown = { type: "CredentialsLent", data: {} } as unknown as CredentialsEvent;
+    expect(given(set(), resealed, unknown)).to.deep.equal(given(set()));
+  });
+});
+
+describe("a provider's voices", () => {
+  const voice = (name: string, lang?: string) => ({ name, lang, gender: "f" as const });
+
+  it("keep their provider's names, languages and order", () => {
+    expect(usableVoices([voice("b", "de-DE"), voice("alloy"), voice("a", "en-US")])).to.deep.equal([
+      { name: "b", lang: "de-DE", gender: "f" },
+      { name: "alloy", gender: "f" },
+      { name: "a", lang: "en-US", gender: "f" },
+    ]);
+  });
+
+  it("count once each", () => {
+    expect(usableVoices([voice("a", "en-US"), voice("a", "en-GB")])).to.deep.equal([
+      { name: "a", lang: "en-US", gender: "f" },
+    ]);
+  });
+
+  it("are left out where a catalog could not have them", () => {
+    const unfit = [voice("a/b"), voice(""), voice("x".repeat(101)), voice("a\nb"), voice("a", "no language")];
+    expect(usableVoices([...unfit, voice("alloy")])).to.deep.equal([{ name: "alloy", gender: "f" }]);
+    expect(() => usableVoices(unfit)).to.throw(Invalid, "no voice");
+    expect(() => usableVoices([])).to.throw(Invalid, "no voice");
+  });
+
+  it("fit into one event: more than any provider has, and no more than an event store takes", () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, i) => voice(`en-US-Chirp3-HD-Voice-${i}`, "en-US"));
+    const event = set({ voices: usableVoices(many(10_000)), sealed: "x".repeat(40_000) });
+    expect(JSON.stringify(event).length).to.be.below(1024 * 1024);
+    expect(() => usableVoices(many(20_000))).to.throw(Invalid, "more voices");
+  });
+});

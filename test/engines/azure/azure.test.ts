@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { SaxesParser } from "saxes";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { azureProvider } from "../../../src/engines/azure/azure.ts";
+import { speakingSeconds } from "../../../src/engines/azure/speaking-time.ts";
+import { azureSsml } from "../../../src/engines/azure/ssml.ts";
+import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { parseSsml } from "../../../src/engines/text/ssml.ts";
+import { collect } from "../../support/collect.ts";
+import { recording } from "../../support/recorded.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+const azure = "https://westeurope.tts.speech.microsoft.com";
+const exchange = createExchange({ guard: createGuard({ by: "operator" }) });
+const { engine, listVoices } = azureProvider({ exchange }).open({
+  subscriptionKey: "key-of-nobody",
+  region: "westeurope",
+});
+
+const request: SpeechRequest = {
+  text: "Hello, world.",
+  ssml: false,
+  voice: "en-US-JennyNeural",
+  lang: "en-US",
+  prosody: normalProsody,
+  format: "mp3",
+};
+const sound = [200, "some sound", { "Content-Type": "audio/mpeg" }] as const;
+
+const asked = async (changed: Partial<SpeechRequest> = {}) =>
+  recording(
+    [azure],
+    () => sound,
+    async () => {
+      await collect((await engine.synthesize({ ...request, ...changed }, never)).audio);
+    },
+  );
+const documentFor = async (changed: Partial<SpeechRequest>): Promise<string | undefined> =>
+  (await asked(changed))[0]?.body;
+
+const document = (said: string, lang = "en-US"): string =>
+  `<speak version="1.0" xml:lang="${lang}" xmlns="http://www.w3.org/2001/10/synthesis">` +
+  `<voice name="en-US-JennyNeural">${said}</voice></speak>`;
+
+/** XML 1.0, section 2.2. */
+const isXml = (sign: string): boolean => {
+  const code = sign.codePointAt(0) ?? 0;
+  return (
+    [0x9, 0xa, 0xd].includes(code) ||
+    (code >= 0x20 && code <= 0xd7ff) ||
+    (code >= 0xe000 && code <= 0xfffd) ||
+    code >= 0x10000
+  );
+};
+
+describe("What Azure is asked", () => {
+  it("is a document in its region, by a name of our own, with the key in a header", async () => {
+    const [sent, ...others] = await asked();
+    expect(others).to.deep.equal([]);
+    expect(sent?.path).to.equal("/cognitiveservices/v1");
+    expect(sent?.headers).to.include({
+      host: "westeurope.tts.speech.microsoft.com",
+      "ocp-apim-subscription-key": "key-of-nobody",
+      "content-type": "application/ssml+xml",
+      "user-agent": "voxledger",
+      "x-microsoft-outputformat": "audio-24khz-48kbitrate-mono-mp3",
+    });
+    expect(sent?.body).to.equal(document("Hello, world."));
+  });
+
+  for (const [format, name, encoding] of [
+    ["mp3", "audio-24khz-48kbitrate-mono-mp3", { kind: "encoded", format: "mp3" }],
+    ["ogg", "ogg-24khz-16bit-mono-opus", { kind: "encoded", format: "ogg" }],
+    ["wav", "raw-24khz-16bit-mono-pcm", { kind: "pcm", sampleRate: 24_000 }],
+  ] as const) {
+    it(`gives ${format} as ${name}`, async () => {
+      const [sent] = await recording(
+        [azure],
+        () => sound,
+        async () => {
+          const speech = await engine.synthesize({ ...request, format }, never);
+          expect(speech.encoding).to.deep.equal(encoding);
+          expect(Buffer.concat(await collect(speech.audio)).toString()).to.equal("some sound");
+        },
+      );
+      expect(sent?.headers["x-microsoft-outputformat"]).to.equal(name);
+    });
+  }
+
+  for (const [rule, prosody, expected] of [
+    ["has no prosody at the middle", {}, "Hello, world."],
+    ["has the rate as a change", { rate: 1.25 }, '<prosody rate="+25%">Hello, world.</prosody>'],
+    ["has the pitch as a change", { pitch: 0.9 }, '<prosody pitch="-10%">Hello, world.</prosody>'],
+    ["has the volume of a hundred", { volume: 0.375 }, '<prosody volume="37.5">Hello, world.</prosody>'],
+    [
+      "stays where Azure follows",
+      { pitch: 0, rate: 0, volume: 0 },
+      '<prosody pitch="-50%" rate="-50%" volume="0">Hello, world.</prosody>',
+    ],
+    [
+      "goes no higher than Azure does",
+      { pitch: 2, rate: 2 },
+      '<prosody pitch="+50%" rate="+100%">Hello, world.</prosody>',
+    ],
+  ] as const) {
+    it(rule, async () => {
+      const said = await documentFor({ prosody: { ...normalProsody, ...prosody } });
+      expect(said).to.equal(document(expected));
+    });
+  }
+
+  it("has no prosody for voices of which Azure does not say that they take it", async () => {
+    const voice = "en-US-Ava:DragonHDLatestNeural";
+    expect(engine.prosody(voice)).to.deep.equal([]);
+    expect(await documentFor({ voice, prosody: { pitch: 2, rate: 2, volume: 0.5 } })).not.to.include(
+      "<prosody",
+    );
+  });
+
+  it("has the caller's own document within its voice", async () => {
+    const text = parseSsml('<speak><p>A &amp; <emphasis level="strong">b</emphasis></p></speak>');
+    const said = '<prosody rate="+50%"><p>A &amp; <emphasis level="strong">b</emphasis></p></prosody>';
+    expect(await documentFor({ text, ssml: true, prosody: { ...normalProsody, rate: 1.5 } })).to.equal(
+      document(said),
+    );
+  });
+
+  it("has a caller's rate as Azure reads it, where SSML means a share and Azure a change", async () => {
+    const text = parseSsml('<speak><prosody rate="80%">a</prosody><prosody rate="-20%">b</prosody></speak>');
+    const said = '<prosody rate="0.8">a</prosody><prosody rate="-20%">b</prosody>';
+    expect(await documentFor({ text, ssml: true })).to.equal(document(said));
+  });
+
+  it("has a caller's decibels as the change that they are, since Azure knows none", async () => {
+    const text = parseSsml(
+      '<speak><prosody rate="80%" volume="-6dB">a</prosody><prosody volume="+6.02dB">+6dB</prosody></speak>',
+    );
+    const said = '<prosody rate="0.8" volume="-49.88%">a</prosody><prosody volume="+99.99%">+6dB</prosody>';
+    expect(await documentFor({ text, ssml: true })).to.equal(document(said));
+  });
+
+  it("is well-formed and says the text, whatever is in it", () => {
+    const nasty = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "grapheme" }),
+      fc.constantFrom("]]>", "<!--", "\0a", "\u000b", "\ud800", "&amp;", '"'),
+    );
+    fc.assert(
+      fc.property(fc.array(nasty), fc.string(), (parts, lang) => {
+        const text = parts.join("");
+        let said = "";
+        const parser = new SaxesParser({ xmlns: true, fragment: false });
+        parser.on("text", (part) => {
+          said += part;
+        });
+        parser.on("error", (error) => {
+          throw error;
+        });
+        const written = lang.replace(/[^a-z-]/g, "");
+        parser.write(azureSsml({ ...request, text, lang: written })).close();
+        const kept = [...text].filter(isXml).join("").replace(/\r\n?/g, "\n");
+        expect(said.replace(/\r\n?/g, "\n")).to.equal(kept);
+      }),
+    );
+  });
+
+  for (const [rule, text, prosody] of [
+    ["letters", "The quick brown fox jumps over the lazy dog. ".repeat(160), {}],
+    ["signs that are syllables", "他昨天去了北京的一家书店。".repeat(280), {}],
+    ["figures", "1234567890 ".repeat(360), {}],
+    ["letters, slowly", "The quick brown fox jumps over the lazy dog. ".repeat(80), { rate: 0.5 }],
+  ] as const) {
+    it(`is never more than ten minutes of ${rule}, which Azure would cut`, async () => {
+      const turned = { ...normalProsody, ...prosody };
+      const texts = (await asked({ text, prosody: turned })).map(({ body }) => body.replace(/<[^>]*>/g, ""));
+      expect(texts.join("")).to.equal(text);
+      expect(texts.length).to.be.above(1);
+      for (const one of texts) expect(speakingSeconds(one) / turned.rate).to.be.at.most(300);
+    });
+  }
+});
+
+describe("What Azure gives", () => {
+  it("is a failure when it is as long as what Azure cuts", async () => {
+    const tenMinutes = Buffer.alloc(6000 * 600, 1);
+    await recording(
+      [azure],
+      () => [200, tenMinutes, { "Content-Type": "audio/mpeg" }],
+      async () => {
+        const { audio } = await engine.synthesize(request, never);
+        expect(await rejection(collect(audio)))
+          .to.have.property("message")
+          .that.includes("ten minutes");
+      },
+    );
+  });
+});
+
+describe("The voices that Azure lists", () => {
+  it("are its own short names, but for those that are going", async () => {
+    const list = JSON.stringify([
+      { ShortName: "en-US-JennyNeural", Locale: "en-US", Gender: "Female", Status: "GA" },
+      { ShortName: "zh-CN-liaoning-XiaobeiNeural", Locale: "zh-CN-liaoning", Gender: "Female", Status: "GA" },
+      { ShortName: "en-US-Andrew:DragonHDLatestNeural", Locale: "en-US", Gender: "Male", Status: "Preview" },
+      { ShortName: "en-US-OldNeural", Locale: "en-US", Gender: "Male", Status: "Deprecated" },
+      { ShortName: "../x", Locale: "en-US" },
+      null,
+    ]);
+    const requests = await recording(
+      [azure],
+      () => [200, list],
+      async () => {
+        expect(await listVoices(never)).to.deep.equal([
+          { name: "en-US-JennyNeural", lang: "en-US", gender: "f" },
+          { name: "zh-CN-liaoning-XiaobeiNeural", lang: "zh-CN-liaoning", gender: "f" },
+          { name: "en-US-Andrew:DragonHDLatestNeural", lang: "en-US", gender: "m" },
+        ]);
+      },
+    );
+    expect(requests.map(({ path }) => path)).to.deep.equal(["/cognitiveservices/voices/list"]);
+    expect(requests[0]?.headers).to.include({
+      "ocp-apim-subscription-key": "key-of-nobody",
+      "user-agent": "voxledger",
+    });
+  });
+});

@@ -1,0 +1,277 @@
+import { generateKeyPairSync } from "node:crypto";
+import { expect } from "chai";
+import type { GoogleCredentials } from "../../../src/domain/accounts/provider-credentials.ts";
+import { EngineFailed } from "../../../src/domain/errors.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { googleProvider } from "../../../src/engines/google/google.ts";
+import type { ProviderAccount } from "../../../src/engines/provider.ts";
+import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { collect } from "../../support/collect.ts";
+import { type Recorded, recording } from "../../support/recorded.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+const google = "https://texttospeech.googleapis.com";
+const tokens = "https://oauth2.googleapis.com";
+const sound = JSON.stringify({ audioContent: Buffer.from("some sound").toString("base64") });
+
+const accountOf = (credentials: GoogleCredentials): ProviderAccount =>
+  googleProvider({ exchange: createExchange({ guard: createGuard({ by: "operator" }) }) }).open(credentials);
+const byKey = () => accountOf({ apiKey: "the-key-of-nobody" });
+
+const request: SpeechRequest = {
+  text: "Hello, world.",
+  ssml: false,
+  voice: "en-US-Neural2-C",
+  lang: "en-US",
+  prosody: normalProsody,
+  format: "mp3",
+};
+
+const say = async (account: ProviderAccount, changed: Partial<SpeechRequest> = {}): Promise<Buffer> => {
+  const { audio } = await account.engine.synthesize({ ...request, ...changed }, never);
+  return Buffer.concat(await collect(audio));
+};
+
+const asked = async (changed: Partial<SpeechRequest> = {}): Promise<{ request: Recorded; body: unknown }> => {
+  const [only, ...others] = await recording(
+    [google],
+    () => [200, sound],
+    () => say(byKey(), changed),
+  );
+  if (!only || others.length > 0) throw new Error(`${others.length + 1} requests`);
+  return { request: only, body: JSON.parse(only.body) };
+};
+
+const audioConfig = async (prosody: Partial<SpeechRequest["prosody"]>, voice = request.voice) =>
+  ((await asked({ voice, prosody: { ...normalProsody, ...prosody } })).body as { audioConfig: object })
+    .audioConfig;
+
+describe("What Google is asked", () => {
+  it("is the text, the voice with its own language, and the container", async () => {
+    const { request: sent, body } = await asked();
+    expect(sent.path).to.equal("/v1/text:synthesize");
+    expect(body).to.deep.equal({
+      input: { text: "Hello, world." },
+      voice: { languageCode: "en-US", name: "en-US-Neural2-C" },
+      audioConfig: { audioEncoding: "MP3" },
+    });
+  });
+
+  it("holds the key in a header and nowhere else", async () => {
+    const { request: sent } = await asked();
+    expect(sent.headers["x-goog-api-key"]).to.equal("the-key-of-nobody");
+    expect(sent.path + sent.body).not.to.include("nobody");
+  });
+
+  it("is Opus in Ogg for ogg", async () => {
+    expect((await asked({ format: "ogg" })).body).to.have.nested.property(
+      "audioConfig.audioEncoding",
+      "OGG_OPUS",
+    );
+  });
+
+  it("has no halves of surrogate pairs, which no JSON parser need take", async () => {
+    expect((await asked({ text: "a\ud83d b" })).body).to.have.deep.property("input", { text: "a\ufffd b" });
+  });
+
+  it("is a document where the text is one", async () => {
+    const ssml = "<speak>Hello, <emphasis>world</emphasis>.</speak>";
+    expect((await asked({ text: ssml, ssml: true })).body).to.have.deep.property("input", { ssml });
+  });
+
+  for (const [rule, prosody, expected] of [
+    ["says nothing of knobs at their middle", {}, {}],
+    ["turns the rate as it is", { rate: 1.25 }, { speakingRate: 1.25 }],
+    ["asks for no slower than Google speaks", { rate: 0 }, { speakingRate: 0.25 }],
+    ["counts pitch in semitones: twice is an octave", { pitch: 2 }, { pitch: 12 }],
+    ["counts half as an octave down", { pitch: 0.5 }, { pitch: -12 }],
+    ["goes no lower than Google does", { pitch: 0 }, { pitch: -20 }],
+    ["counts volume in decibels", { volume: 0.5 }, { volumeGainDb: -6.02 }],
+    ["is as silent as Google can be at no volume", { volume: 0 }, { volumeGainDb: -96 }],
+  ] as const) {
+    it(rule, async () => {
+      expect(await audioConfig(prosody)).to.deep.equal({ audioEncoding: "MP3", ...expected });
+    });
+  }
+
+  it("turns no knob that a family of voices answers with a refusal", async () => {
+    const turned = { pitch: 1.5, rate: 1.5, volume: 0.5 };
+    const config = { audioEncoding: "MP3", volumeGainDb: -6.02 };
+    expect(await audioConfig(turned, "en-US-Chirp3-HD-Kore")).to.deep.equal({ ...config, speakingRate: 1.5 });
+    expect(await audioConfig(turned, "en-US-Studio-O")).to.deep.equal({ ...config, speakingRate: 1.5 });
+    expect(await audioConfig(turned, "en-US-Chirp-HD-F")).to.deep.equal(config);
+    const { engine } = byKey();
+    expect(engine.prosody("en-US-Chirp3-HD-Kore")).to.deep.equal(["rate", "volume"]);
+    expect(engine.prosody("en-US-Chirp-HD-F")).to.deep.equal(["volume"]);
+    expect(engine.prosody("en-US-Wavenet-A")).to.deep.equal(["pitch", "rate", "volume"]);
+  });
+
+  it("is no document for a family that reads none", async () => {
+    const { engine } = byKey();
+    expect(engine.takesSsml("en-US-Chirp-HD-F")).to.equal(false);
+    expect(engine.takesSsml("en-US-Neural2-C")).to.equal(true);
+    const document = { ...request, text: "<speak>a</speak>", ssml: true, voice: "en-US-Chirp-HD-F" };
+    expect(await rejection(engine.synthesize(document, never))).to.be.instanceOf(EngineFailed);
+  });
+
+  it("is never more than five thousand bytes, and samples at one rate where there are several", async () => {
+    const text = "Ein Satz über Gänse, Bäume und Öl. ".repeat(200);
+    const wav = Buffer.concat([
+      Buffer.from("RIFF\0\0\0\0WAVE"),
+      Buffer.from("fmt \x10\0\0\0\x01\0\x01\0"),
+      Buffer.from(Uint32Array.of(24_000, 48_000).buffer),
+      Buffer.from("\x02\0\x10\0data\x04\0\0\0abcd"),
+    ]);
+    const answer = JSON.stringify({ audioContent: wav.toString("base64") });
+    const requests = await recording(
+      [google],
+      () => [200, answer],
+      async () => {
+        const { encoding, audio } = await byKey().engine.synthesize({ ...request, text }, never);
+        expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
+        await collect(audio);
+      },
+    );
+    const bodies = requests.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ input }) => input.text).join("")).to.equal(text);
+    for (const { input, audioConfig } of bodies) {
+      expect(Buffer.byteLength(input.text)).to.be.at.most(5000);
+      expect(audioConfig).to.deep.equal({ audioEncoding: "LINEAR16", sampleRateHertz: 24_000 });
+    }
+  });
+});
+
+describe("A service account of Google's", () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const signing = {
+    client_email: "speech@project.iam.gserviceaccount.com",
+    private_key,
+    private_key_id: "key-1",
+  };
+  const both = [google, tokens];
+  const token = JSON.stringify({ access_token: "ya29.of-nobody", expires_in: 3600, token_type: "Bearer" });
+  const answered = ({ path }: Recorded) => [200, path === "/token" ? token : sound] as const;
+
+  it("signs in with Google's token service, for speech alone, and asks with its token", async () => {
+    const account = accountOf({ serviceAccount: signing });
+    const [signIn, spoken] = await recording(both, answered, () => say(account));
+    const form = new URLSearchParams(signIn?.body);
+    expect(form.get("grant_type")).to.equal("urn:ietf:params:oauth:grant-type:jwt-bearer");
+    const [, claims = ""] = form.get("assertion")?.split(".") ?? [];
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).to.include({
+      iss: signing.client_email,
+      scope: "https://www.googleapis.com/auth/cloud-platform",
+      aud: "https://oauth2.googleapis.com/token",
+    });
+    expect(spoken?.headers.authorization).to.equal("Bearer ya29.of-nobody");
+    expect(spoken?.headers).not.to.have.property("x-goog-api-key");
+  });
+
+  it("signs in once for as long as the token lasts, however many ask", async () => {
+    const account = accountOf({ serviceAccount: signing });
+    const requests = await recording(both, answered, async () => {
+      await Promise.all([say(account), say(account)]);
+      await say(account);
+    });
+    expect(requests.filter(({ path }) => path === "/token")).to.have.length(1);
+  });
+
+  it("is told of in Google's words when it may not sign in, and asked once", async () => {
+    const account = accountOf({ serviceAccount: signing });
+    const refusal = JSON.stringify({ error: "invalid_grant", error_description: "Invalid JWT Signature." });
+    const requests = await recording(
+      both,
+      () => [400, refusal],
+      async () => {
+        const failure = await rejection(account.listVoices(never));
+        expect(failure).to.be.instanceOf(EngineFailed);
+        expect(failure).to.have.property("message", "Invalid JWT Signature.");
+        expect(failure).not.to.have.nested.property("cause.config");
+      },
+    );
+    expect(requests).to.have.length(1);
+  });
+
+  it("is asked once when the token service is out of order", async () => {
+    const account = accountOf({ serviceAccount: signing });
+    const requests = await recording(
+      both,
+      () => [503, ""],
+      async () => {
+        expect(await rejection(account.listVoices(never))).to.be.instanceOf(EngineFailed);
+      },
+    );
+    expect(requests).to.have.length(1);
+  });
+
+  it("says no more than that a key that is none cannot be used", async () => {
+    const account = accountOf({ serviceAccount: { ...signing, private_key: "-----BEGIN what-is-this" } });
+    await recording(both, answered, async () => {
+      const failure = await rejection(account.listVoices(never));
+      expect(failure).to.be.instanceOf(EngineFailed);
+      expect(failure)
+        .to.have.property("message")
+        .that.includes("private key")
+        .and.not.includes("what-is-this");
+      expect(failure).to.have.property("cause", undefined);
+    });
+  });
+
+  it("lets those who wait for its token leave, and goes on for the others", async () => {
+    const account = accountOf({ serviceAccount: signing });
+    const controller = new AbortController();
+    const reason = new Error("nobody wants it");
+    await recording(both, answered, async () => {
+      const asking = account.listVoices(controller.signal);
+      controller.abort(reason);
+      expect(await rejection(asking)).to.equal(reason);
+      expect(await account.listVoices(never)).to.deep.equal([]);
+    });
+  });
+});
+
+describe("The voices that Google lists", () => {
+  const listed = (voices: unknown) => {
+    let heard: unknown;
+    const list = JSON.stringify({ voices });
+    return recording(
+      [google],
+      () => [200, list],
+      async () => {
+        heard = await byKey().listVoices(never);
+      },
+    ).then((requests) => ({ heard, requests }));
+  };
+
+  it("are asked for with the key in a header", async () => {
+    const { requests } = await listed([]);
+    expect(requests.map(({ path }) => path)).to.deep.equal(["/v1/voices"]);
+    expect(requests[0]?.headers["x-goog-api-key"]).to.equal("the-key-of-nobody");
+  });
+
+  it("have the first of their languages, and a gender", async () => {
+    const { heard } = await listed([
+      { name: "en-US-Neural2-C", languageCodes: ["en-US", "en-GB"], ssmlGender: "FEMALE" },
+      { name: "de-DE-Neural2-B", languageCodes: ["de-DE"], ssmlGender: "MALE" },
+      { name: "cmn-CN-Wavenet-A", languageCodes: ["cmn-CN"], ssmlGender: "NEUTRAL" },
+    ]);
+    expect(heard).to.deep.equal([
+      { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
+      { name: "de-DE-Neural2-B", lang: "de-DE", gender: "m" },
+      { name: "cmn-CN-Wavenet-A", lang: "cmn-CN", gender: "f" },
+    ]);
+  });
+
+  it("are those that this interface speaks with", async () => {
+    const { heard } = await listed([
+      { name: "Achernar", languageCodes: ["en-US"] },
+      { name: "en-US-Neural2-C" },
+      null,
+    ]);
+    expect(heard).to.deep.equal([]);
+  });
+});

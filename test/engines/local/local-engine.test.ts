@@ -1,0 +1,361 @@
+import { expect } from "chai";
+import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
+import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
+import { normalProsody, type Prosody } from "../../../src/domain/synthesis/speech.ts";
+import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { engineContract, say } from "../../contracts/engine.ts";
+import { collect } from "../../support/collect.ts";
+import type { Sound } from "../../support/local-voice.ts";
+import { medianPitch } from "../../support/pitch.ts";
+import { until } from "../../support/processes.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
+const never = new AbortController().signal;
+
+const requestOf = (voice: string, text = sentence, prosody: Partial<Prosody> = {}): SpeechRequest => ({
+  text,
+  voice,
+  ssml: false,
+  lang: "en-US",
+  prosody: { ...normalProsody, ...prosody },
+  format: "mp3",
+});
+
+const noEncoders = { mp3: 0, ogg: 0 };
+const openEngine = async (): Promise<{ host: SubprocessHost; engine: Engine }> => {
+  const host = await openSubprocessHost({ encodersAhead: noEncoders });
+  const [engine] = await localEngines({ host });
+  if (!engine) throw new Error("neither espeak-ng nor flite is installed");
+  return { host, engine };
+};
+
+for (const voice of ["espeak:gmw/en-US+f3", "flite:slt", "flite:rms"]) {
+  engineContract(voice, async () => {
+    const { host, engine } = await openEngine();
+    return {
+      engine,
+      request: requestOf(voice),
+      longText: `${sentence} `.repeat(40),
+      unspeakable: " … \n — ",
+      idle: () => until("no tool runs", () => host.stats().running === 0),
+      end: () => host.close(),
+    };
+  });
+}
+
+describe("The local engines", () => {
+  let host: SubprocessHost;
+  let engine: Engine;
+
+  before(async () => {
+    ({ host, engine } = await openEngine());
+  });
+  after(() => host.close());
+
+  const hear = async (voice: string, text?: string, prosody?: Partial<Prosody>): Promise<Sound> => {
+    const { encoding, audio } = await engine.synthesize(requestOf(voice, text, prosody), never);
+    const chunks: Buffer[] = [];
+    for await (const chunk of audio) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    const samples = Int16Array.from({ length: bytes.length >> 1 }, (_, at) => bytes.readInt16LE(2 * at));
+    return { samples, sampleRate: encoding.kind === "pcm" ? encoding.sampleRate : 0 };
+  };
+  const seconds = ({ samples, sampleRate }: Sound) => samples.length / sampleRate;
+  const loudness = ({ samples }: Sound) =>
+    Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
+
+  it("are g1, g2, g3 and g5, the same tools behind each", async () => {
+    const engines = await localEngines({ host });
+    expect(engines.map(({ code }) => code)).to.deep.equal(["g1", "g2", "g3", "g5"]);
+    const heard = await Promise.all(engines.map((one) => say(one, requestOf("espeak:roa/fr"))));
+    for (const one of heard) expect(one.equals(heard[0] ?? Buffer.of())).to.equal(true);
+  });
+
+  it("are not offered on a machine without a tool, and the log is told why", async () => {
+    const bare = await openSubprocessHost({ path: "/nonexistent", encodersAhead: noEncoders });
+    const told: string[] = [];
+    const none = await localEngines({ host: bare, warn: (line) => told.push(line) }).finally(bare.close);
+    expect(none).to.deep.equal([]);
+    expect(told).to.have.lengthOf(2);
+    expect(told.join()).to.contain("espeak-ng is not installed").and.to.contain("flite is not installed");
+  });
+
+  for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:awb"]) {
+    it(`speak twice as fast at rate 2 and half as fast at rate 0.5: ${voice}`, async () => {
+      const normal = seconds(await hear(voice));
+      expect(seconds(await hear(voice, sentence, { rate: 2 })) / normal).to.be.closeTo(0.5, 0.08);
+      expect(seconds(await hear(voice, sentence, { rate: 0.5 })) / normal).to.be.closeTo(2, 0.2);
+    });
+
+    it(`speak at rate 0 as slowly as they can, and no slower: ${voice}`, async () => {
+      const slow = await hear(voice, "Hello, all of you.", { rate: 0 });
+      expect(seconds(slow)).to.be.within(1, 6);
+    });
+
+    it(`are half as loud at volume 0.5: ${voice}`, async () => {
+      const half = loudness(await hear(voice, sentence, { volume: 0.5 }));
+      expect(half / loudness(await hear(voice))).to.be.closeTo(0.5, 0.05);
+      expect(loudness(await hear(voice, sentence, { volume: 0.01 }))).to.be.above(0);
+    });
+  }
+
+  for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:kal16"]) {
+    it(`move their pitch from two thirds to five thirds: ${voice}`, async () => {
+      const normal = medianPitch(await hear(voice)) ?? 0;
+      const lowest = medianPitch(await hear(voice, sentence, { pitch: 0 })) ?? 0;
+      const highest = medianPitch(await hear(voice, sentence, { pitch: 2 })) ?? 0;
+      expect(lowest / normal).to.be.within(0.6, 0.8);
+      expect(highest / normal).to.be.within(1.45, 1.8);
+    });
+  }
+
+  it("do not jump in pitch next to the normal one", async () => {
+    for (const voice of ["flite:slt", "flite:kal16"]) {
+      const normal = medianPitch(await hear(voice)) ?? 0;
+      expect(medianPitch(await hear(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(normal, 3);
+    }
+  });
+
+  it("let women and men of a language be told apart", async () => {
+    const women = await Promise.all(
+      ["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map((v) => hear(v)),
+    );
+    const men = await Promise.all(["espeak:gmw/en-US", "flite:rms", "espeak:roa/fr"].map((v) => hear(v)));
+    const lowestWoman = Math.min(...women.map((one) => medianPitch(one) ?? 0));
+    const highestMan = Math.max(...men.map((one) => medianPitch(one) ?? 999));
+    expect(lowestWoman).to.be.above(1.2 * highestMan);
+  });
+
+  it("take SSML with espeak-ng and refuse it with flite", async () => {
+    const ssml = '<speak>One <break time="500ms"/> two.</speak>';
+    expect(engine.takesSsml("espeak:gmw/en-US")).to.equal(true);
+    expect(engine.takesSsml("flite:slt")).to.equal(false);
+    const spoken = await say(engine, { ...requestOf("espeak:gmw/en-US", ssml), ssml: true });
+    const read = await say(engine, requestOf("espeak:gmw/en-US", ssml));
+    expect(spoken.length).to.be.below(read.length);
+    const refused = say(engine, { ...requestOf("flite:slt", ssml), ssml: true });
+    expect(await rejection(refused)).to.be.instanceOf(EngineFailed);
+  });
+
+  it("read text as text: no phonemes, no commands, no options, no end before the end", async () => {
+    const voice = "espeak:gmw/en-US";
+    const same = async (one: string, other: string) => {
+      const [a, b] = [await say(engine, requestOf(voice, one)), await say(engine, requestOf(voice, other))];
+      expect(a.equals(b), JSON.stringify(one)).to.equal(true);
+    };
+    await same("Say [[h@'loU]] now.", "Say [ [h@'loU]] now.");
+    await same("Say [[[h@'loU]]] now.", "Say [ [ [h@'loU]]] now.");
+    await same("Before\u000199P after.", "Before 99P after.");
+    await same("Before\u0000after.", "Before after.");
+    for (const text of ["--help", "-v fr", "$(reboot)", "`id`", "; id", "%s%n", "../../etc/passwd"]) {
+      expect((await say(engine, requestOf(voice, text))).length, text).to.be.above(5000);
+    }
+    for (const [one, other] of [
+      ["Don\u2019t go to the caf\u00e9.", "Don't go to the cafe."],
+      ["Before\u0000after.", "Before after."],
+    ] as const) {
+      const [a, b] = [
+        await say(engine, requestOf("flite:slt", one)),
+        await say(engine, requestOf("flite:slt", other)),
+      ];
+      expect(a.equals(b), one).to.equal(true);
+    }
+  });
+
+  it("read no phonemes out of SSML either, however the brackets are written", async () => {
+    const request = requestOf("espeak:gmw/en-US");
+    const heard = await Promise.all(
+      ["[ [h@l]]", "[[h@l]]", "&#91;[h@l]]", "&#x5B;&#0091;h@l]]"].map((text) =>
+        say(engine, { ...request, ssml: true, text: `<speak>Say ${text} now.</speak>` }),
+      ),
+    );
+    for (const one of heard) expect(one.equals(heard[0] ?? Buffer.of())).to.equal(true);
+  });
+
+  it("speak whatever is written: emoji, right to left, half a surrogate pair, 5000 characters", async () => {
+    const voices = ["espeak:gmw/en-US", "espeak:sem/ar"];
+    const texts = [
+      "🙂 👩‍👩‍👧",
+      "مرحبا بالعالم",
+      "שלום עולם",
+      "a\ud800b",
+      "\u202eabc\u202c",
+      "x".repeat(5000),
+    ];
+    for (const voice of voices) {
+      for (const text of texts) {
+        expect((await say(engine, requestOf(voice, text))).length, text.slice(0, 9)).to.be.above(1000);
+      }
+    }
+    expect((await say(engine, requestOf("flite:slt", "word ".repeat(800)))).length).to.be.above(1_000_000);
+  });
+
+  it("have only voices that are installed, by their files and variants", async () => {
+    const unknown = [
+      "espeak:gmw/en-US+nobody",
+      "espeak:en-US",
+      "espeak:gmw/en-US+../f3",
+      "espeak:-v",
+      "espeak:mb/mb-us1",
+      "flite:kal",
+      "flite:/etc/passwd",
+      "flite:constructor",
+      "sam:slt",
+    ];
+    for (const voice of unknown) {
+      expect(engine.prosody(voice), voice).to.deep.equal([]);
+      expect(await rejection(say(engine, requestOf(voice))), voice).to.be.instanceOf(EngineFailed);
+    }
+    for (const voice of ["espeak:ko", "espeak:roa/fr+klatt2", "espeak:gmw/en-GB-scotland+f2", "flite:awb"]) {
+      expect(engine.prosody(voice), voice).to.not.deep.equal([]);
+    }
+  });
+
+  it("have every voice of this release that is not a browser's own", () => {
+    const spoken = releaseSeed().systemVoices.filter(({ service }) => service !== undefined);
+    const missing = spoken.filter(({ voiceName = "" }) => engine.prosody(voiceName).length === 0);
+    expect(spoken).to.not.be.empty;
+    expect(missing.map(({ voiceName }) => voiceName)).to.deep.equal([]);
+  });
+
+  it("tell which knobs each flite voice applies", () => {
+    expect(engine.prosody("flite:slt")).to.deep.equal(["pitch", "rate", "volume"]);
+    expect(engine.prosody("flite:kal16")).to.deep.equal(["pitch", "rate", "volume"]);
+    expect(engine.prosody("flite:rms")).to.deep.equal(["rate", "volume"]);
+    expect(engine.prosody("flite:awb")).to.deep.equal(["rate", "volume"]);
+  });
+
+  it("call a text invalid, rather than give silence, when no voice could say anything of it", async () => {
+    for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
+      for (const text of [" ", ".", "...", "-", "<", "\n\n", "…", "()", "\u200b", "\u200b-\ufeff"]) {
+        const failure = await rejection(say(engine, requestOf(voice, text)));
+        expect(failure, JSON.stringify(text)).to.be.instanceOf(Invalid);
+      }
+    }
+    for (const text of ["<speak>.</speak>", '<speak><prosody volume="silent">One</prosody></speak>']) {
+      const request = { ...requestOf("espeak:gmw/en-US", text), ssml: true };
+      expect(await rejection(say(engine, request)), text).to.be.instanceOf(Invalid);
+    }
+  });
+
+  it("leave to another voice what flite cannot say, and say what is left of the rest", async () => {
+    for (const text of ["\u{1F642}", "привет", "€"]) {
+      const failure = await rejection(say(engine, requestOf("flite:slt", text)));
+      expect(failure, text).to.be.instanceOf(Unpronounceable);
+      expect((await say(engine, requestOf("espeak:gmw/en-US", text))).length).to.be.above(1000);
+    }
+    const [some, all] = await Promise.all(
+      ["Hello \u{1F642}\u{1F642} all.", "Hello    all."].map((text) =>
+        say(engine, requestOf("flite:slt", text)),
+      ),
+    );
+    expect(some?.equals(all ?? Buffer.of())).to.equal(true);
+  });
+
+  /** The longest run of silence between the first and the last sound, in seconds. */
+  const longestPause = ({ samples, sampleRate }: Sound): number => {
+    let [longest, since] = [0, samples.findIndex((sample) => Math.abs(sample) > 100)];
+    for (let at = since; at < samples.length; at++) {
+      if (Math.abs(samples[at] ?? 0) <= 100) continue;
+      longest = Math.max(longest, at - since);
+      since = at;
+    }
+    return longest / sampleRate;
+  };
+
+  for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
+    it(`speak a long text as they speak its sentences: ${voice}`, async () => {
+      const whole = await hear(voice, `${sentence} `.repeat(6));
+      const once = await hear(voice, sentence);
+      expect(seconds(whole)).to.be.closeTo(6 * seconds(once), 0.1);
+    });
+
+    it(`make no pause where a long sentence is cut: ${voice}`, async () => {
+      const words = "and then they went home to their old children ";
+      expect(longestPause(await hear(voice, words.repeat(20)))).to.be.below(0.13);
+    });
+
+    it(`give a tool at most 300 characters at once: ${voice}`, async () => {
+      const inputs: string[] = [];
+      const watched: SubprocessHost = {
+        ...host,
+        run: (job, signal, turn) => {
+          inputs.push(job.input);
+          return host.run(job, signal, turn);
+        },
+      };
+      const [one] = await localEngines({ host: watched });
+      if (!one) throw new Error("there is no engine");
+      inputs.length = 0;
+      const digits = "7319046528".repeat(60);
+      await say(one, requestOf(voice, digits));
+      expect(inputs.join("")).to.equal(digits);
+      for (const input of inputs) expect(input.length).to.be.within(40, 300);
+    });
+
+    it(`skip pieces that are silent, and refuse a text of such pieces alone: ${voice}`, async () => {
+      const dots = ". ".repeat(400);
+      const [alone, after] = [await hear(voice, "One."), await hear(voice, `${dots}One. ${dots}`)];
+      expect(after.samples.length).to.be.at.least(alone.samples.length);
+      expect(await rejection(say(engine, requestOf(voice, dots)))).to.be.instanceOf(Invalid);
+    });
+  }
+
+  it("hold no slot for a listener who stops listening, and say the rest when it listens again", async () => {
+    const single = await openSubprocessHost({ encodersAhead: noEncoders, atOnce: 1 });
+    const [only] = await localEngines({ host: single });
+    if (!only) throw new Error("no tool is installed");
+    const request = requestOf("espeak:gmw/en-US", `${sentence} `.repeat(12));
+    const whole = await say(only, request);
+    const slow = (await only.synthesize(request, never)).audio[Symbol.asyncIterator]();
+    const first = await slow.next();
+    await until("the tool's slot is free", () => single.stats().running === 0);
+    expect(await say(only, requestOf("espeak:gmw/en-US", "Hello."))).not.to.have.length(0);
+    const rest = await collect({ [Symbol.asyncIterator]: () => slow });
+    expect(Buffer.concat([first.value, ...rest]).equals(whole)).to.equal(true);
+    await single.close();
+  });
+
+  it("speak a long document piece by piece, its breaks included", async () => {
+    const ssml = `<speak><p>${`${sentence} `.repeat(5)}</p><break time="2s"/><s>${sentence}</s></speak>`;
+    const { encoding, audio } = await engine.synthesize(
+      { ...requestOf("espeak:gmw/en-US", ssml), ssml: true },
+      never,
+    );
+    const bytes = Buffer.concat(await collect(audio));
+    const samples = Int16Array.from({ length: bytes.length >> 1 }, (_, at) => bytes.readInt16LE(2 * at));
+    const sound = { samples, sampleRate: encoding.kind === "pcm" ? encoding.sampleRate : 0 };
+    expect(longestPause(sound)).to.be.within(2, 3.5);
+  });
+
+  it("refuse a text that the voice cannot pronounce, as no failure of the tool", async () => {
+    const failure = await rejection(say(engine, requestOf("espeak:art/qya", "0")));
+    expect(failure).to.be.instanceOf(Unpronounceable);
+    expect((failure as Unpronounceable).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
+  });
+
+  it("are heard at the lowest volume", async () => {
+    for (const voice of ["espeak:gmw/en-US+f3", "espeak:roa/fr", "flite:slt"]) {
+      const sound = await say(engine, requestOf(voice, "One.", { pitch: 0, volume: 0.004 }));
+      expect(sound.some((byte) => byte !== 0)).to.equal(true);
+    }
+  });
+
+  it("say the same after the helper process was killed", async () => {
+    const before = await say(engine, requestOf("espeak:gmw/en-US"));
+    const { pid, restarts } = host.stats();
+    process.kill(pid ?? 0, "SIGKILL");
+    await until("the host has noticed", () => host.stats().pid !== pid);
+    expect(before.equals(await say(engine, requestOf("espeak:gmw/en-US")))).to.equal(true);
+    expect(host.stats().restarts).to.equal(restarts + 1);
+  });
+
+  it("fail as unavailable when they are closed", async () => {
+    const other = await openEngine();
+    await other.host.close();
+    expect(await rejection(say(other.engine, requestOf("flite:slt")))).to.be.instanceOf(Unavailable);
+  });
+});

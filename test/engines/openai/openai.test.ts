@@ -1,0 +1,482 @@
+import { expect } from "chai";
+import {
+  type OpenAiCredentials,
+  openAiCredentials,
+} from "../../../src/domain/accounts/provider-credentials.ts";
+import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
+import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { openAi } from "../../../src/engines/openai/openai.ts";
+import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
+import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { createGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { engineContract } from "../../contracts/engine.ts";
+import { collect } from "../../support/collect.ts";
+import { recording } from "../../support/recorded.ts";
+import { rejection } from "../../support/rejection.ts";
+import type { Fault, WireAnswer } from "../../support/wire/faults.ts";
+import { closedGate } from "../../support/wire/gate.ts";
+import { makeSound, type SoundFormat } from "../../support/wire/made-sound.ts";
+import { openAiApiKey, openAiVoices, serveOpenAi } from "../../support/wire/openai.ts";
+import type { WireServer } from "../../support/wire/wire-server.ts";
+
+const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
+const never = new AbortController().signal;
+const credentials = { apiKey: openAiApiKey };
+
+const requestOf = (changed: Partial<SpeechRequest> = {}): SpeechRequest => ({
+  text: sentence,
+  ssml: false,
+  voice: "alloy",
+  lang: "en-US",
+  prosody: normalProsody,
+  format: "mp3",
+  ...changed,
+});
+
+const operators = createExchange({ guard: createGuard({ by: "operator" }) });
+const websites = createExchange({ guard: createGuard({ by: "website", allowLoopback: false }) });
+
+const accountAt = (url: string, given: Partial<OpenAiCredentials> = {}) =>
+  openAi({ baseUrl: url, operators, websites }).open({ ...credentials, ...given });
+
+engineContract("oai", async () => {
+  const server = await serveOpenAi();
+  return {
+    engine: accountAt(server.url, { voices: openAiVoices }).engine,
+    request: requestOf(),
+    longText: `${sentence} `.repeat(40),
+    unspeakable: " … \n — ",
+    idle: server.idle,
+    end: server.close,
+  };
+});
+
+describe("The engine oai", () => {
+  let server: WireServer;
+  const closing: WireServer[] = [];
+
+  beforeEach(async () => {
+    server = await serveOpenAi();
+    closing.push(server);
+  });
+  afterEach(async () => {
+    await Promise.all(closing.splice(0).map(({ close }) => close()));
+  });
+
+  const engine = (given: Partial<OpenAiCredentials> = {}) => accountAt(server.url, given).engine;
+  const say = async (changed: Partial<SpeechRequest> = {}, given: Partial<OpenAiCredentials> = {}) => {
+    const { encoding, audio } = await engine(given).synthesize(requestOf(changed), never);
+    return { encoding, sound: Buffer.concat(await collect(audio)) };
+  };
+  const sent = (at = -1) => JSON.parse(String(server.requests.at(at)?.body));
+
+  for (const [format, asked, magic] of [
+    ["mp3", "mp3", "fff3"],
+    ["ogg", "opus", "4f676753"],
+    ["wav", "wav", "52494646"],
+  ] as const) {
+    it(`asks for ${format} as ${asked}, and gives it as it comes`, async () => {
+      const { encoding, sound } = await say({ format });
+      expect(sent().response_format).to.equal(asked);
+      expect(encoding).to.deep.equal({ kind: "encoded", format });
+      expect(sound.toString("hex", 0, magic.length / 2)).to.equal(magic);
+    });
+  }
+
+  it("gives the first sound while the rest is still being made", async () => {
+    const gate = closedGate();
+    server.faults.next({ kind: "trickle", gate });
+    const speaking = engine().synthesize(requestOf(), never);
+    await gate.reached();
+    gate.step();
+    const listening = (await speaking).audio[Symbol.asyncIterator]();
+    expect((await listening.next()).value.length).to.equal(4096);
+    expect(server.requests[0]).to.include({ bytesSent: 4096, outcome: "active" });
+    gate.open();
+    while (!(await listening.next()).done);
+    expect(server.requests[0]).to.include({ outcome: "answered" });
+  });
+
+  it("sends a rate only when it is not normal, within what the server takes", async () => {
+    await say();
+    expect(sent()).not.to.have.property("speed");
+    for (const [rate, speed] of [
+      [0, 0.25],
+      [0.1, 0.25],
+      [0.7, 0.7],
+      [2, 2],
+    ]) {
+      await say({ prosody: { ...normalProsody, rate: rate ?? 1 } });
+      expect(sent().speed).to.equal(speed);
+    }
+  });
+
+  it("says a text that is too long for one call in several, each as raw samples, as one sound", async () => {
+    const text = `${sentence} `.repeat(60).trim();
+    const { encoding, sound } = await say({ text });
+    expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
+    const pieces = server.requests.map(({ body }) => JSON.parse(String(body)));
+    expect(new Set(pieces.map(({ response_format }) => response_format))).to.deep.equal(new Set(["pcm"]));
+    expect(pieces.map(({ input }) => input).join("")).to.equal(text);
+    for (const { input } of pieces) expect(Buffer.byteLength(input)).to.be.at.most(2000);
+    expect(sound.length % 2).to.equal(0);
+    expect(sound.length / 2 / 24_000).to.be.above(60);
+  });
+
+  for (const [script, sentence] of [
+    ["Chinese", "他昨天坐火车去了牛津，然后又回来了。"],
+    ["Hindi", "वह कल रेलगाड़ी से ऑक्सफ़ोर्ड गया और फिर लौट आया। "],
+    ["Tamil", "அவர் நேற்று ரயிலில் ஆக்ஸ்போர்டுக்குச் சென்றார். "],
+  ] as const) {
+    it(`never sends more than 2,000 tokens, each of a byte at least: ${script}`, async () => {
+      const text = sentence.repeat(Math.ceil(2000 / sentence.length)).trim();
+      await say({ text });
+      const inputs = server.requests.map(({ body }) => JSON.parse(String(body)).input as string);
+      expect(inputs.join("")).to.equal(text);
+      for (const input of inputs) expect(Buffer.byteLength(input)).to.be.at.most(2000);
+    });
+  }
+
+  it("has the voices that its credentials name, and no others", async () => {
+    const own = engine({ voices: ["nova"] });
+    expect(own.prosody("nova")).to.deep.equal(["rate"]);
+    expect(own.prosody("alloy")).to.deep.equal([]);
+    expect(await rejection(own.synthesize(requestOf(), never))).to.be.instanceOf(EngineFailed);
+    expect(server.requests).to.have.length(0);
+  });
+
+  it("takes no SSML", async () => {
+    const failure = await rejection(
+      engine().synthesize(requestOf({ ssml: true, text: "<speak>x</speak>" }), never),
+    );
+    expect(failure).to.be.instanceOf(EngineFailed);
+    expect(server.requests).to.have.length(0);
+  });
+
+  it("asks nothing for a text in which there is nothing to say", async () => {
+    expect(await rejection(say({ text: "\u200b… —" }))).to.be.instanceOf(Invalid);
+    expect(server.requests).to.have.length(0);
+  });
+
+  it("names server and model as what its sounds depend on, and no credentials", () => {
+    const version = (baseUrl: string) => accountAt(baseUrl, { model: "kokoro" }).engine.version("alloy");
+    expect(version("https://tts.example:8443/openai/v1/?api-version=1")).to.equal(
+      "openai tts.example:8443/openai/v1 kokoro",
+    );
+    expect(version("https://tts.example")).to.equal(version("https://tts.example/v1/"));
+  });
+
+  describe("when the server fails", () => {
+    const failureOf = async (fault: Fault, changed: Partial<SpeechRequest> = {}): Promise<EngineFailed> => {
+      server.faults.next(fault);
+      const failure = await rejection(say(changed));
+      expect(failure).to.be.instanceOf(EngineFailed);
+      expect((failure as Error).message).not.to.include(openAiApiKey);
+      return failure as EngineFailed;
+    };
+
+    it("asks once", async () => {
+      for (const fault of [
+        { kind: "refusal", status: 500 },
+        { kind: "cut before the answer" },
+        { kind: "empty" },
+      ] as const) {
+        await failureOf(fault);
+      }
+      expect(server.requests).to.have.length(3);
+    });
+
+    for (const format of ["mp3", "ogg", "wav"] as const) {
+      it(`never ends a cut sound well: ${format}`, async () => {
+        const failure = await failureOf({ kind: "cut" }, { format });
+        expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ stage: "answer", status: undefined });
+      });
+    }
+
+    it("never ends a cut piece of a long sound well", async () => {
+      server.faults.next({ kind: "cut", afterBytes: 10_000 });
+      expect(await rejection(say({ text: `${sentence} `.repeat(60) }))).to.be.instanceOf(UpstreamFailed);
+      server.faults.next({ kind: "trickle", gate: opened() }, { kind: "cut", afterBytes: 10_000 });
+      expect(await rejection(say({ text: `${sentence} `.repeat(60) }))).to.be.instanceOf(UpstreamFailed);
+    });
+
+    it("tells an empty sound, a page and nonsense as what they are", async () => {
+      const messages = [];
+      for (const kind of ["empty", "html", "malformed"] as const)
+        messages.push((await failureOf({ kind })).message);
+      expect(messages).to.deep.equal([
+        "The speech provider's answer cannot be used: there is no sound in it.",
+        "The speech provider's answer cannot be used: it is no sound.",
+        "The speech provider's answer cannot be used: it is no sound.",
+      ]);
+    });
+
+    it("passes on what an error says that calls itself a success", async () => {
+      const answer = {
+        status: 200,
+        headers: { "Content-Type": "application/json" },
+        body: Buffer.from(`{"error":{"message":"Model is loading for ${openAiApiKey}."}}`),
+      };
+      expect((await failureOf({ kind: "answer", answer })).message).to.match(
+        /says: Model is loading for …\.$/,
+      );
+    });
+
+    it("passes on a wait that it is told", async () => {
+      const failure = await failureOf({
+        kind: "refusal",
+        status: 429,
+        retryAfter: "7",
+        message: "Slow down.",
+      });
+      expect(failure).to.include({ message: "Slow down.", retryAfterSeconds: 7, status: 429 });
+    });
+
+    it("passes on the server's words without key and text", async () => {
+      const message = `Incorrect API key provided: ${openAiApiKey} for '${sentence}'.`;
+      const failure = await failureOf({ kind: "refusal", status: 401, message });
+      expect(failure.message).to.equal("Incorrect API key provided: … for '…'.");
+    });
+
+    it("leaves it when nobody wants the sound any more", async () => {
+      const leaving = new AbortController();
+      server.faults.next({ kind: "hang" });
+      const speaking = engine().synthesize(requestOf(), leaving.signal);
+      await server.seen(1);
+      const reason = new Error("nobody listens");
+      leaving.abort(reason);
+      expect(await rejection(speaking)).to.equal(reason);
+      await server.idle();
+      expect(server.requests[0]?.outcome).to.equal("left");
+    });
+  });
+
+  describe("when the server knows another format than the one asked for", () => {
+    const giving = async (format: SoundFormat, type: string): Promise<WireAnswer> => ({
+      status: 200,
+      headers: { "Content-Type": type },
+      body: await makeSound({ text: sentence, voice: "gmw/en-US+f3", format }),
+    });
+    const heard = async (
+      kind: SoundFormat["kind"],
+      sampleRate: number,
+      type: string,
+      format: AudioFormat,
+    ) => {
+      server.faults.next({ kind: "answer", answer: await giving({ kind, sampleRate }, type) });
+      return say({ format });
+    };
+
+    for (const kind of ["wav", "streamed wav"] as const) {
+      it(`gives the samples of a ${kind}`, async () => {
+        const { encoding, sound } = await heard(kind, 22_050, "audio/mpeg", "mp3");
+        const samples = await makeSound({
+          ...{ text: sentence, voice: "gmw/en-US+f3" },
+          format: { kind: "pcm", sampleRate: 22_050 },
+        });
+        expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 22_050 });
+        expect(sound.equals(samples)).to.equal(true);
+      });
+    }
+
+    it("tells an MP3 as an MP3, whatever it calls it", async () => {
+      const { encoding } = await heard("mp3", 24_000, "audio/ogg", "ogg");
+      expect(encoding).to.deep.equal({ kind: "encoded", format: "mp3" });
+    });
+
+    it("refuses what nobody here can tell from noise", async () => {
+      for (const kind of ["aac", "flac", "pcm"] as const) {
+        expect(await rejection(heard(kind, 24_000, "audio/mpeg", "mp3")), kind).to.be.instanceOf(
+          EngineFailed,
+        );
+      }
+    });
+
+    it("joins the samples of WAVs where raw samples are asked for, and refuses other containers", async () => {
+      const text = `${sentence} `.repeat(30);
+      const wav = await giving({ kind: "wav", sampleRate: 24_000 }, "audio/wav");
+      server.faults.next({ kind: "answer", answer: wav }, { kind: "answer", answer: wav });
+      const { encoding, sound } = await say({ text });
+      expect(encoding.kind).to.equal("pcm");
+      expect(sound.length).to.equal(2 * (wav.body.length - 44));
+      for (const kind of ["mp3", "opus"] as const) {
+        const answer = await giving({ kind, sampleRate: 24_000 }, `audio/${kind === "mp3" ? "mpeg" : "ogg"}`);
+        server.faults.next({ kind: "answer", answer });
+        expect(await rejection(say({ text })), kind).to.be.instanceOf(EngineFailed);
+      }
+    });
+  });
+
+  describe("lists its voices", () => {
+    const list = (given: Partial<OpenAiCredentials> = {}, url = server.url) =>
+      accountAt(url, given).listVoices(never);
+    const other = async (options: Parameters<typeof serveOpenAi>[0]) => {
+      server = await serveOpenAi(options);
+      closing.push(server);
+    };
+    const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+
+    it("by name, OpenAI's own where the server has no list", async () => {
+      const voices = await list();
+      expect(voices.map(({ name }) => name)).to.have.members(openAiVoices);
+      expect(voices.filter(({ lang }) => lang !== undefined)).to.deep.equal([]);
+      expect(voices.find(({ name }) => name === "onyx")?.gender).to.equal("m");
+      expect(voices.find(({ name }) => name === "nova")?.gender).to.equal("f");
+      expect(asked()).to.deep.equal(["GET /v1/models", "GET /v1/audio/voices"]);
+    });
+
+    it("as its credentials name them", async () => {
+      const voices = await list({ voices: ["zf_xiaobei", "narrator"] });
+      expect(voices).to.deep.equal([
+        { name: "zf_xiaobei", lang: "zh-CN", gender: "f" },
+        { name: "narrator", lang: undefined, gender: "f" },
+      ]);
+      expect(asked()).to.deep.equal(["GET /v1/models"]);
+    });
+
+    it("as the server lists them, with what their names tell", async () => {
+      await other({ listsVoices: true, voices: ["af_bella", "bm_george", "jf_alpha", "hm_omega", "onyx"] });
+      expect(await list()).to.deep.equal([
+        { name: "af_bella", lang: "en-US", gender: "f" },
+        { name: "bm_george", lang: "en-GB", gender: "m" },
+        { name: "jf_alpha", lang: "ja-JP", gender: "f" },
+        { name: "hm_omega", lang: "hi-IN", gender: "m" },
+        { name: "onyx", lang: undefined, gender: "m" },
+      ]);
+    });
+
+    const answering = (value: unknown): Fault => ({
+      kind: "answer",
+      answer: { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)) },
+    });
+
+    it("as the server lists them with ids, leaving out what can be no name here", async () => {
+      const voices = [{ id: "af_sky", name: "Sky" }, { name: "bare" }, { id: "a/b" }, {}, "bare"];
+      server.faults.next(answering({ data: [] }), answering({ voices }));
+      expect((await list()).map(({ name }) => name)).to.deep.equal(["af_sky", "bare"]);
+    });
+
+    it("as OpenAI's own when the server's list is a page or none", async () => {
+      for (const nonsense of [answering({ voices: "all" }), answering([]), { kind: "html" }] as Fault[]) {
+        server.faults.next(answering({ data: [] }), nonsense);
+        expect(await list()).to.have.length(openAiVoices.length);
+      }
+    });
+
+    it("only for credentials that the server takes", async () => {
+      const failure = (await rejection(list({ apiKey: "another-key" }))) as EngineFailed;
+      expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ status: 401 });
+      expect(failure.message).to.equal("Incorrect API key provided: ….");
+    });
+
+    for (const status of [403, 404, 405]) {
+      it(`after a word is heard, where models are answered with ${status}`, async () => {
+        server.faults.next({ kind: "refusal", status });
+        expect(await list({ voices: ["nova"] })).to.have.length(1);
+        expect(asked()).to.deep.equal(["GET /v1/models", "POST /v1/audio/speech"]);
+        expect(sent()).to.include({ input: "Hello.", voice: "nova" });
+        await server.idle();
+        server.faults.next({ kind: "refusal", status }, { kind: "refusal", status: 401, message: "No." });
+        expect(await rejection(list({ voices: ["nova"] }))).to.include({ message: "No." });
+      });
+    }
+
+    it("not while the server is out of order", async () => {
+      server.faults.next({ kind: "refusal", status: 500, message: "Out of order." });
+      expect(await rejection(list())).to.include({ message: "Out of order.", status: 500 });
+    });
+  });
+
+  it("goes where credentials lead by the website's exchange, and elsewhere by the operator's", async () => {
+    const own = accountAt("http://127.0.0.1:1", { baseUrl: server.url });
+    expect(await rejection(own.listVoices(never))).to.be.instanceOf(ForbiddenAddress);
+    expect(await rejection(own.engine.synthesize(requestOf(), never))).to.be.instanceOf(ForbiddenAddress);
+    expect(server.requests).to.have.length(0);
+    const allowed = createExchange({ guard: createGuard({ by: "website", allowLoopback: true }) });
+    const provider = openAi({ baseUrl: "http://127.0.0.1:1", operators, websites: allowed });
+    const account = provider.open(openAiCredentials.parse({ ...credentials, baseUrl: `${server.url}/v1/` }));
+    expect(await account.listVoices(never)).to.have.length(openAiVoices.length);
+  });
+});
+
+describe("What the engine oai sends", () => {
+  const speech = { model: "gpt-4o-mini-tts", input: sentence, voice: "alloy", response_format: "mp3" };
+  const audio = Buffer.concat([Buffer.from([0xff, 0xf3, 0x64, 0xc4]), Buffer.alloc(1000)]);
+
+  const saying = async (
+    host: string,
+    given: Partial<OpenAiCredentials>,
+    changed: Partial<SpeechRequest> = {},
+  ) => {
+    const { engine } = accountAt("https://api.openai.com", given);
+    const [request, ...others] = await recording(
+      [host],
+      () => [200, audio, { "Content-Type": "audio/mpeg" }],
+      async () => {
+        const spoken = await engine.synthesize(requestOf(changed), never);
+        expect(Buffer.concat(await collect(spoken.audio)).equals(audio)).to.equal(true);
+      },
+    );
+    expect(others).to.deep.equal([]);
+    if (!request) throw new Error("nothing was asked");
+    return request;
+  };
+
+  it("to OpenAI are model, input, voice and format, and nothing else", async () => {
+    const { path, headers, body } = await saying("https://api.openai.com", {});
+    expect(path).to.equal("/v1/audio/speech");
+    expect(headers).to.deep.equal({
+      authorization: `Bearer ${openAiApiKey}`,
+      connection: "keep-alive",
+      "content-length": String(Buffer.byteLength(body)),
+      "content-type": "application/json",
+      host: "api.openai.com",
+      "user-agent": "voxledger",
+    });
+    expect(body).to.equal(JSON.stringify(speech));
+  });
+
+  it("is the rate as well, where it is not normal, and never pitch or volume", async () => {
+    const prosody = { pitch: 2, rate: 1.25, volume: 0.1 };
+    const { body } = await saying("https://api.openai.com", {}, { prosody });
+    expect(JSON.parse(body)).to.deep.equal({ ...speech, speed: 1.25 });
+  });
+
+  for (const [baseUrl, host, path] of [
+    ["https://tts.example", "https://tts.example", "/v1/audio/speech"],
+    ["https://tts.example/", "https://tts.example", "/v1/audio/speech"],
+    ["https://tts.example/v1", "https://tts.example", "/v1/audio/speech"],
+    ["https://tts.example/v1/", "https://tts.example", "/v1/audio/speech"],
+    ["https://tts.example:8443/api/v3", "https://tts.example:8443", "/api/v3/audio/speech"],
+    ["https://tts.example/openai", "https://tts.example", "/openai/v1/audio/speech"],
+    [
+      "https://az.example/openai/v1?api-version=x#y",
+      "https://az.example",
+      "/openai/v1/audio/speech?api-version=x",
+    ],
+  ] as const) {
+    it(`for the base ${baseUrl} goes to ${path}`, async () => {
+      const request = await saying(host, { baseUrl, model: "kokoro" });
+      expect(request.path).to.equal(path);
+      expect(JSON.parse(request.body)).to.deep.equal({ ...speech, model: "kokoro" });
+    });
+  }
+
+  it("to prove credentials at OpenAI asks for models alone", async () => {
+    const requests = await recording(
+      ["https://api.openai.com"],
+      () => [200, JSON.stringify({ object: "list", data: [] })],
+      async () => expect(await accountAt("https://api.openai.com").listVoices(never)).to.have.length(13),
+    );
+    expect(requests.map(({ path, headers }) => [path, headers.authorization])).to.deep.equal([
+      ["/v1/models", `Bearer ${openAiApiKey}`],
+    ]);
+  });
+});
+
+const opened = () => {
+  const gate = closedGate();
+  gate.open();
+  return gate;
+};

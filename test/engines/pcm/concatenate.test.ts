@@ -1,0 +1,258 @@
+import { spawnSync } from "node:child_process";
+import { expect } from "chai";
+import fc from "fast-check";
+import { wavHeader } from "../../../src/audio/formats/wav-header.ts";
+import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
+import { joinedSpeech } from "../../../src/engines/pcm/concatenate.ts";
+import { eased } from "../../../src/engines/pcm/fades.ts";
+import { wavSamples } from "../../../src/engines/pcm/wav-samples.ts";
+import { collect } from "../../support/collect.ts";
+import { sayLocally } from "../../support/local-voice.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+const sampleRate = 22_050;
+const jointSamples = Math.round(0.003 * sampleRate);
+
+const words = ["The quick brown fox.", "Jumps over the lazy dog!", "And then it goes home?"];
+const sayPiece = async (piece: string): Promise<Buffer> => {
+  const { samples } = await sayLocally("espeak:gmw/en-US+f3", piece);
+  return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+};
+
+/** As a provider's bytes come: cut anywhere, half a sample not excepted. */
+async function* cutInto(bytes: Buffer, size: number): AsyncGenerator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
+}
+
+const whole = async (audio: AsyncIterable<Buffer>): Promise<Buffer> => Buffer.concat(await collect(audio));
+
+describe("A sound of many pieces", () => {
+  let pieces: Map<string, Buffer>;
+  let joined: Buffer;
+
+  before(async () => {
+    pieces = new Map(await Promise.all(words.map(async (piece) => [piece, await sayPiece(piece)] as const)));
+    const { audio } = await joinedSpeech(
+      words,
+      { sampleRate, ask: async (piece) => cutInto(bytesOf(piece), 777) },
+      never,
+    );
+    joined = await whole(audio);
+  });
+  const bytesOf = (piece: string): Buffer => pieces.get(piece) ?? Buffer.alloc(0);
+  const starts = () =>
+    words.map((_, index) => words.slice(0, index).reduce((sum, piece) => sum + bytesOf(piece).length, 0));
+
+  it("is as long as they are together", () => {
+    expect(joined.length).to.equal(words.reduce((sum, piece) => sum + bytesOf(piece).length, 0));
+  });
+
+  it("has each of their samples in its place, but for a moment at the joints", () => {
+    for (const [index, piece] of words.entries()) {
+      const said = joined.subarray(starts()[index] ?? 0).subarray(0, bytesOf(piece).length);
+      const edge = 2 * jointSamples;
+      const inside = (bytes: Buffer) =>
+        bytes.subarray(index > 0 ? edge : 0, bytes.length - (index < 2 ? edge : 0));
+      expect(inside(said).equals(inside(bytesOf(piece))), piece).to.equal(true);
+    }
+  });
+
+  it("falls to silence and rises from it at each joint, and nowhere else", async () => {
+    const loud = Buffer.alloc(2 * 1_000, Buffer.from(Int16Array.of(20_000).buffer));
+    const ask = async () => cutInto(loud, 300);
+    const { audio } = await joinedSpeech(["one", "two", "three"], { sampleRate, ask }, never);
+    const sound = await whole(audio);
+    const quiet = (sample: number) => Math.abs(sound.readInt16LE(2 * sample)) < 20_000 / jointSamples;
+    const edges = [0, 999, 1_000, 1_999, 2_000, 2_999];
+    expect(edges.filter(quiet)).to.deep.equal([999, 1_000, 1_999, 2_000]);
+  });
+
+  it("is decoded by ffmpeg without a complaint, to as many samples", () => {
+    const wav = Buffer.concat([wavHeader(sampleRate, joined.length), joined]);
+    const { status, stdout, stderr } = spawnSync(
+      "ffmpeg",
+      ["-nostdin", "-hide_banner", "-loglevel", "error", "-xerror", "-i", "pipe:0", "-f", "s16le", "pipe:1"],
+      { input: wav, maxBuffer: 64 << 20, timeout: 15_000, killSignal: "SIGKILL" },
+    );
+    expect({ status, stderr: stderr.toString() }).to.deep.equal({ status: 0, stderr: "" });
+    expect(stdout.equals(joined)).to.equal(true);
+  });
+
+  it("asks for them in order, one ahead of what is read and no more", async () => {
+    const asked: string[] = [];
+    const ask = async (piece: string) => {
+      asked.push(piece);
+      return cutInto(Buffer.alloc(4000), 4000);
+    };
+    const { audio } = await joinedSpeech(["a", "b", "c", "d"], { sampleRate, ask }, never);
+    expect(asked).to.deep.equal(["a"]);
+    const reading = audio[Symbol.asyncIterator]();
+    await reading.next();
+    expect(asked).to.deep.equal(["a", "b"]);
+    while (!(await reading.next()).done);
+    expect(asked).to.deep.equal(["a", "b", "c", "d"]);
+  });
+
+  it("fails to begin when its first piece does", async () => {
+    const failure = new EngineFailed("no");
+    const ask = () => Promise.reject(failure);
+    expect(await rejection(joinedSpeech(["a", "b"], { sampleRate, ask }, never))).to.equal(failure);
+  });
+
+  it("fails midway when another does, after all that came before it", async () => {
+    const failure = new EngineFailed("no");
+    const ask = async (piece: string) => {
+      if (piece === "b") throw failure;
+      return cutInto(Buffer.alloc(9000, 1), 500);
+    };
+    const { audio } = await joinedSpeech(["a", "b", "c"], { sampleRate, ask }, never);
+    let heard = 0;
+    const read = async () => {
+      for await (const chunk of audio) heard += chunk.length;
+    };
+    expect(await rejection(read())).to.equal(failure);
+    expect(heard).to.equal(9000);
+  });
+
+  it("asks again in its turn for what could not be asked for ahead of it", async () => {
+    const asked: string[] = [];
+    const ask = async (piece: string) => {
+      asked.push(piece);
+      if (piece === "b" && asked.length === 2) throw new Unavailable("no turn", 1);
+      return cutInto(Buffer.alloc(9000, 1), 500);
+    };
+    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, never);
+    expect((await whole(audio)).length).to.equal(18_000);
+    expect(asked).to.deep.equal(["a", "b", "b"]);
+  });
+
+  it("lets go of the piece ahead when nobody reads it any more", async () => {
+    const signals = new Map<string, AbortSignal>();
+    const ask = async (piece: string, signal: AbortSignal) => {
+      signals.set(piece, signal);
+      return cutInto(Buffer.alloc(9000, 1), 500);
+    };
+    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, never);
+    for await (const _ of audio) break;
+    expect(signals.get("b")?.aborted).to.equal(true);
+  });
+
+  it("has its pieces aborted for the reason that it is", async () => {
+    const reason = new Error("nobody wants it");
+    const controller = new AbortController();
+    const ask = async (_: string, signal: AbortSignal) =>
+      (async function* () {
+        for (;;) {
+          signal.throwIfAborted();
+          yield Buffer.alloc(100);
+        }
+      })();
+    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, controller.signal);
+    const read = async () => {
+      for await (const _ of audio) controller.abort(reason);
+    };
+    expect(await rejection(read())).to.equal(reason);
+  });
+});
+
+describe("A joint", () => {
+  const loud = (samples: number): Buffer => {
+    const bytes = Buffer.alloc(2 * samples);
+    for (let at = 0; at < samples; at++) bytes.writeInt16LE(20_000, 2 * at);
+    return bytes;
+  };
+  const ease = (bytes: Buffer, cut: number, before: boolean, after: boolean): Promise<Buffer> =>
+    whole(eased(cutInto(bytes, cut), { before, after, samples: 60 }));
+
+  it("rises from silence and falls to it, step by step", async () => {
+    const bytes = await ease(loud(500), 64, true, true);
+    const samples = Array.from({ length: 500 }, (_, at) => bytes.readInt16LE(2 * at));
+    const steps = [0, ...samples, 0].map((sample, at, all) => Math.abs(sample - (all[at - 1] ?? 0)));
+    expect(Math.max(...steps)).to.be.at.most(Math.ceil(20_000 / 60));
+    expect(samples.slice(60, 440).every((sample) => sample === 20_000)).to.equal(true);
+  });
+
+  it("comes out the same however the bytes were cut, and shifts no sample", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 400 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.boolean(),
+        fc.boolean(),
+        async (samples, cut, before, after) => {
+          const bytes = loud(samples);
+          const once = await ease(bytes, bytes.length + 1, before, after);
+          expect((await ease(bytes, cut, before, after)).equals(once)).to.equal(true);
+          expect(once.length).to.equal(bytes.length);
+          if (!before && !after) expect(once.equals(bytes)).to.equal(true);
+        },
+      ),
+    );
+  });
+
+  it("drops half a sample at a piece's end", async () => {
+    expect((await ease(Buffer.concat([loud(100), Buffer.of(1)]), 33, false, true)).length).to.equal(200);
+  });
+});
+
+describe("The samples of a WAV", () => {
+  const samples = Buffer.from(Array.from({ length: 2000 }, (_, at) => at % 251));
+  const chunk = (name: string, content: Buffer): Buffer => {
+    const head = Buffer.alloc(8);
+    head.write(name, "latin1");
+    head.writeUInt32LE(content.length, 4);
+    return Buffer.concat([head, content, Buffer.alloc(content.length % 2)]);
+  };
+  const canonical = wavHeader(24_000, samples.length);
+  const format = canonical.subarray(20, 36);
+  const riff = (...chunks: Buffer[]): Buffer => Buffer.concat([canonical.subarray(0, 12), ...chunks]);
+  const read = (wav: Buffer, cut = wav.length): Promise<Buffer> =>
+    whole(wavSamples(cutInto(wav, cut), 24_000));
+
+  for (const [rule, wav] of [
+    ["are what follows its header", Buffer.concat([canonical, samples])],
+    [
+      "end where the header says, whatever follows",
+      riff(chunk("fmt ", format), chunk("data", samples), chunk("LIST", Buffer.alloc(30))),
+    ],
+    [
+      "are found behind other chunks, of odd length as well",
+      riff(
+        chunk("LIST", Buffer.alloc(31)),
+        chunk("fmt ", format),
+        chunk("fact", Buffer.alloc(4)),
+        chunk("data", samples),
+      ),
+    ],
+    [
+      "go to the end when its writer did not know how many there would be",
+      Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]),
+    ],
+  ] as const) {
+    it(rule, async () => {
+      for (const cut of [1, 7, 43, 44, 45, 4096]) {
+        expect((await read(wav, cut)).equals(samples), `cut into ${cut}`).to.equal(true);
+      }
+    });
+  }
+
+  for (const [rule, wav] of [
+    ["are not there when it is no WAV", Buffer.from("<!doctype html><html>no</html>")],
+    ["are not there when it is cut within its header", canonical.subarray(0, 30)],
+    [
+      "are told to be cut when fewer come than were announced",
+      Buffer.concat([canonical, samples.subarray(1)]),
+    ],
+    ["are refused at another rate", Buffer.concat([wavHeader(8000, samples.length), samples])],
+    ["are refused when it does not say what they are", riff(chunk("data", samples))],
+    [
+      "are not looked for for ever",
+      riff(chunk("JUNK", Buffer.alloc(70_000)), chunk("fmt ", format), chunk("data", samples)),
+    ],
+  ] as const) {
+    it(rule, async () => {
+      expect(await rejection(read(wav, 10))).to.be.instanceOf(EngineFailed);
+    });
+  }
+});

@@ -1,0 +1,293 @@
+import type { lookup as resolve } from "node:dns";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { expect } from "chai";
+import { readBody } from "../../../src/engines/provider-http/answers.ts";
+import { createExchange, type UpstreamAnswer } from "../../../src/engines/provider-http/exchange.ts";
+import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { freePort } from "../../support/free-port.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { headOf, type RawServer, serveRaw } from "../../support/wire/raw-server.ts";
+
+const never = new AbortController().signal;
+const patient = { connectMs: 10_000, firstByteMs: 10_000, wholeMs: 10_000 };
+const guard = createGuard({ by: "operator" });
+
+describe("An exchange with an upstream", () => {
+  let server: RawServer;
+  let answer: (socket: Socket, request: string) => void;
+
+  beforeEach(async () => {
+    server = await serveRaw((socket, request) => answer(socket, request));
+  });
+  afterEach(() => server.close());
+
+  const asking = (deadlines = patient) => {
+    const exchange = createExchange({ guard, deadlines });
+    return (signal = never): Promise<UpstreamAnswer> =>
+      exchange({ method: "POST", url: new URL("/say", server.url), headers: {}, body: "text" }, signal);
+  };
+  const heard = async (answered: Promise<UpstreamAnswer>): Promise<string> =>
+    (await readBody(await answered, 1000)).toString();
+  const failure = async (answered: Promise<unknown>): Promise<UpstreamFailed> => {
+    const error = await rejection(answered);
+    expect(error).to.be.instanceOf(UpstreamFailed);
+    return error as UpstreamFailed;
+  };
+
+  it("gives the answer's status, headers and body", async () => {
+    answer = (socket) => socket.write(`${headOf(418, { "Content-Length": "5", "X-Told": "yes" })}hello`);
+    const { status, headers, body } = await asking()();
+    expect({ status, told: headers["x-told"] }).to.deep.equal({ status: 418, told: "yes" });
+    expect(
+      String(
+        await body[Symbol.asyncIterator]()
+          .next()
+          .then(({ value }) => value),
+      ),
+    ).to.equal("hello");
+  });
+
+  it("sends method, path, length and body, and asks no compression", async () => {
+    let sent = "";
+    answer = (socket, request) => {
+      sent = request;
+      socket.write(headOf(200, { "Content-Length": "0" }));
+    };
+    await asking()();
+    expect(sent).to.match(/^POST \/say HTTP\/1.1\r\nContent-Length: 4\r\n/);
+    expect(sent).to.match(/\r\n\r\ntext$/);
+    expect(sent).not.to.match(/accept-encoding/i);
+  });
+
+  it("uses its connection again", async () => {
+    answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+    const ask = asking();
+    expect([await heard(ask()), await heard(ask())]).to.deep.equal(["hello", "hello"]);
+    expect(server.connections()).to.equal(1);
+  });
+
+  it("follows no redirection", async () => {
+    answer = (socket) => socket.write(headOf(302, { Location: "/elsewhere", "Content-Length": "0" }));
+    expect(await failure(asking()())).to.include({ stage: "answer", status: 302 });
+    await server.idle();
+  });
+
+  it("tells that nobody was reached", async () => {
+    const exchange = createExchange({ guard, deadlines: patient });
+    const url = new URL(`http://127.0.0.1:${await freePort()}/say`);
+    const error = await failure(exchange({ method: "GET", url, headers: {} }, never));
+    expect(error).to.include({ stage: "connect", status: undefined });
+    expect(error.message).to.equal("The speech provider cannot be reached (ECONNREFUSED).");
+  });
+
+  it("tells that nobody was reached when a kept connection turns out to be closed", async () => {
+    let asked = 0;
+    answer = (socket) => {
+      if (++asked === 1) socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+      else socket.resetAndDestroy();
+    };
+    const ask = asking();
+    await heard(ask());
+    expect(await failure(ask())).to.include({ stage: "connect" });
+  });
+
+  for (const [how, close] of Object.entries<(socket: Socket) => void>({
+    closed: (socket) => socket.end(),
+    reset: (socket) => socket.resetAndDestroy(),
+    "spoken over": (socket) => socket.end("SSH-2.0-Other\r\n"),
+  })) {
+    it(`tells that the request had no answer when its connection is ${how}`, async () => {
+      answer = close;
+      expect(await failure(asking()())).to.include({ stage: "waiting", status: undefined });
+    });
+  }
+
+  const ends: Readonly<Record<string, (socket: Socket) => void>> = {
+    "ends before its length": (socket) => socket.end(`${headOf(200, { "Content-Length": "9" })}hello`),
+    "ends before its last chunk": (socket) =>
+      socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\n`),
+    "ends within a chunk": (socket) =>
+      socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}9\r\nhello`),
+    "has a chunk that is none": (socket) =>
+      socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\nnone\r\n`),
+    "is reset where its end is the connection's": (socket) => {
+      socket.write(`${headOf(200, { Connection: "close" })}hello`, () =>
+        setImmediate(() => socket.resetAndDestroy()),
+      );
+    },
+  };
+  for (const [how, write] of Object.entries(ends)) {
+    it(`never lets a body end well that ${how}`, async () => {
+      answer = write;
+      const error = await failure(heard(asking()()));
+      expect(error).to.include({ stage: "answer", status: undefined });
+    });
+  }
+
+  it("lets a body end with its connection where the answer says no other end", async () => {
+    answer = (socket) => socket.end(`${headOf(200, { Connection: "close" })}hello`);
+    expect(await heard(asking()())).to.equal("hello");
+  });
+
+  it("bears that an answer breaks off before anybody reads it", async () => {
+    let left: Promise<unknown> = Promise.resolve();
+    answer = (socket) => {
+      left = once(socket, "close");
+      socket.write(`${headOf(200, { "Content-Length": "9" })}hello`, () => socket.resetAndDestroy());
+    };
+    const answered = await asking()();
+    await left;
+    expect(await failure(readBody(answered, 1000))).to.include({ stage: "answer" });
+  });
+
+  describe("on its clock", () => {
+    const deadlines = { connectMs: 100, firstByteMs: 1_000, wholeMs: 2_500 };
+    let clock: ManualClock;
+    let ask: () => Promise<UpstreamAnswer>;
+
+    beforeEach(() => {
+      clock = createManualClock();
+      const exchange = createExchange({ guard, deadlines, clock });
+      ask = () => exchange({ method: "GET", url: new URL(server.url), headers: {} }, never);
+    });
+
+    it("gives up an upstream to which no connection is made in time", async () => {
+      // A name that is never resolved stands for a network that swallows what is sent.
+      const lost = createGuard({ by: "operator" }, { resolve: nowhere });
+      const exchange = createExchange({ guard: lost, deadlines, clock });
+      const asked = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
+      clock.advance(100);
+      expect(await failure(asked)).to.include({ stage: "connect" });
+    });
+
+    it("gives up an upstream that does not answer in time", async () => {
+      const asked = new Promise<void>((resolve) => {
+        answer = () => resolve();
+      });
+      const answered = ask();
+      await asked;
+      clock.advance(1_000);
+      expect(await failure(answered)).to.include({ stage: "waiting" });
+      await server.idle();
+    });
+
+    it("gives up an answer that falls silent in its midst", async () => {
+      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      const { body } = await ask();
+      const pieces = body[Symbol.asyncIterator]();
+      await pieces.next();
+      const next = pieces.next();
+      await until(() => clock.waiting() > 0);
+      clock.advance(1_000);
+      expect(await failure(next)).to.include({ stage: "answer" });
+      await server.idle();
+    });
+
+    it("gives up an answer that keeps it waiting for longer than the whole may take", async () => {
+      let drip = () => true;
+      answer = (socket) => {
+        drip = () => socket.write("1\r\nx\r\n");
+        socket.write(headOf(200, { "Transfer-Encoding": "chunked" }));
+      };
+      const { body } = await ask();
+      const pieces = body[Symbol.asyncIterator]();
+      const wait = async (ms: number) => {
+        const next = pieces.next();
+        await until(() => clock.waiting() > 0);
+        clock.advance(ms);
+        drip();
+        return next;
+      };
+      for (const ms of [900, 900]) expect((await wait(ms)).done).to.equal(false);
+      expect(await failure(wait(700))).to.include({ stage: "answer" });
+      await server.idle();
+    });
+
+    it("lets a reader rest for as long as it likes", async () => {
+      let finish = () => true;
+      answer = (socket) => {
+        finish = () => socket.write("5\r\nworld\r\n0\r\n\r\n");
+        socket.write(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\n`);
+      };
+      const { body } = await ask();
+      const words: string[] = [];
+      for await (const word of body) {
+        words.push(word.toString());
+        expect(clock.waiting()).to.equal(0);
+        clock.advance(1_000_000);
+        if (words.length === 1) finish();
+      }
+      expect(words).to.deep.equal(["hello", "world"]);
+    });
+
+    it("leaves no timer behind", async () => {
+      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+      expect(await heard(ask())).to.equal("hello");
+      await until(() => clock.waiting() === 0);
+    });
+  });
+
+  it("reads no more than is asked for", async () => {
+    const much = Buffer.alloc(64 * 1024 * 1024);
+    let held: Socket | undefined;
+    answer = (socket) => {
+      held = socket;
+      socket.write(headOf(200, { "Content-Length": String(much.length) }));
+      socket.write(much);
+    };
+    const { body } = await asking()();
+    const pieces = body[Symbol.asyncIterator]();
+    await pieces.next();
+    expect(held?.writableLength).to.be.above(much.length / 2);
+    await pieces.return?.();
+    await server.idle();
+  });
+
+  describe("that nobody wants any more", () => {
+    const reason = new Error("nobody wants it");
+
+    it("is not begun", async () => {
+      expect(await rejection(asking()(AbortSignal.abort(reason)))).to.equal(reason);
+      expect(server.connections()).to.equal(0);
+    });
+
+    it("is broken off while it waits for the answer", async () => {
+      const leaving = new AbortController();
+      answer = () => leaving.abort(reason);
+      expect(await rejection(asking()(leaving.signal))).to.equal(reason);
+      await server.idle();
+    });
+
+    it("is broken off within the answer, and throws the reason", async () => {
+      const leaving = new AbortController();
+      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      const { body } = await asking()(leaving.signal);
+      const pieces = body[Symbol.asyncIterator]();
+      await pieces.next();
+      leaving.abort(reason);
+      expect(await rejection(pieces.next())).to.equal(reason);
+      await server.idle();
+    });
+
+    it("is broken off even when nobody has begun to read the answer", async () => {
+      const leaving = new AbortController();
+      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      const answered = await asking()(leaving.signal);
+      leaving.abort(reason);
+      await server.idle();
+      expect(await rejection(readBody(answered, 1000))).to.equal(reason);
+    });
+
+    it("is broken off when its reader leaves", async () => {
+      answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
+      const { body } = await asking()();
+      for await (const _ of body) break;
+      await server.idle();
+    });
+  });
+});
+
+const nowhere = (() => undefined) as unknown as typeof resolve;

@@ -1,0 +1,75 @@
+import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
+import type { UpstreamAnswer, UpstreamRequest } from "../../../src/engines/provider-http/messages.ts";
+
+/** What an upstream was asked, to be answered by the test. */
+export interface Asked {
+  readonly signal: AbortSignal;
+  answer(answer?: Partial<UpstreamAnswer>): void;
+  fail(error: unknown): void;
+}
+
+export const somethingAsked: UpstreamRequest = {
+  method: "POST",
+  url: new URL("http://localhost/speak"),
+  headers: {},
+};
+
+/** An upstream that does as the test says, and ends when it is aborted, as an exchange does. */
+export const handDrivenExchange = (): { exchange: Exchange; asked: Asked[] } => {
+  const asked: Asked[] = [];
+  const exchange: Exchange = (_request, signal) =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      asked.push({
+        signal,
+        answer: (answer) => resolve({ status: 200, headers: {}, body: bodyOf("sound"), ...answer }),
+        fail: reject,
+      });
+    });
+  return { exchange, asked };
+};
+
+export async function* bodyOf(...chunks: readonly string[]): AsyncGenerator<Buffer, void> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** Gives the chunks, and then fails. */
+export async function* brokenBody(
+  error: unknown,
+  ...chunks: readonly string[]
+): AsyncGenerator<Buffer, void> {
+  yield* bodyOf(...chunks);
+  throw error;
+}
+
+export const sentence: SpeechRequest = {
+  text: "It is what it is.",
+  ssml: false,
+  voice: "anybody",
+  lang: "en-US",
+  prosody: { pitch: 1, rate: 1, volume: 1 },
+  format: "mp3",
+};
+
+export type Scripted = () => AsyncIterable<Buffer> | Promise<never>;
+
+/** An engine each of whose syntheses is what the test says next. */
+export const scriptedEngine = (...script: readonly Scripted[]): { engine: Engine; asked: () => number } => {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    engine: {
+      code: "oai",
+      version: () => "scripted",
+      prosody: () => [],
+      takesSsml: () => false,
+      synthesize: async () => {
+        const next = script[asked++];
+        if (!next) throw new TypeError("nobody said what comes next");
+        return { encoding: { kind: "encoded", format: "mp3" }, audio: await next() };
+      },
+    },
+  };
+};

@@ -1,0 +1,116 @@
+import { type AudioFormat, engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { azureProvider } from "../../../src/engines/azure/azure.ts";
+import type { SpeechRequest } from "../../../src/engines/engine.ts";
+import { googleProvider } from "../../../src/engines/google/google.ts";
+import { openAi } from "../../../src/engines/openai/openai.ts";
+import type { PaidEngineCode, Provider, ProviderAccount } from "../../../src/engines/provider.ts";
+import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import type { Told } from "../../../src/engines/resilience/with-metrics.ts";
+import { type Careful, caredFor } from "../../../src/engines/resilience/with-resilience.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { azureSubscriptionKey, serveAzure } from "../../support/wire/azure.ts";
+import { googleApiKey, serveGoogle } from "../../support/wire/google.ts";
+import { openAiApiKey, openAiVoices, serveOpenAi } from "../../support/wire/openai.ts";
+import type { WireServer } from "../../support/wire/wire-server.ts";
+
+/** A provider with all its care, as it is composed, over the loopback. */
+export interface CaredProvider {
+  readonly code: PaidEngineCode;
+  readonly formats: readonly AudioFormat[];
+  readonly voice: string;
+  serve(): Promise<WireServer>;
+  open(url: string, options?: CareWith): CaredAccount;
+}
+
+interface CareWith {
+  readonly concurrency?: number;
+  readonly perMinute?: number;
+}
+
+export interface CaredAccount extends ProviderAccount {
+  /** The care's own; a retry's pause on it is over at once, however long. */
+  readonly clock: ManualClock;
+  /** The exchange's own, on which deadlines run. */
+  readonly deadlines: ManualClock;
+  /** How often it was told. */
+  told(what: Told["what"]): number;
+  /** For a turn. */
+  waiting(): number;
+}
+
+const guard = createGuard({ by: "operator" });
+
+const cared = <C>(
+  { concurrency = 8, perMinute = 100 }: CareWith,
+  credentials: C,
+  providerOver: (exchange: Exchange) => Provider<C>,
+): CaredAccount => {
+  const clock = createManualClock();
+  const deadlines = createManualClock();
+  const told: Told[] = [];
+  const exchange = createExchange({ guard, clock: deadlines });
+  const provider = caredFor((careful: Careful) => providerOver(careful(exchange)), {
+    limits: { concurrency, perMinute },
+    clock,
+    random: () => 0,
+    tell: (_engine, event) => {
+      told.push(event);
+      if (event.what === "retried") setImmediate(() => clock.advance(1_000));
+    },
+  });
+  const count = (what: Told["what"]) => told.filter((event) => event.what === what).length;
+  return {
+    ...provider.open(credentials),
+    clock,
+    deadlines,
+    told: count,
+    waiting: () => count("waits") - count("waited"),
+  };
+};
+
+const providers: readonly Omit<CaredProvider, "formats">[] = [
+  {
+    code: "gwn",
+    voice: "en-US-Neural2-C",
+    serve: () => serveGoogle(),
+    open: (url, options = {}) =>
+      cared(options, { apiKey: googleApiKey }, (exchange) => googleProvider({ exchange, url })),
+  },
+  {
+    code: "msv",
+    voice: "en-US-JennyNeural",
+    serve: () => serveAzure(),
+    open: (url, options = {}) => {
+      const credentials = { subscriptionKey: azureSubscriptionKey, region: "westeurope" };
+      return cared(options, credentials, (exchange) => azureProvider({ exchange, url }));
+    },
+  },
+  {
+    code: "oai",
+    voice: "alloy",
+    serve: () => serveOpenAi(),
+    open: (url, options = {}) =>
+      cared(options, { apiKey: openAiApiKey, voices: openAiVoices }, (exchange) =>
+        openAi({ baseUrl: url, operators: exchange, websites: exchange }),
+      ),
+  },
+];
+
+export const caredProviders: readonly CaredProvider[] = providers.map((provider) => ({
+  ...provider,
+  formats: engines[provider.code].formats,
+}));
+
+export const requestOf = (
+  { voice }: Pick<CaredProvider, "voice">,
+  changed: Partial<SpeechRequest> = {},
+): SpeechRequest => ({
+  text: "The quick brown fox jumps over the lazy dog.",
+  ssml: false,
+  voice,
+  lang: "en-US",
+  prosody: normalProsody,
+  format: "mp3",
+  ...changed,
+});

@@ -1,0 +1,147 @@
+import { expect } from "chai";
+import { EngineFailed } from "../../../src/domain/errors.ts";
+import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
+import { createTurns, type Turns } from "../../../src/engines/resilience/limiter.ts";
+import { limited } from "../../../src/engines/resilience/with-limiter.ts";
+import { collect } from "../../support/collect.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { type Asked, bodyOf, brokenBody, handDrivenExchange, somethingAsked } from "./hand-driven.ts";
+
+describe("An exchange in turns", () => {
+  let clock: ManualClock;
+  let turns: Turns;
+  let exchange: Exchange;
+  let asked: Asked[];
+  let caller: AbortController;
+
+  beforeEach(() => {
+    const limits = { concurrency: 1, perMinute: 100, queueLimit: 10, queueMs: 1_000 };
+    clock = createManualClock();
+    turns = createTurns(limits, clock);
+    const upstream = handDrivenExchange();
+    asked = upstream.asked;
+    exchange = limited(upstream.exchange, turns, { clock, restingAtMost: 2 });
+    caller = new AbortController();
+  });
+
+  const ask = () => exchange(somethingAsked, caller.signal);
+  const answered = async (body: AsyncIterable<Buffer>) => {
+    const answer = ask();
+    await until(() => asked.length > 0);
+    asked.at(-1)?.answer({ status: 201, headers: { etag: "x" }, body });
+    return await answer;
+  };
+  const mustBeFree = async () => {
+    expect(turns.stats().taken).to.equal(0);
+    const next = ask();
+    const before = asked.length;
+    await until(() => asked.length > before);
+    asked.at(-1)?.answer();
+    await collect((await next).body);
+  };
+
+  it("is what it would be without", async () => {
+    const { status, headers, body } = await answered(bodyOf("one", "two"));
+    expect({ status, headers }).to.deep.equal({ status: 201, headers: { etag: "x" } });
+    expect(Buffer.concat(await collect(body)).toString()).to.equal("onetwo");
+  });
+
+  it("keeps its turn until its body has been read to the end", async () => {
+    const { body } = await answered(bodyOf("one", "two"));
+    const next = ask();
+    await until(() => turns.stats().waiting === 1);
+    const pieces = body[Symbol.asyncIterator]();
+    await pieces.next();
+    await pieces.next();
+    expect(asked.length).to.equal(1);
+    expect((await pieces.next()).done).to.equal(true);
+    await until(() => asked.length === 2);
+    asked[1]?.answer();
+    await collect((await next).body);
+    await mustBeFree();
+  });
+
+  it("gives its turn back when its body is left", async () => {
+    for await (const _ of (await answered(bodyOf("one", "two"))).body) break;
+    await mustBeFree();
+  });
+
+  it("gives its turn back while its reader rests, who may go on to the end all the same", async () => {
+    const { body } = await answered(bodyOf("one", "two", "three"));
+    const pieces = body[Symbol.asyncIterator]();
+    for (const ms of [4_999, 4_999]) {
+      await pieces.next();
+      clock.advance(ms);
+      expect(turns.stats().taken).to.equal(1);
+    }
+    clock.advance(1);
+    await mustBeFree();
+    expect(String((await pieces.next()).value)).to.equal("three");
+    expect((await pieces.next()).done).to.equal(true);
+    await mustBeFree();
+  });
+
+  it("is broken off when too many rest, and its reader rests longest", async () => {
+    await (await answered(bodyOf("one"))).body[Symbol.asyncIterator]().next();
+    caller.abort();
+    caller = new AbortController();
+    clock.advance(5_000); // who has left does not rest
+    const resting: AsyncIterator<Buffer>[] = [];
+    const rest = async (pieces: AsyncIterator<Buffer>) => {
+      await pieces.next();
+      clock.advance(5_000);
+      expect(turns.stats().taken).to.equal(0);
+    };
+    for (let count = 0; count < 2; count++) {
+      const before = asked.length;
+      const answer = ask();
+      await until(() => asked.length > before);
+      asked.at(-1)?.answer({ body: bodyOf("one", "two", "three") });
+      const pieces = (await answer).body[Symbol.asyncIterator]();
+      resting.push(pieces);
+      await rest(pieces);
+    }
+    await resting[0]?.next();
+    const third = ask();
+    await until(() => asked.length === 4);
+    asked[3]?.answer({ body: bodyOf("one", "two") });
+    await rest((await third).body[Symbol.asyncIterator]());
+    expect(asked.map(({ signal }) => signal.aborted)).to.deep.equal([true, false, true, false]);
+    expect(asked[2]?.signal.reason).to.be.instanceOf(EngineFailed);
+    expect(turns.stats()).to.deep.equal({ taken: 0, waiting: 0 });
+  });
+
+  it("gives its turn back when its body breaks off", async () => {
+    const broken = new Error("broken off");
+    expect(await rejection(collect((await answered(brokenBody(broken, "one"))).body))).to.equal(broken);
+    await mustBeFree();
+  });
+
+  it("gives its turn back when there is no answer", async () => {
+    const answer = rejection(ask());
+    await until(() => asked.length === 1);
+    const failure = new Error("no answer");
+    asked[0]?.fail(failure);
+    expect(await answer).to.equal(failure);
+    await mustBeFree();
+  });
+
+  it("gives its turn back when it is aborted, though nobody has begun to read its body", async () => {
+    await answered(bodyOf("one"));
+    caller.abort();
+    caller = new AbortController();
+    await mustBeFree();
+  });
+
+  it("is not begun when it is aborted in the queue", async () => {
+    const { body } = await answered(bodyOf("one"));
+    const waiting = rejection(ask());
+    await until(() => turns.stats().waiting === 1);
+    const reason = new Error("nobody wants it");
+    caller.abort(reason);
+    expect(await waiting).to.equal(reason);
+    await collect(body).catch(() => undefined);
+    expect(asked.length).to.equal(1);
+  });
+});

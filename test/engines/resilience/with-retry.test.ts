@@ -1,0 +1,151 @@
+import { expect } from "chai";
+import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
+import { type Stage, UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { retried } from "../../../src/engines/resilience/with-retry.ts";
+import { collect } from "../../support/collect.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { type Asked, brokenBody, handDrivenExchange, somethingAsked } from "./hand-driven.ts";
+
+const failed = (stage: Stage) => new UpstreamFailed("It failed.", { stage });
+
+describe("An exchange with retries", () => {
+  let clock: ManualClock;
+  let exchange: Exchange;
+  let asked: Asked[];
+  let random: number;
+  let retries: number;
+  let caller: AbortController;
+
+  beforeEach(() => {
+    clock = createManualClock();
+    random = 0.5;
+    retries = 0;
+    const upstream = handDrivenExchange();
+    asked = upstream.asked;
+    const onRetry = () => void retries++;
+    exchange = retried(upstream.exchange, { clock, random: () => random, onRetry });
+    caller = new AbortController();
+  });
+
+  const ask = () => exchange(somethingAsked, caller.signal);
+  const pausing = () => until(() => clock.waiting() === 1);
+  const again = async (ms: number) => {
+    await pausing();
+    const before = asked.length;
+    clock.advance(ms - 1);
+    expect(asked.length).to.equal(before);
+    clock.advance(1);
+    await until(() => asked.length === before + 1);
+  };
+
+  for (const status of [429, 502, 503, 504]) {
+    it(`asks again after a ${status}, and leaves what was refused`, async () => {
+      const answer = ask();
+      asked[0]?.answer({ status });
+      await again(100);
+      expect(asked[0]?.signal.aborted).to.equal(true);
+      asked[1]?.answer();
+      expect((await answer).status).to.equal(200);
+      expect(asked[1]?.signal.aborted).to.equal(false);
+      expect(retries).to.equal(1);
+    });
+  }
+
+  for (const status of [200, 204, 400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
+    it(`takes a ${status} for an answer`, async () => {
+      const answer = ask();
+      asked[0]?.answer({ status });
+      expect((await answer).status).to.equal(status);
+      expect(retries).to.equal(0);
+    });
+  }
+
+  it("asks again when the upstream was not reached", async () => {
+    const answer = ask();
+    asked[0]?.fail(failed("connect"));
+    await again(100);
+    asked[1]?.answer();
+    expect((await answer).status).to.equal(200);
+  });
+
+  it("never asks again what was asked and not answered, nor for what is no failure of the upstream", async () => {
+    for (const failure of [failed("waiting"), failed("answer"), new Error("a mistake")]) {
+      const answer = rejection(ask());
+      asked.at(-1)?.fail(failure);
+      expect(await answer).to.equal(failure);
+    }
+    expect(retries).to.equal(0);
+  });
+
+  it("never asks again when the body breaks off, not even before its first byte", async () => {
+    const answer = ask();
+    const failure = failed("answer");
+    asked[0]?.answer({ body: brokenBody(failure) });
+    expect(await rejection(collect((await answer).body))).to.equal(failure);
+    expect(asked.length).to.equal(1);
+  });
+
+  it("asks again twice at most, and tells the last answer", async () => {
+    const answer = ask();
+    asked[0]?.answer({ status: 503 });
+    await again(100);
+    asked[1]?.fail(failed("connect"));
+    await again(200);
+    asked[2]?.answer({ status: 502 });
+    expect((await answer).status).to.equal(502);
+    expect(asked[2]?.signal.aborted).to.equal(false);
+  });
+
+  it("pauses for any part of a span that doubles", async () => {
+    random = 0;
+    const answer = ask();
+    asked[0]?.answer({ status: 503 });
+    await pausing();
+    clock.advance(0);
+    await until(() => asked.length === 2);
+    random = 0.99;
+    asked[1]?.answer({ status: 503 });
+    await again(396);
+    asked[2]?.answer();
+    await answer;
+  });
+
+  it("waits as long as it is asked to, and a little more", async () => {
+    const answer = ask();
+    asked[0]?.answer({ status: 429, headers: { "retry-after": "3" } });
+    await again(3_100);
+    asked[1]?.answer();
+    expect((await answer).status).to.equal(200);
+  });
+
+  it("does not ask again later than five seconds after the beginning", async () => {
+    const tooLong = ask();
+    asked[0]?.answer({ status: 429, headers: { "retry-after": "5" } });
+    expect((await tooLong).status).to.equal(429);
+    const slow = rejection(ask());
+    clock.advance(4_950);
+    const failure = failed("connect");
+    asked[1]?.fail(failure);
+    expect(await slow).to.equal(failure);
+  });
+
+  it("is over at once when it is aborted in a pause", async () => {
+    const answer = rejection(ask());
+    asked[0]?.answer({ status: 503 });
+    await pausing();
+    const reason = new Error("nobody wants it");
+    caller.abort(reason);
+    expect(await answer).to.equal(reason);
+    expect(clock.waiting()).to.equal(0);
+    expect(asked.length).to.equal(1);
+  });
+
+  it("aborts what is being asked when it is aborted", async () => {
+    const answer = rejection(ask());
+    const reason = new Error("nobody wants it");
+    caller.abort(reason);
+    expect(await answer).to.equal(reason);
+    expect(asked[0]?.signal.aborted).to.equal(true);
+  });
+});

@@ -1,0 +1,287 @@
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { expect } from "chai";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { event, eventsOf, expectConflict, ids, read, told } from "../../contracts/event-store/events.ts";
+import { type EsdbNode, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { until } from "../../support/processes.ts";
+import { inFolder } from "../children.ts";
+import { expectUnavailable, persistently } from "../unavailable.ts";
+
+const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
+
+describe("EventStoreDB's client in trouble", () => {
+  let node: EsdbNode;
+  /** Is soon out of patience. */
+  let store: EventStore;
+  /** For what takes long and is not in question. */
+  let patient: EventStore;
+
+  beforeEach(async () => {
+    node = await startEsdbNode();
+    store = await openEsdbEventStore({ url: node.url, ...quick });
+    patient = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+  });
+
+  afterEach(async () => {
+    node.faults.thawAppends();
+    node.faults.accept();
+    await store.close();
+    await patient.close();
+    await node.close();
+  });
+
+  const inFlight = async (count: number): Promise<Promise<unknown>[]> => {
+    await store.append("first", [event()], "none");
+    node.faults.freezeAppends();
+    const appends = eventsOf(count).map((fact, n) => store.append(`s${n}`, [fact], "none"));
+    for (const append of appends) append.catch(() => {});
+    await until("all of them are under way", () => node.faults.frozen === count);
+    return appends;
+  };
+
+  it("fails all appends under way when their stream breaks, of every store in the process, and takes the repeats", async () => {
+    await store.append("warm", [event()], "none");
+    const other = await openEsdbEventStore({ url: node.url, ...quick });
+    const facts = eventsOf(20);
+    const appendAll = () => facts.map((fact, n) => (n % 2 ? other : store).append(`s${n}`, [fact], "none"));
+    node.faults.freezeAppends();
+    const first = appendAll();
+    for (const append of first) append.catch(() => {});
+    await until("all of them are under way", () => node.faults.frozen === facts.length);
+    node.faults.breakBatchStreams(2);
+    for (const append of first) await expectUnavailable(() => append);
+    node.faults.thawAppends();
+    await Promise.all(facts.map((fact, n) => persistently(() => store.append(`s${n}`, [fact], "none"))));
+    expect(
+      ids(await told(store))
+        .toSorted()
+        .slice(0, 21),
+    ).to.have.length(21);
+    await other.close();
+  });
+
+  it("gives up an append that a frozen server holds, whose repeat is stored once", async () => {
+    await store.append("s", [event()], "none");
+    node.faults.freezeAppends();
+    const fact = event();
+    await expectUnavailable(() => store.append("s", [fact], 0));
+    node.faults.thawAppends();
+    expect((await persistently(() => store.append("s", [fact], 0))).revision).to.equal(1);
+    expect(ids(await read(store, "s")).slice(1)).to.deep.equal([fact.id]);
+  });
+
+  it("repeats what was stored and not answered", async () => {
+    for (const expected of ["none", "any"] as const) {
+      node.faults.loseAnswers(1);
+      const fact = event();
+      await expectUnavailable(() => store.append(expected, [fact], expected));
+      expect((await persistently(() => store.append(expected, [fact], expected))).revision).to.equal(0);
+      expect(await read(store, expected)).to.have.length(1);
+    }
+  });
+
+  it("with `any`, appends once to a stream that age has emptied, though the answer was lost", async () => {
+    let now = Date.now();
+    const aging = await startEsdbNode({ clock: () => now });
+    const there = await openEsdbEventStore({ url: aging.url, ...quick });
+    await there.append("s", eventsOf(3), "none");
+    await there.setRetention("s", { maxAgeSeconds: 60 });
+    now += 120_000;
+    aging.faults.loseAnswers(1);
+    const fact = event();
+    await expectUnavailable(() => there.append("s", [fact], "any"));
+    expect((await persistently(() => there.append("s", [fact], "any"))).revision).to.equal(3);
+    expect(ids(await read(there, "s"))).to.deep.equal([fact.id]);
+    await there.close();
+    await aging.close();
+  });
+
+  it("reports a conflict on a stream that age has emptied, never appends at the server's revision", async () => {
+    let now = Date.now();
+    const aging = await startEsdbNode({ clock: () => now });
+    const there = await openEsdbEventStore({ url: aging.url, ...quick });
+    await there.append("s", eventsOf(3), "none");
+    await there.setRetention("s", { maxAgeSeconds: 60 });
+    now += 120_000;
+    await expectConflict(there.append("s", [event()], "none"), 2);
+    await there.close();
+    await aging.close();
+  });
+
+  it("stores the same id again at the current revision: the server compares no ids there", async () => {
+    const fact = event();
+    await store.append("s", [fact], "none");
+    expect((await store.append("s", [fact], 0)).revision).to.equal(1);
+  });
+
+  for (const prefixes of [[], ["rate-", "key-"]]) {
+    it(`goes on after an event that a scavenge has taken away, ${prefixes.length > 0 ? "filtered" : "unfiltered"}`, async () => {
+      const [key, ...rates] = eventsOf(5);
+      if (!key) throw new Error("there is no event");
+      await store.append("rate-1", rates.slice(0, 3), "none");
+      await store.append("key-1", [key], "none");
+      const [gone] = await told(store, { prefixes: ["rate-"] });
+      await store.setRetention("rate-1", { maxCount: 1 });
+      const { position } = await store.append("rate-1", rates.slice(3), 2);
+      node.scavenge();
+
+      const after = gone?.position ?? -1;
+      expect(await store.eventAt(after)).to.equal(undefined);
+      expect(ids(await told(store, { after, prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect(ids(await told(store, { prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect((await store.eventAt(position))?.id).to.equal(rates[3]?.id);
+      expect((await store.append("rate-1", [event()], 3)).revision).to.equal(4);
+    });
+  }
+
+  it("recovers from a stream of appends that the server has ended with OK", async () => {
+    await store.append("s", [event()], "none");
+    node.faults.endBatchStreams();
+    const fact = event();
+    await persistently(() => store.append("s", [fact], 0));
+    expect(await read(store, "s")).to.have.length(2);
+  });
+
+  it("recovers when the server's features were refused or never told", async () => {
+    node.faults.refuse(13);
+    await expectUnavailable(() => store.append("s", [event()], "none"));
+    node.faults.accept();
+    await persistently(() => store.append("s", [event()], "none"));
+
+    const late = await startEsdbNode();
+    const other = await openEsdbEventStore({ url: late.url, ...quick });
+    late.faults.freezeAppends();
+    const fact = event();
+    await expectUnavailable(() => other.append("s", [fact], "none"));
+    late.faults.thawAppends();
+    await persistently(() => other.append("s", [fact], "none"));
+    expect(await read(other, "s")).to.have.length(1);
+    await other.close();
+    await late.close();
+  });
+
+  for (const code of [2, 13, 14, 15]) {
+    it(`recovers from refusals and broken streams with code ${code}`, async () => {
+      await store.append("s", [event()], "none");
+      node.faults.refuse(code);
+      await expectUnavailable(() => store.append("s", [event()], 0));
+      await expectUnavailable(() => read(store, "s"));
+      await expectUnavailable(() => store.ping());
+      await expectUnavailable(() => told(store));
+      node.faults.accept();
+      await persistently(() => store.append("s", [event()], 0));
+      await persistently(() => store.ping());
+      node.faults.breakBatchStreams(code);
+      await persistently(() => store.append("s", [event()], 1));
+      expect(await persistently(() => read(store, "s"))).to.have.length(3);
+    });
+  }
+
+  it("survives connections that are cut, and loses and doubles nothing", async () => {
+    await store.append("s", [event()], "none");
+    const facts = eventsOf(300);
+    const appends = Promise.all(
+      facts.map((fact, n) => persistently(() => store.append(`s-${n}`, [fact], "none"))),
+    );
+    for (let cuts = 0; cuts < 3; cuts++) {
+      node.faults.killConnections();
+      await persistently(() => store.eventAt(0));
+    }
+    await appends;
+    const heard = (await persistently(() => told(store, { prefixes: ["s-"] }))).map(({ id }) => id);
+    expect(heard.toSorted()).to.deep.equal(ids(facts).toSorted());
+  });
+
+  it("answers no ping while appends hang, though reads are answered", async () => {
+    await store.append("s", [event()], "none");
+    await store.ping();
+    node.faults.freezeAppends();
+    await expectUnavailable(() => store.append("s", [event()], 0));
+    expect(await read(store, "s")).to.have.length(1);
+    await expectUnavailable(() => store.ping());
+    node.faults.thawAppends();
+    await persistently(() => store.ping());
+  });
+
+  it("keeps one event of its pings, which no subscriber without prefixes is told", async () => {
+    const probing = await openEsdbEventStore({ url: node.url });
+    for (let pings = 0; pings < 3; pings++) {
+      node.faults.refuse(14);
+      await expectUnavailable(() => probing.append("s", [event()], "none"));
+      node.faults.accept();
+      await persistently(() => probing.ping());
+    }
+    expect(await read(probing, "health")).to.have.length(1);
+    expect(await told(probing)).to.deep.equal([]);
+    await probing.close();
+  });
+
+  it("is unavailable while the server is down, and is back with it", () =>
+    inFolder(async (folder) => {
+      const dataFile = `${folder}/log`;
+      const first = await startEsdbNode({ dataFile });
+      const other = await openEsdbEventStore({ url: first.url, ...quick });
+      await other.append("s", [event()], "none");
+      await first.close();
+      await expectUnavailable(() => other.append("s", [event()], 0));
+      await expectUnavailable(() => other.ping());
+      const second = await startEsdbNode({ dataFile, port: first.port });
+      await persistently(() => other.append("s", [event()], 0));
+      expect(await persistently(() => read(other, "s"))).to.have.length(2);
+      await other.close();
+      await second.close();
+    }));
+
+  it("says so when there is no server at the first append", async () => {
+    await node.close();
+    await expectUnavailable(() => store.append("s", [event()], "none"));
+    node = await startEsdbNode({ port: node.port });
+    await persistently(() => store.append("s", [event()], "none"));
+  });
+
+  it("goes to the leader that a follower names", async () => {
+    const leader = await startEsdbNode();
+    await store.append("s", [event()], "none");
+    node.faults.notLeaderOnce({ host: "127.0.0.1", port: leader.port });
+    const fact = event();
+    await expectUnavailable(() => store.append("led", [fact], "none"));
+    await persistently(() => store.append("led", [fact], "none"));
+    const there = await openEsdbEventStore({ url: leader.url, ...quick });
+    expect(ids(await read(there, "led"))).to.deep.equal([fact.id]);
+    await there.close();
+    await leader.close();
+  });
+
+  it("finds the position of a repeat that an older server answers without one", async () => {
+    const facts = eventsOf(3);
+    const first = await store.append("s", facts, "none");
+    node.faults.leavePositionsOut();
+    expect(await store.append("s", facts, "none")).to.deep.equal(first);
+  });
+
+  it("with an exact revision, recognises a repeat also where the server has forgotten the ids", async () => {
+    const facts = eventsOf(3);
+    const first = await store.append("s", facts, "none");
+    node.faults.forgetIds();
+    expect(await store.append("s", facts, "none")).to.deep.equal(first);
+  });
+
+  it("ends what waits when it is closed, within the append's own time", async () => {
+    const appends = await inFlight(5);
+    await store.close();
+    for (const append of appends) await expectUnavailable(() => append);
+  });
+
+  it("keeps correlation and causation under the server's own names", async () => {
+    const metadata = { correlationId: "c", causationId: "d", actor: "cli", traceparent: "00-a-b-01" };
+    await store.append("s", [{ ...event(), metadata }], "none");
+    const raw = EventStoreDBClient.connectionString(node.url);
+    for await (const { event: seen } of raw.readStream("s")) {
+      const { correlationId: $correlationId, causationId: $causationId, ...rest } = metadata;
+      expect(seen?.metadata).to.deep.equal({ ...rest, $correlationId, $causationId });
+    }
+    await raw.dispose();
+    expect((await read(store, "s"))[0]?.metadata).to.deep.equal(metadata);
+  });
+});

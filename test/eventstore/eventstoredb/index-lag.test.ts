@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { event, expectConflict, ids, read, thrownBy, told } from "../../contracts/event-store/events.ts";
+import { startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { until } from "../../support/processes.ts";
+
+describe("EventStoreDB's client on a server that indexes late", () => {
+  let timers: ManualClock;
+  let lagMs: number;
+
+  /** After its first append, which opens the client's stream of appends, events are indexed in the clock's time. */
+  const withLag = async (ms: number, use: (there: EventStore) => Promise<void>, batchAppend = true) => {
+    timers = createManualClock();
+    lagMs = 0;
+    const lagging = await startEsdbNode({ indexLagMs: () => lagMs, timers, batchAppend });
+    const there = await openEsdbEventStore({ url: lagging.url, appendTimeoutMs: 15_000 });
+    await there.append("first", [event()], "none");
+    lagMs = ms;
+    try {
+      await use(there);
+    } finally {
+      await there.close();
+      await lagging.close();
+    }
+  };
+
+  for (const batchAppend of [true, false]) {
+    const form = batchAppend ? "a batch" : "a call of its own";
+    it(`repeats an append of unknown outcome with the same expectation, sent in ${form}`, () =>
+      withLag(
+        200,
+        async (there) => {
+          const fact = event();
+          const both = Promise.all([1, 2].map(() => there.append("s", [fact], "none")));
+          await until("one is to be indexed and one waits", () => timers.waiting() === 2);
+          timers.advance(2_000);
+          const [first, second] = await both;
+          expect(first?.revision).to.equal(0);
+          expect(second).to.deep.equal(first);
+          expect(ids(await read(there, "s"))).to.deep.equal([fact.id]);
+        },
+        batchAppend,
+      ));
+  }
+
+  it("tells that the outcome is unknown while the server does not find out", () =>
+    withLag(60_000, async (there) => {
+      const fact = event();
+      const first = there.append("s", [fact], "none");
+      await until("it is to be indexed", () => timers.waiting() === 1);
+      const failure = thrownBy(() => there.append("s", [fact], "none"));
+      for (let answers = 0; answers < 4; answers++) {
+        await until("the repeat waits", () => timers.waiting() === 2);
+        timers.advance(2_000);
+      }
+      expect(await failure).to.be.instanceOf(EventStoreUnavailable);
+      expect(((await failure) as Error).message).to.contain("does not know yet");
+      timers.advance(60_000);
+      expect((await first).revision).to.equal(0);
+    }));
+
+  it("reads only what is indexed, and is refused by what is committed", () =>
+    withLag(100, async (there) => {
+      const append = there.append("s", [event()], "none");
+      await until("it is to be indexed", () => timers.waiting() === 1);
+      await expectConflict(there.append("s", [event()], "none"), 0);
+      expect(await read(there, "s")).to.deep.equal([]);
+      expect(await told(there)).to.have.length(1);
+      timers.advance(100);
+      await append;
+      expect(await read(there, "s")).to.have.length(1);
+    }));
+});

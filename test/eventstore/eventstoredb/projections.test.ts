@@ -1,0 +1,204 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
+import { expect } from "chai";
+import { monthlyQuota } from "../../../projections/monthly-quota.ts";
+import { createProjectionRunner } from "../../../projections/runner/runner.ts";
+import { installProjections } from "../../../src/application/server-projections.ts";
+import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openEsdbProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
+import type { ProjectionServer } from "../../../src/eventstore/projection-server.ts";
+import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { type EsdbNode, type EsdbNodeOptions, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { rejection } from "../../support/rejection.ts";
+import { served } from "../../support/served.ts";
+
+const cli = join(import.meta.dirname, "../../../src/cli.ts");
+const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v2"];
+const atOnce = { looks: 1, everyMs: 0 };
+
+describe("projections in an EventStoreDB server", () => {
+  let node: EsdbNode;
+  let server: ProjectionServer;
+
+  const start = async (options: EsdbNodeOptions = {}): Promise<void> => {
+    node = await startEsdbNode(options);
+    server = openEsdbProjectionServer({ url: node.url });
+  };
+  afterEach(async () => {
+    await server.close();
+    await node.close();
+  });
+
+  const voxledger = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, EVENT_STORE: node.url };
+    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { exitCode, stdout, stderr };
+  };
+
+  const found = (names: readonly string[]) => Promise.all(names.map((name) => server.find(name)));
+
+  /** An event of another application's. */
+  const appendForeign = async (stream: string, data: string): Promise<void> => {
+    const client = EventStoreDBClient.connectionString(node.url);
+    const foreign = { ...jsonEvent({ type: "Foreign", data: {} }), data: JSON.parse(data) };
+    await client.appendToStream(stream, foreign);
+    await client.dispose();
+  };
+
+  const install = async () => {
+    const { exitCode, stdout, stderr } = await voxledger("projections", "install", "--json");
+    expect({ exitCode, stderr }).to.deep.equal({ exitCode: 0, stderr: "" });
+    return JSON.parse(stdout);
+  };
+
+  it("are created by the command, and updated when it is repeated", async () => {
+    await start();
+    const running = (done: string) => names.map((name) => ({ name, done, state: "running" }));
+    expect(await install()).to.deep.equal(running("created"));
+    expect(await install()).to.deep.equal(running("updated"));
+    expect(await found(names)).to.deep.equal(names.map((name) => ({ name, state: "running" })));
+  });
+
+  it("run again after they were stopped", async () => {
+    await start();
+    await install();
+    await server.disable("voxledger-rate-v2");
+    await install();
+    expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
+  });
+
+  it("hold what the service's own view holds, in the server itself", async () => {
+    await start();
+    await install();
+    const store = await openEsdbEventStore({ url: node.url });
+    const client = EventStoreDBClient.connectionString(node.url);
+    try {
+      for (const characters of [7, 0, 35]) {
+        const event = { type: "SynthesisServed", data: served({ characters }), metadata: {} };
+        await store.append("usage-k1-2026-11", [{ id: uuidv7(Date.now()), ...event }], "any");
+      }
+      const runner = createProjectionRunner({ store, projections: [monthlyQuota] });
+      await runner.start();
+      const own = runner.view(monthlyQuota).get("usage-k1-2026-11");
+      await runner.close();
+      expect(own).to.deep.equal({ used: 42, requests: 3, keyedAt: 0, revision: 2 });
+      const partition = "usage-k1-2026-11";
+      const state = await client.getProjectionState("voxledger-monthly-quota-v2", { partition });
+      expect(state).to.deep.equal(own);
+    } finally {
+      await store.close();
+      await client.dispose();
+    }
+  });
+
+  it("of an earlier version are disabled when a new one takes their place, and no others", async () => {
+    await start();
+    const script = "fromAll().partitionBy(function () { return null; }).when({});";
+    for (const name of ["voxledger-x-v1", "voxledger-x-v2", "voxledger-x-vintage", "others-x-v1"]) {
+      await server.create(name, script);
+    }
+    const wanted = [{ name: "voxledger-x-v3", family: "voxledger-x-v", query: script }];
+    expect(await installProjections(server, wanted, atOnce)).to.deep.equal([
+      { name: "voxledger-x-v3", done: "created", state: "running", reason: undefined },
+      { name: "voxledger-x-v1", done: "disabled", state: "stopped", reason: undefined },
+      { name: "voxledger-x-v2", done: "disabled", state: "stopped", reason: undefined },
+    ]);
+    const others = await found(["voxledger-x-vintage", "others-x-v1"]);
+    expect(others.map((one) => one?.state)).to.deep.equal(["running", "running"]);
+  });
+
+  it("that the server cannot run are told with its reason", async () => {
+    await start();
+    const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromNowhere();" }];
+    const [installed] = await installProjections(server, wanted, atOnce);
+    expect(installed).to.include({ done: "created", state: "faulted" });
+    expect(installed?.reason).to.contain("fromNowhere");
+  });
+
+  it("run beside other applications' events whose data a server cannot give to a script", async () => {
+    await start();
+    await server.create("others", "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await install();
+    for (const data of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}'])
+      await appendForeign("other-1", data);
+    expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
+    expect(await server.find("others")).to.include({ state: "faulted" });
+  });
+
+  it("that are faulted are updated and started again, and the command says why they were", async () => {
+    await start();
+    const [name = ""] = names;
+    await server.create(name, "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
+    await appendForeign("other-1", '"text"');
+    const [installed] = await install();
+    expect(installed).to.include({ name, done: "updated", state: "running" });
+    expect(installed.fault).to.contain("no object");
+  });
+
+  for (const name of ["others-broken", names[0] ?? ""]) {
+    it(`are installed though the projection ${name} has a syntax error`, async () => {
+      await start();
+      await server.create(name, "fromAll(");
+      const installed: { state: string }[] = await install();
+      expect(installed.map(({ state }) => state)).to.deep.equal(["running", "running", "running"]);
+    });
+  }
+
+  it("that have a syntax error are told with the server's answer", async () => {
+    await start();
+    const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
+    const [installed] = await installProjections(server, wanted, atOnce);
+    expect(installed).to.include({ done: "created", state: "faulted" });
+    expect(installed?.reason).to.contain("code 2: Exception was thrown by handler.");
+  });
+
+  for (const done of ["created", "updated"]) {
+    it(`are not ${done} for a user outside $ops, who is told so`, async () => {
+      await start();
+      if (done === "updated") await install();
+      node.faults.denyProjections();
+      const { exitCode, stderr } = await voxledger("projections", "install");
+      expect(exitCode).to.equal(1);
+      expect(stderr).to.match(/^error: .*must be of the group \$ops or \$admins\n$/);
+    });
+  }
+
+  it("are refused in one line by a server that runs none", async () => {
+    await start({ projections: false });
+    expect(await rejection(server.find("any"))).to.be.instanceOf(EventStoreUnavailable);
+    const { exitCode, stdout, stderr } = await voxledger("projections", "install");
+    expect({ exitCode, stdout }).to.deep.equal({ exitCode: 1, stdout: "" });
+    expect(stderr).to.equal("error: the server runs no projections (its setting RunProjections)\n");
+  });
+});
+
+describe("projections for a server, without one", () => {
+  const voxledger = async (...args: string[]) => {
+    const env = { PATH: process.env.PATH, EVENT_STORE: "sqlite:/nowhere/events.db" };
+    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { stdout, stderr };
+  };
+
+  it("are printed, all of them or one", async () => {
+    const { stdout } = await voxledger("projections", "show", "--json");
+    const shown: { name: string; query: string }[] = JSON.parse(stdout);
+    expect(shown.map(({ name }) => name)).to.deep.equal(names);
+    const one = await voxledger("projections", "show", "voxledger-rate-v2");
+    expect(one.stdout.trim()).to.equal(shown[2]?.query.trim());
+  });
+
+  it("cannot be installed: the embedded store runs none", async () => {
+    const { stderr } = await voxledger("projections", "install");
+    expect(stderr).to.equal("error: EVENT_STORE: only EventStoreDB runs projections of its own\n");
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import type { EventBatch, EventStore } from "../../../src/eventstore/event-store.ts";
+import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { event, eventsOf, fill } from "../../contracts/event-store/events.ts";
+import { type EsdbNode, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { until } from "../../support/processes.ts";
+import { expectUnavailable, persistently } from "../unavailable.ts";
+
+describe("subscriptions of EventStoreDB's client in trouble", () => {
+  let node: EsdbNode;
+  let store: EventStore;
+  /** For calls that take long. */
+  let patient: EventStore;
+
+  beforeEach(async () => {
+    node = await startEsdbNode();
+    store = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 });
+    patient = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+  });
+
+  afterEach(async () => {
+    await store.close();
+    await patient.close();
+    await node.close();
+  });
+
+  it("tells no position that is ahead of the events, whatever the server's checkpoints say", async () => {
+    for (let n = 0; n < 5; n++) {
+      await fill(patient, "other", 1_500);
+      await store.append("mine", [event()], "any");
+    }
+    let last = -1;
+    let count = 0;
+    for await (const { events, position } of store.subscribe({ prefixes: ["mine"] })) {
+      last = events.at(-1)?.position ?? last;
+      expect(position).to.equal(last);
+      count += events.length;
+      if (count === 5) break;
+    }
+  });
+
+  for (const [how, code] of [
+    ["with OK", undefined],
+    ["with an error", 13],
+  ] as const) {
+    it(`tells that the server has ended the subscription ${how}, also while nobody listens`, async () => {
+      const batches = store.subscribe()[Symbol.asyncIterator]();
+      await batches.next();
+      node.faults.dropSubscriptions(code);
+      await until("it is over", () => node.faults.open.subscriptions === 0);
+      await expectUnavailable(() => batches.next());
+      const waiting = store.subscribe()[Symbol.asyncIterator]();
+      await persistently(() => waiting.next());
+      const next = waiting.next();
+      node.faults.dropSubscriptions(code);
+      await expectUnavailable(() => next);
+    });
+  }
+
+  it("goes on by itself where the server found it too slow", async () => {
+    const aborted = 10;
+    const first = await store.append("s", eventsOf(3), "none");
+    const batches = store.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    await store.append("s", eventsOf(3), first.revision);
+    node.faults.dropSubscriptions(aborted);
+    const heard: number[] = [];
+    while (heard.length < 3) {
+      const { value } = await batches.next();
+      for (const { revision } of (value as EventBatch).events) heard.push(revision);
+    }
+    expect(heard).to.deep.equal([3, 4, 5]);
+    await batches.return?.();
+  });
+
+  it("leaves no call behind when reads and subscriptions are left", async () => {
+    await fill(patient, "s", 3_000);
+    for await (const _ of store.readStream("s")) break;
+    for await (const _ of store.subscribe()) break;
+    await store.subscribe()[Symbol.asyncIterator]().return?.();
+    const { open } = node.faults;
+    await until("all are ended", () => node.faults.open.reads + node.faults.open.subscriptions === 0);
+    expect(open.batches).to.equal(1);
+  });
+
+  it("holds the server back while the consumer does not ask", async () => {
+    const heavy = { text: "x".repeat(2_000) };
+    for (let n = 0; n < 40; n++) {
+      await patient.append(
+        "s",
+        Array.from({ length: 200 }, () => event(heavy)),
+        "any",
+      );
+    }
+    const batches = patient.subscribe()[Symbol.asyncIterator]();
+    await batches.next();
+    let before: number;
+    do {
+      before = node.faults.told;
+      for (let looks = 0; looks < 10; looks++) await patient.eventAt(0);
+    } while (node.faults.told > before);
+    expect(before).to.be.below(6_000);
+    await batches.return?.();
+  });
+});

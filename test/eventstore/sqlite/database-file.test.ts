@@ -1,0 +1,88 @@
+import { copyFile, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { event, ids, read, thrownBy, told } from "../../contracts/event-store/events.ts";
+import { inFolder } from "../children.ts";
+
+const calls = (store: EventStore): (() => Promise<unknown>)[] => [
+  () => store.append("s", [event()], "any"),
+  () => read(store, "s"),
+  () => store.eventAt(1),
+  () => told(store),
+  () => store.setRetention("s", { maxCount: 1 }),
+  () => store.ping(),
+];
+
+const expectLost = async (store: EventStore): Promise<void> => {
+  for (const call of calls(store)) {
+    const error = await thrownBy(call);
+    expect(error, String(call)).to.be.instanceOf(EventStoreUnavailable);
+    expect((error as Error).message).to.contain("removed or replaced");
+  }
+};
+
+const removeLog = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) if (name.startsWith("events.db")) await rm(join(folder, name));
+};
+
+describe("the event store whose file is taken away while it is open", () => {
+  it("fails every call once the file is removed, and makes no new one", () =>
+    inFolder(async (folder) => {
+      const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+      await store.append("s", [event()], "none");
+      await removeLog(folder);
+      await expectLost(store);
+      await store.close();
+      expect(await readdir(folder)).to.deep.equal([]);
+    }));
+
+  it("fails every call once another file stands in its place, which it leaves as it is", () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "events.db");
+      const other = await openSqliteEventStore({ path: join(folder, "other.db") });
+      const fact = event();
+      await other.append("s", [fact], "none");
+      await other.close();
+      const store = await openSqliteEventStore({ path });
+      await store.append("s", [event(), event()], "none");
+      await removeLog(folder);
+      await copyFile(join(folder, "other.db"), path);
+      await expectLost(store);
+      await store.close();
+      const replaced = await openSqliteEventStore({ path });
+      expect(ids(await read(replaced, "s"))).to.deep.equal([fact.id]);
+      await replaced.close();
+    }));
+
+  it("fails every call once its write-ahead log is removed", () =>
+    inFolder(async (folder) => {
+      const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+      await store.append("s", [event()], "none");
+      await rm(join(folder, "events.db-wal"));
+      await expectLost(store);
+      await store.close();
+    }));
+
+  it("stays failed when the file comes back: what happened meanwhile is not known", () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "events.db");
+      const store = await openSqliteEventStore({ path });
+      await rename(path, join(folder, "elsewhere"));
+      await expectLost(store);
+      await rename(join(folder, "elsewhere"), path);
+      await expectLost(store);
+      await store.close();
+    }));
+
+  it("tells a subscription that only waits", () =>
+    inFolder(async (folder) => {
+      const store = await openSqliteEventStore({ path: join(folder, "events.db") });
+      const waiting = thrownBy(async () => {
+        for await (const { caughtUp } of store.subscribe()) if (caughtUp) await removeLog(folder);
+      });
+      expect(await waiting).to.be.instanceOf(EventStoreUnavailable);
+      await store.close();
+    }));
+});

@@ -1,0 +1,184 @@
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+
+type Headers = Record<string, string>;
+
+const shop = "https://shop.example";
+const stranger = "https://stranger.example";
+const speech = "/v2/text/synthesize?lang=en-GB&text=Hello.";
+
+describe("pages of other origins", () => {
+  let service: ServedHere;
+  let website: Credentials;
+
+  before(async () => {
+    service = await serveHere({ HEADER_PREFIX: "Acme" });
+    website = await registerWebsite(service.url);
+    await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
+  });
+  after(() => service.close());
+  beforeEach(() => {
+    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+  });
+
+  const pair = () => ({ "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret });
+  const get = (path: string, headers: Headers = {}) => ask(service.url + path, { headers });
+  const preflight = (path: string, origin: string, asked: Headers = {}) =>
+    ask(service.url + path, {
+      method: "OPTIONS",
+      headers: { Origin: origin, "Access-Control-Request-Method": "POST", ...asked },
+    });
+  const allowed = ({ headers }: Answered) => headers["access-control-allow-origin"];
+  const list = (header: string | undefined) => (header ?? "").split(", ");
+
+  /** Each kind of answer that is the same for every origin, by the router and by the fast path. */
+  const publicAnswers = async (headers: Headers): Promise<Answered[]> => [
+    await get(speech, { ...pair(), ...headers, Range: "bytes=0-9" }),
+    await get(speech, { ...pair(), ...headers }),
+    await get(speech, { ...pair(), ...headers, "If-None-Match": "*" }),
+    await get(`${speech}&volume=0`, { ...pair(), ...headers }),
+    await get("/v1/text:synthesize?lang=en-GB&text=Hello.", { ...pair(), ...headers }),
+  ];
+
+  /** Each kind of answer of the API that depends on the origin, by the router and by the fast path. */
+  const everyAnswer = async (headers: Headers): Promise<Answered[]> => [
+    await get(speech, { "X-API-Key": "vlk_nobody", ...headers }),
+    await get("/v2/text/synthesize", { ...pair(), ...headers }),
+    await get("/v2/voices", { ...pair(), ...headers }),
+    await get("/v2/nowhere", headers),
+    await ask(`${service.url}/v2/text/synthesize`, { method: "DELETE", headers }),
+    await ask(`${service.url}/v2/auth/refresh`, { method: "POST", headers: { ...pair(), ...headers } }),
+  ];
+
+  it("read every answer when their origin is verified, an error's too", async () => {
+    const [open, own] = [await publicAnswers({ Origin: shop }), await everyAnswer({ Origin: shop })];
+    for (const answer of open) expect(allowed(answer), String(answer.status)).to.equal("*");
+    for (const answer of own) expect(allowed(answer), String(answer.status)).to.equal(shop);
+    for (const answer of [...open, ...own]) {
+      expect(list(answer.headers["access-control-expose-headers"])).to.include.members([
+        "Acme-Cached",
+        "Acme-Prosody-Applied",
+        "X-Acme-Auth-Renewed",
+        "X-Acme-Auth-Renewed-Exp",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "Retry-After",
+        "X-Request-Id",
+        "ETag",
+      ]);
+      expect(answer.headers).to.not.have.property("access-control-allow-credentials");
+    }
+  });
+
+  it("read from any origin what is the same for all of them", async () => {
+    for (const headers of [{}, { Origin: shop }, { Origin: stranger }, { Origin: "null" }] as Headers[]) {
+      for (const answer of await publicAnswers(headers)) {
+        expect([allowed(answer), answer.headers.vary], String(answer.status)).to.deep.equal(["*", undefined]);
+      }
+    }
+  });
+
+  it("read nothing else from any other origin", async () => {
+    for (const origin of [stranger, "null", `${shop}.evil.example`, "http://shop.example"]) {
+      for (const answer of await everyAnswer({ Origin: origin })) expect(allowed(answer)).to.equal(undefined);
+    }
+  });
+
+  it("are told apart by caches: every other answer varies by Origin, asked with one or without", async () => {
+    for (const headers of [{}, { Origin: shop }, { Origin: stranger }] as Headers[]) {
+      for (const { status, headers: told } of await everyAnswer(headers)) {
+        expect(list(told.vary), String(status)).to.include("Origin");
+      }
+    }
+  });
+
+  it("read of an answer all that is its own", async () => {
+    const commonplace = new Set([
+      ...["cache-control", "content-length", "content-type", "date", "connection", "vary"],
+      ...["access-control-allow-origin", "access-control-expose-headers"],
+    ]);
+    const answers = [...(await publicAnswers({ Origin: shop })), ...(await everyAnswer({ Origin: shop }))];
+    for (const { status, headers } of answers) {
+      const exposed = list(headers["access-control-expose-headers"]).map((name) => name.toLowerCase());
+      const own = Object.keys(headers).filter((name) => !commonplace.has(name));
+      expect(exposed, String(status)).to.include.members(own);
+    }
+  });
+
+  it("ask first without credentials, and are answered at once", async () => {
+    for (const path of [speech, "/v2/text/synthesize", "/v2/auth/refresh", "/v1/text:synthesize", "/v2/x"]) {
+      const { status, headers, text } = await preflight(path, shop, {
+        "Access-Control-Request-Headers": "x-api-key,content-type",
+      });
+      expect([status, text]).to.deep.equal([204, ""]);
+      expect(headers).to.include({ "access-control-allow-origin": shop, vary: "Origin" });
+      expect(list(headers["access-control-allow-methods"])).to.include.members(["GET", "POST"]);
+      expect(list(headers["access-control-allow-headers"])).to.include.members([
+        "Authorization",
+        "Content-Type",
+        "If-None-Match",
+        "X-API-Key",
+      ]);
+      expect(Number(headers["access-control-max-age"])).to.be.above(0);
+    }
+  });
+
+  it("may not send a secret: that is for servers", async () => {
+    const { headers } = await preflight(speech, shop);
+    expect(list(headers["access-control-allow-headers"])).to.not.include("X-API-Secret");
+  });
+
+  it("of an origin that nobody verified are allowed nothing", async () => {
+    const { status, headers } = await preflight(speech, stranger);
+    expect(status).to.equal(204);
+    expect(headers).to.include({ vary: "Origin" });
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).to.deep.equal([]);
+  });
+
+  it("ask nothing with a plain OPTIONS", async () => {
+    const answer = await ask(service.url + speech, { method: "OPTIONS", headers: { Origin: shop } });
+    expect(answer.headers).to.not.have.property("access-control-allow-methods");
+  });
+
+  it("lose sight of the answers when the last website withdraws their origin", async () => {
+    const shared = "https://shared.example";
+    const websites = [await registerWebsite(service.url), await registerWebsite(service.url)];
+    const set = ({ id }: Credentials, origins: string[]) =>
+      admin(service.url, "PUT", `/websites/${id}/origins`, { origins });
+    for (const one of websites) await set(one, [shared]);
+    for (const [one, stillAllowed] of [
+      [websites[0], shared],
+      [websites[1], undefined],
+    ] as [Credentials, string | undefined][]) {
+      await set(one, []);
+      expect(allowed(await preflight(speech, shared))).to.equal(stillAllowed);
+      expect(allowed(await get("/v2/voices", { ...pair(), Origin: shared }))).to.equal(stillAllowed);
+    }
+  });
+
+  it("may prove their origin before it is verified", async () => {
+    const path = "/v2/auth/verify-origin";
+    const asked = await preflight(path, stranger, { "Access-Control-Request-Headers": "authorization" });
+    expect([asked.status, allowed(asked)]).to.deep.equal([204, "*"]);
+    expect(list(asked.headers["access-control-allow-headers"])).to.include("Authorization");
+    const told = await ask(service.url + path, { method: "POST", headers: { Origin: stranger } });
+    expect([told.status, allowed(told), told.headers.vary]).to.deep.equal([401, "*", "Origin"]);
+  });
+
+  it("read what is public from wherever they are", async () => {
+    const { headers } = await get(speech, pair());
+    for (const path of [String(headers["content-location"]), "/audio/none.mp3", "/health"]) {
+      expect(allowed(await get(path, { Origin: stranger }))).to.equal("*");
+    }
+  });
+
+  it("read nothing of the operator's", async () => {
+    for (const answer of [
+      await get("/admin/keys", { Origin: shop }),
+      await preflight("/admin/keys", shop, { "Access-Control-Request-Headers": "authorization" }),
+    ]) {
+      expect(allowed(answer)).to.equal(undefined);
+    }
+  });
+});

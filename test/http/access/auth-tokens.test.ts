@@ -1,0 +1,284 @@
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
+
+type Headers = Record<string, string>;
+
+const shop = "https://shop.example";
+const ttl = 900;
+const header = { alg: "HS256", typ: "JWT" };
+
+describe("access tokens over HTTP", () => {
+  let service: ServedHere;
+  let website: Credentials & { secretId: string };
+
+  before(async () => {
+    service = await serveHere({ TOKEN_TTL_SECONDS: String(ttl) });
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    website = (await registerWebsite(service.url)) as typeof website;
+    await setOrigins([shop]);
+  });
+
+  const setOrigins = (origins: string[]) =>
+    admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins });
+  const pair = () => ({ "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret });
+  const fromShop = () => ({ "X-API-Key": website.apiKey, Origin: shop });
+  const refresh = (headers: Headers) => ask(`${service.url}/v2/auth/refresh`, { method: "POST", headers });
+  const minted = async (headers: Headers): Promise<{ token: string; exp: number }> =>
+    JSON.parse((await refresh(headers)).text);
+  const bearer = async (headers: Headers) => ({ Authorization: `Bearer ${(await minted(headers)).token}` });
+  /** An answer that is for the caller alone. */
+  const notFound = (headers: Headers) => ask(`${service.url}/v2/text/synthesize?lang=xx&text=x`, { headers });
+  const speak = (headers: Headers, method = "GET") =>
+    ask(`${service.url}/v2/text/synthesize?lang=en-GB&text=Hello.`, { method, headers });
+  const statusOf = async (asking: Promise<Answered>) => (await asking).status;
+  const claimsOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const nowSeconds = () => service.time.now / 1_000;
+
+  describe("are minted by POST /v2/auth/refresh", () => {
+    it("for whoever is let in, for so many seconds, and no cache keeps them", async () => {
+      for (const headers of [pair(), fromShop(), await bearer(pair())]) {
+        const { status, headers: told, text } = await refresh(headers);
+        expect(status).to.equal(200);
+        expect(told["cache-control"]).to.equal("no-store");
+        expect(told["content-type"]).to.include("application/json");
+        expect(JSON.parse(text))
+          .to.have.all.keys("token", "exp")
+          .and.include({ exp: nowSeconds() + ttl });
+        expect(told).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
+      }
+    });
+
+    it("for nobody else", async () => {
+      const { status, text } = await refresh({});
+      expect(status).to.equal(401);
+      expect(JSON.parse(text).error).to.include({ code: "UNAUTHORIZED" });
+    });
+
+    it("with the key as their subject, and what it was proven by", async () => {
+      const times = { iat: nowSeconds(), nbf: nowSeconds(), exp: nowSeconds() + ttl };
+      const bySecret = claimsOf((await minted(pair())).token);
+      expect(bySecret).to.deep.equal({ sub: website.apiKey, sid: website.secretId, ...times });
+      const byOrigin = claimsOf((await minted(fromShop())).token);
+      expect(byOrigin).to.deep.equal({ sub: website.apiKey, origin: shop, ...times });
+    });
+
+    it("bound to no less than the token that asks for them", async () => {
+      const first = await bearer(fromShop());
+      expect(claimsOf((await minted({ ...first, Origin: shop })).token)).to.include({ origin: shop });
+    });
+  });
+
+  describe("let their bearer in", () => {
+    it("until they expire, to the second", async () => {
+      const headers = await bearer(pair());
+      service.time.now += ttl * 1_000 - 1;
+      expect(await statusOf(speak(headers))).to.equal(200);
+      service.time.now += 1;
+      expect(await statusOf(speak(headers))).to.equal(401);
+    });
+
+    it("only from the origin that they were minted for", async () => {
+      const headers = await bearer(fromShop());
+      expect(await statusOf(speak({ ...headers, Origin: shop }))).to.equal(200);
+      expect(await statusOf(speak({ ...headers, Referer: `${shop}/page` }))).to.equal(200);
+      await setOrigins([shop, "https://other.example"]);
+      for (const elsewhere of [{}, { Origin: "https://other.example" }, { Origin: "null" }] as Headers[]) {
+        expect(await statusOf(speak({ ...headers, ...elsewhere }))).to.equal(401);
+      }
+    });
+
+    it("from anywhere when a secret stands behind them", async () => {
+      const headers = await bearer(pair());
+      expect(await statusOf(speak(headers))).to.equal(200);
+      expect(await statusOf(speak({ ...headers, Origin: "https://other.example" }))).to.equal(200);
+    });
+
+    it("with their own key beside them, and no other", async () => {
+      const headers = await bearer(pair());
+      expect(await statusOf(speak({ ...headers, "X-API-Key": website.apiKey }))).to.equal(200);
+      expect(await statusOf(speak({ ...headers, "X-API-Key": "vlk_other" }))).to.equal(401);
+    });
+
+    it("whatever the letters of the scheme", async () => {
+      const { token } = await minted(pair());
+      expect(await statusOf(speak({ Authorization: `bearer ${token}` }))).to.equal(200);
+    });
+  });
+
+  describe("die with what they were minted from", () => {
+    it("when the secret is revoked, at the next request", async () => {
+      const headers = await bearer(pair());
+      expect(await statusOf(speak(headers))).to.equal(200);
+      await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
+      await admin(service.url, "DELETE", `/keys/${website.apiKey}/secrets/${website.secretId}`);
+      expect(await statusOf(speak(headers))).to.equal(401);
+      expect(await statusOf(refresh(headers))).to.equal(401);
+    });
+
+    it("when the origin is withdrawn, at the next request", async () => {
+      const headers = { ...(await bearer(fromShop())), Origin: shop };
+      expect(await statusOf(speak(headers))).to.equal(200);
+      await setOrigins([]);
+      expect(await statusOf(speak(headers))).to.equal(401);
+    });
+
+    it("and not with another secret or origin", async () => {
+      const second = await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
+      await setOrigins([shop, "https://other.example"]);
+      const headers = [await bearer(pair()), { ...(await bearer(fromShop())), Origin: shop }];
+      await admin(service.url, "DELETE", `/keys/${website.apiKey}/secrets/${second.body.secretId}`);
+      await setOrigins([shop]);
+      for (const each of headers) expect(await statusOf(speak(each))).to.equal(200);
+    });
+  });
+
+  describe("are refused", () => {
+    const claims = () => ({
+      sub: website.apiKey,
+      sid: website.secretId,
+      iat: nowSeconds(),
+      nbf: nowSeconds(),
+      exp: nowSeconds() + 60,
+    });
+    const isRefused = async (token: string) =>
+      expect(await statusOf(speak({ ...fromShop(), Authorization: `Bearer ${token}` })), token).to.equal(401);
+
+    it("unless they are of the one form that there is", async () => {
+      expect(await statusOf(speak({ Authorization: `Bearer ${service.sign(header, claims())}` }))).to.equal(
+        200,
+      );
+    });
+
+    it("under another algorithm, even when the signature is right", async () => {
+      for (const alg of ["none", "None", "HS512", "RS256", "hs256"]) {
+        await isRefused(service.sign({ ...header, alg }, claims()));
+      }
+      await isRefused(service.sign({ alg: "HS256" }, claims()));
+      const [, payload] = service.sign(header, claims()).split(".");
+      const none = Buffer.from(JSON.stringify({ alg: "none" })).toString("base64url");
+      await isRefused(`${none}.${payload}.`);
+    });
+
+    it("with a signature that is missing, cut, of another token or spelt otherwise", async () => {
+      const token = service.sign(header, claims());
+      const [head, payload, signature = ""] = token.split(".");
+      const [, others] = service.sign(header, { ...claims(), exp: nowSeconds() + 61 }).split(".");
+      for (const wrong of [
+        `${head}.${payload}`,
+        `${head}.${payload}.`,
+        `${head}.${payload}.${signature.slice(0, -1)}`,
+        `${head}.${payload}.${signature}=`,
+        `${head}.${payload}.${signature}.`,
+        `${head}.${payload}.${signature}.${signature}`,
+        `${head}.${others}.${signature}`,
+        `${token}${"A".repeat(5_000)}`,
+      ]) {
+        await isRefused(wrong);
+      }
+    });
+
+    it("before their time, long before it was minted, or with times that are none", async () => {
+      const soon = nowSeconds() + 120;
+      await isRefused(service.sign(header, { ...claims(), nbf: soon, exp: soon + 60 }));
+      await isRefused(service.sign(header, { ...claims(), iat: soon, exp: soon + 60 }));
+      await isRefused(service.sign(header, { ...claims(), exp: nowSeconds() }));
+      await isRefused(service.sign(header, { ...claims(), exp: undefined }));
+      await isRefused(service.sign(header, { ...claims(), exp: "tomorrow" }));
+    });
+
+    it("with claims that bind them to nothing, to two things, to nobody or to nothing of the key's", async () => {
+      await isRefused(service.sign(header, { ...claims(), sid: undefined }));
+      await isRefused(service.sign(header, { ...claims(), origin: shop }));
+      await isRefused(service.sign(header, { ...claims(), sub: "vlk_nobody" }));
+      await isRefused(service.sign(header, { ...claims(), sid: "sec_other" }));
+      await isRefused(service.sign(header, []));
+    });
+
+    it("in any other scheme, whatever the origin", async () => {
+      const token = service.sign(header, claims());
+      for (const authorization of [`Basic ${token}`, token, "Bearer", "Bearer  ", `Bearer ${token} x`, ""]) {
+        expect(await statusOf(speak({ ...fromShop(), Authorization: authorization }))).to.equal(401);
+      }
+    });
+  });
+
+  describe("are renewed", () => {
+    const renewed = ({ headers }: Answered) => headers["x-svc-auth-renewed"];
+    const half = (ttl / 2) * 1_000;
+
+    it("from half their life on, with any answer that is the caller's alone", async () => {
+      const headers = await bearer(pair());
+      service.time.now += half - 1;
+      expect(renewed(await notFound(headers))).to.equal(undefined);
+      service.time.now += 1;
+      const answer = await notFound(headers);
+      expect(answer.status).to.equal(404);
+      expect(answer.headers["x-svc-auth-renewed-exp"]).to.equal(String(Math.floor(nowSeconds()) + ttl));
+      service.time.now += half;
+      expect(await statusOf(speak(headers))).to.equal(401);
+      expect(await statusOf(speak({ Authorization: `Bearer ${renewed(answer)}` }))).to.equal(200);
+    });
+
+    it("with a stream, which is the caller's alone and has sent its head long before its end", async () => {
+      const providers = await serveProviders();
+      const streaming = await serveHere({ TOKEN_TTL_SECONDS: String(ttl), ...providers.env });
+      try {
+        const { id, apiKey, apiSecret } = await registerWebsite(streaming.url);
+        await admin(streaming.url, "PUT", `/websites/${id}/credentials/oai`, goodCredentials.oai);
+        const headers = { "X-API-Key": apiKey, "X-API-Secret": apiSecret };
+        const { text } = await ask(`${streaming.url}/v2/auth/refresh`, { method: "POST", headers });
+        streaming.time.now += half;
+        for (const stream of [true, false]) {
+          const answer = await fetch(`${streaming.url}/v2/text/synthesize`, {
+            method: "POST",
+            headers: {
+              Authorization: `Bearer ${JSON.parse(text).token}`,
+              "Content-Type": "application/json",
+              Accept: "text/event-stream",
+            },
+            body: JSON.stringify({ text: "Hello.", voice: "alloy", stream }),
+          });
+          expect(answer.headers.get("x-streaming")).to.equal(stream ? "sse" : "audio");
+          expect(claimsOf(answer.headers.get("x-svc-auth-renewed") ?? "")).to.include({ sub: apiKey });
+          await answer.arrayBuffer();
+        }
+      } finally {
+        await streaming.close();
+        await providers.close();
+      }
+    });
+
+    it("bound to what they were bound to", async () => {
+      const headers = { ...(await bearer(fromShop())), Origin: shop };
+      service.time.now += half;
+      const token = renewed(await notFound(headers)) ?? "";
+      expect(claimsOf(token)).to.include({ sub: website.apiKey, origin: shop });
+    });
+
+    it("never with an answer that a shared cache may keep", async () => {
+      await speak(pair());
+      const headers = await bearer(pair());
+      service.time.now += half;
+      for (const answer of [
+        await speak(headers),
+        await speak({ ...headers, Range: "bytes=0-9" }),
+        await speak(headers, "HEAD"),
+      ]) {
+        expect(answer.headers["cache-control"]).to.include("public");
+        expect(renewed(answer)).to.equal(undefined);
+      }
+    });
+
+    it("for their bearer alone: other forms need none", async () => {
+      for (const headers of [pair(), fromShop()])
+        expect(renewed(await notFound(headers))).to.equal(undefined);
+      expect(renewed(await notFound({ Authorization: "Bearer wrong" }))).to.equal(undefined);
+    });
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { adminToken } from "../../support/service.ts";
+
+const shop = "https://shop.example";
+
+describe("origin verification over HTTP", () => {
+  let service: ServedHere;
+  let website: Credentials;
+
+  before(async () => {
+    service = await serveHere();
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    website = await registerWebsite(service.url);
+  });
+
+  const issue = (body: object = { origin: shop }) =>
+    admin(service.url, "POST", `/websites/${website.id}/verifications`, body);
+  const issued = async (origin = shop): Promise<string> => String((await issue({ origin })).body.token);
+  const verify = (token: string, headers: Record<string, string> = { Origin: shop }): Promise<Answered> =>
+    ask(`${service.url}/v2/auth/verify-origin`, {
+      method: "POST",
+      headers: { ...headers, Authorization: `Bearer ${token}` },
+    });
+  const origins = async () => (await admin(service.url, "GET", `/websites/${website.id}`)).body.origins;
+  const isRefused = ({ status, headers, text }: Answered) => {
+    expect(status).to.equal(401);
+    expect(headers).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+    expect(JSON.parse(text).error).to.deep.equal({
+      message: "The verification token is missing or unknown.",
+      statusCode: 401,
+      code: "UNAUTHORIZED",
+    });
+  };
+  const isNotVerified = ({ status, headers, text }: Answered, origin = shop) => {
+    expect([status, JSON.parse(text)]).to.deep.equal([200, { verified: false, origin }]);
+    expect(headers["cache-control"]).to.equal("no-store");
+  };
+
+  it("begins with a token for one origin, shown this once, for a quarter of an hour", async () => {
+    const { status, body } = await issue({ origin: "https://Shop.example:443/" });
+    expect(status).to.equal(201);
+    expect(body).to.have.all.keys("token", "origin", "expiresAt");
+    expect(body.origin).to.equal(shop);
+    expect(Date.parse(String(body.expiresAt))).to.equal(service.time.now + 15 * 60_000);
+    expect(await origins()).to.deep.equal([]);
+  });
+
+  it("begins with an origin and nothing else, for a website that there is", async () => {
+    for (const body of [{}, { origin: "shop.example" }, { origin: "null" }, { origin: shop, more: 1 }]) {
+      expect((await issue(body)).status).to.equal(400);
+    }
+    const nowhere = await admin(service.url, "POST", "/websites/web_none/verifications", { origin: shop });
+    expect(nowhere.status).to.equal(404);
+  });
+
+  it("makes the origin the website's: its next request needs the key alone", async () => {
+    const { status, headers, text } = await verify(await issued());
+    expect([status, JSON.parse(text)]).to.deep.equal([200, { verified: true, origin: shop }]);
+    expect(headers["cache-control"]).to.equal("no-store");
+    expect(await origins()).to.deep.equal([shop]);
+    const refreshed = await ask(`${service.url}/v2/auth/refresh`, {
+      method: "POST",
+      headers: { "X-API-Key": website.apiKey, Origin: shop },
+    });
+    expect(refreshed.status).to.equal(200);
+  });
+
+  it("takes a token once", async () => {
+    const token = await issued();
+    expect(JSON.parse((await verify(token)).text).verified).to.equal(true);
+    isNotVerified(await verify(token));
+  });
+
+  it("takes a token once, also when many present it at the same time", async () => {
+    const token = await issued();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => verify(token)));
+    const verified = answers.map(({ text }) => JSON.parse(text).verified);
+    expect(verified.filter(Boolean)).to.have.length(1);
+    expect(verified.filter((each) => each === false)).to.have.length(19);
+  });
+
+  it("takes a token for a quarter of an hour, to the millisecond", async () => {
+    const [early, late] = [await issued(), await issued()];
+    service.time.now += 15 * 60_000 - 1;
+    expect(JSON.parse((await verify(early)).text).verified).to.equal(true);
+    service.time.now += 1;
+    isNotVerified(await verify(late));
+    await issued(); // another one leaves the expired one known
+    isNotVerified(await verify(late));
+  });
+
+  it("takes a token from its own origin alone, and leaves it good for that one", async () => {
+    const token = await issued();
+    for (const headers of [
+      {},
+      { Origin: "https://evil.example" },
+      { Origin: `${shop}.evil.example` },
+      { Origin: "null" },
+      { Referer: `${shop}/` },
+    ] as Record<string, string>[]) {
+      isNotVerified(await verify(token, headers), headers.Origin ?? "");
+    }
+    expect(JSON.parse((await verify(token)).text).verified).to.equal(true);
+  });
+
+  it("takes no other token: not made up, not altered, not an access token, not an operator's", async () => {
+    const token = await issued();
+    const wrong = token.replace(/^vlv_./, (start) => (start.endsWith("A") ? "vlv_B" : "vlv_A"));
+    const elsewhere = token.replace(/web_.*$/, (await registerWebsite(service.url)).id);
+    const { text } = await ask(`${service.url}/v2/auth/refresh`, {
+      method: "POST",
+      headers: { "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret },
+    });
+    for (const other of ["", "x", wrong, elsewhere, `${token}x`, JSON.parse(text).token, website.apiSecret]) {
+      isRefused(await verify(other));
+    }
+    expect(await origins()).to.deep.equal([]);
+  });
+
+  it("looks at no token of a client that has guessed too often, until the minute is over", async () => {
+    const token = await issued();
+    for (let guess = 0; guess < 30; guess++) isRefused(await verify("guessed"));
+    expect((await verify(token)).status).to.equal(429);
+    service.time.now += 60_000;
+    expect((await verify(token)).status).to.equal(200);
+  });
+
+  it("is one of so many under way", async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 21; i++) statuses.push((await issue()).status);
+    expect(statuses).to.deep.equal([...Array(20).fill(201), 409]);
+  });
+
+  it("is in the log without its token", async () => {
+    const token = await issued();
+    await verify(token);
+    const response = await fetch(`${service.url}/admin/audit`, {
+      headers: { Authorization: `Bearer ${adminToken}` },
+    });
+    const log = await response.text();
+    expect(log).to.include("OriginVerificationIssued").and.to.include("OriginVerified");
+    expect(log).to.not.include(token).and.to.not.include(token.slice(4, 47));
+  });
+});

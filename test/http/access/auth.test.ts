@@ -1,0 +1,231 @@
+import { expect } from "chai";
+import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+
+type Headers = Record<string, string | string[]>;
+
+const shop = "https://shop.example";
+const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=Hello.";
+
+describe("authentication over HTTP", () => {
+  let service: ServedHere;
+  let website: Credentials;
+  let other: Credentials;
+
+  before(async () => {
+    service = await serveHere();
+    website = await registerWebsite(service.url);
+    other = await registerWebsite(service.url);
+    await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
+    await get(pair());
+  });
+  after(() => service.close());
+  beforeEach(() => {
+    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+  });
+
+  const key = () => ({ "X-API-Key": website.apiKey });
+  const pair = () => ({ ...key(), "X-API-Secret": website.apiSecret });
+  const get = (headers: Headers, query = "") => ask(service.url + speech + query, { headers });
+  const post = (headers: Headers, query = "") =>
+    ask(`${service.url}/v2/auth/refresh${query}`, { method: "POST", headers });
+  const withKey = () => `&key=${website.apiKey}`;
+  const tokenFor = async (headers: Headers): Promise<string> => JSON.parse((await post(headers)).text).token;
+
+  /** The short way, the long way and without a body: whoever is let in is let in by all of them, or by none. */
+  const everyWay = async (headers: Headers, query = ""): Promise<Answered[]> => [
+    await get(headers, query),
+    await get({ ...headers, Range: "bytes=0-9" }, query),
+    await ask(service.url + speech + query, { method: "HEAD", headers }),
+  ];
+
+  const isLetIn = async (headers: Headers, query = "") => {
+    const statuses = (await everyWay(headers, query)).map(({ status }) => status);
+    expect(statuses).to.deep.equal([200, 206, 200]);
+  };
+  const isRefused = async (headers: Headers, query = "") => {
+    for (const { status, headers: told } of await everyWay(headers, query)) {
+      expect(status, JSON.stringify(headers) + query).to.equal(401);
+      expect(told).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+    }
+    service.time.now += 60_000;
+  };
+
+  describe("by two headers", () => {
+    it("lets in a key with its secret, from wherever", async () => {
+      await isLetIn(pair());
+      await isLetIn({ ...pair(), Origin: "https://elsewhere.example" });
+      await isLetIn({ ...pair(), Origin: "null" });
+    });
+
+    it("refuses half a pair, even from a verified origin or with a right token", async () => {
+      const wrong = { ...key(), "X-API-Secret": "wrong" };
+      await isRefused(wrong);
+      await isRefused({ ...wrong, Origin: shop });
+      await isRefused({ ...wrong, Authorization: `Bearer ${await tokenFor(pair())}` });
+      await isRefused({ "X-API-Secret": website.apiSecret });
+      await isRefused({ "X-API-Secret": website.apiSecret, Origin: shop }, withKey());
+      await isRefused({ ...key(), "X-API-Secret": "", Origin: shop });
+    });
+
+    it("refuses a secret of another key, and headers sent twice", async () => {
+      await isRefused({ ...key(), "X-API-Secret": other.apiSecret });
+      await isRefused({ ...pair(), "X-API-Secret": [website.apiSecret, website.apiSecret] });
+      await isRefused({ ...pair(), "X-API-Key": [website.apiKey, other.apiKey] });
+    });
+
+    it("outranks a token: a right pair is not spoilt by a wrong one", async () => {
+      await isLetIn({ ...pair(), Authorization: "Bearer nonsense" });
+    });
+  });
+
+  describe("by a verified origin", () => {
+    it("lets in the key alone, in its header or in the address", async () => {
+      await isLetIn({ ...key(), Origin: shop });
+      await isLetIn({ Origin: shop }, withKey());
+      expect((await post({ ...key(), Origin: shop })).status).to.equal(200);
+      expect((await post({ Origin: shop }, `?key=${website.apiKey}`)).status).to.equal(200);
+    });
+
+    it("takes the key in the header for the one that is meant", async () => {
+      await isLetIn({ ...key(), Origin: shop }, `&key=${other.apiKey}`);
+      await isRefused({ "X-API-Key": other.apiKey, Origin: shop }, withKey());
+    });
+
+    it("refuses a key without an origin, an origin without a key, and a key given twice", async () => {
+      await isRefused({});
+      await isRefused(key());
+      await isRefused({}, withKey());
+      await isRefused({ Origin: shop });
+      await isRefused({ Origin: shop }, "&key=");
+      await isRefused({ Origin: shop }, withKey() + withKey());
+      await isRefused({ Origin: shop }, "&key=vlk_nobody");
+    });
+
+    for (const origin of [
+      "http://shop.example",
+      "https://shop.example:8443",
+      "https://shop.example.evil.example",
+      "https://evil-shop.example",
+      "https://www.shop.example",
+      "https://shop.exampl",
+      "https://shop.example/",
+      "https://user@shop.example",
+      "shop.example",
+      "https://shop.example, https://evil.example",
+      "*",
+      "null",
+      "",
+    ]) {
+      it(`compares whole origins: ${JSON.stringify(origin)} is another`, async () => {
+        await isRefused({ ...key(), Origin: origin });
+      });
+    }
+
+    it("refuses an origin sent twice", async () => {
+      await isRefused({ ...key(), Origin: [shop, shop] });
+    });
+
+    it("refuses the key of a website that has not verified the origin", async () => {
+      await isRefused({ "X-API-Key": other.apiKey, Origin: shop });
+    });
+
+    it("takes the referrer's origin where a page's own elements send no other", async () => {
+      for (const referer of [shop, `${shop}/`, `${shop}/a/page?with=query`]) {
+        await isLetIn({ Referer: referer }, withKey());
+      }
+      await isRefused({ Referer: "https://evil.example/https://shop.example/" }, withKey());
+      await isRefused({ Referer: "https://shop.example.evil.example/" }, withKey());
+      await isRefused({ Referer: "not an address" }, withKey());
+      await isRefused({ Referer: "data:text/html,x" }, withKey());
+    });
+
+    it("takes an origin at its word before a referrer, also when it is null", async () => {
+      await isRefused({ Origin: "null", Referer: `${shop}/` }, withKey());
+      await isRefused({ Origin: "https://evil.example", Referer: `${shop}/` }, withKey());
+    });
+
+    it("takes no referrer for what a browser sends with an origin", async () => {
+      expect((await post({ ...key(), Referer: `${shop}/` })).status).to.equal(401);
+    });
+
+    it("ends with the origin: the next request is refused", async () => {
+      const origin = "https://short-lived.example";
+      const origins = (list: string[]) =>
+        admin(service.url, "PUT", `/websites/${other.id}/origins`, { origins: list });
+      const headers = { "X-API-Key": other.apiKey, Origin: origin };
+      await origins([origin]);
+      await isLetIn(headers);
+      await origins([]);
+      await isRefused(headers);
+    });
+  });
+
+  describe("throttles guesses", () => {
+    const bearer = { Authorization: "Bearer wrong" };
+    const wrongOf: Record<string, () => Promise<Answered>> = {
+      "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),
+      "a wrong token": () => get(bearer),
+      "a wrong secret for v1": () =>
+        ask(`${service.url}/v1/text:synthesize?lang=en&text=x`, {
+          headers: { ...key(), "X-API-Secret": "wrong" },
+        }),
+      "a wrong verification token": () =>
+        ask(`${service.url}/v2/auth/verify-origin`, { method: "POST", headers: { ...bearer, Origin: shop } }),
+      "a wrong admin token": () => ask(`${service.url}/admin/keys`, { headers: bearer }),
+    };
+    for (const [form, fail] of Object.entries(wrongOf)) {
+      it(`of one address for a minute: ${form}`, async () => {
+        const statuses: number[] = [];
+        for (let i = 0; i < 32; i++) statuses.push((await fail()).status);
+        expect(statuses).to.deep.equal([...Array(30).fill(401), 429, 429]);
+        expect((await fail()).headers).to.include({ "retry-after": "60" });
+        expect((await get(pair())).status).to.equal(429);
+        expect((await admin(service.url, "GET", "/keys")).status).to.equal(429);
+        service.time.now += 60_000;
+        expect((await fail()).status).to.equal(401);
+        expect((await admin(service.url, "GET", "/keys")).status).to.equal(200);
+        await isLetIn(pair());
+      });
+    }
+
+    it("and nothing that guesses no secret: no credentials, an unverified origin, an expired token", async () => {
+      const expired = { Authorization: `Bearer ${await tokenFor(pair())}` };
+      service.time.now += 900_000;
+      const harmless = [{}, { ...key(), Origin: "https://evil.example" }, expired];
+      for (const headers of harmless) {
+        for (let i = 0; i < 31; i++) expect((await get(headers)).status).to.equal(401);
+      }
+      for (let i = 0; i < 31; i++) {
+        expect((await ask(`${service.url}/admin/keys`)).status).to.equal(401);
+        expect((await ask(`${service.url}/v2/auth/verify-origin`, { method: "POST" })).status).to.equal(401);
+      }
+      await isLetIn(pair());
+    });
+
+    it("whatever forms they come in", async () => {
+      for (let i = 0; i < 6; i++) for (const fail of Object.values(wrongOf)) await fail();
+      for (const fail of Object.values(wrongOf)) expect((await fail()).status).to.equal(429);
+    });
+  });
+
+  describe("of suspended keys", () => {
+    const suspend = () => admin(service.url, "POST", `/keys/${other.apiKey}/suspend`, { reason: "unpaid" });
+    const reinstate = () => admin(service.url, "POST", `/keys/${other.apiKey}/reinstate`);
+
+    it("refuses every form with 403 and the reason, until they are reinstated", async () => {
+      const secret = { "X-API-Key": other.apiKey, "X-API-Secret": other.apiSecret };
+      const bearer = { Authorization: `Bearer ${await tokenFor(secret)}` };
+      await suspend();
+      for (const headers of [secret, bearer]) {
+        for (const { status, text } of [await get(headers), await post(headers)]) {
+          expect(status).to.equal(403);
+          expect(JSON.parse(text).error).to.include({ code: "KEY_SUSPENDED" });
+          expect(text).to.include("unpaid");
+        }
+      }
+      await reinstate();
+      for (const headers of [secret, bearer]) expect((await get(headers)).status).to.equal(200);
+    });
+  });
+});

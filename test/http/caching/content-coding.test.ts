@@ -1,0 +1,120 @@
+import { request } from "node:http";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { expect } from "chai";
+import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type ServedHere, serveHere } from "../../support/served-here.ts";
+
+const decoders = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  identity: (body: Buffer) => body,
+};
+
+describe("compression of JSON", () => {
+  let service: ServedHere;
+  let website: Credentials;
+  before(async () => {
+    service = await serveHere();
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>((resolve, reject) => {
+      const sent = { method, headers: { ...authorize(website), ...headers }, agent: false };
+      request(service.url + path, sent, async (response) => {
+        const body = Buffer.concat(await response.toArray());
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers as Record<string, string>,
+          body,
+        });
+      })
+        .on("error", reject)
+        .end();
+    });
+
+  for (const path of ["/v2/voices", "/openapi.json"]) {
+    it(`gives each coding its own strong tag, which If-None-Match names: ${path}`, async () => {
+      const plain = await ask(path);
+      const tags = new Set<string>();
+      for (const coding of ["br", "gzip", "identity"] as const) {
+        const accepting = { "Accept-Encoding": coding };
+        for (const _ of ["made", "kept"]) {
+          const { headers, body } = await ask(path, accepting);
+          expect(headers["content-encoding"]).to.equal(coding === "identity" ? undefined : coding);
+          expect(headers.vary).to.include("Accept-Encoding");
+          expect(headers["content-length"]).to.equal(String(body.length));
+          expect(decoders[coding](body).equals(plain.body)).to.equal(true);
+          tags.add(headers.etag ?? "");
+        }
+      }
+      expect(tags.size).to.equal(3);
+      for (const coding of ["br", "gzip", "identity"] as const) {
+        const { headers } = await ask(path, { "Accept-Encoding": coding });
+        const etag = headers.etag ?? "";
+        for (const accepted of ["br", "gzip", "identity"] as const) {
+          const again = await ask(path, { "Accept-Encoding": accepted, "If-None-Match": etag });
+          expect(again.status, `${etag} with ${accepted}`).to.equal(accepted === coding ? 304 : 200);
+          if (accepted !== coding) continue;
+          expect(again.headers).to.include({
+            etag,
+            vary: headers.vary,
+            "cache-control": headers["cache-control"],
+          });
+        }
+      }
+    });
+  }
+
+  it("keeps the answers of two resources apart that have the same tag", async () => {
+    const platform = { browser: "Firefox", browserVersion: "131", os: "Linux", osVersion: "6" };
+    const report = await fetch(`${service.url}/v2/voices/report`, {
+      method: "POST",
+      headers: { ...authorize(website), "Content-Type": "application/json" },
+      body: JSON.stringify({ platform, voices: [], timestamp: "2026-11-22T08:00:00Z" }),
+    });
+    const list = await fetch(`${service.url}/v2/voices?${new URLSearchParams(platform)}`, {
+      headers: authorize(website),
+    });
+    expect(Object.keys((await report.json()) as object)).to.not.include("_links");
+    expect(Object.keys((await list.json()) as object)).to.include("_links");
+  });
+
+  it("answers HEAD with the headers of GET", async () => {
+    const [get, head] = [
+      await ask("/v2/voices", { "Accept-Encoding": "gzip" }),
+      await ask("/v2/voices", { "Accept-Encoding": "gzip" }, "HEAD"),
+    ];
+    expect(head.body).to.have.length(0);
+    for (const name of ["etag", "content-encoding", "content-length", "content-type", "vary"]) {
+      expect(head.headers[name], name).to.equal(get.headers[name]);
+    }
+  });
+
+  it("uses the coding that the client prefers, and br if it weighs none", async () => {
+    for (const [accepted, coding] of [
+      [undefined, undefined],
+      ["gzip;q=0.5, br", "br"],
+      ["gzip, br;q=0.1", "gzip"],
+      ["gzip, deflate, br, zstd", "br"],
+      ["gzip, deflate", "gzip"],
+      ["br;q=0, gzip;q=0", undefined],
+      ["*", "br"],
+      ["deflate", undefined],
+      ["identity", undefined],
+    ] as const) {
+      const { headers } = await ask("/openapi.json", accepted ? { "Accept-Encoding": accepted } : {});
+      expect(headers["content-encoding"], accepted).to.equal(coding);
+    }
+  });
+
+  it("leaves small answers and audio as they are", async () => {
+    const accepting = { "Accept-Encoding": "gzip, br" };
+    for (const path of ["/health/live", "/v2/text/synthesize?lang=en-GB&text=Hello", "/v2/voices/Nobody"]) {
+      const { headers } = await ask(path, accepting);
+      expect(headers, path).to.not.have.property("content-encoding");
+      expect(headers.vary ?? "", path).to.not.include("Accept-Encoding");
+    }
+  });
+});

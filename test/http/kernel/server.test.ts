@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "chai";
+import type { Middleware } from "koa";
+import { pino } from "pino";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
+import { sendBytes } from "../../support/exchange.ts";
+
+const log = pino({ level: "silent" });
+
+/** Listens on a free port with one middleware for everything. */
+const serve = (answer: Middleware, options: { silenceMs?: number } = {}): Promise<HttpServer> => {
+  const app = createApp({ log, routes: [], onEvery: [answer] });
+  return listen({
+    app,
+    fastPath: () => false,
+    host: "127.0.0.1",
+    port: 0,
+    maxTextCharacters: 100,
+    ...options,
+  });
+};
+
+const connected = async ({ url }: HttpServer): Promise<Socket> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await once(socket, "connect");
+  return socket.on("error", () => {});
+};
+
+const readAnswer = (answer: string) => {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const [line = "", ...headers] = head.toLowerCase().split("\r\n");
+  return { status: Number(line.split(" ")[1]), headers: headers.join("\n"), body: JSON.parse(body) };
+};
+
+describe("the HTTP server", () => {
+  describe("answers in the envelope, under an id,", () => {
+    let server: HttpServer;
+
+    before(async () => {
+      server = await serve((_, next) => next());
+    });
+    after(() => server.drain(0));
+
+    for (const [what, bytes, status, code] of [
+      ["what is no HTTP", "NONSENSE\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["HTTP/1.1 without a Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["an unknown expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 404, "NOT_FOUND"],
+      [
+        "a header beyond all measure",
+        `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(500_000)}\r\n\r\n`,
+        431,
+        "REQUEST_HEADER_FIELDS_TOO_LARGE",
+      ],
+      [
+        "two lengths of one body",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+        400,
+        "VALIDATION_ERROR",
+      ],
+    ] as const) {
+      it(`${what}: ${status}`, async () => {
+        const answer = readAnswer(await sendBytes(server.url, bytes));
+        expect(answer.status).to.equal(status);
+        expect(answer.headers).to.match(/^x-request-id: [0-9a-f-]{36}$/m);
+        expect(answer.headers).to.match(/^cache-control: no-store$/m);
+        expect(answer.body.error).to.include({ statusCode: status, code });
+      });
+    }
+  });
+
+  it("keeps idle connections longer than proxies do", async () => {
+    const server = await serve((ctx) => {
+      ctx.body = "whole";
+    });
+    const { headers } = await fetch(server.url);
+    expect(headers.get("keep-alive")).to.equal("timeout=75");
+    await server.drain(0);
+  });
+
+  it("ends the connection of a client that never reads", async () => {
+    const left = Promise.withResolvers<void>();
+    const server = await serve(
+      (ctx) => {
+        ctx.body = Buffer.alloc(64 * 1024 * 1024);
+        ctx.res.once("close", left.resolve);
+      },
+      { silenceMs: 200 },
+    );
+    const client = await connected(server);
+    client.pause().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await left.promise;
+    client.destroy();
+    await server.drain(0);
+  });
+
+  it("answers what is in flight when it drains, and takes no more", async () => {
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const server = await serve(async (ctx) => {
+      begun.resolve();
+      await released.promise;
+      ctx.body = "whole";
+    });
+    const flight = fetch(server.url);
+    await begun.promise;
+    const drained = server.drain(60_000);
+    const refused = await fetch(server.url).catch((error) => error.cause.code);
+    expect(refused).to.equal("ECONNREFUSED");
+    released.resolve();
+    const response = await flight;
+    expect(await response.text()).to.equal("whole");
+    await drained;
+  });
+
+  it("ends what has not ended when its patience does", async () => {
+    const begun = Promise.withResolvers<void>();
+    const server = await serve(() => {
+      begun.resolve();
+      return new Promise(() => {});
+    });
+    const flight = fetch(server.url).catch((error) => error.message);
+    await begun.promise;
+    await server.drain(1);
+    expect(await flight).to.equal("fetch failed");
+  });
+});

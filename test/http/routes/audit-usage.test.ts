@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import pino from "pino";
+import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { usageRoutes } from "../../../src/http/routes/admin/usage.ts";
+import { append, issued } from "../../support/audit-log.ts";
+import { served } from "../../support/served.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+
+describe("GET /admin/keys/{apiKey}/usage", () => {
+  let temporary: TemporaryStore;
+  let server: Server;
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+    const { store } = temporary;
+    const at = ["2026-11-05T10:00:00.000Z", "2026-11-06T10:00:00.000Z"];
+    const events = at.map((at) => ({
+      stream: "usage-ab-2026-11",
+      type: "SynthesisServed",
+      data: served({ at, characters: 5 }),
+    }));
+    await append(store, [...issued("ab"), ...events]);
+    const routes = [usageRoutes({ reportUsage: createUsageReport({ store }) })];
+    server = createServer(createApp({ log: pino({ level: "silent" }), routes }).callback());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+
+  afterEach(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+    await temporary.remove();
+  });
+
+  const get = async (path: string) => {
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/admin/keys/${path}`);
+    return { status: response.status, body: (await response.json()) as Body };
+  };
+
+  it("answers with the month's totals", async () => {
+    const { status, body } = await get("ab/usage?month=2026-11");
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({
+      apiKey: "ab",
+      month: "2026-11",
+      characters: 10,
+      requests: 2,
+      quota: 1_000_000,
+    });
+    expect(body.byDay).to.deep.equal([
+      { day: "2026-11-05", requests: 1, characters: 5 },
+      { day: "2026-11-06", requests: 1, characters: 5 },
+    ]);
+  });
+
+  it("answers as of any time", async () => {
+    const { body } = await get("ab/usage?asOf=2026-11-06");
+    expect(body).to.include({
+      month: "2026-11",
+      asOf: "2026-11-06T00:00:00.000Z",
+      characters: 5,
+      requests: 1,
+    });
+  });
+
+  it("refuses a bad month or time with 400, by its path", async () => {
+    for (const [query, path] of [
+      ["month=2026-13", "month"],
+      ["asOf=soon", "asOf"],
+      ["month=2026-11&month=2026-12", "month"],
+    ]) {
+      const { status, body } = await get(`ab/usage?${query}`);
+      expect(status).to.equal(400);
+      expect(body.error.errors[0]?.path).to.deep.equal([path]);
+    }
+  });
+
+  it("refuses a key that was never issued with 404", async () => {
+    expect((await get("abc/usage")).status).to.equal(404);
+  });
+});
+
+interface Body extends UsageReport {
+  readonly error: { readonly errors: readonly { readonly path: readonly string[] }[] };
+}

@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import pino from "pino";
+import { createAudit } from "../../../src/application/usage/audit.ts";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { auditRoutes } from "../../../src/http/routes/admin/audit.ts";
+import { append, busyMonth, issued } from "../../support/audit-log.ts";
+import { collect } from "../../support/collect.ts";
+import { parseCsv } from "../../support/csv.ts";
+import { rejection } from "../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { type WatchedStore, watch } from "../../support/watched-store.ts";
+
+describe("GET /admin/audit", () => {
+  let temporary: TemporaryStore;
+  let store: WatchedStore;
+  let server: Server;
+  let socketPath: string;
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+    store = watch(temporary.store);
+    const log = pino({ level: "silent" });
+    server = createServer(
+      createApp({ log, routes: [auditRoutes({ audit: createAudit({ store }) })] }).callback(),
+    );
+    // A Unix socket, because its buffers are small: what a slow reader leaves unread piles up on our side.
+    socketPath = join(temporary.folder, "http");
+    server.listen(socketPath);
+    await once(server, "listening");
+  });
+
+  afterEach(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+    await temporary.remove();
+  });
+
+  const ask = async (query = "", options: RequestOptions = {}): Promise<IncomingMessage> => {
+    const asked = request({ socketPath, path: `/admin/audit${query}`, ...options }).end();
+    const [response] = await once(asked, "response");
+    return response;
+  };
+  const read = async (query = "", options: RequestOptions = {}) => text(await ask(query, options));
+  const entries = async (query = "") => linesOf(await read(query));
+
+  describe("on a log", () => {
+    beforeEach(() => append(temporary.store, busyMonth(300)));
+
+    it("answers with every entry as a line of JSON", async () => {
+      const response = await ask();
+      expect(response.statusCode).to.equal(200);
+      expect(response.headers).to.include({ "content-type": "application/x-ndjson", vary: "Accept" });
+      expect(linesOf(await text(response))).to.deep.equal(await collect(createAudit({ store })({})));
+      expect(response.complete).to.equal(true);
+    });
+
+    it("answers with CSV when it is preferred, or asked for in the address", async () => {
+      const response = await ask("", { headers: { Accept: "text/csv, application/x-ndjson;q=0.5" } });
+      expect(response.headers["content-type"]).to.equal("text/csv; charset=utf-8; header=present");
+      const csv = await text(response);
+      expect(await read("?format=csv")).to.equal(csv);
+      const [header, ...rows] = parseCsv(csv);
+      expect(header?.slice(0, 3)).to.deep.equal(["position", "stream", "revision"]);
+      const expected = await entries();
+      expect(rows.map((row) => JSON.parse(row[6] ?? ""))).to.deep.equal(expected.map(({ data }) => data));
+    });
+
+    it("answers with lines of JSON when neither is acceptable", async () => {
+      const response = await ask("", { headers: { Accept: "application/json" } });
+      expect(response.headers["content-type"]).to.equal("application/x-ndjson");
+      response.destroy();
+    });
+
+    it("takes the key, the period and the position to go on from", async () => {
+      const ofKey = await entries("?apiKey=ab&from=2026-10-01T01:00:00Z&to=2026-10-01T02:00:00%2B00:00");
+      expect(ofKey).to.not.be.empty;
+      expect(
+        ofKey.every(({ stream, at }) => stream === "usage-ab-2026-10" && at.slice(11, 13) === "01"),
+      ).to.equal(true);
+      const after = ofKey.at(-1)?.position;
+      expect(await entries(`?apiKey=ab&after=${after}&to=2026-10-01T02:00:00Z`)).to.deep.equal([]);
+    });
+
+    it("answers nothing to HEAD, and reads no further", async () => {
+      const response = await ask("", { method: "HEAD" });
+      expect(response.statusCode).to.equal(200);
+      expect(await text(response)).to.equal("");
+      await store.allEnded();
+    });
+  });
+
+  describe("refuses", () => {
+    for (const [query, path] of [
+      ["?from=yesterday", "from"],
+      ["?to=2026-02-30", "to"],
+      ["?after=-1", "after"],
+      ["?after=", "after"],
+      ["?format=xml", "format"],
+      ["?from=2026-11-01&from=2026-11-02", "from"],
+    ] as const) {
+      it(`${query} with 400, by its path`, async () => {
+        const response = await ask(query);
+        expect(response.statusCode).to.equal(400);
+        const { error } = JSON.parse(await text(response));
+        expect(error).to.include({ code: "VALIDATION_ERROR", statusCode: 400 });
+        expect(error.errors.map((problem: { path: string[] }) => problem.path)).to.deep.equal([[path]]);
+      });
+    }
+
+    it("a key that was never issued with 404", async () => {
+      await append(temporary.store, issued("abc"));
+      expect((await ask("?apiKey=ab")).statusCode).to.equal(404);
+    });
+
+    it("with 503 when the event store cannot be read", async () => {
+      await temporary.store.close();
+      const response = await ask();
+      expect(response.statusCode).to.equal(503);
+      expect(response.headers).to.have.property("retry-after");
+    });
+  });
+
+  describe("on a long log", () => {
+    const long = busyMonth(20_000);
+    beforeEach(() => append(temporary.store, long));
+
+    /** The first bytes of an answer whose rest nobody reads. */
+    const begun = async (): Promise<IncomingMessage> => {
+      const response = await ask();
+      await once(response, "readable");
+      return response;
+    };
+
+    it("holds the log back for a reader that is slow, and loses nothing", async () => {
+      const response = await begun();
+      let received = 0;
+      let furthest = 0;
+      for await (const chunk of response) {
+        received += chunk.toString("latin1").split("\n").length - 1;
+        furthest = Math.max(furthest, store.told - received);
+        await new Promise(setImmediate);
+      }
+      expect(response.complete).to.equal(true);
+      expect(received).to.equal(long.filter(({ stream }) => !stream.startsWith("rate-")).length);
+      expect(furthest).to.be.below(long.length / 2);
+    });
+
+    it("lets go of the log when the client leaves", async () => {
+      const response = await begun();
+      expect(store.open).to.equal(1);
+      response.destroy();
+      await store.allEnded();
+      expect(store.told).to.be.below(long.length);
+    });
+
+    it("breaks the connection off when it fails on the way, so that a cut never looks complete", async () => {
+      const response = await begun();
+      await temporary.store.close();
+      expect(await rejection(text(response))).to.be.instanceOf(Error);
+      expect(response.complete).to.equal(false);
+    });
+  });
+});
+
+interface Line {
+  readonly position: number;
+  readonly stream: string;
+  readonly at: string;
+  readonly data: object;
+}
+
+const linesOf = (body: string): Line[] =>
+  body
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));

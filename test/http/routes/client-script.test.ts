@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { bundleClient } from "../../../src/http/routes/docs/client-script.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+
+describe("GET /client.js", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  const get = (headers: Record<string, string> = {}) => fetch(`${service.url}/client.js`, { headers });
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await startService(folder.path);
+  });
+  after(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+
+  it("gives the library to every page, without credentials, as one module", async () => {
+    const response = await get({ Origin: "https://anywhere.example" });
+    expect(response.status).to.equal(200);
+    expect(Object.fromEntries(response.headers)).to.include({
+      "content-type": "text/javascript; charset=utf-8",
+      "access-control-allow-origin": "*",
+      "cross-origin-resource-policy": "cross-origin",
+      "cache-control": "public, max-age=3600, stale-while-revalidate=86400",
+      "x-content-type-options": "nosniff",
+    });
+    const script = await response.text();
+    expect(script).to.match(/export\{[^}]*\bas Voxledger\b/);
+    expect(script).to.not.match(/\bimport\s*[{*"']/);
+    expect(script.length).to.be.below(30_000);
+  });
+
+  it("answers 304 to who has it already", async () => {
+    const etag = (await get()).headers.get("etag") ?? "";
+    expect(etag).to.match(/^"[0-9a-f]{64}"$/);
+    const response = await get({ "If-None-Match": etag });
+    expect(response.status).to.equal(304);
+    expect(await response.text()).to.equal("");
+  });
+
+  it("is the same bytes under the same tag whichever process made it", async () => {
+    const [here, there] = [await bundleClient(), await get()];
+    expect(there.headers.get("etag")).to.equal(here.etag);
+    expect(Buffer.from(await there.arrayBuffer()).equals(here.bytes)).to.equal(true);
+  });
+
+  it("leaves no process behind that made it", () => {
+    expect(childrenOf(service.pid).filter(({ command }) => command.includes("esbuild"))).to.deep.equal([]);
+  });
+
+  it("serves Node as well, which needs no more than the file", async () => {
+    const node = await mkdtemp(join(tmpdir(), "voxledger-node-"));
+    await writeFile(join(node, "client.mjs"), Buffer.from(await (await get()).arrayBuffer()));
+    const asking = `
+      import { Voxledger } from "./client.mjs";
+      const client = new Voxledger({ apiKey: "k", apiSecret: "s", baseUrl: "${service.url}" });
+      client.voice("A").catch(({ status, code }) => console.log(status, code));`;
+    await writeFile(join(node, "ask.mjs"), asking);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(node, "ask.mjs")], {
+      timeout: 10_000,
+    });
+    await rm(node, { recursive: true });
+    expect(stdout).to.equal("401 UNAUTHORIZED\n");
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { ConfigResponse } from "../../../src/http/routes/config/schemas.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+
+describe("GET /v2/config", () => {
+  let service: ServedHere;
+  let website: Credentials;
+
+  before(async () => {
+    service = await serveHere();
+  });
+  beforeEach(async () => {
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const get = (headers: Record<string, string> = authorize(website), method = "GET") =>
+    ask(`${service.url}/v2/config`, { method, headers });
+  const configure = async (config: object) => {
+    const { status } = await admin(service.url, "PUT", `/websites/${website.id}/config`, config);
+    expect(status).to.equal(200);
+  };
+
+  it("answers with every member, where nothing is stored with its default", async () => {
+    const { status, headers, text } = await get();
+    const { auth, ...config } = JSON.parse(text);
+    expect([status, headers["x-ratelimit-limit"]]).to.deep.equal([200, "1000000"]);
+    expect(ConfigResponse.parse({ ...config, auth })).to.deep.equal({ ...config, auth });
+    expect(config.voice).to.deep.equal({ name: "UK English Female", pitch: 1, rate: 1, volume: 1 });
+    expect(config.analytics).to.deep.equal({ enabled: false });
+    expect(config.features.webPlayer.paragraphSelector).to.equal("p, h2, h3, li");
+    expect(config.sdkVersion).to.equal("v1");
+  });
+
+  it("completes what is stored, for the very next request", async () => {
+    await configure({ voice: { pitch: 1.5 }, features: { webPlayer: { enabled: true } } });
+    const config = JSON.parse((await get()).text);
+    expect(config.voice).to.deep.equal({ name: "UK English Female", pitch: 1.5, rate: 1, volume: 1 });
+    expect(config.features.webPlayer).to.include({ enabled: true, selector: "article" });
+    expect(config.features.welcomeMessage).to.deep.equal({ enabled: false, text: null });
+  });
+
+  it("brings a token that lets in to what follows", async () => {
+    const { auth } = JSON.parse((await get()).text);
+    expect(auth.exp).to.equal(service.time.now / 1_000 + 900);
+    const headers = { Authorization: `Bearer ${auth.token}` };
+    expect((await ask(`${service.url}/v2/voices`, { headers })).status).to.equal(200);
+    expect((await get(headers)).status).to.equal(200);
+  });
+
+  it("is stored nowhere and has no tag, because it carries a token", async () => {
+    for (const conditions of [{}, { "If-None-Match": "*" }] as Record<string, string>[]) {
+      const { status, headers, text } = await get({ ...authorize(website), ...conditions });
+      expect([status, headers["cache-control"], headers.etag]).to.deep.equal([200, "no-store", undefined]);
+      expect(JSON.parse(text).auth).to.have.keys("token", "exp");
+    }
+  });
+
+  it("answers HEAD without the body", async () => {
+    const { status, headers, text } = await get(authorize(website), "HEAD");
+    expect([status, headers["cache-control"], text]).to.deep.equal([200, "no-store", ""]);
+  });
+
+  it("stays readable for a suspended key", async () => {
+    await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "unpaid" });
+    expect((await get()).status).to.equal(200);
+    const { status } = await ask(`${service.url}/v2/voices`, { headers: authorize(website) });
+    expect(status).to.equal(403);
+  });
+
+  it("is refused without credentials and over the limit", async () => {
+    const { status, headers, text } = await get({});
+    expect([status, JSON.parse(text).error.code]).to.deep.equal([401, "UNAUTHORIZED"]);
+    expect(headers).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+    const limited = await registerWebsite(service.url, { requestsPerMinute: 1 });
+    expect((await get(authorize(limited))).status).to.equal(200);
+    const refused = await get(authorize(limited));
+    expect([refused.status, refused.headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);
+  });
+
+  it("is each website's own", async () => {
+    const other = await registerWebsite(service.url);
+    await configure({ voice: { name: "German Male" } });
+    expect(JSON.parse((await get()).text).voice.name).to.equal("German Male");
+    expect(JSON.parse((await get(authorize(other))).text).voice.name).to.equal("UK English Female");
+  });
+});

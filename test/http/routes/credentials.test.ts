@@ -1,0 +1,191 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Writable } from "node:stream";
+import Router from "@koa/router";
+import { expect } from "chai";
+import { pino } from "pino";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { jsonBody } from "../../../src/http/kernel/json-body.ts";
+import { credentialsDetails, credentialsList } from "../../../src/http/routes/admin/answers.ts";
+import { credentialRoutes } from "../../../src/http/routes/admin/credentials.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import {
+  type Credentialed,
+  openCredentialed,
+  operator,
+  otherKey,
+  rightKey,
+} from "../../support/credentialed.ts";
+import { ask, serveHere } from "../../support/served-here.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+describe("the admin API of credentials", () => {
+  let service: Credentialed;
+  let server: Server;
+  let url: string;
+  let website: string;
+  /** All that was logged and answered. */
+  let told: string[];
+
+  before(async () => {
+    told = [];
+    service = await openCredentialed();
+    website = await service.aWebsite();
+    const write = (line: Buffer, _encoding: unknown, done: () => void) => {
+      told.push(String(line));
+      done();
+    };
+    const log = pino({ level: "trace" }, new Writable({ write }));
+    const routes = new Router()
+      .use(jsonBody())
+      .use(credentialRoutes({ credentials: service.keeper }).routes());
+    server = createApp({ log, routes: [routes] }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/websites`;
+  });
+  after(async () => {
+    server.close();
+    server.closeAllConnections();
+    await service.close();
+  });
+
+  const send = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(url + path, {
+      method,
+      ...(body !== undefined && {
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        headers: { "Content-Type": "application/json" },
+      }),
+    });
+    const text = await response.text();
+    told.push(text, JSON.stringify([...response.headers]));
+    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  const put = (body: unknown, engine = "gwn", id = website) =>
+    send("PUT", `/${id}/credentials/${engine}`, body);
+
+  it("takes them once the provider has, and answers with what they are for", async () => {
+    const { status, body } = await put({ apiKey: rightKey });
+    expect(status).to.equal(200);
+    expect(credentialsDetails.parse(body)).to.deep.equal(body);
+    expect(body).to.include({ engine: "gwn", provider: "google", voices: 2 });
+  });
+
+  it("lists what is set", async () => {
+    await put({ apiKey: rightKey });
+    const { status, body } = await send("GET", `/${website}/credentials`);
+    expect(status).to.equal(200);
+    expect(credentialsList.parse(body)).to.deep.equal(body);
+    expect(body.credentials.map(({ engine }: { engine: string }) => engine)).to.deep.equal(["gwn"]);
+  });
+
+  it("answers 400 with the provider's own words to those that it refuses", async () => {
+    const { status, body } = await put({ apiKey: "wrong-key-03fd" });
+    expect(status).to.equal(400);
+    expect(body.error).to.deep.include({ code: "VALIDATION_ERROR", message: "API key not valid: …." });
+  });
+
+  it("answers 400 to what is not the engine's kind of credentials, and repeats nothing of it", async () => {
+    for (const wrong of [
+      {},
+      [],
+      { subscriptionKey: rightKey, region: "westeurope" },
+      { apiKey: `${rightKey} and a blank` },
+      { apiKey: "" },
+      { apiKey: rightKey, model: "m" },
+      { serviceAccount: { client_email: rightKey, private_key: rightKey } },
+      `{"apiKey": "${rightKey}"`,
+      `"${rightKey}"`,
+    ]) {
+      const { status, body } = await put(wrong);
+      expect(status, JSON.stringify(wrong)).to.equal(400);
+      expect(JSON.stringify(body)).to.not.include(rightKey);
+    }
+  });
+
+  it("removes them with 204, once", async () => {
+    await put({ apiKey: rightKey });
+    expect(await send("DELETE", `/${website}/credentials/gwn`)).to.deep.equal({
+      status: 204,
+      body: undefined,
+    });
+    expect((await send("DELETE", `/${website}/credentials/gwn`)).status).to.equal(404);
+    expect((await send("GET", `/${website}/credentials`)).body).to.deep.equal({ credentials: [], count: 0 });
+  });
+
+  it("answers 404 for a website, an engine or a provider that is not there", async () => {
+    expect((await put({ apiKey: rightKey }, "gwn", "web_none")).status).to.equal(404);
+    expect((await send("DELETE", "/web_none/credentials/gwn")).status).to.equal(404);
+    expect((await send("GET", "/web_none/credentials")).status).to.equal(404);
+    expect((await put({ apiKey: rightKey }, "g1")).status).to.equal(404);
+    expect((await put({ apiKey: rightKey }, "oai")).body.error.message).to.include("oai");
+  });
+
+  it("tells nobody what they are: no answer, no header, no line of the log", async () => {
+    for (const apiKey of [rightKey, otherKey, "wrong-key-03fd", `${rightKey} `]) await put({ apiKey });
+    await put(`{"apiKey": "${rightKey}"`);
+    const lines = told.join("\n");
+    expect(lines).to.include("/admin/websites/:id/credentials/gwn");
+    for (const clear of [rightKey, otherKey, "wrong-key-03fd"]) expect(lines).to.not.include(clear);
+  });
+});
+
+describe("the voices of a website's own provider", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  /** Another instance on the same log, with a provider at hand. */
+  let beside: Credentialed;
+  let service: Awaited<ReturnType<typeof serveHere>>;
+  let website: Credentials;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    service = await serveHere({ DATA_DIR: folder.path });
+    website = await registerWebsite(service.url);
+    beside = await openCredentialed({ folder: folder.path });
+  });
+  after(async () => {
+    await beside.close();
+    await service.close();
+    await folder.remove();
+  });
+
+  const voices = async (
+    of: Credentials,
+  ): Promise<{ name: string; isByok?: boolean; provider?: string }[]> => {
+    const { text } = await ask(`${service.url}/v2/voices`, { headers: authorize(of) });
+    return JSON.parse(text).voices;
+  };
+  const names = async (of: Credentials) => (await voices(of)).map(({ name }) => name);
+  const set = () => beside.keeper.set(website.id, "gwn", { apiKey: rightKey }, operator);
+
+  /** What the other instance did is shown here by the time that this one has written after it. */
+  const seen = async (): Promise<void> => void (await registerWebsite(service.url));
+
+  it("join its catalog alone, told to be its own, and leave it with the credentials", async () => {
+    const another = await registerWebsite(service.url);
+    const shared = await names(website);
+    await set();
+    await seen();
+    expect(await names(website)).to.deep.equal([...shared, "en-US-Neural2-C", "de-DE-Neural2-B"]);
+    expect((await voices(website)).at(-1)).to.include({ isByok: true, provider: "google" });
+    expect(await names(another)).to.deep.equal(shared);
+
+    const path = `/websites/${website.id}/credentials`;
+    expect((await admin(service.url, "GET", path)).body).to.include({ count: 1 });
+    expect((await admin(service.url, "DELETE", `${path}/gwn`)).status).to.equal(204);
+    expect(await names(website)).to.deep.equal(shared);
+  });
+
+  it("change the tag of the list, and of theirs alone", async () => {
+    const tagOf = async (of: Credentials) =>
+      (await ask(`${service.url}/v2/voices`, { headers: authorize(of) })).headers.etag;
+    const another = await registerWebsite(service.url);
+    const before = await tagOf(website);
+    expect(await tagOf(another)).to.equal(before);
+    await set();
+    await seen();
+    expect(await tagOf(website)).to.not.equal(before);
+    expect(await tagOf(another)).to.equal(before);
+  });
+});

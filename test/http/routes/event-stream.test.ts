@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
+import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { eventStream } from "../../../src/http/routes/synthesis/event-stream.ts";
+import { collect } from "../../support/collect.ts";
+import { eventsIn, soundOf } from "../../support/streams.ts";
+import { closedGate } from "../../support/wire/gate.ts";
+
+const streamOf = (audio: AsyncIterable<Buffer>): Parameters<typeof eventStream>[0] => ({
+  contentType: "audio/mpeg",
+  prosodyApplied: ["pitch", "volume"],
+  audio,
+});
+
+describe("a stream of events", () => {
+  it("is metadata, then sound in numbered chunks, then its end with what there was", async () => {
+    const audio = async function* () {
+      yield Buffer.from("so");
+      yield Buffer.from("und");
+    };
+    const told = (await collect(eventStream(streamOf(audio())))).join("");
+    expect(told).to.equal(
+      [
+        'event: metadata\ndata: {"type":"metadata","contentType":"audio/mpeg","prosodyApplied":["pitch","volume"]}\n\n',
+        'event: audio\ndata: {"type":"audio","chunkIndex":0,"data":"c28="}\n\n',
+        'event: audio\ndata: {"type":"audio","chunkIndex":1,"data":"dW5k"}\n\n',
+        'event: end\ndata: {"type":"end","totalBytes":5,"totalChunks":2}\n\n',
+      ].join(""),
+    );
+    expect(String(soundOf(eventsIn(told)))).to.equal("sound");
+  });
+
+  it("gives signs of life while nothing comes, before the first sound and after it", async () => {
+    const gate = closedGate();
+    const audio = async function* () {
+      await gate.pass();
+      yield Buffer.from("so");
+      await gate.pass();
+      yield Buffer.from("und");
+    };
+    const stream = eventStream(streamOf(audio()), { heartbeatMs: 1 });
+    const isHeartbeat = (told: string | undefined) => told?.endsWith(": heartbeat\n\n") ?? false;
+    const next = async (): Promise<string> => (await stream.next()).value ?? "";
+    const told = [await next(), await next()];
+    expect(told.every(isHeartbeat)).to.equal(true);
+    gate.step();
+    while (isHeartbeat(told.at(-1))) told.push(await next());
+    told.push(await next(), await next());
+    expect(told.slice(-2).every(isHeartbeat)).to.equal(true);
+    gate.open();
+    told.push(...(await collect(stream)));
+    const events = eventsIn(told.join(""));
+    expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "audio", "end"]);
+    expect(String(soundOf(events))).to.equal("sound");
+  });
+
+  it("ends with an error, and no end, when the sound breaks off", async () => {
+    const audio = async function* () {
+      yield Buffer.from("so");
+      throw new EngineFailed("It broke off.");
+    };
+    const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
+    expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "error"]);
+    expect(events[2]?.data).to.deep.equal({
+      type: "error",
+      message: "It broke off.",
+      retryable: true,
+    });
+  });
+
+  it("is to be asked for again unless a provider refused what was asked, or who asked", async () => {
+    const retryableAfter = async (error: Error) => {
+      const audio = async function* () {
+        yield Buffer.from("so");
+        throw error;
+      };
+      const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
+      return events.at(-1)?.data.retryable;
+    };
+    const refused = (status: number) => new UpstreamFailed("No.", { stage: "answer", status });
+    for (const status of [400, 401, 403, 404, 415, 422]) {
+      expect(await retryableAfter(refused(status)), `${status}`).to.equal(false);
+    }
+    for (const status of [408, 429, 500, 502, 503]) {
+      expect(await retryableAfter(refused(status)), `${status}`).to.equal(true);
+    }
+    expect(await retryableAfter(new UpstreamFailed("No.", { stage: "connect" }))).to.equal(true);
+    expect(await retryableAfter(new ForbiddenAddress("the loopback"))).to.equal(false);
+    expect(await retryableAfter(new Unavailable("Not now.", 1))).to.equal(true);
+  });
+
+  it("tells nothing of what went wrong within", async () => {
+    const audio = async function* () {
+      yield Buffer.from("so");
+      throw new Error("/a/path and a secret");
+    };
+    const events = eventsIn((await collect(eventStream(streamOf(audio())))).join(""));
+    expect(events[2]?.type).to.equal("error");
+    expect(JSON.stringify(events[2])).to.not.include("secret");
+  });
+
+  it("leaves the sound when it is left", async () => {
+    let left = false;
+    const audio = async function* () {
+      try {
+        for (;;) yield Buffer.from("on and on");
+      } finally {
+        left = true;
+      }
+    };
+    const stream = eventStream(streamOf(audio()));
+    await stream.next();
+    await stream.return(undefined);
+    expect(left).to.equal(true);
+  });
+});

@@ -1,0 +1,207 @@
+import { expect } from "chai";
+import { pino } from "pino";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
+
+const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
+
+/** Changes no answer, but keeps the request off the fast path: no such unit is known. */
+const theLongWay = { Range: "lines=1-2" };
+
+/** What one request cannot have in common with another. */
+const itsOwn = new Set(["date", "x-request-id", "x-ratelimit-remaining"]);
+
+const shown = ({ status, headers, text }: Answered) => ({
+  status,
+  headers: Object.entries(headers)
+    .filter(([name]) => !itsOwn.has(name))
+    .sort(),
+  text,
+});
+
+describe("the fast path", () => {
+  let service: ServedHere;
+  const lines: { fastPath?: true; status: number; route: string; apiKey?: string; requestId: string }[] = [];
+  const taken = () => lines.filter(({ fastPath }) => fastPath);
+
+  before(async () => {
+    const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    service = await serveHere({}, log);
+    await prepare(await registerWebsite(service.url));
+  });
+  after(() => service.close());
+  beforeEach(() => {
+    service.time.now += 60_000; // another minute, for the limits
+    lines.length = 0;
+  });
+
+  const get = (path: string, headers: Record<string, string>) => ask(service.url + path, { headers });
+
+  /** Makes the sound, so that it lies in memory and its address is known. */
+  const prepare = async (website: Credentials): Promise<void> => {
+    await get(speech, { ...authorize(website), ...theLongWay });
+  };
+
+  const suspend = ({ apiKey }: Credentials) =>
+    admin(service.url, "POST", `/keys/${apiKey}/suspend`, { reason: "unpaid" });
+  const repeated = async (times: number, headers: Record<string, string>): Promise<void> => {
+    for (let i = 0; i < times; i++) await get(speech, headers);
+  };
+
+  interface Case {
+    readonly status: number;
+    readonly code?: string;
+    readonly plan?: Record<string, unknown>;
+    readonly before?: (website: Credentials, way: Record<string, string>) => Promise<unknown>;
+    readonly as?: (website: Credentials) => Record<string, string>;
+  }
+  const cases: Record<string, Case> = {
+    "a sound": { status: 200 },
+    "a sound for a page": {
+      status: 200,
+      as: (website) => ({ ...authorize(website), Origin: "https://shop.example" }),
+    },
+    "a wrong secret": {
+      status: 401,
+      code: "UNAUTHORIZED",
+      as: ({ apiKey }) => ({ "X-API-Key": apiKey, "X-API-Secret": "wrong" }),
+    },
+    "a suspended key": { status: 403, code: "KEY_SUSPENDED", before: suspend },
+    "a quota without room": { status: 403, code: "KEY_SUSPENDED", plan: { monthlyCharacters: 5 } },
+    "a minute that is used up": {
+      status: 429,
+      code: "RATE_LIMIT_EXCEEDED",
+      plan: { requestsPerMinute: 3 },
+      before: (website, way) => repeated(3, { ...authorize(website), ...way }),
+    },
+    "a burst": {
+      status: 429,
+      code: "BURST_RATE_LIMIT_EXCEEDED",
+      plan: { requestsPerMinute: 100 },
+      before: (website, way) => repeated(20, { ...authorize(website), ...way }),
+    },
+    "an address that fails too often": {
+      status: 429,
+      code: "RATE_LIMIT_EXCEEDED",
+      before: (_, way) => repeated(30, { Authorization: "Bearer guessed", ...way }),
+    },
+  };
+
+  for (const [what, { status, code, plan = {}, before: first, as = authorize }] of Object.entries(cases)) {
+    it(`answers ${what} as the long way does: ${status}`, async () => {
+      const answers: Answered[] = [];
+      for (const way of [{}, theLongWay] as Record<string, string>[]) {
+        const website = await registerWebsite(service.url, plan);
+        if (what === "a sound for a page") {
+          const origins = { origins: ["https://shop.example"] };
+          await admin(service.url, "PUT", `/websites/${website.id}/origins`, origins);
+        }
+        await first?.(website, way);
+        lines.length = 0;
+        answers.push(await get(speech, { ...as(website), ...way }));
+        expect(taken(), JSON.stringify(way)).to.have.length(way === theLongWay ? 0 : 1);
+        service.time.now += 60_000;
+      }
+      const [fast, slow] = answers as [Answered, Answered];
+      expect(shown(fast)).to.deep.equal(shown(slow));
+      expect(fast.status).to.equal(status);
+      if (code) expect(JSON.parse(fast.text).error).to.include({ statusCode: status, code });
+      if (status !== 401) expect(fast.headers).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
+    });
+  }
+
+  it("is told of at debug: whose request, under which id, with what end", async () => {
+    const website = await registerWebsite(service.url);
+    lines.length = 0;
+    const { headers } = await get(speech, authorize(website));
+    expect(taken()).to.have.length(1);
+    expect(taken()[0]).to.include({
+      level: 20,
+      requestId: headers["x-request-id"],
+      route: "/v2/text/synthesize",
+      status: 200,
+      apiKey: website.apiKey,
+    });
+  });
+
+  it("is left alone by what has conditions, another method or silence in it", async () => {
+    const website = authorize(await registerWebsite(service.url));
+    for (const headers of [{ "If-None-Match": "*" }, { Range: "bytes=0-1" }] as Record<string, string>[]) {
+      await get(speech, { ...website, ...headers });
+    }
+    await ask(service.url + speech, { method: "HEAD", headers: website });
+    for (let i = 0; i < 2; i++) await get(`${speech}&volume=0`, website);
+    expect(taken()).to.deep.equal([]);
+  });
+
+  it("knows of a change of the catalog with the next request", async () => {
+    const website = authorize(await registerWebsite(service.url));
+    const systemVoice = async (name: string, voiceName: string) => {
+      const voice = { name, lang: "en-GB", service: "g1", voiceName };
+      return (await admin(service.url, "POST", "/system-voices", voice)).body.id;
+    };
+    const ids = [await systemVoice("One", "espeak:gmw/en+f3"), await systemVoice("Two", "espeak:gmw/en+m3")];
+    const voice = { name: "Changeable", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [ids[0]] };
+    await admin(service.url, "POST", "/voices", voice);
+    const path = "/v2/text/synthesize?voice=Changeable&text=Hello.";
+    const [, first] = [await get(path, website), await get(path, website)];
+    expect(taken()).to.have.length(1);
+    await admin(service.url, "PATCH", "/voices/Changeable", { voiceIDs: [ids[1]] });
+    const [changed, again] = [await get(path, website), await get(path, website)];
+    expect(taken()).to.have.length(2);
+    expect(changed.headers.etag).to.not.equal(first.headers.etag);
+    expect(again.headers.etag).to.equal(changed.headers.etag);
+    expect(again.text).to.equal(changed.text);
+  });
+
+  describe("with a website that has voices of its own", () => {
+    let providers: WireProviders;
+    let withVoices: ServedHere;
+    let owner: Record<string, string>;
+    let other: Record<string, string>;
+    const path = "/v2/text/synthesize?voice=UK%20English%20Female&text=Shared%20by%20all.";
+    const askTwice = async (address: string, headers: Record<string, string>) => {
+      for (let i = 0; i < 2; i++) {
+        expect((await ask(withVoices.url + address, { headers })).status).to.equal(200);
+      }
+    };
+
+    before(async () => {
+      providers = await serveProviders();
+      const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+      withVoices = await serveHere(providers.env, log);
+      const website = await registerWebsite(withVoices.url);
+      const set = await admin(
+        withVoices.url,
+        "PUT",
+        `/websites/${website.id}/credentials/oai`,
+        goodCredentials.oai,
+      );
+      expect(set.status).to.equal(200);
+      owner = authorize(website);
+      other = authorize(await registerWebsite(withVoices.url));
+    });
+    after(async () => {
+      await withVoices.close();
+      await providers.close();
+    });
+
+    it("answers that website's repeated requests for a shared voice", async () => {
+      await askTwice(`${path}&n=1`, owner);
+      expect(taken()).to.have.length(1);
+    });
+
+    it("answers the next website's requests for an address that that website asked for last", async () => {
+      await askTwice(`${path}&n=2`, owner);
+      lines.length = 0;
+      await askTwice(`${path}&n=2`, other);
+      expect(taken()).to.have.length(2);
+    });
+
+    it("leaves the requests for that website's own voices alone", async () => {
+      await askTwice("/v2/text/synthesize?voice=alloy&text=My%20own.", owner);
+      expect(taken()).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,45 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { pino } from "pino";
+import { createReadiness } from "../../../src/application/health/readiness.ts";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { healthRoutes } from "../../../src/http/routes/health/health.ts";
+
+describe("a look at the service's health", () => {
+  let server: Server;
+  const lines: { level: number; route: string; status: number }[] = [];
+  const { levels } = pino;
+  const state = { isUp: true };
+
+  const look = async (path: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)).status;
+
+  beforeEach(async () => {
+    state.isUp = true;
+    lines.length = 0;
+    const checkHealth = async () => ({ status: state.isUp ? ("ok" as const) : ("down" as const), parts: {} });
+    const readiness = createReadiness({ checkHealth, clock: Date.now });
+    const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    server = createServer(createApp({ log, routes: [healthRoutes({ checkHealth, readiness })] }).callback());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  });
+  afterEach(() => server.close());
+
+  const told = () => lines.map(({ level, route, status }) => [levels.labels[level], route, status]);
+
+  it("is no line of the log's while nothing is wrong", async () => {
+    for (const path of ["/health", "/health/live", "/health/ready"]) expect(await look(path)).to.equal(200);
+    expect(told()).to.deep.equal([
+      ["debug", "/health", 200],
+      ["debug", "/health/live", 200],
+      ["debug", "/health/ready", 200],
+    ]);
+  });
+
+  it("is one when it finds the service down", async () => {
+    state.isUp = false;
+    expect(await look("/health/ready")).to.equal(503);
+    expect(told()).to.deep.equal([["info", "/health/ready", 503]]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+
+const path = "/v2/text/synthesize";
+const spoken = { voice: "UK English Female", text: "ten chars!" };
+
+describe("a request with an Idempotency-Key", () => {
+  let service: ServedHere;
+  let website: Credentials;
+  before(async () => {
+    service = await serveHere();
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    website = await registerWebsite(service.url, { monthlyCharacters: 10 });
+  });
+
+  const get = (key: string, parameters: Record<string, string> = spoken, headers = {}) =>
+    ask(`${service.url}${path}?${new URLSearchParams(parameters)}`, {
+      headers: { ...authorize(website), "Idempotency-Key": key, ...headers },
+    });
+  const post = (key: string, body: object = spoken) =>
+    ask(service.url + path, {
+      method: "POST",
+      headers: { ...authorize(website), "Content-Type": "application/json", "Idempotency-Key": key },
+      body: JSON.stringify(body),
+    });
+  const used = async (): Promise<unknown> =>
+    (await admin(service.url, "GET", `/keys/${website.apiKey}/usage`)).body.characters;
+
+  it("is charged once, however often and by whichever method it is repeated", async () => {
+    for (const { status } of [await get("a"), await get("a"), await post("a"), await get("a")]) {
+      expect(status).to.equal(200);
+    }
+    expect(await used()).to.equal(10);
+  });
+
+  it("is charged once when its parts are asked for", async () => {
+    for (const range of ["bytes=0-9", "bytes=10-"]) {
+      expect((await get("a", spoken, { Range: range })).status).to.equal(206);
+    }
+    expect((await get("a")).status).to.equal(200);
+    expect(await used()).to.equal(10);
+  });
+
+  it("is refused with 400 when the key came with another request, and leaves the key active", async () => {
+    await get("a");
+    for (const { status, text } of [
+      await get("a", { ...spoken, rate: "1.5" }),
+      await post("a", { ...spoken, text: "x" }),
+    ]) {
+      expect(status).to.equal(400);
+      const { error } = JSON.parse(text);
+      expect(error).to.include({ code: "VALIDATION_ERROR" });
+      expect(error.errors[0].path).to.deep.equal(["Idempotency-Key"]);
+    }
+    expect((await get("a")).status).to.equal(200);
+  });
+
+  it("is refused with 400 when the key is empty, too long or not printable ASCII", async () => {
+    for (const key of ["", "x".repeat(256), "caf\u00e9"]) expect((await get(key)).status).to.equal(400);
+    expect((await get("x".repeat(255))).status).to.equal(200);
+  });
+
+  it("shares its keys with no other website", async () => {
+    await get("a");
+    website = await registerWebsite(service.url, { monthlyCharacters: 10 });
+    expect((await get("a", { ...spoken, text: "other text" })).status).to.equal(200);
+    expect(await used()).to.equal(10);
+  });
+});

@@ -1,0 +1,335 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { expect } from "chai";
+import { WebSocket } from "ws";
+import { maxFailuresPerMinute } from "../../../src/application/access/failed-attempts.ts";
+import type { Proof } from "../../../src/application/access/principal.ts";
+import { freePlan } from "../../../src/domain/accounts/plan.ts";
+import { sendBytes } from "../../support/exchange.ts";
+import { ask } from "../../support/served-here.ts";
+import { type Client, openClient } from "./client.ts";
+import { handshakeHeaders, shakeHands } from "./refused-handshake.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+
+const shop = "https://shop.example";
+const request = { voice: "en-US-Neural2-C", text: "Hello." };
+
+describe("the handshake of the streaming socket", () => {
+  let served: ServedSocket;
+  let website: Registered;
+
+  before(async () => {
+    served = await serveSocket({ socketsPerKey: 3 });
+  });
+  after(() => served.close());
+  beforeEach(async () => {
+    // Another minute: what failed and what was counted is forgotten.
+    served.time.now = (Math.floor(served.time.now / 60_000) + 1) * 60_000;
+    website = await served.register({}, [shop]);
+  });
+
+  const connect = (query: Record<string, string> = {}, headers: Record<string, string> = {}) => {
+    const search = new URLSearchParams(query).toString();
+    return openClient(served.url + (search && `?${search}`), { headers });
+  };
+  const speaks = async (client: Client): Promise<void> => {
+    client.send({ type: "synthesize", ...request });
+    const performance = await served.stage.next();
+    performance.start();
+    await client.expect("stream_start");
+    performance.end();
+    await client.expect("stream_end");
+  };
+  const isLetIn = async (opening: Promise<Client>): Promise<void> => {
+    const client = await opening;
+    await speaks(client);
+    await client.close();
+  };
+  /** In HTTP: no socket opens. */
+  const isRefused = async (
+    query: Record<string, string> = {},
+    headers: Record<string, string> = {},
+    [status, code] = [401, "UNAUTHORIZED"] as [number, string],
+  ) => {
+    const search = new URLSearchParams(query).toString();
+    const answer = await shakeHands(served.url + (search && `?${search}`), headers);
+    expect(answer.status, answer.text).to.equal(status);
+    expect(answer.headers).to.include({ connection: "close", "cache-control": "no-store" });
+    expect(answer.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
+    const { error } = JSON.parse(answer.text);
+    expect(error).to.include({ statusCode: status, code });
+    return { headers: answer.headers, message: error.message };
+  };
+  const tokenOf = (proof: Proof) => {
+    const { apiKey, websiteId } = website;
+    return served.accessTokens.issue({ apiKey, websiteId, plan: freePlan, proof }).token;
+  };
+
+  describe("lets in", () => {
+    it("a key with its secret, in the two headers", () => isLetIn(connect({}, website.headers)));
+
+    it("the key alone from a verified origin, in the query", () =>
+      isLetIn(connect({ key: website.apiKey }, { Origin: shop })));
+
+    it("an access token in the query, from wherever its secret's holder gives it to", () =>
+      isLetIn(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) })));
+
+    it("an access token of an origin, from that origin, with or without its key", async () => {
+      const token = tokenOf({ by: "origin", origin: shop });
+      await isLetIn(connect({ token }, { Origin: shop }));
+      await isLetIn(connect({ token, key: website.apiKey }, { Origin: shop }));
+    });
+
+    it("an access token as a bearer's", () => {
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      return isLetIn(connect({}, { Authorization: `Bearer ${token}` }));
+    });
+  });
+
+  describe("refuses in HTTP", () => {
+    it("a handshake without credentials, and names the scheme", async () => {
+      const { headers } = await isRefused();
+      expect(headers).to.include({ "www-authenticate": "Bearer" });
+    });
+
+    it("a wrong secret, whatever else is presented", async () => {
+      const headers = { "X-API-Key": website.apiKey, "X-API-Secret": "wrong", Origin: shop };
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      await isRefused({ key: website.apiKey, token }, headers);
+    });
+
+    it("the key from another origin, or from none", async () => {
+      await isRefused({ key: website.apiKey }, { Origin: "https://evil.example" });
+      await isRefused({ key: website.apiKey }, { Origin: "null" });
+      await isRefused({ key: website.apiKey });
+    });
+
+    it("a wrong token, a token of another key and an expired token", async () => {
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      await isRefused({ token: `${token}x` });
+      await isRefused({ token, key: "vlk_another" });
+      served.time.now += 901_000;
+      await isRefused({ token });
+    });
+
+    it("a token that is given twice", async () => {
+      const token = tokenOf({ by: "secret", secretId: website.secretId });
+      expect((await shakeHands(`${served.url}?token=${token}&token=${token}`)).status).to.equal(401);
+    });
+
+    it("a token of an origin, from elsewhere", async () => {
+      const token = tokenOf({ by: "origin", origin: shop });
+      await isRefused({ token });
+      await isRefused({ token }, { Origin: "https://evil.example" });
+    });
+
+    it("a suspended key, with the reason and the rate-limit headers", async () => {
+      await served.core.keys.suspend(website.apiKey, "invoice overdue", { actor: "admin" });
+      const { message, headers } = await isRefused({}, website.headers, [403, "KEY_SUSPENDED"]);
+      expect(message).to.include("invoice overdue");
+      expect(headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
+    });
+
+    it("everybody at an address with too many failed attempts, whatever the credentials", async () => {
+      for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused({ token: "guessed" });
+      const { headers } = await isRefused({}, website.headers, [429, "RATE_LIMIT_EXCEEDED"]);
+      expect(headers).to.include({ "retry-after": "60", "x-ratelimit-limit": String(maxFailuresPerMinute) });
+      served.time.now += 60_000;
+      await isLetIn(connect({}, website.headers));
+    });
+
+    it("a key without requests left in the minute, with Retry-After", async () => {
+      const { headers } = await served.register({ requestsPerMinute: 1 });
+      await (await connect({}, headers)).close();
+      const refusal = await isRefused({}, headers, [429, "RATE_LIMIT_EXCEEDED"]);
+      expect(refusal.headers).to.include({ "x-ratelimit-limit": "1", "x-ratelimit-remaining": "0" });
+      expect(Number(refusal.headers["retry-after"])).to.be.within(1, 60);
+    });
+
+    it("a burst, with Retry-After and the headers of the minute", async () => {
+      const { headers } = await served.register({ requestsPerMinute: 400 });
+      for (let i = 0; i < 20; i++)
+        await shakeHands(served.url, { ...headers, "Sec-WebSocket-Protocol": "," });
+      const refusal = await isRefused({}, headers, [429, "BURST_RATE_LIMIT_EXCEEDED"]);
+      expect(refusal.headers).to.include({ "x-ratelimit-limit": "400", "x-ratelimit-remaining": "380" });
+      expect(Number(refusal.headers["retry-after"])).to.be.within(1, 2);
+    });
+
+    it("more sockets than a key may have, until one has closed", async () => {
+      const open = [];
+      for (let i = 0; i < 3; i++) open.push(await connect({}, website.headers));
+      const { headers } = await isRefused({}, website.headers, [429, "TOO_MANY_SOCKETS"]);
+      expect(headers).to.include({ "retry-after": "10", "x-ratelimit-limit": "100000" });
+      const other = await served.register();
+      await isLetIn(connect({}, other.headers));
+      await open.pop()?.close();
+      await isLetIn(connect({}, website.headers));
+      for (const client of open) await client.close();
+    });
+  });
+
+  it("is an error to the `ws` client when it is refused: its socket never opens", async () => {
+    const webSocket = new WebSocket(served.url);
+    let opened = false;
+    webSocket.on("open", () => {
+      opened = true;
+    });
+    const closed = new Promise((resolve) => webSocket.once("close", resolve));
+    const [error] = await once(webSocket, "error");
+    await closed;
+    expect(error.message).to.include("401");
+    expect(opened).to.equal(false);
+  });
+
+  it("is a failure to the browser's WebSocket when it is refused: its socket never opens", async () => {
+    const webSocket = new globalThis.WebSocket(served.url);
+    const seen: string[] = [];
+    webSocket.onopen = () => seen.push("open");
+    const [closed] = await once(webSocket, "close");
+    expect(seen).to.deep.equal([]);
+    expect(closed.code).to.equal(1006);
+  });
+
+  it("is accepted with a request id and the rate-limit headers", async () => {
+    const client = await connect({}, website.headers);
+    expect(client.headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
+    expect(client.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
+    await client.close();
+  });
+
+  describe("counts as a request,", () => {
+    it("and each synthesis as another", async () => {
+      const narrow = await served.register({ requestsPerMinute: 3 });
+      const client = await connect({}, narrow.headers);
+      await speaks(client);
+      await speaks(client);
+      const id = randomUUID();
+      client.send({ type: "synthesize", id, request });
+      const error = await client.expect("error");
+      expect(error).to.include({ id, code: "RATE_LIMIT_EXCEEDED", retryable: true });
+      expect(error.retryAfterSeconds).to.be.within(1, 60);
+      await isRefused({}, narrow.headers, [429, "RATE_LIMIT_EXCEEDED"]);
+      served.time.now += 60_000;
+      await speaks(client);
+      await client.close();
+    });
+
+    it("and so do those at once: too many of them are refused as a burst", async () => {
+      const narrow = await served.register({ requestsPerMinute: 400 });
+      const client = await connect({}, narrow.headers);
+      for (let i = 0; i < 40; i++) client.send({ type: "synthesize", request: {}, id: randomUUID() });
+      const codes = new Set<string | undefined>();
+      for (let i = 0; i < 40; i++) codes.add((await client.expect("error")).code);
+      expect([...codes]).to.deep.equal(["VALIDATION_ERROR", "BURST_RATE_LIMIT_EXCEEDED"]);
+      await client.close();
+    });
+  });
+
+  describe("is not for ever:", () => {
+    /** What is under way is heard to its end; the next synthesis is refused, and the socket closed. */
+    const endsWith = async (
+      client: Client,
+      [code, reason]: [string, string],
+      withdraw: () => Promise<unknown>,
+    ) => {
+      const running = randomUUID();
+      client.send({ type: "synthesize", id: running, request });
+      const performance = await served.stage.next();
+      performance.start();
+      await client.expect("stream_start");
+      await withdraw();
+      const id = randomUUID();
+      client.send({ type: "synthesize", id, request });
+      expect(await client.expect("error")).to.include({ id, code, retryable: false });
+      await performance.offer(Buffer.from("to its end"));
+      expect(await client.expect("frame")).to.include({ id: running });
+      performance.end();
+      await client.expect("stream_end");
+      expect(await client.closed).to.deep.equal({ code: 1008, reason });
+    };
+
+    it("it ends with the secret that it was opened with", async () => {
+      const client = await connect({}, website.headers);
+      await endsWith(client, ["UNAUTHORIZED", "The credentials were withdrawn."], () =>
+        served.core.keys.revokeSecret(website.apiKey, website.secretId, { actor: "admin" }),
+      );
+    });
+
+    it("it ends with the origin that it was opened from", async () => {
+      const client = await connect({ key: website.apiKey }, { Origin: shop });
+      await endsWith(client, ["UNAUTHORIZED", "The credentials were withdrawn."], () =>
+        served.core.websites.setOrigins(website.websiteId, [], { actor: "admin" }),
+      );
+    });
+
+    it("it ends when the key is suspended", async () => {
+      const client = await connect({}, website.headers);
+      await endsWith(client, ["KEY_SUSPENDED", "The key is suspended: abuse."], () =>
+        served.core.keys.suspend(website.apiKey, "abuse", { actor: "admin" }),
+      );
+    });
+
+    it("but it outlives the token that it was opened with", async () => {
+      const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
+      served.time.now += 901_000;
+      await speaks(client);
+      await client.close();
+    });
+  });
+
+  describe("is a handshake, or HTTP:", () => {
+    const { "Sec-WebSocket-Key": _key, ...upgrade } = handshakeHeaders;
+    const address = () => served.url.replace("ws", "http");
+
+    for (const [what, headers] of [
+      ["a plain GET", {}],
+      ["an upgrade to something else", { Connection: "Upgrade", Upgrade: "h2c" }],
+      ["a handshake without a key", upgrade],
+      ["a handshake of another version", { ...handshakeHeaders, "Sec-WebSocket-Version": "8" }],
+    ] as const) {
+      it(`${what} is told to upgrade: 426`, async () => {
+        const answer = await ask(address(), { headers });
+        expect(answer.status).to.equal(426);
+        expect(answer.headers).to.include({
+          upgrade: "websocket",
+          connection: "Upgrade",
+          "sec-websocket-version": "13",
+        });
+        expect(JSON.parse(answer.text).error).to.include({ statusCode: 426, code: "UPGRADE_REQUIRED" });
+      });
+    }
+
+    it("another method is not allowed: 405", async () => {
+      expect((await ask(address(), { method: "POST", headers: handshakeHeaders })).status).to.equal(405);
+    });
+
+    it("a handshake elsewhere is an ordinary request there: 404", async () => {
+      for (const path of ["/v2/text/streams", "/v2/text", "/"]) {
+        const answer = await ask(served.httpUrl + path, { headers: handshakeHeaders });
+        expect(answer.status, path).to.equal(404);
+        expect(JSON.parse(answer.text).error).to.include({ code: "NOT_FOUND" });
+      }
+    });
+
+    it("subprotocols that are no list of names: 400, in the envelope", async () => {
+      const lines = Object.entries({
+        ...handshakeHeaders,
+        ...website.headers,
+        "Sec-WebSocket-Protocol": "a,,b",
+      });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      const bytes = `GET /v2/text/stream HTTP/1.1\r\nHost: x\r\n${head}\r\n`;
+      const answer = await sendBytes(served.httpUrl, bytes);
+      expect(answer)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.to.include('"code":"VALIDATION_ERROR"');
+    });
+  });
+
+  it("leaves nothing in the log of what was presented", async () => {
+    const token = tokenOf({ by: "secret", secretId: website.secretId });
+    await isLetIn(connect({ token }));
+    await isRefused({ token: "guessed-token" });
+    expect(served.log.join("")).to.not.include(token).and.not.include("guessed-token");
+  });
+});

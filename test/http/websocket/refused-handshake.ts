@@ -1,0 +1,13 @@
+import { type Answered, ask } from "../../support/served-here.ts";
+
+/** A well-formed handshake (RFC 6455, section 4.1). */
+export const handshakeHeaders = {
+  Connection: "Upgrade",
+  Upgrade: "websocket",
+  "Sec-WebSocket-Version": "13",
+  "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+};
+
+/** Sends a handshake that is to be refused: resolves with its answer, never if a socket opens. */
+export const shakeHands = (url: string, headers: Record<string, string> = {}): Promise<Answered> =>
+  ask(url.replace(/^ws/, "http"), { headers: { ...handshakeHeaders, ...headers } });

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { type Logger, pino } from "pino";
+import { keys as keysProjection } from "../../../projections/keys.ts";
+import { rate } from "../../../projections/rate.ts";
+import { websites as websitesProjection } from "../../../projections/websites.ts";
+import { type AccessTokens, createAccessTokens } from "../../../src/application/access/access-tokens.ts";
+import { createAuthenticator } from "../../../src/application/access/authentication.ts";
+import { createFailedAttempts } from "../../../src/application/access/failed-attempts.ts";
+import { createRateLimiter } from "../../../src/application/access/rate-limiter.ts";
+import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/synthesis/synthesis.ts";
+import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
+import type { Plan } from "../../../src/domain/accounts/plan.ts";
+import { countCharacters } from "../../../src/domain/synthesis/speech.ts";
+import { createApp } from "../../../src/http/kernel/app.ts";
+import { clientAddress } from "../../../src/http/kernel/client-address.ts";
+import { listen } from "../../../src/http/kernel/server.ts";
+import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
+import { createAdmission } from "../../../src/http/websocket/admission.ts";
+import { socketRoutes } from "../../../src/http/websocket/routes.ts";
+import {
+  createSpeechSocket,
+  type SocketLimits,
+  type SpeechSocket,
+} from "../../../src/http/websocket/speech-socket.ts";
+import { readSettings } from "../../../src/settings.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { createStage, type Stage } from "./stage.ts";
+
+/** The socket on a real server, with real keys and limits; what it speaks is in the test's hands. */
+export interface ServedSocket {
+  /** `ws://…/v2/text/stream` */
+  readonly url: string;
+  readonly httpUrl: string;
+  readonly core: Core;
+  readonly stage: Stage;
+  readonly socket: SpeechSocket;
+  readonly accessTokens: AccessTokens;
+  /** What the service takes for now. */
+  readonly time: { now: number };
+  /** Every line logged, as JSON. */
+  readonly log: readonly string[];
+  /** A website with a key, wide enough to stay out of the way unless told otherwise. */
+  register(plan?: Partial<Plan>, origins?: readonly string[]): Promise<Registered>;
+  close(): Promise<void>;
+}
+
+export interface Registered {
+  readonly websiteId: string;
+  readonly apiKey: string;
+  readonly secretId: string;
+  readonly headers: Record<string, string>;
+}
+
+export const maxTextCharacters = 5_000;
+
+const usual: SocketLimits = {
+  socketsPerKey: 20,
+  streamsPerSocket: 8,
+  idleMs: 60_000,
+  stallMs: 120_000,
+  maxTextCharacters,
+};
+
+export const serveSocket = async (
+  limits: Partial<SocketLimits> = {},
+  { silenceMs = 120_000 } = {},
+): Promise<ServedSocket> => {
+  await using opened = new AsyncDisposableStack();
+  const folder = await temporaryFolder();
+  opened.defer(folder.remove);
+  const lines: string[] = [];
+  const log: Logger = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
+  const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
+  const clock = () => time.now;
+  const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
+  const core = await composeCore(settings, pino({ level: "silent" }), { clock });
+  opened.defer(core.close);
+  const { store, runner } = core;
+  const view = runner.view(rate);
+  const limiter = createRateLimiter({ store, view, instance: randomUUID(), clock, uptime: clock });
+  opened.defer(limiter.close);
+  const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock });
+  const authenticator = createAuthenticator({
+    keys: runner.view(keysProjection),
+    websites: runner.view(websitesProjection),
+    accessTokens,
+    failedAttempts: createFailedAttempts({ clock }),
+  });
+  const stage = createStage();
+  const socket = createSpeechSocket({
+    enter: createAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
+    speaking: {
+      schema: synthesizeRequest(maxTextCharacters),
+      synthesis: { plan },
+      streaming: stage.streaming,
+    },
+    limits: { ...usual, ...limits },
+    log,
+  });
+  const app = createApp({ log, routes: [socketRoutes()] });
+  const options = { host: "127.0.0.1", port: 0, maxTextCharacters, silenceMs };
+  const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
+  opened.defer(async () => {
+    await Promise.all([socket.drain(0), server.drain(0)]);
+  });
+  const running = opened.move();
+  return {
+    url: `${server.url.replace("http", "ws")}/v2/text/stream`,
+    httpUrl: server.url,
+    core,
+    stage,
+    socket,
+    accessTokens,
+    time,
+    log: lines,
+    register: async (changes = {}, origins = []) => {
+      const plan: Plan = {
+        tier: "enterprise",
+        requestsPerMinute: 100_000,
+        monthlyCharacters: null,
+        ...changes,
+      };
+      const website = await core.websites.register(
+        { name: "a test's website", origins: [...origins], plan },
+        { actor: "admin" },
+      );
+      const { apiKey, apiSecret, secretId } = website;
+      return {
+        websiteId: website.id,
+        apiKey,
+        secretId,
+        headers: { "X-API-Key": apiKey, "X-API-Secret": apiSecret },
+      };
+    },
+    close: () => running.disposeAsync(),
+  };
+};
+
+const plan = ({ text, prosody, engine = "gwn", format = "mp3" }: SynthesisRequest): SynthesisPlan => ({
+  characters: countCharacters(text),
+  silent: prosody.volume === 0,
+  takes: [{ recipe: { engine, format, text } } as SynthesisPlan["takes"][0]],
+  catalogRevision: "none",
+  shared: false,
+});

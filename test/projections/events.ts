@@ -1,0 +1,31 @@
+import type { Projection } from "../../projections/projection.ts";
+import type { View } from "../../projections/runner/runner.ts";
+import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+
+export type Told = Pick<RecordedEvent, "stream" | "type" | "data">;
+
+/** Events as a log would tell them. */
+export const told = (events: readonly Told[]): RecordedEvent[] =>
+  events.map((event, position) => ({
+    ...event,
+    id: `00000000-0000-4000-8000-${String(position).padStart(12, "0")}`,
+    metadata: {},
+    revision: events.slice(0, position).filter(({ stream }) => stream === event.stream).length,
+    position,
+    created: 0,
+  }));
+
+/** The view that a projection makes of the events, from nothing or from an older view's snapshot in JSON. */
+export const viewOf = <S>(
+  projection: Projection<S>,
+  events: readonly RecordedEvent[],
+  before?: View<S>,
+): View<S> => {
+  const states = new Map<string, S>(JSON.parse(JSON.stringify([...(before?.entries() ?? [])])));
+  for (const event of events) {
+    const partition = projection.partition(event);
+    if (partition === undefined) continue;
+    states.set(partition, projection.apply(states.get(partition) ?? projection.initial(), event));
+  }
+  return states;
+};

@@ -1,0 +1,307 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Projection } from "../../../projections/projection.ts";
+import {
+  createProjectionRunner,
+  type ProjectionRunner,
+  type RunnerOptions,
+} from "../../../projections/runner/runner.ts";
+import { noSnapshots } from "../../../projections/runner/snapshot.ts";
+import { snapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
+import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+
+interface Sum {
+  sum: number;
+  heard: number;
+}
+
+const sums: Projection<Sum> = {
+  name: "sums",
+  version: 1,
+  prefixes: ["sum-"],
+  partition: ({ stream }) => stream,
+  initial: () => ({ sum: 0, heard: 0 }),
+  apply: (state, { data }) => {
+    state.sum += (data as { amount: number }).amount;
+    state.heard += 1;
+    return state;
+  },
+};
+
+const append = async (store: EventStore, stream: string, amount: number): Promise<number> => {
+  const event = { id: uuidv7(Date.now()), type: "Added", data: { amount }, metadata: {} };
+  return (await store.append(stream, [event], "any")).position;
+};
+
+/** Looks again with every turn of the event loop; the test's own timeout bounds it. */
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise(setImmediate);
+};
+
+describe("the projection runner", () => {
+  let temporary: TemporaryStore;
+  const runners: ProjectionRunner[] = [];
+
+  const start = async (options: Partial<RunnerOptions> = {}): Promise<ProjectionRunner> => {
+    const runner = createProjectionRunner({ store: temporary.store, projections: [sums], ...options });
+    runners.push(runner);
+    await runner.start();
+    return runner;
+  };
+  const stateOf = (runner: ProjectionRunner): unknown => Object.fromEntries(runner.view(sums).entries());
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+  });
+  afterEach(async () => {
+    await Promise.all(runners.splice(0).map((runner) => runner.close()));
+    await temporary.remove();
+  });
+
+  it("shows everything that was in the log when it was started", async () => {
+    await append(temporary.store, "sum-a", 1);
+    await append(temporary.store, "sum-b", 2);
+    const runner = await start();
+    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 1, heard: 1 }, "sum-b": { sum: 2, heard: 1 } });
+  });
+
+  it("shows what was appended once its position is reached", async () => {
+    const runner = await start();
+    await runner.reached(await append(temporary.store, "sum-a", 5));
+    expect(runner.view(sums).get("sum-a")?.sum).to.equal(5);
+  });
+
+  it("hears nothing of other streams", async () => {
+    const runner = await start();
+    await append(temporary.store, "other-a", 5);
+    await runner.reached(await append(temporary.store, "sum-a", 1));
+    expect(runner.view(sums).size).to.equal(1);
+  });
+
+  it("gives the same view from a snapshot and the rest as from zero, wherever the snapshot was taken", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: -5, max: 5 }), { maxLength: 20 }),
+        fc.nat(20),
+        async (all, cut) => {
+          const own = await openTemporaryStore();
+          try {
+            const snapshots = snapshotFiles(join(own.folder, "snapshots"));
+            for (const [index, amount] of all.entries()) {
+              if (index === cut)
+                await (await start({ store: own.store, snapshots, snapshotEvery: 1 })).close();
+              await append(own.store, `sum-${index % 3}`, amount);
+            }
+            const resumed = await start({ store: own.store, snapshots });
+            const replayed = await start({ store: own.store });
+            expect(stateOf(resumed)).to.deep.equal(stateOf(replayed));
+            await resumed.close();
+            await replayed.close();
+          } finally {
+            await own.remove();
+          }
+        },
+      ),
+      { numRuns: 10 },
+    );
+  }).timeout(60_000);
+
+  it("does not tell events again that a snapshot holds", async () => {
+    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    await append(temporary.store, "sum-a", 1);
+    await (await start({ snapshots, snapshotEvery: 1 })).close();
+    let told = 0;
+    const counting: Projection<Sum> = {
+      ...sums,
+      apply: (state, event) => {
+        told += 1;
+        return sums.apply(state, event);
+      },
+    };
+    const runner = createProjectionRunner({ store: temporary.store, projections: [counting], snapshots });
+    runners.push(runner);
+    await runner.start();
+    expect(told).to.equal(0);
+    expect(runner.view(counting).get("sum-a")?.sum).to.equal(1);
+  });
+
+  it("leaves a snapshot aside when the projection's version is another", async () => {
+    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    await append(temporary.store, "sum-a", 1);
+    await (await start({ snapshots, snapshotEvery: 1 })).close();
+    const doubled: Projection<Sum> = {
+      ...sums,
+      version: 2,
+      apply: (state, { data }) => ({ ...state, sum: state.sum + 2 * (data as { amount: number }).amount }),
+    };
+    const runner = createProjectionRunner({ store: temporary.store, projections: [doubled], snapshots });
+    runners.push(runner);
+    await runner.start();
+    expect(runner.view(doubled).get("sum-a")?.sum).to.equal(2);
+  });
+
+  it("catches up by itself after the subscription has broken off, and tells nothing twice", async () => {
+    let breaks = 0;
+    const fragile: EventStore = {
+      ...temporary.store,
+      subscribe: async function* (options) {
+        for await (const batch of temporary.store.subscribe(options)) {
+          yield batch;
+          if (batch.events.length > 0 && breaks++ < 3) throw new EventStoreUnavailable("cut");
+        }
+      },
+    };
+    const runner = await start({ store: fragile });
+    let position = -1;
+    for (let i = 0; i < 10; i++) position = await append(temporary.store, "sum-a", 1);
+    await runner.reached(position);
+    expect(runner.view(sums).get("sum-a")).to.deep.equal({ sum: 10, heard: 10 });
+  });
+
+  it("gives up a start when the log is out of reach for longer than its patience", async () => {
+    await append(temporary.store, "sum-a", 1);
+    let now = 0;
+    const broken: EventStore = {
+      ...temporary.store,
+      // biome-ignore lint/correctness/useYield: a log that cannot be read
+      subscribe: async function* () {
+        now += 1_000;
+        throw new EventStoreUnavailable("damaged");
+      },
+    };
+    const failure = await start({ store: broken, uptime: () => now, startPatienceMs: 2_000 }).catch(
+      (error) => error,
+    );
+    expect(failure).to.be.instanceOf(EventStoreUnavailable).with.property("message", "damaged");
+    expect(now).to.equal(3_000);
+  });
+
+  it("rejects who waits for a position when it is closed, or when they give up", async () => {
+    const runner = await start();
+    const gone = runner.reached(1e9).catch((error) => error);
+    const givenUp = runner.reached(1e9, AbortSignal.abort(new Error("enough"))).catch((error) => error);
+    await runner.close();
+    expect(await gone).to.be.instanceOf(EventStoreUnavailable);
+    expect((await givenUp).message).to.equal("enough");
+  });
+
+  it("stops only the projection whose fold throws, and refuses what is asked of it", async () => {
+    const fragile: Projection<Sum> = {
+      ...sums,
+      name: "fragile",
+      apply: (state, event) => {
+        if (event.stream === "sum-bad") throw new Error("a defect");
+        return sums.apply(state, event);
+      },
+    };
+    const troubles: string[] = [];
+    const runner = await start({
+      projections: [fragile, sums],
+      onTrouble: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
+    });
+    const { store } = temporary;
+    await append(store, "sum-a", 1);
+    await append(store, "sum-bad", 1);
+    await runner.reached(await append(store, "sum-a", 2));
+    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 3, heard: 2 }, "sum-bad": { sum: 1, heard: 1 } });
+    expect(() => runner.view(fragile).get("sum-a")).to.throw(Unavailable);
+    expect(runner.lastKnown(fragile).get("sum-a")?.sum).to.equal(1);
+    expect(runner.status()).to.deep.include({ live: true, failed: ["fragile"] });
+    expect(troubles).to.deep.equal([
+      "the view fragile has stopped: the projection fragile cannot fold Added, revision 0 of sum-bad",
+    ]);
+  });
+
+  it("starts although a projection fails again, and writes no snapshot of it", async () => {
+    const broken: Projection<Sum> = {
+      ...sums,
+      name: "broken",
+      apply: () => {
+        throw new Error("a defect");
+      },
+    };
+    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    await append(temporary.store, "sum-a", 1);
+    for (let round = 0; round < 2; round++) {
+      const runner = await start({ projections: [broken, sums], snapshots, snapshotEvery: 1 });
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(1);
+      await runner.close();
+    }
+    expect(await snapshots.load(broken)).to.equal(undefined);
+  });
+
+  describe("whose subscription is down", () => {
+    let now = 0;
+    let isCut = false;
+    let cut = new AbortController();
+
+    const startFragile = (): Promise<ProjectionRunner> => {
+      const { store } = temporary;
+      const fragile: EventStore = {
+        ...store,
+        subscribe: async function* (options) {
+          if (isCut) throw new EventStoreUnavailable("cut");
+          yield* store.subscribe({
+            ...options,
+            signal: AbortSignal.any([cut.signal, options?.signal ?? cut.signal]),
+          });
+          throw new EventStoreUnavailable("cut");
+        },
+      };
+      return start({ store: fragile, uptime: () => now, maxLagMs: 15_000 });
+    };
+
+    beforeEach(() => {
+      isCut = false;
+      cut = new AbortController();
+    });
+
+    it("answers from its last states for as long as it may lag, then refuses until it has caught up", async () => {
+      const runner = await startFragile();
+      await runner.reached(await append(temporary.store, "sum-a", 1));
+      isCut = true;
+      cut.abort();
+      await until(() => !runner.status().live);
+      now += 15_000;
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(1);
+      now += 1;
+      expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
+      expect(() => runner.view(sums).entries()).to.throw(Unavailable);
+      expect(runner.lastKnown(sums).get("sum-a")?.sum).to.equal(1);
+      cut = new AbortController();
+      isCut = false;
+      await runner.reached(await append(temporary.store, "sum-a", 1));
+      expect(runner.view(sums).get("sum-a")?.sum).to.equal(2);
+    });
+  });
+
+  it("refuses to answer when an event appended here has not come for too long, though nothing broke off", async () => {
+    let now = 0;
+    const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
+    runner.appended("other-a", 1e9);
+    runner.appended("sum-a", 1e9);
+    now = 15_000;
+    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_000, current: true });
+    now = 15_001;
+    expect(runner.status()).to.deep.include({ live: true, lagMs: 15_001, current: false });
+    expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
+  });
+
+  it("goes on when snapshots cannot be written, and tells of it", async () => {
+    const troubles: string[] = [];
+    const snapshots = {
+      ...noSnapshots,
+      save: async () => {
+        throw new Error("no space");
+      },
+    };
+    await append(temporary.store, "sum-a", 1);
+    const runner = await start({ snapshots, snapshotEvery: 1, onTrouble: (what) => troubles.push(what) });
+    await runner.close();
+    expect(troubles).to.have.length(1);
+  });
+});

@@ -1,0 +1,237 @@
+import { copyFile, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Projection } from "../../../projections/projection.ts";
+import { createProjectionRunner, type RunnerOptions } from "../../../projections/runner/runner.ts";
+import { snapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+
+type Names = string[];
+
+const names: Projection<Names> = {
+  name: "names",
+  version: 2,
+  prefixes: ["name-", "passing-"],
+  partition: ({ stream }) => stream,
+  initial: () => [],
+  apply: (state, { data }) => [...state, (data as { name: string }).name],
+};
+
+const append = async (store: EventStore, stream: string, name: string): Promise<void> => {
+  await store.append(
+    stream,
+    [{ id: uuidv7(Date.now()), type: "Named", data: { name }, metadata: {} }],
+    "any",
+  );
+};
+
+describe("a snapshot", () => {
+  let folder: string;
+  let snapshotFolder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "voxledger-snapshot-"));
+    snapshotFolder = join(folder, "snapshots");
+    file = join(snapshotFolder, "names.v2.jsonl");
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const path = (name: string): string => join(folder, name);
+
+  const withStore = async <T>(name: string, work: (store: EventStore) => Promise<T>): Promise<T> => {
+    const store = await openSqliteEventStore({ path: path(name) });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  /** The view of a runner that starts from the snapshots there are, with what it told of trouble and what it read. */
+  const viewOf = async (store: EventStore, projection = names, options: Partial<RunnerOptions> = {}) => {
+    let folded = 0;
+    const troubles: string[] = [];
+    const counting: Projection<Names> = {
+      ...projection,
+      apply: (state, event) => {
+        folded += 1;
+        return projection.apply(state, event);
+      },
+    };
+    const runner = createProjectionRunner({
+      store,
+      projections: [counting],
+      trimmed: ["passing-"],
+      snapshots: snapshotFiles(snapshotFolder),
+      snapshotEvery: 1,
+      onTrouble: (what) => troubles.push(what),
+      ...options,
+    });
+    try {
+      await runner.start();
+      const view = Object.fromEntries(runner.view(counting).entries());
+      return { view, folded, troubles };
+    } finally {
+      await runner.close();
+    }
+  };
+
+  const takeOf = (name: string) => withStore(name, viewOf);
+
+  it("is started from when the log is the one it was taken of", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      const before = await viewOf(store);
+      expect(await viewOf(store)).to.deep.equal({ ...before, folded: 0 });
+      expect(before.view).to.deep.equal({ "name-a": ["Ada"] });
+    }));
+
+  it("holds every text there is", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "lines\n\r\u2028\u2029 \0 \u{1f600} \ud800 __proto__");
+      const before = await viewOf(store);
+      expect(await viewOf(store)).to.deep.equal({ ...before, folded: 0 });
+    }));
+
+  for (const [what, damage] of Object.entries<(text: string) => string>({
+    "was cut": (text) => text.slice(0, text.length / 2),
+    "lost its end": (text) => text.slice(0, text.trimEnd().lastIndexOf("\n") + 1),
+    "lost a line": (text) => text.split("\n").toSpliced(1, 1).join("\n"),
+    "is empty": () => "",
+    "has another digit in a state": (text) => text.replace("1815", "1816"),
+    "has another position": (text) => text.replace(/"position":\d/, '"position":9'),
+    "has other members": () => '{"position":1}\n{"end":0}\n',
+    "is no JSON": () => "Dear reader,\n",
+  })) {
+    it(`is left aside when its file ${what}`, async () => {
+      await withStore("a.db", async (store) => {
+        await append(store, "name-a", "Ada 1815");
+        const before = await viewOf(store);
+        const written = await readFile(file, "utf8");
+        await writeFile(file, damage(written));
+        expect(await readFile(file, "utf8")).not.to.equal(written);
+        expect(await viewOf(store)).to.deep.equal({ ...before, folded: 1 });
+      });
+    });
+  }
+
+  it("is left aside when it is of another log, and this is told", async () => {
+    await withStore("a.db", (store) => append(store, "name-a", "Ada"));
+    await takeOf("a.db");
+    await withStore("b.db", (store) => append(store, "name-b", "Bob"));
+    const { view, troubles } = await takeOf("b.db");
+    expect(view).to.deep.equal({ "name-b": ["Bob"] });
+    expect(troubles).to.have.length(1);
+  });
+
+  it("is left aside when it is ahead of the log", async () => {
+    await withStore("a.db", (store) => append(store, "name-a", "Ada"));
+    await takeOf("a.db");
+    expect((await takeOf("empty.db")).view).to.deep.equal({});
+  });
+
+  it("shows neither ghosts nor less than the log once a backup of the log was restored", async () => {
+    await withStore("a.db", (store) => append(store, "name-a", "Ada"));
+    await copyFile(path("a.db"), path("backup"));
+    await withStore("a.db", (store) => append(store, "name-ghost", "Gus"));
+    await takeOf("a.db");
+    await copyFile(path("backup"), path("a.db"));
+    const restored = { "name-a": ["Ada"] };
+    expect((await takeOf("a.db")).view).to.deep.equal(restored);
+
+    await withStore("a.db", (store) => append(store, "name-ghost", "Gus"));
+    await takeOf("a.db");
+    await copyFile(path("backup"), path("a.db"));
+    await withStore("a.db", async (store) => {
+      for (const name of ["Bea", "Cid", "Dot"]) await append(store, "name-b", name);
+    });
+    expect((await takeOf("a.db")).view).to.deep.equal({ ...restored, "name-b": ["Bea", "Cid", "Dot"] });
+  });
+
+  it("hides nothing that a restored backup got where only passing events had been", async () => {
+    await withStore("a.db", (store) => append(store, "name-a", "Ada"));
+    await copyFile(path("a.db"), path("backup"));
+    await withStore("a.db", async (store) => {
+      for (const name of ["1", "2", "3"]) await append(store, "passing-a", name);
+    });
+    await takeOf("a.db");
+    await copyFile(path("backup"), path("a.db"));
+    await withStore("a.db", async (store) => {
+      for (const name of ["Bea", "Cid", "Dot", "Eve"]) await append(store, "name-b", name);
+    });
+    expect((await takeOf("a.db")).view["name-b"]).to.deep.equal(["Bea", "Cid", "Dot", "Eve"]);
+  });
+
+  it("stays good when retention trims passing events that it holds", () =>
+    withStore("a.db", async (store) => {
+      await store.setRetention("passing-a", { maxCount: 1 });
+      await append(store, "name-a", "Ada");
+      await append(store, "passing-a", "1");
+      await viewOf(store);
+      await append(store, "passing-a", "2");
+      const { view, folded, troubles } = await viewOf(store);
+      expect({ folded, troubles }).to.deep.equal({ folded: 1, troubles: [] });
+      expect(view).to.deep.equal({ "name-a": ["Ada"], "passing-a": ["1", "2"] });
+    }));
+
+  it("that holds what the log lost while it was being written is left aside", async () => {
+    await withStore("a.db", (store) => append(store, "name-a", "Ada"));
+    await copyFile(path("a.db"), path("backup"));
+    await withStore("a.db", async (store) => {
+      const files = snapshotFiles(snapshotFolder);
+      const runner = createProjectionRunner({
+        store,
+        projections: [names],
+        snapshots: {
+          ...files,
+          save: async (projection, partitions, span) => {
+            const begun = span();
+            await append(store, "name-a", "Gus");
+            while ((runner.view(names).get("name-a")?.length ?? 0) < 2) await new Promise(setImmediate);
+            await files.save(projection, partitions, () => ({ from: begun.from, upTo: span().upTo }));
+          },
+        },
+        snapshotEvery: 1,
+      });
+      await runner.start();
+      while (!(await readdir(folder)).includes("snapshots") || (await readdir(snapshotFolder)).length === 0)
+        await new Promise(setImmediate);
+      await runner.close();
+    });
+    await copyFile(path("backup"), path("a.db"));
+    expect((await takeOf("a.db")).view).to.deep.equal({ "name-a": ["Ada"] });
+  });
+
+  it("is not written of views in which a fold has failed", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      const failing: Projection<Names> = {
+        ...names,
+        apply: () => {
+          throw new Error("a fold's own fault");
+        },
+      };
+      await viewOf(store, failing).catch(() => {});
+      expect(await readdir(folder)).not.to.include("snapshots");
+    }));
+
+  it("takes the place of older versions and of what a crash left, and spares newer ones", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      await viewOf(store, { ...names, version: 1 });
+      await viewOf(store, { ...names, version: 3 });
+      const [left, fresh] = [".names.v2.jsonl.left", ".names.v2.jsonl.fresh"];
+      for (const name of [left, fresh]) await writeFile(join(snapshotFolder, name), "");
+      await utimes(join(snapshotFolder, left), 0, 0);
+      await viewOf(store);
+      expect((await readdir(snapshotFolder)).toSorted()).to.deep.equal([
+        fresh,
+        "names.v2.jsonl",
+        "names.v3.jsonl",
+      ]);
+    }));
+});

@@ -1,0 +1,49 @@
+import type { Clock } from "../../../src/async/clock.ts";
+import type { LoggedEvent } from "./logged-event.ts";
+
+export interface IndexingOptions {
+  /** Milliseconds until an append can be read, drawn for each. */
+  readonly lagMs: () => number;
+  readonly timers: Clock;
+  readonly onIndexed: (events: readonly LoggedEvent[]) => void;
+}
+
+/** Appends become readable after a lag, in the log's order. */
+export const createIndexing = ({ lagMs, timers, onIndexed }: IndexingOptions) => {
+  const pending: { readonly events: readonly LoggedEvent[]; isDue: boolean }[] = [];
+
+  const indexDue = (): void => {
+    while (pending[0]?.isDue) onIndexed(pending.shift()?.events ?? []);
+  };
+
+  return {
+    add: (events: readonly LoggedEvent[]): void => {
+      const lag = lagMs();
+      const entry = { events, isDue: lag <= 0 };
+      pending.push(entry);
+      const becomeDue = (): void => {
+        entry.isDue = true;
+        indexDue();
+      };
+      if (entry.isDue) indexDue();
+      else timers.after(lag, becomeDue);
+    },
+  };
+};
+
+/** Mostly a few milliseconds, at times up to `maxMs`; the same sequence for the same seed. */
+export const randomLag = (seed: number, maxMs = 200): (() => number) => {
+  const random = seededRandom(seed);
+  return () => random() ** 6 * maxMs;
+};
+
+/** Numbers from 0 to 1 by the generator mulberry32; the same sequence for the same seed. */
+export const seededRandom = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};

@@ -1,0 +1,44 @@
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../src/async/sleep.ts";
+
+/** A clock that stands still until it is told to go on. */
+export interface ManualClock extends Clock {
+  /** Goes on by so many milliseconds and runs what is due, the earliest first. */
+  advance(ms: number): void;
+  /** How many timers are set. */
+  waiting(): number;
+}
+
+export const createManualClock = (): ManualClock => {
+  let now = 0;
+  const timers = new Set<{ at: number; run: () => void }>();
+
+  const nextUntil = (end: number) => {
+    const due = [...timers].filter(({ at }) => at <= end);
+    return due.sort((a, b) => a.at - b.at)[0];
+  };
+
+  return {
+    now: () => now,
+    after: (ms, run) => {
+      const timer = { at: now + ms, run };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance: (ms) => {
+      const end = now + ms;
+      for (let timer = nextUntil(end); timer; timer = nextUntil(end)) {
+        timers.delete(timer);
+        now = timer.at;
+        timer.run();
+      }
+      now = end;
+    },
+    waiting: () => timers.size,
+  };
+};
+
+/** Settles when the condition holds; the test's own time limit ends a wait that is in vain. */
+export const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await setImmediate();
+};
