@@ -1,0 +1,42 @@
+import type { Argument, Command, Option } from "commander";
+import { createProgram } from "../../src/cli/program.ts";
+import { registerProjectionCommands } from "../../src/cli/projections.ts";
+import { expectGolden } from "./golden.ts";
+
+const unused = async (): Promise<never> => {
+  throw new Error("No command runs in this test.");
+};
+
+const given = (members: object): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== false));
+
+const unlessEmpty = (lists: Readonly<Record<string, readonly unknown[]>>): object =>
+  Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+
+const argument = (one: Argument) => {
+  const { required, variadic, argChoices, defaultValue } = one;
+  return { name: one.name(), ...given({ required, variadic, choices: argChoices, default: defaultValue }) };
+};
+
+const option = ({ flags, mandatory, argChoices, defaultValue, hidden, envVar }: Option) => ({
+  flags,
+  ...given({ mandatory, choices: argChoices, default: defaultValue, hidden, environment: envVar }),
+});
+
+const tree = (command: Command): object => ({
+  name: command.name(),
+  ...unlessEmpty({
+    aliases: command.aliases(),
+    arguments: command.registeredArguments.map(argument),
+    options: command.options.map(option),
+    commands: command.commands.map(tree),
+  }),
+});
+
+describe("golden files: the command line", () => {
+  it("has the recorded commands, arguments, options and defaults", () => {
+    const program = createProgram(unused);
+    registerProjectionCommands(program, unused);
+    expectGolden("command-line.json", tree(program));
+  });
+});

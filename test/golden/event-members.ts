@@ -1,0 +1,48 @@
+import { isWellFormed } from "../../src/domain/event-shapes.ts";
+
+interface Event {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** Members by type and path (`SynthesisServed.idempotency.key`): those that an event has, those that it lacks. */
+export interface Members {
+  readonly given: ReadonlySet<string>;
+  readonly absent: ReadonlySet<string>;
+}
+
+/** Finds out which members the check of an event's shape reads, by giving it data that reports every access. */
+export const membersRead = (events: readonly Event[]): Members => {
+  const given = new Set<string>();
+  const absent = new Set<string>();
+  const watched = (value: unknown, path: string): unknown => {
+    if (Array.isArray(value)) return value.map((element) => watched(element, path));
+    if (typeof value !== "object" || value === null) return value;
+    return new Proxy(value, {
+      get: (target, name) => {
+        const member = `${path}.${String(name)}`;
+        const inner: unknown = Reflect.get(target, name);
+        (inner === undefined ? absent : given).add(member);
+        return watched(inner, member);
+      },
+    });
+  };
+  for (const { type, data } of events) isWellFormed({ type, data: watched(data, type) });
+  return { given, absent };
+};
+
+/** Whether every event of the type stays well formed without this member. */
+export const isOptional = (events: readonly Event[], member: string): boolean => {
+  const [type, ...path] = member.split(".");
+  const withMember = events.filter((event) => event.type === type);
+  return withMember.every(({ data }) =>
+    isWellFormed({ type: type ?? "", data: without(data, path) as object }),
+  );
+};
+
+const without = (value: unknown, [name, ...rest]: readonly string[]): unknown => {
+  if (name === undefined || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => without(element, [name, ...rest]));
+  const { [name]: inner, ...others } = value as Record<string, unknown>;
+  return rest.length === 0 || inner === undefined ? others : { ...others, [name]: without(inner, rest) };
+};

@@ -1,0 +1,52 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { diff } from "node:util";
+import { expect } from "chai";
+
+const folder = join(import.meta.dirname, "files");
+
+/** `GOLDEN=update` rewrites the golden files from the present behaviour. */
+const isUpdate = process.env.GOLDEN === "update";
+
+/**
+ * Compares a text, or a value as JSON, with the file of that name under test/golden/files. A failure lists the lines
+ * that differ: `-` as recorded, `+` as they are now.
+ */
+export const expectGolden = (file: string, actual: unknown): void => {
+  const path = join(folder, file);
+  const now = typeof actual === "string" ? actual : `${JSON.stringify(plain(actual), null, 2)}\n`;
+  if (isUpdate) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, now);
+    return;
+  }
+  const recorded = readFileSync(path, "utf8");
+  if (now === recorded) return;
+  expect.fail(
+    `${file} differs (GOLDEN=update npm run test:golden records it):\n${differences(recorded, now)}`,
+  );
+};
+
+/** JSON has no maps, no sets and no undefined: they become lists of entries, lists and null. */
+const plain = (value: unknown): unknown => {
+  if (value === undefined) return null;
+  if (value instanceof Map || value instanceof Set) return plain([...value]);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+};
+
+const context = 4;
+const maxLines = 120;
+
+const differences = (recorded: string, now: string): string => {
+  const lines = diff(recorded.split("\n"), now.split("\n"));
+  const changed = lines.flatMap(([operation], index) => (operation === 0 ? [] : [index]));
+  const isNear = (index: number) => changed.some((one) => Math.abs(one - index) <= context);
+  const shown = lines.flatMap(([operation, line], index) => {
+    if (operation === 0) return isNear(index) ? [`  ${line}`] : [];
+    return [`${operation === 1 ? "-" : "+"} ${line}`];
+  });
+  const more = shown.length - maxLines;
+  return [...shown.slice(0, maxLines), ...(more > 0 ? [`… and ${more} more lines`] : [])].join("\n");
+};

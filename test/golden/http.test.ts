@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { admin, authorize, registerWebsite } from "../support/client.ts";
+import { openExchange, type Received } from "../support/exchange.ts";
+import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { adminToken } from "../support/service.ts";
+import { expectGolden } from "./golden.ts";
+import { structureOf } from "./openapi-structure.ts";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const origin = "https://shop.example";
+
+/** Addresses that the description does not name. */
+const others = ["/nowhere", "/v2/nowhere", "/admin/nowhere", "/docs/swagger-ui.css", "/docs/nowhere"];
+
+const readable = [
+  "/health",
+  "/v2/config",
+  "/v2/voices/by-language/eo",
+  "/v2/voices/UK%20English%20Female",
+  "/v2/voices?browser=chrome&os=windows&lang=en-GB",
+];
+
+/** They differ from run to run, or with the order of requests. */
+const volatile = new Set(["date", "x-request-id", "content-length", "etag", "connection", "keep-alive"]);
+const exposing = "access-control-expose-headers";
+const counters = /^x-ratelimit-(remaining|reset)$/;
+
+const errorIn = (body: Buffer): { code?: string; errors?: { path: (string | number)[] }[] } => {
+  try {
+    return JSON.parse(body.toString()).error ?? {};
+  } catch {
+    return {};
+  }
+};
+
+describe("golden files: HTTP", () => {
+  let service: ServedHere;
+  let connection: ReturnType<typeof openExchange>;
+  let key: Record<string, string>;
+  let document: { paths: Record<string, object> };
+  let exposed: string | undefined;
+  let client = 0;
+
+  before(async () => {
+    service = await serveHere({ TRUST_PROXY: "127.0.0.1", BURST_LIMIT: "1000000" });
+    connection = openExchange(service.url);
+    const website = await registerWebsite(service.url);
+    await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [origin] });
+    key = authorize(website);
+    const described = await connection.exchange({ method: "GET", path: "/openapi.json" });
+    document = JSON.parse(described.body.toString());
+    exposed = described.headers[exposing];
+  });
+  after(async () => {
+    connection?.close();
+    await service?.close();
+  });
+
+  /** Status, code, the places of what is wrong, headers. */
+  const lineOf = ({ status, headers, body }: Received): string => {
+    const { code, errors } = errorIn(body);
+    const places = errors?.map(({ path }) => path.join(".") || "(whole)").join(" ");
+    const shown = Object.entries(headers)
+      .filter(([name]) => !volatile.has(name))
+      .map(([name, value]) => `${name}: ${shownValue(name, value)}`)
+      .sort();
+    return [status, code, places && `[${places}]`, `{${shown.join("; ")}}`].filter(Boolean).join(" ");
+  };
+
+  const shownValue = (name: string, value: string): string => {
+    if (counters.test(name)) return "…";
+    return name === exposing && value === exposed ? "(all)" : value;
+  };
+
+  /** From another address each time: nobody is refused for the failures of others. */
+  const ask = async (method: string, path: string, more: Record<string, string> = {}, body?: string) => {
+    client += 1;
+    const forwarded = { "X-Forwarded-For": `10.0.${client >> 8}.${client & 255}`, Origin: origin };
+    const headers = { ...forwarded, ...more };
+    const answer = await connection.exchange({ method, path: concrete(path), headers, body });
+    return `${method} ${path}: ${lineOf(answer)}\n`;
+  };
+
+  const concrete = (path: string): string => path.replaceAll(/\{[^}]*\}/g, "x");
+
+  it("describes itself with the recorded structure", () => {
+    expectGolden("openapi.json", structureOf(JSON.parse(JSON.stringify(document))));
+  });
+
+  it("lets pages of other origins read the recorded headers", () => {
+    expectGolden("exposed-headers.json", exposed?.split(", "));
+  });
+
+  it("answers callers without credentials as recorded, every method at every address", async () => {
+    const lines: string[] = [];
+    for (const path of [...Object.keys(document.paths), ...others].sort()) {
+      for (const method of methods) lines.push(await ask(method, path));
+      const preflight = { "Access-Control-Request-Method": "POST" };
+      lines.push(`preflight ${await ask("OPTIONS", path, preflight)}`);
+    }
+    expectGolden("answers-without-credentials.txt", lines.join(""));
+  });
+
+  it("answers a key and the operator as recorded, where nothing of what is named exists", async () => {
+    const json = { "Content-Type": "application/json" };
+    const lines: string[] = [];
+    for (const [path, operations] of Object.entries(document.paths).sort()) {
+      const caller = path.startsWith("/admin") ? { Authorization: `Bearer ${adminToken}` } : key;
+      for (const method of Object.keys(operations).sort()) {
+        const body = /post|put|patch/.test(method) ? "{}" : undefined;
+        const headers = { ...caller, ...(body && json) };
+        lines.push(await ask(method.toUpperCase(), path, headers, body));
+      }
+    }
+    expect(lines).to.have.length.above(40);
+    expectGolden("answers-with-credentials.txt", lines.join(""));
+  });
+
+  it("answers with the recorded bodies", async () => {
+    const { host } = new URL(service.url);
+    const bodies: Record<string, unknown> = {};
+    for (const path of readable) {
+      const { body } = await connection.exchange({ method: "GET", path, headers: key });
+      const text = body
+        .toString()
+        .replaceAll(host, "service.example")
+        .replace(/(?<="token":)"[^"]+"/, '"…"');
+      bodies[path] = JSON.parse(text);
+    }
+    expectGolden("bodies.json", bodies);
+  });
+});

@@ -1,0 +1,18 @@
+import { type Metric, metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { expectGolden } from "./golden.ts";
+
+describe("golden files: metrics", () => {
+  it("have the recorded names, types, units, attributes and bounds", () => {
+    const metrics: readonly Metric[] = Object.values(metricNames);
+    const recorded = metrics.map(({ about: _text, attributes = [], bounds = [], ...metric }) => ({
+      ...metric,
+      prometheus: prometheusName(metric),
+      attributes,
+      bounds: bounds.join(" "),
+    }));
+    expectGolden(
+      "metrics.json",
+      recorded.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
+  });
+});

@@ -1,0 +1,165 @@
+import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
+import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
+import { createSynthesis, type EngineOf } from "../../src/application/synthesis/synthesis.ts";
+import { besideSelfHosted, composeProviders } from "../../src/bootstrap/providers.ts";
+import type { Credentials } from "../../src/domain/accounts/credentials.ts";
+import { isPaid } from "../../src/domain/accounts/provider-credentials.ts";
+import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import type { Recipe } from "../../src/domain/synthesis/recipe.ts";
+import type { Engine } from "../../src/engines/engine.ts";
+import { localEngines } from "../../src/engines/local/local-engine.ts";
+import { selfHostedVoices } from "../../src/engines/self-hosted/voices.ts";
+import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
+import { readSettings } from "../../src/settings.ts";
+import type { SubprocessHost, ToolJob } from "../../src/subprocess/subprocess-host.ts";
+import { noTelemetry } from "../../src/telemetry/telemetry.ts";
+import { expectGolden } from "./golden.ts";
+
+const ssml = '<speak>One <break time="200ms"/> two</speak>';
+const plain = { text: "The train leaves at nine.", lang: "en-GB" };
+const own = "with-credentials";
+
+/** Representative requests, each as the body of a POST. */
+const requests: readonly (readonly [body: object, website?: string])[] = [
+  [plain],
+  [{ ...plain, lang: "en-US" }],
+  [{ ...plain, lang: "de-DE", gender: "male" }],
+  [{ ...plain, lang: "hy-AM" }],
+  [{ ...plain, lang: "hy-AM", format: "mp3" }],
+  [{ ...plain, lang: "xx-XX" }],
+  [{ ...plain, voice: "UK English Female" }],
+  [{ ...plain, voice: "US English Male" }],
+  [{ ...plain, voice: "Nobody" }],
+  [{ ...plain, engine: "g1" }],
+  [{ ...plain, engine: "g2", gender: "f" }],
+  [{ ...plain, engine: "g3" }],
+  [{ ...plain, engine: "g5", lang: "eo" }],
+  [{ ...plain, engine: "gwn" }],
+  [{ ...plain, name: "g2-en-GB-male" }],
+  [{ ...plain, name: "flite:slt" }],
+  [{ ...plain, format: "mp3" }],
+  [{ ...plain, format: "ogg" }],
+  [{ ...plain, format: "wav" }],
+  [{ ...plain, engine: "g5", lang: "cy-GB", format: "ogg" }],
+  [{ ...plain, pitch: 0, rate: 2, volume: 0.5 }],
+  [{ ...plain, pitch: 1.23456, rate: 0.3333, volume: 0 }],
+  [{ ...plain, name: "flite:awb", pitch: 1.5, rate: 1.5 }],
+  [{ ...plain, text: "Cafe\u0301" }],
+  [{ ...plain, text: "Caf\u00e9" }],
+  [{ ...plain, text: ssml }],
+  [{ ...plain, lang: "en-US", text: ssml }],
+  [{ ...plain, text: "<speak>not closed" }],
+  [{ ...plain, name: "af_bella" }],
+  [{ ...plain, name: "af_bella", rate: 0.5, text: ssml }],
+  [{ ...plain, voice: "en-US-Neural2-C" }],
+  [{ ...plain }, own],
+  [{ ...plain, voice: "en-US-Neural2-C" }, own],
+  [{ ...plain, voice: "en-US-Neural2-C", text: ssml, format: "ogg", pitch: 1.5 }, own],
+  [{ ...plain, voice: "en-US-Neural2-C", format: "wav" }, own],
+  [{ ...plain, engine: "gwn", lang: "en-US" }, own],
+  [{ ...plain, voice: "en-US-Chirp3-HD-Kore", rate: 0.5 }, own],
+  [{ ...plain, voice: "en-US-JennyNeural", rate: 0.5, format: "wav" }, own],
+  [{ ...plain, voice: "en-US-JennyNeural", text: ssml, format: "ogg" }, own],
+  [{ ...plain, voice: "en-US-Ava:DragonHDLatestNeural", pitch: 0.5 }, own],
+  [{ ...plain, voice: "alloy", rate: 1.5, pitch: 1.5 }, own],
+  [{ ...plain, voice: "alloy", format: "wav" }, own],
+  [{ ...plain, voice: "alloy", format: "ogg" }, own],
+  [{ ...plain, voice: "alloy", text: ssml }, own],
+  [{ ...plain, engine: "oai", lang: "fr-FR" }, own],
+];
+
+const at = "2026-10-03T00:00:00.000Z";
+const sealed = { sealed: "v1.AAAA", keyId: "mk-1", setAt: at };
+const credentials: Credentials = {
+  settings: 3,
+  byEngine: {
+    gwn: {
+      ...{ ...sealed, provider: "google", revision: 1 },
+      voices: [
+        { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
+        { name: "en-US-Chirp3-HD-Kore", lang: "en-US", gender: "f" },
+      ],
+    },
+    msv: {
+      ...{ ...sealed, provider: "azure", revision: 2 },
+      voices: [
+        { name: "en-US-JennyNeural", lang: "en-US", gender: "f" },
+        { name: "en-US-Ava:DragonHDLatestNeural", lang: "en-US", gender: "f" },
+      ],
+    },
+    oai: { ...sealed, provider: "openai", revision: 3, voices: [{ name: "alloy", gender: "f" }] },
+  },
+};
+
+/** A host whose tools have fixed versions and every voice of the seed: recipes do not depend on this machine. */
+const host = {
+  versions: { "espeak-ng": "1.2.3", flite: "4.5.6" },
+  run: async function* ({ args }: Pick<ToolJob, "args">) {
+    const names = releaseSeed().systemVoices.map(({ voiceName = "" }) => voiceName.replace("espeak:", ""));
+    const files = names.map((name) =>
+      args[0] === "--voices" ? name.replace(/\+.*/, "") : `!v/${name.replace(/.*\+/, "")}`,
+    );
+    yield Buffer.from(["header", ...new Set(files)].map((file) => `5 en --/F name ${file}\n`).join(""));
+  },
+} as unknown as SubprocessHost;
+
+/** ICU's version is that of Node. */
+const withoutIcu = (engine: Engine): Engine => ({
+  ...engine,
+  version: (voice) => engine.version(voice).replace(/icu .*/, "icu"),
+});
+
+const openSynthesis = async () => {
+  const settings = readSettings({
+    ENGINE_G2: "openai:http://127.0.0.1:1/v1?model=kokoro&voices=af_bella@en-GB:f",
+  });
+  const local = (await localEngines({ host })).map(withoutIcu);
+  const { engines } = besideSelfHosted(settings, new Map(local.map((one) => [one.code, one])), noTelemetry);
+  const providers = composeProviders(settings, noTelemetry);
+  const accounts: Readonly<Record<string, Engine | undefined>> = {
+    gwn: providers.gwn?.open({ apiKey: "k" }).engine,
+    msv: providers.msv?.open({ subscriptionKey: "k", region: "westeurope" }).engine,
+    oai: providers.oai?.open({ apiKey: "k" }).engine,
+  };
+  const engineOf: EngineOf = (code, websiteId) => {
+    if (!isPaid(code)) return engines.get(code);
+    return websiteId === own ? accounts[code] : undefined;
+  };
+  const { voices, systemVoices } = releaseSeed();
+  const catalog = { revision: 1, updatedAt: at, voices: [...voices], systemVoices: [...systemVoices] };
+  const catalogOf = createWebsiteCatalogs({
+    catalog: new Map([["catalog", catalog]]),
+    ownVoices: createOwnVoices(new Map([[`credentials-${own}`, credentials]])),
+    configuredVoices: selfHostedVoices(settings.selfHosted),
+  });
+  const unused = { pipeline: {} as never, ledger: {} as never };
+  return createSynthesis({ engineOf, encoderVersion: "ffmpeg 7.8.9", catalogOf, ...unused });
+};
+
+const lineOf = (name: string, voice: string, systemVoice: string, recipe: Recipe): string => {
+  const { tools, engine, lang, text, prosody, applied, format, websiteId = "" } = recipe;
+  const { pitch, rate, volume } = prosody;
+  const facts = [engine, recipe.voice, lang, format, `pitch ${pitch} rate ${rate} volume ${volume}`];
+  return [name, ...facts, `applied ${applied.join(" ")}`, tools, websiteId, text, voice, systemVoice].join(
+    " | ",
+  );
+};
+
+describe("golden files: recipes", () => {
+  it("give the recorded content addresses, the best first", async () => {
+    const synthesis = await openSynthesis();
+    const schema = synthesizeRequest(5_000);
+    const recorded = requests.map(([body, website = "without-credentials"]) => {
+      try {
+        const { takes, characters } = synthesis.plan(requestFromBody(schema, body), website);
+        const lines = takes.map(({ name, voice, systemVoice, recipe }) =>
+          lineOf(name, voice, systemVoice, recipe),
+        );
+        return { request: body, website, characters, takes: lines };
+      } catch (error) {
+        return { request: body, website, refused: (error as Error).name };
+      }
+    });
+    expectGolden("recipes.json", recorded);
+  });
+});
