@@ -63,7 +63,7 @@ import { legacyRoutes } from "../http/routes/v1/routes.ts";
 import { voiceRoutes } from "../http/routes/voices/routes.ts";
 import { createAdmission } from "../http/websocket/admission.ts";
 import { socketRoutes } from "../http/websocket/routes.ts";
-import { createSpeechSocket } from "../http/websocket/speech-socket.ts";
+import { createSpeechSocket } from "../http/websocket/websocket-server.ts";
 import { type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeCore } from "./core.ts";

@@ -6,6 +6,10 @@
  *     button.onclick = () => speech.speak("Good morning.", { voice: "UK English Female" });
  */
 
+import { createExchange, type Exchange } from "./api/http.ts";
+import { createService, type Service } from "./api/service-api.ts";
+import { createSession } from "./api/session.ts";
+import type { WebsiteConfig } from "./api/website-config.ts";
 import { type Configuration, complete, type VoxledgerConfig } from "./configuration.ts";
 import { type Environment, environmentHere } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
@@ -14,14 +18,11 @@ import { type AskedOnce, askedOnce } from "./memoize-async.ts";
 import { audioElementPlayer } from "./playback/audio-element-player.ts";
 import { nativeVoices } from "./playback/native-speech-backend.ts";
 import { functionPlayer, type Player } from "./playback/player.ts";
-import { createService, type Service } from "./service.ts";
-import { createSession } from "./session.ts";
 import { beginSpeech, type SpeakParams, type Speech, type Spoken, type Stage } from "./speech.ts";
-import { createExchange, type Exchange } from "./transport/exchange.ts";
+import { createTransport } from "./transport/create-transport.ts";
 import { createHandshake, type ShakeHands } from "./transport/handshake.ts";
 import { createRequest, readJson } from "./transport/requests.ts";
 import type { Transport } from "./transport/transport.ts";
-import { createTransport } from "./transport/transports.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
 import { createCasting } from "./voices/voice-selection.ts";
 import type {
@@ -31,8 +32,8 @@ import type {
   VoiceReportAnswer,
   VoicesByLanguage,
 } from "./voices/voices.ts";
-import type { WebsiteConfig } from "./website-config.ts";
 
+export type * from "./api/website-config.ts";
 export type { VoxledgerConfig } from "./configuration.ts";
 export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
@@ -44,7 +45,6 @@ export type { SpeakParams, Spoken } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
 export type { Delivery, Transport, TransportMode } from "./transport/transport.ts";
 export type * from "./voices/voices.ts";
-export type * from "./website-config.ts";
 
 export interface OriginProof {
   readonly verified: boolean;

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import { type SpeakingWindow, speakingPage } from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { type SpeakingWindow, speakingPage } from "../support/speaking-page.ts";
 
 declare const window: SpeakingWindow & { readonly asked: number; readonly failures: readonly string[] };
 

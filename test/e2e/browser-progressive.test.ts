@@ -2,14 +2,21 @@ import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { bundleClient } from "../../src/http/routes/docs/client-script.ts";
+import { type Browser, launchBrowser } from "../support/browser.ts";
+import {
+  heard,
+  kinds,
+  type SpeakingWindow,
+  speak,
+  speakingPage,
+  until,
+} from "../support/client-library/speech-page.ts";
 import {
   type AskedOverSocket,
   type StreamingService,
   streamingService,
-} from "../client/streaming-service.ts";
-import { type Browser, launchBrowser } from "../support/browser.ts";
+} from "../support/client-library/stub-streaming-service.ts";
 import { type LocalServer, serveLocally } from "../support/local-server.ts";
-import { heard, kinds, type SpeakingWindow, speak, speakingPage, until } from "../support/speaking-page.ts";
 import { makeSound, type SoundFormat } from "../support/wire/made-sound.ts";
 
 declare const window: SpeakingWindow & { readonly refusals: number };

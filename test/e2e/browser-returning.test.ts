@@ -2,10 +2,16 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
+import {
+  kinds,
+  type SpeakingWindow,
+  speak,
+  speakingPage,
+  until,
+} from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { until as happens } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { kinds, type SpeakingWindow, speak, speakingPage, until } from "../support/speaking-page.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 

@@ -3,9 +3,16 @@ import type { Page, Request } from "playwright-core";
 import { Voxledger } from "../../src/client/voxledger.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import {
+  heard,
+  kinds,
+  type SpeakingWindow,
+  speak,
+  speakingPage,
+  until,
+} from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { heard, kinds, type SpeakingWindow, speak, speakingPage, until } from "../support/speaking-page.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";

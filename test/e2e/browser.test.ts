@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
-import { answering, type MadeUp, config as voiceConfig } from "../client/answering.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { answering, type MadeUp, config as voiceConfig } from "../support/client-library/stub-server.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 

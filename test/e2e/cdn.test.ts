@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { openClient } from "../http/websocket/client.ts";
 import { openBalancer } from "../support/balancer.ts";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../support/client.ts";
 import { type Exchange, openExchange, type Received } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { startVarnish, type Varnish } from "../support/varnish.ts";
+import { openClient } from "../support/websocket-client.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 type Headers = Record<string, string>;

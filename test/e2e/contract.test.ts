@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { ErrorResponse } from "../../src/http/kernel/error-response.ts";
 import { createHttpContract, type Described, type HttpContract, operationsOf } from "../contracts/http.ts";
-import { openClient } from "../http/websocket/client.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Exchange, openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { openClient } from "../support/websocket-client.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 /** The described answers that this test cannot bring about, and why. */

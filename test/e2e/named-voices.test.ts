@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -11,6 +10,7 @@ import {
   synthesizeByPost,
 } from "../support/client.ts";
 import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { type Client, openClient } from "../support/websocket-client.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 

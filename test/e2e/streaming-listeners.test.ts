@@ -2,7 +2,6 @@ import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -14,6 +13,7 @@ import {
 import { until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { endOnTheLedger, eventsIn, type OpenStream, openStream } from "../support/streams.ts";
+import { type Client, openClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { serveLongSounds } from "../support/wire/long-sound.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { type Client, openClient } from "../http/websocket/client.ts";
 import {
   admin,
   authorize,
@@ -14,6 +13,7 @@ import {
 } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
+import { type Client, openClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";

@@ -1,9 +1,9 @@
 import type { AudioElement, MediaSourceConstructor } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { AskToSpeak } from "./allow-speech.ts";
+import { soundSource } from "./audio-source.ts";
 import type { Player } from "./player.ts";
 import { silence } from "./silence.ts";
-import { soundSource } from "./sound-source.ts";
 
 /**
  * Plays through an audio element; one for all sounds, because an element that has once played in a user's gesture may

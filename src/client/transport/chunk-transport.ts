@@ -1,5 +1,5 @@
-import { type OpenSound, oneAhead } from "../playback/prefetch.ts";
-import type { Service } from "../service.ts";
+import type { Service } from "../api/service-api.ts";
+import { type OpenSound, oneAhead } from "./prefetch.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";
 
 /** Downloads each part whole before it is played. */

@@ -1,5 +1,5 @@
+import { backoffMs } from "../api/retry.ts";
 import { VoxledgerError } from "../errors.ts";
-import { backoffMs } from "./retry.ts";
 
 /**
  * Spaces out attempts to connect across all that is spoken, because a page that speaks often would otherwise connect as

@@ -1,8 +1,8 @@
+import type { Service } from "../api/service-api.ts";
+import type { Session } from "../api/session.ts";
+import type { WebsiteConfig } from "../api/website-config.ts";
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { Service } from "../service.ts";
-import type { Session } from "../session.ts";
-import type { WebsiteConfig } from "../website-config.ts";
 
 /**
  * The first thing said to the service: key and origin, answered with the configuration and a token.

@@ -1,6 +1,6 @@
-import type { Session } from "../session.ts";
-import type { Call, Exchange, Read } from "./exchange.ts";
-import { type Patience, retrying } from "./retry.ts";
+import type { Call, Exchange, Read } from "../api/http.ts";
+import { type Patience, retrying } from "../api/retry.ts";
+import type { Session } from "../api/session.ts";
 
 /**
  * Makes an authenticated request, and repeats it where that helps; a token is replaced at most once.

@@ -1,8 +1,8 @@
 import type { SocketConstructor } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { OpenedSound } from "../playback/prefetch.ts";
+import type { OpenedSound } from "./prefetch.ts";
 import { type ClientMessage, randomId, readMessage } from "./socket-messages.ts";
-import { createSocketSound, type SocketSound } from "./socket-sound.ts";
+import { createSocketSound, type SocketSound } from "./socket-stream.ts";
 import { aborted, unreachable } from "./time-limit.ts";
 import type { SynthesisQuery } from "./transport.ts";
 

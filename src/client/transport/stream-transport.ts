@@ -1,6 +1,6 @@
-import { type OpenSound, oneAhead } from "../playback/prefetch.ts";
-import type { Service } from "../service.ts";
+import type { Service } from "../api/service-api.ts";
 import { openWhole } from "./chunk-transport.ts";
+import { type OpenSound, oneAhead } from "./prefetch.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";
 import { wholeUnlessStreamed } from "./whole-unless-streamed.ts";
 

@@ -1,11 +1,11 @@
+import { type Patience, retrying } from "../api/retry.ts";
+import type { Service } from "../api/service-api.ts";
+import type { Session } from "../api/session.ts";
 import type { SocketConstructor } from "../dom.ts";
 import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { type OpenSound, oneAhead } from "../playback/prefetch.ts";
-import type { Service } from "../service.ts";
-import type { Session } from "../session.ts";
 import { openWhole } from "./chunk-transport.ts";
 import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
-import { type Patience, retrying } from "./retry.ts";
+import { type OpenSound, oneAhead } from "./prefetch.ts";
 import { NotConnected, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
 import { aborted } from "./time-limit.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";

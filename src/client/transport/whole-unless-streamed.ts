@@ -1,5 +1,5 @@
 import { VoxledgerError } from "../errors.ts";
-import type { OpenSound } from "../playback/prefetch.ts";
+import type { OpenSound } from "./prefetch.ts";
 import type { Wanted } from "./transport.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { WebsiteVoice } from "../api/website-config.ts";
 import type { Configuration } from "../configuration.ts";
 import type { Events, Speaking } from "../events.ts";
 import {
@@ -10,7 +11,6 @@ import type { Player } from "../playback/player.ts";
 import { type Narrator, serviceNarrator } from "../playback/speech-backend.ts";
 import type { Cast, SpeakParams, Stage } from "../speech.ts";
 import type { Transport, Wanted } from "../transport/transport.ts";
-import type { WebsiteVoice } from "../website-config.ts";
 import type { EngineCode, VoiceCollection } from "./voices.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { NativeSynthesis, NativeUtterance, NativeVoice } from "../../../src/client/dom.ts";
 import { Voxledger } from "../../../src/client/voxledger.ts";
+import { listen, next } from "../../support/client-library/recorded-events.ts";
+import { type AnsweringServer, answering, config } from "../../support/client-library/stub-server.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type AnsweringServer, answering, config } from "../answering.ts";
-import { listen, next } from "../listening.ts";
 
 const nativeVoice = (name: string, lang: string, more: Partial<NativeVoice> = {}): NativeVoice => ({
   name,

@@ -1,10 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { type PlaybackProsody, Voxledger } from "../../../src/client/voxledger.ts";
+import { listen, next } from "../../support/client-library/recorded-events.ts";
+import {
+  type Behaviour,
+  type StreamingService,
+  streamingService,
+} from "../../support/client-library/stub-streaming-service.ts";
 import { rejection } from "../../support/rejection.ts";
-import { hearing } from "../hearing.ts";
-import { listen, next } from "../listening.ts";
-import { type Behaviour, type StreamingService, streamingService } from "../streaming-service.ts";
+import { hearing } from "./streaming-player.ts";
 
 const start = (res: ServerResponse, headers: Record<string, string> = {}): ServerResponse =>
   res.writeHead(200, { "Content-Type": "audio/mpeg", "X-Streaming": "audio", ...headers });

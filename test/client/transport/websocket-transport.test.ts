@@ -3,15 +3,15 @@ import { expect } from "chai";
 import type { WebSocket as ServerSocket } from "ws";
 import { openSpeechSocket } from "../../../src/client/transport/speech-socket.ts";
 import { Voxledger } from "../../../src/client/voxledger.ts";
-import { rejection } from "../../support/rejection.ts";
-import { hearing } from "../hearing.ts";
-import { listen, next } from "../listening.ts";
+import { listen, next } from "../../support/client-library/recorded-events.ts";
 import {
   type AskedOverSocket,
   type Behaviour,
   type StreamingService,
   streamingService,
-} from "../streaming-service.ts";
+} from "../../support/client-library/stub-streaming-service.ts";
+import { rejection } from "../../support/rejection.ts";
+import { hearing } from "./streaming-player.ts";
 
 const start = { type: "stream_start", contentType: "audio/mpeg", prosodyApplied: [] };
 const error = (code: string | undefined, retryable: boolean, more: object = {}) => ({

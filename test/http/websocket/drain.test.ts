@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { type Client, openClient } from "./client.ts";
-import { openRaw } from "./raw-client.ts";
-import { shakeHands } from "./refused-handshake.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
-import type { Performance } from "./stage.ts";
+import { type Client, openClient } from "../../support/websocket-client.ts";
+import { shakeHands } from "./handshake-request.ts";
+import type { Performance } from "./manual-streaming.ts";
+import { openRaw } from "./raw-websocket-client.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
 
 const request = { lang: "en-US", text: "Hello." };
 

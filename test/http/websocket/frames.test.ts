@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { openClient } from "./client.ts";
-import { openRaw, type RawFrame } from "./raw-client.ts";
-import { maxTextCharacters, type Registered, type ServedSocket, serveSocket } from "./served.ts";
+import { openClient } from "../../support/websocket-client.ts";
+import { openRaw, type RawFrame } from "./raw-websocket-client.ts";
+import { maxTextCharacters, type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
 
 const ping = Buffer.from('{"type":"ping"}');
 const largest = maxTextCharacters * 12 + 16 * 1024;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Client, openClient } from "./client.ts";
-import { type ServedSocket, serveSocket } from "./served.ts";
+import { type Client, openClient } from "../../support/websocket-client.ts";
+import { type ServedSocket, serveSocket } from "./test-server.ts";
 
 /** The same in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/http/websocket/fuzz.test.ts */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);

@@ -7,9 +7,9 @@ import type { Proof } from "../../../src/application/access/principal.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { ask } from "../../support/served-here.ts";
-import { type Client, openClient } from "./client.ts";
-import { handshakeHeaders, shakeHands } from "./refused-handshake.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+import { type Client, openClient } from "../../support/websocket-client.ts";
+import { handshakeHeaders, shakeHands } from "./handshake-request.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
 
 const shop = "https://shop.example";
 const request = { voice: "en-US-Neural2-C", text: "Hello." };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type LocalServer, serveLocally } from "../support/local-server.ts";
+import { type LocalServer, serveLocally } from "../local-server.ts";
 
 /** An answer of a service that a test makes up; `hang` never answers. */
 export interface MadeUp {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type ClientOptions, WebSocket } from "ws";
-import { type ServerMessage, serverMessage } from "../../../src/http/websocket/messages.ts";
+import { type ServerMessage, serverMessage } from "../../src/http/websocket/messages.ts";
 
 /** A frame of audio, taken apart. */
 export interface Frame {

@@ -1,5 +1,5 @@
 import { refusal } from "../errors.ts";
-import { createTimeLimit, type Within } from "./time-limit.ts";
+import { createTimeLimit, type Within } from "../transport/time-limit.ts";
 
 /** A request to the service. */
 export interface Call {

@@ -1,4 +1,4 @@
-import type { EventKind, SpeechEvent, Voxledger } from "../../src/client/voxledger.ts";
+import type { EventKind, SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
 
 const kinds: readonly EventKind[] = [
   "OnLoad",

@@ -1,4 +1,4 @@
-import type { Service } from "../service.ts";
+import type { Service } from "../api/service-api.ts";
 import { chunkTransport } from "./chunk-transport.ts";
 import { streamTransport } from "./stream-transport.ts";
 import type { Transport, TransportMode } from "./transport.ts";

@@ -1,10 +1,16 @@
 import { expect } from "chai";
-import type { NativeSpeech } from "../../src/client/playback/native-speech-backend.ts";
-import { type SpeechEvent, Voxledger } from "../../src/client/voxledger.ts";
-import { admin, type Credentials, registerWebsite } from "../support/client.ts";
-import { rejection } from "../support/rejection.ts";
-import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { type AnsweringServer, answering, config, type MadeUp, refused } from "./answering.ts";
+import type { NativeSpeech } from "../../../src/client/playback/native-speech-backend.ts";
+import { type SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
+import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
+import {
+  type AnsweringServer,
+  answering,
+  config,
+  type MadeUp,
+  refused,
+} from "../../support/client-library/stub-server.ts";
+import { rejection } from "../../support/rejection.ts";
+import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 
 const origin = "https://page.example";
 

@@ -1,6 +1,6 @@
 import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import type { OpenedSound } from "../playback/prefetch.ts";
 import { createIncomingAudio } from "./incoming-audio.ts";
+import type { OpenedSound } from "./prefetch.ts";
 import type { Refusal, SoundMessage } from "./socket-messages.ts";
 import { overdue } from "./time-limit.ts";
 

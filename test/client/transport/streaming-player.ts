@@ -1,4 +1,4 @@
-import type { PlaybackProsody, Player } from "../../src/client/voxledger.ts";
+import type { PlaybackProsody, Player } from "../../../src/client/voxledger.ts";
 
 /** A player that hands on what it is given, piece by piece. */
 export const hearing = (

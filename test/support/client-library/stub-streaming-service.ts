@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
-import { type LocalServer, serveLocally, type TakeUpgrade } from "../support/local-server.ts";
-import { config } from "./answering.ts";
+import { type LocalServer, serveLocally, type TakeUpgrade } from "../local-server.ts";
+import { config } from "./stub-server.ts";
 
 /** A synthesis that was asked for over a WebSocket, and what is said of it. */
 export interface AskedOverSocket {

@@ -21,10 +21,10 @@ import {
   createSpeechSocket,
   type SocketLimits,
   type SpeechSocket,
-} from "../../../src/http/websocket/speech-socket.ts";
+} from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { createStage, type Stage } from "./stage.ts";
+import { createStage, type Stage } from "./manual-streaming.ts";
 
 /** The socket on a real server, with real keys and limits; what it speaks is in the test's hands. */
 export interface ServedSocket {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { EngineFailed, Unpronounceable } from "../../../src/domain/errors.ts";
-import { type Client, type Frame, openClient } from "./client.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./served.ts";
+import { type Client, type Frame, openClient } from "../../support/websocket-client.ts";
+import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
 
 const request = { voice: "en-US-Neural2-C", text: "The train to Oxford leaves at nine." };
 

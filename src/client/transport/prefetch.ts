@@ -1,5 +1,5 @@
 import type { TextPart } from "../text-parts.ts";
-import type { Delivery, Transport, Wanted } from "../transport/transport.ts";
+import type { Delivery, Transport, Wanted } from "./transport.ts";
 
 /** The sound of a part, of which the first piece is here. */
 export interface OpenedSound extends Omit<Delivery, "part"> {

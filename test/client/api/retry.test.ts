@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { Voxledger, VoxledgerError } from "../../../src/client/voxledger.ts";
+import {
+  type AnsweringServer,
+  answering,
+  config,
+  type MadeUp,
+  refused,
+} from "../../support/client-library/stub-server.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type AnsweringServer, answering, config, type MadeUp, refused } from "../answering.ts";
 
 const found: MadeUp = { body: { voice: { name: "A" } } };
 

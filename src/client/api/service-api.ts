@@ -1,9 +1,7 @@
-import { appliedKnobs, type Knob } from "./prosody.ts";
-import type { AuthToken } from "./session.ts";
-import { addressOf, type Call, type Read } from "./transport/exchange.ts";
-import { createIncomingAudio, type IncomingAudio, type Piece } from "./transport/incoming-audio.ts";
-import { type Request, readJson } from "./transport/requests.ts";
-import type { SynthesisQuery } from "./transport/transport.ts";
+import { appliedKnobs, type Knob } from "../prosody.ts";
+import { createIncomingAudio, type IncomingAudio, type Piece } from "../transport/incoming-audio.ts";
+import { type Request, readJson } from "../transport/requests.ts";
+import type { SynthesisQuery } from "../transport/transport.ts";
 import type {
   PlatformQuery,
   SystemVoice,
@@ -13,7 +11,9 @@ import type {
   VoiceReportAnswer,
   VoicesByLanguage,
   VoiceWithLinks,
-} from "./voices/voices.ts";
+} from "../voices/voices.ts";
+import { addressOf, type Call, type Read } from "./http.ts";
+import type { AuthToken } from "./session.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
 /** A whole sound; without bytes when silence was asked for. */

@@ -1,5 +1,5 @@
-import { VoxledgerError } from "./errors.ts";
-import type { Call, Credentials, Exchange } from "./transport/exchange.ts";
+import { VoxledgerError } from "../errors.ts";
+import type { Call, Credentials, Exchange } from "./http.ts";
 
 /** A bearer token; `exp` in unix seconds. */
 export interface AuthToken {

@@ -1,10 +1,16 @@
 import { expect } from "chai";
 import { type PlayableSound, type PlaySound, Voxledger, type VoxledgerConfig } from "voxledger/client";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import { listen, next } from "../support/client-library/recorded-events.ts";
+import {
+  type AnsweringServer,
+  answering,
+  config,
+  type MadeUp,
+  refused,
+} from "../support/client-library/stub-server.ts";
 import { rejection } from "../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { type AnsweringServer, answering, config, type MadeUp, refused } from "./answering.ts";
-import { listen, next } from "./listening.ts";
 
 const silent: PlaySound = () => {};
 const sound = (headers: Readonly<Record<string, string>> = {}): MadeUp => ({
