@@ -1,4 +1,4 @@
-// Ready or not, by the exit code: images without curl have Node.
+// Exits with 0 if the service is ready. The image has no curl.
 const { HOST = "", PORT = "8080" } = process.env;
 const isAny = HOST === "" || HOST === "0.0.0.0" || HOST === "::";
 const host = isAny ? "127.0.0.1" : HOST.includes(":") ? `[${HOST}]` : HOST;

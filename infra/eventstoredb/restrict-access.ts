@@ -1,5 +1,5 @@
 /**
- * Lets one user alone write and read the streams of a server that keeps nothing but Voxledger's log, and lets it read $all:
+ * Restricts the streams of a server that is dedicated to Voxledger's log to one user, and lets that user read $all:
  *
  *     EVENT_STORE='esdb://admin:…@host:2113' node infra/eventstoredb/restrict-access.ts voxledger
  *

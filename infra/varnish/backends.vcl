@@ -1,4 +1,4 @@
-# The instances behind the cache: the one file here that operators change.
+# The instances behind the cache. This is the only file here that you need to edit.
 
 probe ready {
     .url = "/health/ready";

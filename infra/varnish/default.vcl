@@ -1,11 +1,11 @@
 vcl 4.1;
 
-# A cache before the service's instances (Varnish 7). The service's own Cache-Control decides what is kept and for how
-# long: free engines' audio, the same for every caller. This file adds what it cannot say. See backends.vcl for what is
-# to be changed.
+# A cache in front of the service's instances (Varnish 7). The service's Cache-Control decides what is cached and for how
+# long: audio of free engines, which is the same for every caller. This file adds what Cache-Control cannot express. Edit
+# backends.vcl, not this file.
 #
-# PURGE /audio/{hash}[.{ext}] forgets an object and every answer with its sound. It needs `Authorization: Bearer` with the
-# PURGE_TOKEN of varnishd's environment; without one there is no purging.
+# PURGE /audio/{hash}[.{ext}] removes an object and every cached response with the same audio. It requires `Authorization:
+# Bearer` with PURGE_TOKEN of varnishd's environment; purging is off without one.
 
 import directors;
 import std;
@@ -18,7 +18,7 @@ sub vcl_recv {
     if (req.method == "PURGE") {
         call purge_by_hash;
     }
-    # The operator's interfaces are not for the world.
+    # The admin API is not public.
     if (req.url ~ "(?i)^/(admin|metrics)(/|\?|$)") {
         return (synth(404, "There is nothing under this address."));
     }
@@ -31,14 +31,14 @@ sub vcl_recv {
     if (req.method != "GET" && req.method != "HEAD") {
         return (pass);
     }
-    # All else is one caller's alone, or changes.
+    # Everything else is private or not cacheable.
     if (req.url !~ "^/(v2/text/synthesize|v1/text(:|%3[Aa])synthesize|audio/[0-9a-f]{64}\.(mp3|ogg|wav))(\?|$)") {
         return (pass);
     }
-    # The same address to the same instance: what is being made there is shared, and not made on another as well.
+    # Send the same URL to the same instance, so that concurrent requests share one synthesis.
     set req.backend_hint = by_address.backend(by=URL);
 
-    # While an instance can be asked, what is over its time is heard for this long and no longer.
+    # Serve stale objects only this long while a backend is healthy.
     if (std.healthy(req.backend_hint)) {
         set req.grace = 10s;
     }
@@ -55,21 +55,21 @@ sub purge_by_hash {
     if (req.url !~ "^/audio/[0-9a-f]{64}(\.(mp3|ogg|wav))?$") {
         return (synth(400, "What is purged is /audio/{hash}."));
     }
-    # The tag of every answer with the sound is its hash.
+    # The ETag of every response with this audio is its hash.
     if (!std.ban({"obj.http.ETag == ""} + regsub(req.url, "^/audio/([0-9a-f]+).*", "\1") + {"""})) {
         return (synth(500, "The purge was not taken."));
     }
     return (synth(200, "Purged"));
 }
 
-# No answer that is kept depends on the host.
+# No cached response depends on the host.
 sub vcl_hash {
     hash_data(req.url);
     return (lookup);
 }
 
 sub vcl_miss {
-    # The service makes nothing for these, and counts nothing: as fetches of the whole sound they would do both.
+    # For these requests the service synthesizes and charges nothing. Varnish would fetch the whole object instead.
     if (req.method == "HEAD" || req.http.If-None-Match) {
         return (pass);
     }
@@ -86,11 +86,11 @@ sub vcl_backend_response {
         return (deliver);
     }
     if (beresp.status != 200 && beresp.status != 204) {
-        # A caller who is refused must not end what others may still hear.
+        # A refused request must not replace a cached object.
         if (bereq.is_bgfetch) {
             return (abandon);
         }
-        # Other callers neither wait for this one's refusal nor get it.
+        # Other requests must neither wait for this refusal nor receive it.
         set beresp.http.Vary = "Origin, Referer, Authorization, X-API-Key, X-API-Secret";
         set beresp.uncacheable = true;
         set beresp.ttl = 10s;
@@ -108,7 +108,7 @@ sub vcl_backend_response {
         set beresp.grace = 1d;
         set beresp.keep = 7d;
     } else {
-        # A fallback: not what the address stands for, and soon to be asked for again.
+        # A fallback voice's audio: it is replaced once the engine is back.
         set beresp.grace = 0s;
         set beresp.keep = 0s;
     }
@@ -118,7 +118,7 @@ sub vcl_backend_response {
 sub vcl_deliver {
     if (obj.hits > 0) {
         set resp.http.X-Cache = "hit";
-        # Another's request, and another's count.
+        # These headers belong to another request and another key.
         unset resp.http.X-Request-Id;
         unset resp.http.X-RateLimit-Limit;
         unset resp.http.X-RateLimit-Remaining;
@@ -129,7 +129,7 @@ sub vcl_deliver {
 }
 
 sub vcl_backend_fetch {
-    # As long as the service itself takes for a sound, and a little.
+    # Slightly longer than the service's own synthesis timeout.
     set bereq.first_byte_timeout = 75s;
     set bereq.connect_timeout = 2s;
     if (bereq.retries > 0 && bereq.uncacheable) {
@@ -141,7 +141,7 @@ sub vcl_backend_fetch {
 }
 
 sub vcl_backend_error {
-    # One that cannot be reached, while the probe has not seen it yet: another is asked, once.
+    # The backend is unreachable but the probe has not noticed yet: retry once on another.
     if (bereq.retries == 0 && (bereq.method == "GET" || bereq.method == "HEAD")) {
         return (retry);
     }

@@ -50,7 +50,7 @@ describe("README", () => {
     };
     try {
       const { stdout } = await run("scripts/quickstart", { env });
-      expect(stdout).to.include("Voxledger has spoken").and.to.include("scripts/voxledger audit");
+      expect(stdout).to.include("Voxledger synthesized a sentence").and.to.include("scripts/voxledger audit");
 
       const readme = await readFile("README.md", "utf8");
       const commands = commandsOf(readme);

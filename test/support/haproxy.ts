@@ -10,21 +10,21 @@ import { freePort } from "./free-port.ts";
 
 const configuration = join(import.meta.dirname, "../../infra/haproxy/haproxy.cfg");
 
-/** Debian keeps it where only administrators look. */
+/** Debian installs it outside of ordinary users' PATH. */
 const env = { PATH: `${process.env.PATH}:/usr/sbin` };
 
-/** What stands behind the names in the configuration, as `host:port`. */
+/** The addresses, as `host:port`, that replace the names in the configuration. */
 export type Places = Readonly<Record<"voxledger-1:8080" | "voxledger-2:8080" | "varnish:80", string>>;
 
 export interface Haproxy {
-  /** Where the world comes in. */
+  /** The public frontend. */
   readonly publicUrl: string;
-  /** Where operators do. */
+  /** The frontend with the admin API. */
   readonly operatorsUrl: string;
   stop(): Promise<void>;
 }
 
-/** Whether there is one on this machine. */
+/** Whether haproxy is installed. */
 export const hasHaproxy = async (): Promise<boolean> => {
   const asked = spawn("haproxy", ["-v"], { env, stdio: "ignore" });
   return await new Promise((resolve) => {
@@ -33,7 +33,7 @@ export const hasHaproxy = async (): Promise<boolean> => {
   });
 };
 
-/** What HAProxy finds to be wrong with the configuration, as it is, unknown addresses aside. */
+/** The configuration's warnings and errors, unknown addresses aside. */
 export const complaints = async (): Promise<string[]> => {
   const check = spawn("haproxy", ["-c", "-f", configuration], { env, stdio: ["ignore", "ignore", "pipe"] });
   const [said, [code]] = await Promise.all([text(check.stderr), once(check, "exit")]);
@@ -43,7 +43,7 @@ export const complaints = async (): Promise<string[]> => {
   return code === 0 ? found : [...found, `ended with ${code}`];
 };
 
-/** The configuration of infra/haproxy as a real balancer on the loopback. */
+/** Starts HAProxy with the configuration of infra/haproxy on the loopback address. */
 export const startHaproxy = async (places: Places): Promise<Haproxy> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-haproxy-"));
   const [publicPort, operatorsPort] = [await freePort(), await freePort()];
@@ -52,6 +52,8 @@ export const startHaproxy = async (places: Places): Promise<Haproxy> => {
   written = written
     .replaceAll(/ resolvers docker init-addr \S+/g, "")
     .replaceAll("inter 2s", "inter 50ms")
+    // A busy machine may answer a health check late.
+    .replace("timeout check 2s", "timeout check 30s")
     .replace("bind :8080", `bind 127.0.0.1:${publicPort}`)
     .replace("bind :8081", `bind 127.0.0.1:${operatorsPort}`);
   const file = join(folder, "haproxy.cfg");
