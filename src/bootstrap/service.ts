@@ -61,9 +61,9 @@ import { createStreamAnswer } from "../http/routes/synthesis/stream.ts";
 import { tellDeprecation } from "../http/routes/v1/deprecation.ts";
 import { legacyRoutes } from "../http/routes/v1/routes.ts";
 import { voiceRoutes } from "../http/routes/voices/routes.ts";
-import { createAdmission } from "../http/websocket/admission.ts";
+import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { socketRoutes } from "../http/websocket/routes.ts";
-import { createSpeechSocket } from "../http/websocket/websocket-server.ts";
+import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import { type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeCore } from "./core.ts";
@@ -241,8 +241,8 @@ export const composeService = async (
     ],
   });
   const fastPath = createFastPath({ ...speaking, apiCors, log, observer });
-  const speechSocket = createSpeechSocket({
-    enter: createAdmission({ authenticator, limiter, clientOf }),
+  const speechSocket = createSynthesisSocketServer({
+    enter: createHandshakeAdmission({ authenticator, limiter, clientOf }),
     speaking: { schema, synthesis, streaming },
     limits: { ...settings.sockets, maxTextCharacters: settings.maxTextCharacters },
     log,

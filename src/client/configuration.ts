@@ -43,7 +43,7 @@ export interface Configuration
 const longestTimeout = 2 ** 31 - 1;
 
 /** @throws {TypeError} naming what cannot be used */
-export const complete = (
+export const resolveConfiguration = (
   given: VoxledgerConfig,
   { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },
 ): Configuration => {

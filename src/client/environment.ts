@@ -9,7 +9,7 @@ import type {
 import { type AskToSpeak, allowSpeechButton } from "./playback/allow-speech.ts";
 import type { NativeSpeech } from "./playback/native-speech-backend.ts";
 import type { Player, PlaySound } from "./playback/player.ts";
-import { aborted } from "./transport/time-limit.ts";
+import { abortError } from "./transport/time-limit.ts";
 
 /** What the library stands on. In a browser all of it is there; elsewhere a player has to be given to speak. */
 export interface Environment {
@@ -38,7 +38,7 @@ export interface Environment {
 }
 
 /** What is there where the script runs. */
-export const environmentHere = (): Environment => {
+export const defaultEnvironment = (): Environment => {
   const { document, navigator, speechSynthesis, SpeechSynthesisUtterance, Audio, WebSocket } =
     globalThis as Page;
   const { ManagedMediaSource, MediaSource = ManagedMediaSource } = globalThis as Page;
@@ -65,14 +65,14 @@ export const environmentHere = (): Environment => {
 
 const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(aborted(signal.reason));
+    if (signal.aborted) return reject(abortError(signal.reason));
     const waited = setTimeout(() => {
       signal.removeEventListener("abort", left);
       resolve();
     }, milliseconds);
     const left = (): void => {
       clearTimeout(waited);
-      reject(aborted(signal.reason));
+      reject(abortError(signal.reason));
     };
     signal.addEventListener("abort", left, { once: true });
   });

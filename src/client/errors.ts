@@ -40,7 +40,7 @@ export class VoxledgerError extends Error {
 }
 
 /** The error of an answer that is not a success; an answer without the service's envelope is told by its status. */
-export const refusal = async (response: Response): Promise<VoxledgerError> => {
+export const errorFromResponse = async (response: Response): Promise<VoxledgerError> => {
   const { status, headers } = response;
   const { error } = await envelope(response);
   return new VoxledgerError(error?.message ?? `The service answered ${status}.`, {

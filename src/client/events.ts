@@ -67,13 +67,13 @@ export const createEvents = (now: () => number): Events => {
     },
     emit: (kind, payload) => {
       const event = { ...payload, type: kind, timestamp: now() };
-      for (const listener of [...(listeners.get(kind) ?? [])]) guarded(() => listener(event as never));
+      for (const listener of [...(listeners.get(kind) ?? [])]) callSafely(() => listener(event as never));
     },
   };
 };
 
 /** Calls what belongs to the caller: its failure is told as uncaught, and speech goes on. */
-export const guarded = (call: () => void): void => {
+export const callSafely = (call: () => void): void => {
   try {
     call();
   } catch (error) {

@@ -1,11 +1,11 @@
 /** An answer that is asked for once and kept; after a failure it is asked for again. */
-export interface AskedOnce<T> {
+export interface Memoized<T> {
   get(): Promise<T>;
   /** The next `get` asks anew. */
-  forget(): void;
+  clear(): void;
 }
 
-export const askedOnce = <T>(ask: () => Promise<T>): AskedOnce<T> => {
+export const memoizeAsync = <T>(ask: () => Promise<T>): Memoized<T> => {
   let asked: Promise<T> | undefined;
   return {
     get: () => {
@@ -17,7 +17,7 @@ export const askedOnce = <T>(ask: () => Promise<T>): AskedOnce<T> => {
       });
       return asking;
     },
-    forget: () => {
+    clear: () => {
       asked = undefined;
     },
   };

@@ -19,7 +19,7 @@ const fastest = 4;
  * The knobs that the service did not apply, as a player can. Pitch is left out: a player can raise it only by playing
  * faster, and what the caller asked to be spoken higher would be spoken hastily.
  */
-export const leftToPlayer = (
+export const playbackProsody = (
   { rate, volume }: Prosody,
   applied: readonly Knob[],
   fallback: boolean,
@@ -34,8 +34,8 @@ export const appliedKnobs = (headers: Headers): Knob[] => {
   headers.forEach((given, name) => {
     if (/-prosody-applied$/i.test(name)) value = given;
   });
-  return knobsIn(value.split(",").map((token) => token.trim()));
+  return parseKnobs(value.split(",").map((token) => token.trim()));
 };
 
 /** The knobs among these names, in their order. */
-export const knobsIn = (names: readonly unknown[]): Knob[] => knobs.filter((knob) => names.includes(knob));
+export const parseKnobs = (names: readonly unknown[]): Knob[] => knobs.filter((knob) => names.includes(knob));

@@ -1,9 +1,9 @@
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
-import { type EventPayloads, type Events, guarded } from "./events.ts";
-import { createTurnstile } from "./playback/pause-gate.ts";
-import type { Narrator, Passage } from "./playback/speech-backend.ts";
+import { callSafely, type EventPayloads, type Events } from "./events.ts";
+import { createPauseGate } from "./playback/pause-gate.ts";
+import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
 import { type TextPart, textParts } from "./text-parts.ts";
-import type { Wanted } from "./transport/transport.ts";
+import type { VoiceRequest } from "./transport/transport.ts";
 
 export interface SpeakParams {
   readonly voice?: string;
@@ -30,76 +30,81 @@ export interface Spoken {
 }
 
 /** Who can speak it, in the order in which they are tried; where one fails, the next goes on. */
-export interface Cast {
-  readonly wanted: Wanted;
-  readonly narrators: readonly Narrator[];
+export interface VoiceSelection {
+  readonly voice: VoiceRequest;
+  readonly backends: readonly SpeechBackend[];
 }
 
-export interface Stage {
+export interface SpeechContext {
   readonly events: Events;
-  castFor(params: SpeakParams): Promise<Cast>;
+  selectVoice(params: SpeakParams): Promise<VoiceSelection>;
   /** Told who speaks from now on. */
-  onNarrator(narrator: Narrator, wanted: Wanted): Promise<void>;
+  onBackendChange(narrator: SpeechBackend, wanted: VoiceRequest): Promise<void>;
   /** Tells of an error, once. */
-  tell(error: VoxledgerError): void;
+  reportError(error: VoxledgerError): void;
 }
 
 /** One text being spoken. */
 export interface Speech {
   /** Rejects when it failed, whether or not anybody looks. @throws {VoxledgerError} */
-  readonly over: Promise<Spoken>;
+  readonly finished: Promise<Spoken>;
   pause(): void;
   resume(): void;
   cancel(): void;
 }
 
-export const beginSpeech = (text: string, params: SpeakParams, stage: Stage): Speech => {
+export const startSpeech = (text: string, params: SpeakParams, stage: SpeechContext): Speech => {
   const { events } = stage;
   const abort = new AbortController();
   const { signal } = abort;
-  const pauses = createTurnstile();
+  const pauses = createPauseGate();
   const cancelled = Promise.withResolvers<Spoken>();
-  let narrator: Narrator | undefined;
+  let narrator: SpeechBackend | undefined;
   let phase: "coming" | "heard" | "over" = "coming";
 
   const onStart = (): void => {
     if (phase !== "coming") return;
     phase = "heard";
     events.emit("OnStart", {});
-    guarded(() => params.onstart?.());
+    callSafely(() => params.onstart?.());
   };
 
   const end = (spoken: Spoken): Spoken => {
     if (phase === "heard") {
       events.emit("OnEnd", spoken);
-      guarded(() => params.onend?.(spoken));
+      callSafely(() => params.onend?.(spoken));
     }
     phase = "over";
     return spoken;
   };
 
-  const tell = async ({ part, tell }: Passage): Promise<void> => {
+  const tell = async ({ part, play }: PreparedPart): Promise<void> => {
     await pauses.passed(signal);
     if (signal.aborted) return;
-    await tell({
+    await play({
       signal,
       onStart: () => {
         if (signal.aborted) return;
         onStart();
         events.emit("OnPartStart", part);
       },
-      onBoundary: (charIndex, name) => guarded(() => params.onboundary?.(part.charIndex + charIndex, name)),
+      onBoundary: (charIndex, name) =>
+        callSafely(() => params.onboundary?.(part.charIndex + charIndex, name)),
     });
     if (!signal.aborted) events.emit("OnPartEnd", part);
   };
 
   /** Answers with what is left to be spoken when the narrator fails, and why it did. */
-  const narrate = async (by: Narrator, wanted: Wanted, parts: readonly TextPart[]): Promise<Unspoken> => {
+  const narrate = async (
+    by: SpeechBackend,
+    wanted: VoiceRequest,
+    parts: readonly TextPart[],
+  ): Promise<Unspoken> => {
     narrator = by;
-    await stage.onNarrator(by, wanted);
+    await stage.onBackendChange(by, wanted);
     let told = 0;
     try {
-      for await (const passage of by.narrate(parts, signal)) {
+      for await (const passage of by.prepare(parts, signal)) {
         const { voice, lang } = wanted;
         if (told === 0) events.emit("OnVoiceResolved", { voice, lang, native: by.native });
         await tell(passage);
@@ -113,14 +118,14 @@ export const beginSpeech = (text: string, params: SpeakParams, stage: Stage): Sp
   };
 
   const speak = async (): Promise<Spoken> => {
-    const { wanted, narrators } = await stage.castFor(params);
-    let unspoken: Unspoken = { parts: textParts(text, wanted.lang) };
+    const { voice, backends } = await stage.selectVoice(params);
+    let unspoken: Unspoken = { parts: textParts(text, voice.lang) };
     if (unspoken.parts.length === 0) {
       throw new VoxledgerError("There is nothing to speak.", { code: "VALIDATION_ERROR" });
     }
-    for (const each of narrators) {
+    for (const each of backends) {
       if (signal.aborted) break;
-      unspoken = await narrate(each, wanted, unspoken.parts);
+      unspoken = await narrate(each, voice, unspoken.parts);
       if (unspoken.parts.length === 0) break;
     }
     if (unspoken.failure) throw unspoken.failure;
@@ -130,19 +135,19 @@ export const beginSpeech = (text: string, params: SpeakParams, stage: Stage): Sp
   const fail = (error: unknown): never => {
     const failure = asVoxledgerError(error);
     phase = "over";
-    stage.tell(failure);
-    guarded(() => params.onerror?.(failure));
+    stage.reportError(failure);
+    callSafely(() => params.onerror?.(failure));
     throw failure;
   };
 
-  const over = Promise.race([
+  const finished = Promise.race([
     speak().catch((error) => (signal.aborted ? { cancelled: true } : fail(error))),
     cancelled.promise,
   ]);
-  over.catch(() => {}); // told by OnError and onerror too: a caller who listens there need not await
+  finished.catch(() => {}); // told by OnError and onerror too: a caller who listens there need not await
 
   return {
-    over,
+    finished,
     pause: () => {
       if (pauses.closed || phase === "over") return;
       pauses.close();

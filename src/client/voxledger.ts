@@ -6,25 +6,25 @@
  *     button.onclick = () => speech.speak("Good morning.", { voice: "UK English Female" });
  */
 
-import { createExchange, type Exchange } from "./api/http.ts";
-import { createService, type Service } from "./api/service-api.ts";
+import { createSendRequest, type SendRequest } from "./api/http.ts";
+import { createServiceApi, type ServiceApi } from "./api/service-api.ts";
 import { createSession } from "./api/session.ts";
 import type { WebsiteConfig } from "./api/website-config.ts";
-import { type Configuration, complete, type VoxledgerConfig } from "./configuration.ts";
-import { type Environment, environmentHere } from "./environment.ts";
+import { type Configuration, resolveConfiguration, type VoxledgerConfig } from "./configuration.ts";
+import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
-import { type AskedOnce, askedOnce } from "./memoize-async.ts";
+import { type Memoized, memoizeAsync } from "./memoize-async.ts";
 import { audioElementPlayer } from "./playback/audio-element-player.ts";
 import { nativeVoices } from "./playback/native-speech-backend.ts";
 import { functionPlayer, type Player } from "./playback/player.ts";
-import { beginSpeech, type SpeakParams, type Speech, type Spoken, type Stage } from "./speech.ts";
+import { type SpeakParams, type Speech, type SpeechContext, type Spoken, startSpeech } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
-import { createHandshake, type ShakeHands } from "./transport/handshake.ts";
-import { createRequest, readJson } from "./transport/requests.ts";
+import { createLoadConfig, type LoadConfig } from "./transport/handshake.ts";
+import { createAuthenticatedRequest, readJson } from "./transport/requests.ts";
 import type { Transport } from "./transport/transport.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
-import { createCasting } from "./voices/voice-selection.ts";
+import { createVoiceSelection } from "./voices/voice-selection.ts";
 import type {
   PlatformQuery,
   VoiceCollection,
@@ -55,11 +55,11 @@ export interface OriginProof {
 export class Voxledger {
   readonly #events: Events;
   readonly #environment: Environment;
-  readonly #exchange: Exchange;
-  readonly #service: Service;
-  readonly #website: AskedOnce<WebsiteConfig>;
+  readonly #exchange: SendRequest;
+  readonly #service: ServiceApi;
+  readonly #website: Memoized<WebsiteConfig>;
   readonly #player: Player;
-  readonly #stage: Stage;
+  readonly #stage: SpeechContext;
   readonly #closed = new AbortController();
   readonly #told = new WeakSet<VoxledgerError>();
   #isReady = false;
@@ -70,11 +70,14 @@ export class Voxledger {
    * @throws {TypeError} for a configuration that cannot be used
    */
   constructor(config: VoxledgerConfig, given: Partial<Environment> = {}) {
-    const environment: Environment = { ...environmentHere(), ...given };
+    const environment: Environment = { ...defaultEnvironment(), ...given };
     const { document, fetch, now, log } = environment;
-    const configuration = complete(config, { scriptUrl: import.meta.url, inPage: document !== undefined });
+    const configuration = resolveConfiguration(config, {
+      scriptUrl: import.meta.url,
+      inPage: document !== undefined,
+    });
     const note = configuration.debug ? (line: string) => log(`voxledger: ${line}`) : () => {};
-    const exchange = createExchange({ ...configuration, fetch, note });
+    const exchange = createSendRequest({ ...configuration, fetch, note });
     const session = createSession({ ...configuration, exchange, now });
     const patience = { ...environment, retryAttempts: configuration.retryAttempts };
     const { baseUrl } = configuration;
@@ -84,9 +87,13 @@ export class Voxledger {
     this.#environment = environment;
     this.#exchange = exchange;
     this.#events = createEvents(now);
-    this.#service = createService({ request: createRequest({ exchange, session, patience }), baseUrl, now });
-    const shakeHands = createHandshake({ service: this.#service, session, baseUrl, environment });
-    this.#website = askedOnce(() => this.#connect(shakeHands));
+    this.#service = createServiceApi({
+      request: createAuthenticatedRequest({ exchange, session, patience }),
+      baseUrl,
+      now,
+    });
+    const shakeHands = createLoadConfig({ service: this.#service, session, baseUrl, environment });
+    this.#website = memoizeAsync(() => this.#connect(shakeHands));
     const connections = {
       service: this.#service,
       session,
@@ -107,7 +114,7 @@ export class Voxledger {
 
   /** The website's configuration, asked for anew; with it comes the token that further requests carry. */
   async config(): Promise<WebsiteConfig> {
-    this.#website.forget();
+    this.#website.clear();
     return await this.#website.get();
   }
 
@@ -157,8 +164,8 @@ export class Voxledger {
   speak(text: string, params: SpeakParams = {}): Promise<Spoken> {
     this.cancel();
     this.#player.unlock?.();
-    this.#speech = beginSpeech(text, params, this.#stage);
-    return this.#speech.over;
+    this.#speech = startSpeech(text, params, this.#stage);
+    return this.#speech.finished;
   }
 
   pause(): void {
@@ -184,7 +191,7 @@ export class Voxledger {
     this.#website.get().catch((error) => this.#tell(asVoxledgerError(error)));
   }
 
-  async #connect(shakeHands: ShakeHands): Promise<WebsiteConfig> {
+  async #connect(shakeHands: LoadConfig): Promise<WebsiteConfig> {
     const config = await shakeHands(this.#closed.signal);
     if (!this.#isReady) this.#events.emit("OnReady", {});
     this.#isReady = true;
@@ -204,17 +211,17 @@ export class Voxledger {
     this.#environment.document?.addEventListener("click", clicked, options);
   }
 
-  #build(configuration: Configuration, transport: Transport): Stage {
-    const casting = createCasting({
+  #build(configuration: Configuration, transport: Transport): SpeechContext {
+    const casting = createVoiceSelection({
       configuration,
       websiteVoice: async () => (await this.#website.get()).voice,
-      catalog: askedOnce(() => this.voices()).get,
+      catalog: memoizeAsync(() => this.voices()).get,
       transport,
       player: this.#player,
       nativeSpeech: this.#environment.nativeSpeech,
       events: this.#events,
     });
-    return { ...casting, events: this.#events, tell: (error) => this.#tell(error) };
+    return { ...casting, events: this.#events, reportError: (error) => this.#tell(error) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { complete } from "../../src/client/configuration.ts";
+import { resolveConfiguration } from "../../src/client/configuration.ts";
 import type { Voice, WebsiteConfig } from "../../src/client/voxledger.ts";
 import type { WebsiteConfig as DomainConfig } from "../../src/domain/accounts/website-config.ts";
 import type { Voice as CatalogVoice } from "../../src/domain/synthesis/speech.ts";
@@ -9,7 +9,7 @@ const inNode = { scriptUrl: "file:///project/node_modules/client.js", inPage: fa
 
 describe("the client library's configuration", () => {
   it("needs a key and nothing else in a page: the service is where the script came from", () => {
-    expect(complete({ apiKey: "k" }, inPage)).to.deep.equal({
+    expect(resolveConfiguration({ apiKey: "k" }, inPage)).to.deep.equal({
       apiKey: "k",
       apiSecret: undefined,
       baseUrl: "https://tts.example/",
@@ -24,21 +24,26 @@ describe("the client library's configuration", () => {
   });
 
   it("takes the service's address with a path or without, with a slash at its end or without", () => {
-    const base = (baseUrl: string) => complete({ apiKey: "k", baseUrl }, inNode).baseUrl;
+    const base = (baseUrl: string) => resolveConfiguration({ apiKey: "k", baseUrl }, inNode).baseUrl;
     expect(base("https://tts.example")).to.equal("https://tts.example/");
     expect(base("https://example.com/speech")).to.equal("https://example.com/speech/");
     expect(base("https://example.com/speech/")).to.equal("https://example.com/speech/");
     expect(
-      complete({ apiKey: "k" }, { ...inPage, scriptUrl: "https://example.com/speech/client.js?v=2" }).baseUrl,
+      resolveConfiguration(
+        { apiKey: "k" },
+        { ...inPage, scriptUrl: "https://example.com/speech/client.js?v=2" },
+      ).baseUrl,
     ).to.equal("https://example.com/speech/");
   });
 
   it("has no secret in a page", () => {
-    expect(() => complete({ apiKey: "k", apiSecret: "s" }, inPage)).to.throw(
+    expect(() => resolveConfiguration({ apiKey: "k", apiSecret: "s" }, inPage)).to.throw(
       TypeError,
       "apiSecret must not be in a page",
     );
-    expect(complete({ apiKey: "k", apiSecret: "s", baseUrl: "http://127.0.0.1" }, inNode)).to.include({
+    expect(
+      resolveConfiguration({ apiKey: "k", apiSecret: "s", baseUrl: "http://127.0.0.1" }, inNode),
+    ).to.include({
       apiSecret: "s",
     });
   });
@@ -51,12 +56,12 @@ describe("the client library's configuration", () => {
     transport: { transport: "pigeon" as "chunks" },
   })) {
     it(`is refused by the name of what is wrong: ${name}`, () => {
-      expect(() => complete({ apiKey: "k", ...given }, inPage)).to.throw(TypeError, name);
+      expect(() => resolveConfiguration({ apiKey: "k", ...given }, inPage)).to.throw(TypeError, name);
     });
   }
 
   it("needs the service's address where the script is a file", () => {
-    expect(() => complete({ apiKey: "k" }, inNode)).to.throw(TypeError, "baseUrl");
+    expect(() => resolveConfiguration({ apiKey: "k" }, inNode)).to.throw(TypeError, "baseUrl");
   });
 
   it("knows voices and websites by the same shapes as the service does", () => {

@@ -1,19 +1,19 @@
 import { expect } from "chai";
 import { type PlayableSound, type PlaySound, Voxledger, type VoxledgerConfig } from "voxledger/client";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { listen, next } from "../support/client-library/recorded-events.ts";
+import { nextEvent, recordEvents } from "../support/client-library/recorded-events.ts";
 import {
-  type AnsweringServer,
-  answering,
-  config,
-  type MadeUp,
-  refused,
+  configResponse,
+  errorResponse,
+  type StubResponse,
+  type StubServer,
+  startStubServer,
 } from "../support/client-library/stub-server.ts";
 import { rejection } from "../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
 const silent: PlaySound = () => {};
-const sound = (headers: Readonly<Record<string, string>> = {}): MadeUp => ({
+const sound = (headers: Readonly<Record<string, string>> = {}): StubResponse => ({
   headers: { "Content-Type": "audio/mpeg", ...headers },
   body: "sound",
 });
@@ -69,7 +69,7 @@ describe("speech by the client library in Node", () => {
 
     it("is told from its loading to its end", async () => {
       const client = connected();
-      const told = listen(client);
+      const told = recordEvents(client);
       await client.speak("Hello.", { lang: "fr-FR" });
       expect(types(told)).to.deep.equal([
         "OnLoad",
@@ -88,7 +88,7 @@ describe("speech by the client library in Node", () => {
     it("is silence, told like any other, at volume 0", async () => {
       const played: PlayableSound[] = [];
       const client = connected((one) => void played.push(one));
-      const told = listen(client);
+      const told = recordEvents(client);
       await client.speak("Nothing to hear.", { volume: 0 });
       expect(played).to.deep.equal([]);
       expect(types(told)).to.include.members(["OnStart", "OnPartStart", "OnPartEnd", "OnEnd"]);
@@ -103,7 +103,7 @@ describe("speech by the client library in Node", () => {
 
     it("fails with the service's words, told once to whoever listens", async () => {
       const client = connected();
-      const told = listen(client);
+      const told = recordEvents(client);
       const failures: unknown[] = [];
       const failure = await rejection(
         client.speak("Hello.", { voice: "Nobody", onerror: (e) => failures.push(e) }),
@@ -128,10 +128,14 @@ describe("speech by the client library in Node", () => {
   });
 
   describe("from a service made up", () => {
-    let server: AnsweringServer;
-    const serve = async (answer: (text: string) => MadeUp, options: object = {}, player?: PlaySound) => {
-      server = await answering(({ url = "" }) => {
-        if (!url.startsWith("/v2/text/")) return config;
+    let server: StubServer;
+    const serve = async (
+      answer: (text: string) => StubResponse,
+      options: object = {},
+      player?: PlaySound,
+    ) => {
+      server = await startStubServer(({ url = "" }) => {
+        if (!url.startsWith("/v2/text/")) return configResponse;
         return answer(new URL(url, server.url).searchParams.get("text") ?? "");
       });
       return connect({ apiKey: "k", baseUrl: server.url, retryAttempts: 0, ...options }, player);
@@ -139,7 +143,7 @@ describe("speech by the client library in Node", () => {
     const long = (first: string): string =>
       `${first.padEnd(200, "a")}. ${"b".repeat(200)}. ${"c".repeat(200)}.`;
     const asked = (): string[] =>
-      server.asked.flatMap(
+      server.requests.flatMap(
         (line) => new URL(line.slice(4), server.url).searchParams.get("text")?.slice(0, 1) ?? [],
       );
     afterEach(() => server.close());
@@ -185,7 +189,7 @@ describe("speech by the client library in Node", () => {
       await client.speak("3");
       const plain = connect({ apiKey: "k", baseUrl: server.url });
       await plain.speak("4", { rate: 1, pitch: 0.8 });
-      expect(server.asked.filter((line) => line.includes("synthesize"))).to.deep.equal([
+      expect(server.requests.filter((line) => line.includes("synthesize"))).to.deep.equal([
         "GET /v2/text/synthesize?text=1&voice=Call+Voice&volume=0.5&key=k",
         "GET /v2/text/synthesize?text=2&lang=fr-FR&key=k",
         "GET /v2/text/synthesize?text=3&voice=Page+Voice&key=k",
@@ -199,10 +203,10 @@ describe("speech by the client library in Node", () => {
         {},
         () => new Promise(() => {}),
       );
-      const told = listen(client);
+      const told = recordEvents(client);
       const ends: unknown[] = [];
       const speaking = client.speak(long("a"), { onend: (end) => ends.push(end) });
-      await next(client, "OnPartStart");
+      await nextEvent(client, "OnPartStart");
       client.cancel();
       expect(types(told).at(-1)).to.equal("OnEnd");
       expect(await speaking).to.deep.equal({ cancelled: true });
@@ -221,9 +225,9 @@ describe("speech by the client library in Node", () => {
           if (plays++ === 0) await new Promise(() => {});
         },
       );
-      const told = listen(client);
+      const told = recordEvents(client);
       const first = client.speak("One.");
-      await next(client, "OnStart");
+      await nextEvent(client, "OnStart");
       const second = client.speak("Two.");
       expect(await first).to.deep.equal({ cancelled: true });
       expect(await second).to.deep.equal({ cancelled: false });
@@ -237,8 +241,8 @@ describe("speech by the client library in Node", () => {
 
     it("ends without having started when it is cancelled before its first sound", async () => {
       const client = await serve(() => ({ hang: true }));
-      const told = listen(client);
-      await next(client, "OnReady");
+      const told = recordEvents(client);
+      await nextEvent(client, "OnReady");
       const speaking = client.speak("Hello.");
       client.cancel();
       expect(await speaking).to.deep.equal({ cancelled: true });
@@ -252,13 +256,13 @@ describe("speech by the client library in Node", () => {
         {},
         () => void played.push("part"),
       );
-      const told = listen(client);
+      const told = recordEvents(client);
       client.pause();
       const speaking = client.speak(long("a"));
-      await next(client, "OnPartStart");
+      await nextEvent(client, "OnPartStart");
       client.pause();
       client.pause();
-      await next(client, "OnPartEnd");
+      await nextEvent(client, "OnPartEnd");
       expect(played).to.deep.equal(["part"]);
       client.resume();
       client.resume();
@@ -273,8 +277,8 @@ describe("speech by the client library in Node", () => {
     });
 
     it("fails in the middle without an end, where a later part cannot be had", async () => {
-      const client = await serve((text) => (text.startsWith("b") ? refused(502, undefined) : sound()));
-      const told = listen(client);
+      const client = await serve((text) => (text.startsWith("b") ? errorResponse(502, undefined) : sound()));
+      const told = recordEvents(client);
       expect(await rejection(client.speak(long("a")))).to.include({ status: 502, message: "it was 502" });
       expect(types(told).slice(-2)).to.deep.equal(["OnPartEnd", "OnError"]);
     });
@@ -300,7 +304,7 @@ describe("speech by the client library in Node", () => {
     });
 
     it("needs a player", async () => {
-      server = await answering(({ url }) => (url?.startsWith("/v2/config") ? config : sound()));
+      server = await startStubServer(({ url }) => (url?.startsWith("/v2/config") ? configResponse : sound()));
       const client = new Voxledger({ apiKey: "k", baseUrl: server.url });
       clients.push(client);
       expect(await rejection(client.speak("Hello."))).to.include({ code: "NOT_SUPPORTED" });
@@ -308,7 +312,7 @@ describe("speech by the client library in Node", () => {
 
     it("tells of its requests when debugged, and never of the text", async () => {
       const lines: string[] = [];
-      server = await answering(({ url }) => (url?.startsWith("/v2/config") ? config : sound()));
+      server = await startStubServer(({ url }) => (url?.startsWith("/v2/config") ? configResponse : sound()));
       const client = new Voxledger(
         { apiKey: "k", baseUrl: server.url, debug: true },
         { player: silent, log: (line) => lines.push(line) },

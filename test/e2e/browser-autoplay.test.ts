@@ -2,11 +2,11 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
-import { type SpeakingWindow, speakingPage } from "../support/client-library/speech-page.ts";
+import { type SpeechWindow, speechPage } from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-declare const window: SpeakingWindow & { readonly asked: number; readonly failures: readonly string[] };
+declare const window: SpeechWindow & { readonly asked: number; readonly failures: readonly string[] };
 
 /**
  * The rule of WebKit on iOS, which Chromium does not have: an element may play once its `play` was called while an event
@@ -48,7 +48,7 @@ describe("a page whose browser restricts autoplay", () => {
   /** Opens a page and waits until it logs "ready": evaluating anything in it would count as a gesture. */
   const open = async (then: string, given = "{ audio }"): Promise<Page> => {
     const config = { apiKey: website.apiKey, defaultVoice: "UK English Female" };
-    site = await servePage(() => speakingPage(`${service.url}/client.js`, config, then, given));
+    site = await servePage(() => speechPage(`${service.url}/client.js`, config, then, given));
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
     const page = await browser.context.newPage();
     const ready = page.waitForEvent("console", (message) => message.text() === "ready");

@@ -4,22 +4,22 @@ import type { Page } from "playwright-core";
 import { bundleClient } from "../../src/http/routes/docs/client-script.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
-  heard,
-  kinds,
-  type SpeakingWindow,
-  speak,
-  speakingPage,
-  until,
+  clickSpeak,
+  eventTypes,
+  type SpeechWindow,
+  speechPage,
+  waitForEvent,
+  waitForPlayback,
 } from "../support/client-library/speech-page.ts";
 import {
-  type AskedOverSocket,
-  type StreamingService,
-  streamingService,
+  type SocketSynthesis,
+  type StubStreamingService,
+  startStubStreamingService,
 } from "../support/client-library/stub-streaming-service.ts";
 import { type LocalServer, serveLocally } from "../support/local-server.ts";
 import { makeSound, type SoundFormat } from "../support/wire/made-sound.ts";
 
-declare const window: SpeakingWindow & { readonly refusals: number };
+declare const window: SpeechWindow & { readonly refusals: number };
 
 const mp3: SoundFormat = { kind: "mp3", sampleRate: 24_000, kbitPerSecond: 64 };
 const sentence =
@@ -55,7 +55,7 @@ const transports = ["stream", "websocket"] as const;
 describe("progressive playback in a browser", () => {
   let browser: Browser;
   let tight: Browser | undefined;
-  let service: StreamingService;
+  let service: StubStreamingService;
   let site: LocalServer;
 
   before(async function () {
@@ -82,7 +82,7 @@ describe("progressive playback in a browser", () => {
     } = {},
   ): Promise<Page> => {
     const leaving = new Map<string, () => void>();
-    service = await streamingService({
+    service = await startStubStreamingService({
       stream: (_, res) => answer(overHttp(res, contentType)),
       synthesize: (asked) => {
         const left = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ describe("progressive playback in a browser", () => {
       cancelled: (id) => leaving.get(id)?.(),
     });
     const config = { apiKey: "k", baseUrl: service.url, transport, retryAttempts: 0 };
-    site = await serveSite(speakingPage("/client.js", config, script));
+    site = await serveSite(speechPage("/client.js", config, script));
     const page = await context.newPage();
     const ready = page.waitForEvent("console", (message) => message.text() === "ready");
     await page.goto(site.url);
@@ -113,19 +113,19 @@ describe("progressive playback in a browser", () => {
           end();
           ended = true;
         });
-        await speak(page, "Hello.");
-        await heard(page, 0.5);
-        expect(await kinds(page)).to.include("OnStart");
+        await clickSpeak(page, "Hello.");
+        await waitForPlayback(page, 0.5);
+        expect(await eventTypes(page)).to.include("OnStart");
         expect(ended).to.equal(false);
         const duration = page.evaluate(
           () =>
             new Promise((resolve) => {
-              const { audio } = window as unknown as { audio: EventTarget & SpeakingWindow["audio"] };
+              const { audio } = window as unknown as { audio: EventTarget & SpeechWindow["audio"] };
               audio.addEventListener("ended", () => resolve([audio.duration, audio.currentTime]));
             }),
         );
         rest.resolve();
-        await until(page, "OnEnd");
+        await waitForEvent(page, "OnEnd");
         const [seconds, played] = (await duration) as [number, number];
         expect(seconds).to.be.closeTo((bytes.length * 8) / 64_000, 0.2);
         expect(played).to.be.closeTo(seconds, 0.1);
@@ -139,12 +139,12 @@ describe("progressive playback in a browser", () => {
           await broken.promise;
           cut();
         });
-        await speak(page, "Hello.");
-        await heard(page, 0.2);
+        await clickSpeak(page, "Hello.");
+        await waitForPlayback(page, 0.2);
         broken.resolve();
-        await until(page, "OnError");
+        await waitForEvent(page, "OnError");
         expect(await page.evaluate(() => window.told.at(-1))).to.include({ code: "NETWORK" });
-        expect(await kinds(page)).to.not.include("OnEnd");
+        expect(await eventTypes(page)).to.not.include("OnEnd");
         expect(await page.evaluate(() => window.audio.paused)).to.equal(true);
       });
 
@@ -156,17 +156,17 @@ describe("progressive playback in a browser", () => {
           await sending.left;
           left.resolve();
         });
-        await speak(page, "Hello.");
-        await heard(page, 0.2);
+        await clickSpeak(page, "Hello.");
+        await waitForPlayback(page, 0.2);
         await page.evaluate(() => window.speech.pause());
         expect(await page.evaluate(() => window.audio.paused)).to.equal(true);
         await page.evaluate(() => window.speech.resume());
         const at = await page.evaluate(() => window.audio.currentTime);
-        await heard(page, at + 0.2);
+        await waitForPlayback(page, at + 0.2);
         await page.evaluate(() => window.speech.cancel());
         expect(await page.evaluate(() => window.audio.paused)).to.equal(true);
         await left.promise;
-        expect((await kinds(page)).slice(-4)).to.deep.equal(["OnStart", "OnPause", "OnResume", "OnEnd"]);
+        expect((await eventTypes(page)).slice(-4)).to.deep.equal(["OnStart", "OnPause", "OnResume", "OnEnd"]);
       });
     });
   }
@@ -184,10 +184,10 @@ describe("progressive playback in a browser", () => {
       { script: speakAtOnce },
     );
     await page.getByRole("button", { name: "Allow speech" }).click();
-    await heard(page, 0.2);
+    await waitForPlayback(page, 0.2);
     rest.resolve();
-    await until(page, "OnEnd");
-    expect(await kinds(page)).to.deep.equal(["OnReady", "OnAllowSpeechClicked", "OnStart", "OnEnd"]);
+    await waitForEvent(page, "OnEnd");
+    expect(await eventTypes(page)).to.deep.equal(["OnReady", "OnAllowSpeechClicked", "OnStart", "OnEnd"]);
   });
 
   it("plays when it is whole what the browser does not take in pieces", async () => {
@@ -201,8 +201,8 @@ describe("progressive playback in a browser", () => {
       },
       { contentType: "audio/ogg" },
     );
-    await speak(page, "Hello.", { rate: 2 });
-    await until(page, "OnEnd");
+    await clickSpeak(page, "Hello.", { rate: 2 });
+    await waitForEvent(page, "OnEnd");
   });
 
   it("tells that what came is no sound", async () => {
@@ -210,8 +210,8 @@ describe("progressive playback in a browser", () => {
       write(Buffer.from("not a sound"));
       end();
     });
-    await speak(page, "Hello.");
-    await until(page, "OnError");
+    await clickSpeak(page, "Hello.");
+    await waitForEvent(page, "OnError");
     expect(await page.evaluate(() => window.told.at(-1))).to.include({ code: "PLAYBACK_FAILED" });
   });
 
@@ -239,14 +239,14 @@ describe("progressive playback in a browser", () => {
       write(bytes);
       end();
     });
-    await speak(page, "Hello.");
+    await clickSpeak(page, "Hello.");
     await untilBuffered(page, 60);
-    await heard(page, 1);
+    await waitForPlayback(page, 1);
     expect((await buffered(page))[1]).to.be.below(75);
     await seek(page, seconds - 61);
     await untilBuffered(page, seconds - 1);
     await seek(page, seconds - 0.2);
-    await until(page, "OnEnd");
+    await waitForEvent(page, "OnEnd");
   }).timeout(60_000);
 
   it("lets go of what was heard where the browser has no more room", async () => {
@@ -261,9 +261,9 @@ describe("progressive playback in a browser", () => {
       },
       { context: tight.context, script: countRefusals },
     );
-    await speak(page, "Hello.");
+    await clickSpeak(page, "Hello.");
     await untilBuffered(page, 20);
-    await heard(page, 1);
+    await waitForPlayback(page, 1);
     const [, end] = await buffered(page);
     expect(end).to.be.below(seconds - 5);
     await seek(page, end - 2);
@@ -271,7 +271,7 @@ describe("progressive playback in a browser", () => {
     expect((await buffered(page))[0]).to.be.above(0);
     expect(await page.evaluate(() => window.refusals)).to.be.above(0);
     await seek(page, seconds - 0.2);
-    await until(page, "OnEnd");
+    await waitForEvent(page, "OnEnd");
   }).timeout(60_000);
 });
 
@@ -295,19 +295,19 @@ const overHttp = (res: ServerResponse, contentType: string): Sending => {
 };
 
 const overSocket = (
-  { tell, frame, socket }: AskedOverSocket,
+  { send, sendFrame, socket }: SocketSynthesis,
   contentType: string,
   left: Promise<void>,
 ): Sending => {
   let totalBytes = 0;
   let totalChunks = 0;
-  tell({ type: "stream_start", contentType, prosodyApplied: [] });
+  send({ type: "stream_start", contentType, prosodyApplied: [] });
   return {
     write: (bytes) => {
       totalBytes += bytes.length;
-      frame(totalChunks++, bytes);
+      sendFrame(totalChunks++, bytes);
     },
-    end: () => tell({ type: "stream_end", totalBytes, totalChunks }),
+    end: () => send({ type: "stream_end", totalBytes, totalChunks }),
     cut: () => socket.terminate(),
     left,
   };

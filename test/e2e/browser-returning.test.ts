@@ -3,11 +3,11 @@ import type { Page } from "playwright-core";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import {
-  kinds,
-  type SpeakingWindow,
-  speak,
-  speakingPage,
-  until,
+  clickSpeak,
+  eventTypes,
+  type SpeechWindow,
+  speechPage,
+  waitForEvent,
 } from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { until as happens } from "../support/processes.ts";
@@ -15,7 +15,7 @@ import { type RunningService, startService, temporaryFolder } from "../support/s
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
-declare const window: SpeakingWindow;
+declare const window: SpeechWindow;
 
 /** A line of the service's log. */
 interface Line {
@@ -64,15 +64,15 @@ describe("a page that is visited again with an expired token", () => {
     const page = await browser.context.newPage();
     const config = page.waitForResponse((response) => response.url().includes("/v2/config"));
     await page.goto(site.url);
-    await until(page, "OnReady");
+    await waitForEvent(page, "OnReady");
     const { auth } = await (await config).json();
     return { page, exp: auth.exp };
   };
   const hear = async (page: Page, text: string, params: object): Promise<void> => {
     await page.evaluate("told.length = 0");
-    await speak(page, text, params);
-    await until(page, "OnEnd");
-    expect(await kinds(page)).to.deep.equal(["OnStart", "OnEnd"]);
+    await clickSpeak(page, text, params);
+    await waitForEvent(page, "OnEnd");
+    expect(await eventTypes(page)).to.deep.equal(["OnStart", "OnEnd"]);
   };
 
   for (const [transport, voice] of [
@@ -81,7 +81,7 @@ describe("a page that is visited again with an expired token", () => {
   ] as const) {
     it(`speaks at once by ${transport}, without a refusal, and without a preflight for its second sentence`, async () => {
       site = await servePage(() =>
-        speakingPage(`${service.url}/client.js`, { apiKey: website.apiKey, transport }),
+        speechPage(`${service.url}/client.js`, { apiKey: website.apiKey, transport }),
       );
       await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
       const refusedBefore = refusals().length;
@@ -100,7 +100,7 @@ describe("a page that is visited again with an expired token", () => {
 
   it("connects a few times at most while its key is suspended, and says so", async () => {
     const config = { apiKey: website.apiKey, transport: "websocket", retryAttempts: 0 };
-    site = await servePage(() => speakingPage(`${service.url}/client.js`, config));
+    site = await servePage(() => speechPage(`${service.url}/client.js`, config));
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
     await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "invoice overdue" });
     const { page } = await visit();

@@ -4,12 +4,12 @@ import { Voxledger } from "../../src/client/voxledger.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import {
-  heard,
-  kinds,
-  type SpeakingWindow,
-  speak,
-  speakingPage,
-  until,
+  clickSpeak,
+  eventTypes,
+  type SpeechWindow,
+  speechPage,
+  waitForEvent,
+  waitForPlayback,
 } from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
@@ -17,7 +17,7 @@ import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
-declare const window: SpeakingWindow;
+declare const window: SpeechWindow;
 
 const text = "It is heard from its first word on, long before its last word has been made.";
 
@@ -59,12 +59,12 @@ describe("speech that is streamed to the client library", () => {
 
   const open = async (transport: string, options: object = {}): Promise<Page> => {
     const config = { apiKey: website.apiKey, transport, ...options };
-    site = await servePage(() => speakingPage(`${service.url}/client.js`, config));
+    site = await servePage(() => speechPage(`${service.url}/client.js`, config));
     const { url } = site;
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [url] });
     const page = await browser.context.newPage();
     await page.goto(url);
-    await until(page, "OnReady");
+    await waitForEvent(page, "OnReady");
     return page;
   };
   const speeches = () => upstream.requests.filter(({ path }) => path === "/v1/audio/speech");
@@ -90,13 +90,13 @@ describe("speech that is streamed to the client library", () => {
       const page = await open(transport);
       const asked: Request[] = [];
       page.on("request", (request) => asked.push(request));
-      await speak(page, `${text} By ${transport}.`, { voice: "alloy" });
+      await clickSpeak(page, `${text} By ${transport}.`, { voice: "alloy" });
       gate.step(8);
-      await heard(page, 0.1);
-      expect(await kinds(page)).to.include("OnStart");
+      await waitForPlayback(page, 0.1);
+      expect(await eventTypes(page)).to.include("OnStart");
       expect(speeches().at(-1)).to.include({ outcome: "active" });
       gate.open();
-      await until(page, "OnEnd");
+      await waitForEvent(page, "OnEnd");
       const whole = await page.evaluate(() => window.spoken);
       expect(whole).to.deep.equal({ cancelled: false });
       expect(speeches()).to.have.length(before + 1);
@@ -111,9 +111,9 @@ describe("speech that is streamed to the client library", () => {
       const gate = closedGate();
       upstream.faults.next({ kind: "trickle", gate });
       const page = await open(transport);
-      await speak(page, `${text} Left by ${transport}.`, { voice: "alloy" });
+      await clickSpeak(page, `${text} Left by ${transport}.`, { voice: "alloy" });
       gate.step(8);
-      await until(page, "OnStart");
+      await waitForEvent(page, "OnStart");
       await page.close();
       await upstream.until(() => speeches().at(-1)?.outcome === "left");
     });
@@ -122,15 +122,15 @@ describe("speech that is streamed to the client library", () => {
       upstream.faults.next({ kind: "cut" });
       // A cut that comes before the page has read anything is made good by asking again.
       const page = await open(transport, { retryAttempts: 0 });
-      await speak(page, `${text} Cut by ${transport}.`, { voice: "alloy" });
-      await until(page, "OnError");
-      expect(await kinds(page)).to.not.include("OnEnd");
+      await clickSpeak(page, `${text} Cut by ${transport}.`, { voice: "alloy" });
+      await waitForEvent(page, "OnError");
+      expect(await eventTypes(page)).to.not.include("OnEnd");
     });
 
     it(`speaks by ${transport} with a voice that is not streamed, too`, async () => {
       const page = await open(transport);
-      await speak(page, text, { voice: "UK English Female", rate: 2 });
-      await until(page, "OnEnd");
+      await clickSpeak(page, text, { voice: "UK English Female", rate: 2 });
+      await waitForEvent(page, "OnEnd");
     });
   }
 });

@@ -2,7 +2,11 @@ import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { answering, type MadeUp, config as voiceConfig } from "../support/client-library/stub-server.ts";
+import {
+  type StubResponse,
+  startStubServer,
+  configResponse as voiceConfig,
+} from "../support/client-library/stub-server.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
@@ -100,8 +104,8 @@ describe("the client library in a browser", () => {
     return site;
   };
   /** A service that is made up, whose sounds are these, open to every page. */
-  const madeUp = async (sound: () => MadeUp): Promise<LocalServer> => {
-    const server = await answering(({ method, url = "" }) => {
+  const madeUp = async (sound: () => StubResponse): Promise<LocalServer> => {
+    const server = await startStubServer(({ method, url = "" }) => {
       const answer = url.startsWith("/v2/text/") && method === "GET" ? sound() : voiceConfig;
       return { ...answer, headers: { ...answer.headers, ...openToPages } };
     });

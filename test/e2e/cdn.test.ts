@@ -5,7 +5,7 @@ import { admin, authorize, type Credentials, errorOf, registerWebsite } from "..
 import { type Exchange, openExchange, type Received } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { startVarnish, type Varnish } from "../support/varnish.ts";
-import { openClient } from "../support/websocket-client.ts";
+import { openWebSocketClient } from "../support/websocket-client.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 type Headers = Record<string, string>;
@@ -284,7 +284,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
 
     it("is a socket: it is passed through", async () => {
       const owner = await aWebsite({ openai: true });
-      const client = await openClient(`${varnish.url.replace("http", "ws")}/v2/text/stream`, {
+      const client = await openWebSocketClient(`${varnish.url.replace("http", "ws")}/v2/text/stream`, {
         headers: authorize(owner),
       });
       client.send({ type: "ping" });

@@ -4,7 +4,7 @@ import { createHttpContract, type Described, type HttpContract, operationsOf } f
 import { admin, authorize, type Credentials, registerWebsite } from "../support/client.ts";
 import { type Exchange, openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { openClient } from "../support/websocket-client.ts";
+import { openWebSocketClient } from "../support/websocket-client.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 /** The described answers that this test cannot bring about, and why. */
@@ -190,7 +190,7 @@ describe("the description", function () {
       const sent = { method: "GET", path: "/v2/text/stream" };
       await get(426, sent.path, {});
       await get(400, sent.path, { ...handshake, ...authorize(website), "Sec-WebSocket-Protocol": "a,,b" });
-      const client = await openClient(service.url.replace("http", "ws") + sent.path, {
+      const client = await openWebSocketClient(service.url.replace("http", "ws") + sent.path, {
         headers: authorize(website),
       });
       client.send({ type: "synthesize", voice: "UK English Female", text: "x" });

@@ -10,7 +10,7 @@ import {
   synthesizeByPost,
 } from "../support/client.ts";
 import { type ServedHere, serveHere } from "../support/served-here.ts";
-import { type Client, openClient } from "../support/websocket-client.ts";
+import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
@@ -76,9 +76,12 @@ describe("a voice that a request names", function () {
   });
 
   it("is found over the WebSocket, ignoring case", async () => {
-    const client: Client = await openClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
-      headers: authorize(website),
-    });
+    const client: WebSocketClient = await openWebSocketClient(
+      `${service.url.replace("http", "ws")}/v2/text/stream`,
+      {
+        headers: authorize(website),
+      },
+    );
     try {
       for (const name of ["alloy", "ALLOY"]) {
         const id = randomUUID();

@@ -13,7 +13,7 @@ import {
 import { until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { endOnTheLedger, eventsIn, type OpenStream, openStream } from "../support/streams.ts";
-import { type Client, openClient } from "../support/websocket-client.ts";
+import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { serveLongSounds } from "../support/wire/long-sound.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
@@ -27,7 +27,7 @@ describe("the listeners of streams", function () {
   let upstream: WireServer;
   let service: RunningService;
   let website: Credentials;
-  const sockets: Client[] = [];
+  const sockets: WebSocketClient[] = [];
 
   before(async () => {
     upstream = await serveLongSounds();
@@ -55,14 +55,14 @@ describe("the listeners of streams", function () {
     digestOf(await bytesOf(await synthesize(service.url, website, { voice, text })));
 
   /** A socket of its own on which that has been asked for. */
-  const openSocket = async (text: string): Promise<Client> => {
+  const openSocket = async (text: string): Promise<WebSocketClient> => {
     const url = `${service.url.replace("http", "ws")}/v2/text/stream`;
-    const client = await openClient(url, { headers: authorize(website) });
+    const client = await openWebSocketClient(url, { headers: authorize(website) });
     sockets.push(client);
     client.send({ type: "synthesize", id: randomUUID(), request: { voice, text } });
     return client;
   };
-  const heardOn = async (client: Client): Promise<string> => {
+  const heardOn = async (client: WebSocketClient): Promise<string> => {
     const hash = createHash("sha256");
     for (let message = await client.next(); message.type !== "stream_end"; message = await client.next()) {
       if (message.type === "error") throw new Error(message.message);

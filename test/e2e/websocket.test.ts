@@ -13,7 +13,7 @@ import {
 } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { type Client, openClient } from "../support/websocket-client.ts";
+import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
@@ -27,7 +27,7 @@ describe("speech over a WebSocket", function () {
   let upstream: WireServer;
   let service: RunningService;
   let website: Credentials;
-  let client: Client;
+  let client: WebSocketClient;
 
   before(async () => {
     upstream = await serveOpenAi({ chunkBytes: 1_024 });
@@ -41,7 +41,7 @@ describe("speech over a WebSocket", function () {
     service = await startService(folder.path, { OPENAI_URL: upstream.url, ...env });
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });
-    client = await openClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
+    client = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
       headers: authorize(website),
     });
   };

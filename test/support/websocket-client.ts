@@ -12,7 +12,7 @@ export interface Frame {
 }
 
 /** A client that reads what comes in order, at its own pace. */
-export interface Client {
+export interface WebSocketClient {
   readonly webSocket: WebSocket;
   /** Those that the handshake was answered with. */
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +28,10 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export const openClient = async (url: string, options: ClientOptions = {}): Promise<Client> => {
+export const openWebSocketClient = async (
+  url: string,
+  options: ClientOptions = {},
+): Promise<WebSocketClient> => {
   const webSocket = new WebSocket(url, options);
   const come: (ServerMessage | Frame)[] = [];
   const asking: ((message: ServerMessage | Frame) => void)[] = [];

@@ -1,8 +1,8 @@
-import { refusal } from "../errors.ts";
+import { errorFromResponse } from "../errors.ts";
 import { createTimeLimit, type Within } from "../transport/time-limit.ts";
 
 /** A request to the service. */
-export interface Call {
+export interface ApiRequest {
   readonly method?: "GET" | "POST";
   /** Under the service's address, without a slash at its beginning. */
   readonly path: string;
@@ -23,17 +23,17 @@ export interface Credentials {
 }
 
 /** Makes something of an answer. What it goes on reading after it has returned is read `within` the same limit. */
-export type Read<T> = (response: Response, within: Within) => Promise<T>;
+export type ReadResponse<T> = (response: Response, within: Within) => Promise<T>;
 
 /** Sends a request once and returns what `read` makes of the answer. @throws {VoxledgerError} */
-export type Exchange = <T>(
-  call: Call,
+export type SendRequest = <T>(
+  call: ApiRequest,
   credentials: Credentials,
-  read: Read<T>,
+  read: ReadResponse<T>,
   signal: AbortSignal,
 ) => Promise<T>;
 
-export const createExchange =
+export const createSendRequest =
   ({
     baseUrl,
     timeout,
@@ -45,12 +45,12 @@ export const createExchange =
     fetch: typeof globalThis.fetch;
     /** Told of each answer's status: never of what was asked for. */
     note: (line: string) => void;
-  }): Exchange =>
+  }): SendRequest =>
   (call, { headers, query }, read, leaving) => {
     const { signal, within } = createTimeLimit(timeout, leaving);
     const { method = "GET", path, body, accept, cache } = call;
     return within(async () => {
-      const response = await fetch(addressOf(baseUrl, { ...call, query: { ...call.query, ...query } }), {
+      const response = await fetch(urlOf(baseUrl, { ...call, query: { ...call.query, ...query } }), {
         method,
         headers: {
           ...headers,
@@ -65,13 +65,13 @@ export const createExchange =
         signal,
       });
       note(`${method} ${path}: ${response.status}`);
-      if (!response.ok) throw await refusal(response);
+      if (!response.ok) throw await errorFromResponse(response);
       return await read(response, within);
     });
   };
 
 /** The full address of a call. */
-export const addressOf = (baseUrl: string, { path, query = {} }: Call): string => {
+export const urlOf = (baseUrl: string, { path, query = {} }: ApiRequest): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return `${baseUrl}${path}${search.size > 0 ? `?${search}` : ""}`;

@@ -1,6 +1,6 @@
 import { VoxledgerError } from "../errors.ts";
 
-export interface Patience {
+export interface RetryOptions {
   readonly retryAttempts: number;
   /** Rejects as soon as the signal is raised. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -21,9 +21,9 @@ const passing = new Set([429, 502, 503]);
  * with full jitter. What is not going to change (any other status, a timeout) is told at once.
  * @throws {VoxledgerError} the last attempt's
  */
-export const retrying = async <T>(
+export const withRetry = async <T>(
   attempt: () => Promise<T>,
-  { retryAttempts, sleep, random }: Patience,
+  { retryAttempts, sleep, random }: RetryOptions,
   signal: AbortSignal,
 ): Promise<T> => {
   for (let retries = 0; ; retries++) {

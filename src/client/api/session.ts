@@ -1,5 +1,5 @@
 import { VoxledgerError } from "../errors.ts";
-import type { Call, Credentials, Exchange } from "./http.ts";
+import type { ApiRequest, Credentials, SendRequest } from "./http.ts";
 
 /** A bearer token; `exp` in unix seconds. */
 export interface AuthToken {
@@ -14,7 +14,7 @@ export interface Session {
    * header of its own: browsers send it without a preflight, and caches know its address again. One that has a body
    * needs a preflight anyway, and carries the token.
    */
-  credentials(call: Call): Promise<Credentials>;
+  credentials(call: ApiRequest): Promise<Credentials>;
   /**
    * The query of a WebSocket's address, since a page cannot set its headers: a token, or else the key with the page's
    * origin. Never the secret: it is traded for a token first.
@@ -22,14 +22,14 @@ export interface Session {
    */
   socketQuery(): Promise<{ readonly token: string } | { readonly key: string }>;
   /** Keeps the token from now on. The latest that is received counts, whenever it expires. */
-  adopt(token: AuthToken | undefined): void;
+  storeToken(token: AuthToken | undefined): void;
   /** Adopts the token that an answer renews, whatever prefix the operator gave its headers. */
-  adoptRenewed(headers: Headers): void;
+  storeRenewedToken(headers: Headers): void;
   /**
    * Gets another token if the error may be due to that one: a 401, or a 429 if the token has expired. False if not.
    * @throws {VoxledgerError} if no other token is given
    */
-  replaceAfter(error: unknown, token: string | undefined): Promise<boolean>;
+  replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean>;
   /** Gets a token by the secret, or by the key and the page's origin. @throws {VoxledgerError} */
   refresh(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export const createSession = ({
 }: {
   apiKey: string;
   apiSecret: string | undefined;
-  exchange: Exchange;
+  exchange: SendRequest;
   now: () => number;
 }): Session => {
   const byKey: Credentials =
@@ -62,7 +62,7 @@ export const createSession = ({
   let current: HeldToken | undefined;
   let refreshing: Promise<void> | undefined;
 
-  const adopt = (token: AuthToken | undefined): void => {
+  const storeToken = (token: AuthToken | undefined): void => {
     if (!token) return;
     const receivedAt = now();
     const issuedAt = issuedAtOf(token.token) ?? receivedAt / 1_000;
@@ -73,7 +73,7 @@ export const createSession = ({
   const refresh = (): Promise<void> => {
     const uncancelled = new AbortController().signal;
     refreshing ??= exchange({ method: "POST", path: "v2/auth/refresh" }, byKey, tokenOf, uncancelled)
-      .then(adopt)
+      .then(storeToken)
       .finally(() => {
         refreshing = undefined;
       });
@@ -96,9 +96,9 @@ export const createSession = ({
   };
 
   return {
-    adopt,
+    storeToken,
     refresh,
-    adoptRenewed: (answer) => adopt(renewedIn(answer)),
+    storeRenewedToken: (answer) => storeToken(renewedIn(answer)),
     credentials: async ({ body }) => {
       if (apiSecret !== undefined || body === undefined) return byKey;
       const token = await validToken();
@@ -112,7 +112,7 @@ export const createSession = ({
       await refresh();
       return { token: current?.token ?? "" };
     },
-    replaceAfter: async (error, token) => {
+    replaceTokenAfter: async (error, token) => {
       if (token === undefined || !(error instanceof VoxledgerError)) return false;
       const isHeld = current?.token === token;
       const hasExpired = isHeld && current !== undefined && endsWithin(current, 0);

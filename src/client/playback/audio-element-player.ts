@@ -1,7 +1,7 @@
 import type { AudioElement, MediaSourceConstructor } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { AskToSpeak } from "./allow-speech.ts";
-import { soundSource } from "./audio-source.ts";
+import { createAudioSource } from "./audio-source.ts";
 import type { Player } from "./player.ts";
 import { silence } from "./silence.ts";
 
@@ -43,7 +43,7 @@ export const audioElementPlayer = ({
   return {
     play: async (delivery, { prosody, signal, onStart }) => {
       paused = false;
-      const source = await soundSource(delivery, audio, MediaSource);
+      const source = await createAudioSource(delivery, audio, MediaSource);
       if (!source) return signal.aborted ? undefined : onStart();
       const over = new AbortController();
       try {

@@ -1,11 +1,11 @@
 import type { AudioElement, MediaSourceConstructor } from "../dom.ts";
-import type { Piece } from "../transport/incoming-audio.ts";
+import type { AudioChunk } from "../transport/incoming-audio.ts";
 import type { Delivery } from "../transport/transport.ts";
 import { feedMediaSource } from "./media-source-feed.ts";
-import { gather } from "./player.ts";
+import { readAll } from "./player.ts";
 
 /** What an audio element can play. */
-export interface SoundSource {
+export interface AudioSource {
   readonly url: string;
   /** To be called when the element has the URL: gives it what is still coming. @throws {VoxledgerError} */
   feed(signal: AbortSignal): Promise<void>;
@@ -15,13 +15,13 @@ export interface SoundSource {
  * The delivery as something to play: at once and piece by piece where the browser takes its format so (Chromium takes
  * mp3, and neither ogg nor wav), or else when it is whole. Undefined for silence.
  */
-export const soundSource = async (
+export const createAudioSource = async (
   { audio: pieces, contentType, whole }: Delivery,
   audio: AudioElement,
   MediaSource: MediaSourceConstructor | undefined,
-): Promise<SoundSource | undefined> => {
+): Promise<AudioSource | undefined> => {
   if (whole || !MediaSource?.isTypeSupported(contentType)) {
-    const bytes = await gather(pieces);
+    const bytes = await readAll(pieces);
     const url = (): string => URL.createObjectURL(new Blob([bytes], { type: contentType }));
     return bytes.length === 0 ? undefined : { url: url(), feed: async () => {} };
   }
@@ -37,7 +37,7 @@ export const soundSource = async (
 };
 
 /** The same pieces, the first of which is here; undefined when there is none. */
-const begun = async (pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece> | undefined> => {
+const begun = async (pieces: AsyncIterable<AudioChunk>): Promise<AsyncIterable<AudioChunk> | undefined> => {
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();
   if (first.done) return undefined;

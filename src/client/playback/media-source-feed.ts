@@ -1,5 +1,5 @@
 import type { AudioElement, MediaSource, SourceBuffer } from "../dom.ts";
-import type { Piece } from "../transport/incoming-audio.ts";
+import type { AudioChunk } from "../transport/incoming-audio.ts";
 
 /** So far ahead of what is heard the element is fed: browsers keep some megabytes, and nobody knows who hears it all. */
 const aheadSeconds = 60;
@@ -18,7 +18,7 @@ const sliceBytes = 64 * 1_024;
 export const feedMediaSource = async (
   source: MediaSource,
   audio: AudioElement,
-  { contentType, pieces }: { contentType: string; pieces: AsyncIterable<Piece> },
+  { contentType, pieces }: { contentType: string; pieces: AsyncIterable<AudioChunk> },
   signal: AbortSignal,
 ): Promise<void> => {
   if (!(await happens(source, ["sourceopen"], signal))) return;
@@ -35,7 +35,7 @@ export const feedMediaSource = async (
     await updated();
   };
 
-  const append = async (slice: Piece): Promise<void> => {
+  const append = async (slice: AudioChunk): Promise<void> => {
     while (isOpen() && secondsAhead(buffer, audio) > aheadSeconds) await heard();
     while (isOpen() && !fits(buffer, slice)) await makeRoom();
     if (isOpen()) await updated();
@@ -49,7 +49,7 @@ export const feedMediaSource = async (
 };
 
 /** Begins to append it; false when the browser has no room for it. */
-const fits = (buffer: SourceBuffer, slice: Piece): boolean => {
+const fits = (buffer: SourceBuffer, slice: AudioChunk): boolean => {
   try {
     buffer.appendBuffer(slice);
     return true;
@@ -62,7 +62,7 @@ const fits = (buffer: SourceBuffer, slice: Piece): boolean => {
 const secondsAhead = ({ buffered }: SourceBuffer, { currentTime }: AudioElement): number =>
   buffered.length === 0 ? 0 : buffered.end(buffered.length - 1) - currentTime;
 
-function* slices(piece: Piece): Generator<Piece> {
+function* slices(piece: AudioChunk): Generator<AudioChunk> {
   for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
 }
 

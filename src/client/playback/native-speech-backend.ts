@@ -1,8 +1,8 @@
 import type { NativeSynthesis, NativeUtterance, NativeVoice } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { Wanted } from "../transport/transport.ts";
+import type { VoiceRequest } from "../transport/transport.ts";
 import type { SystemVoice, Voice, VoiceCollection } from "../voices/voices.ts";
-import type { Narrator, Telling } from "./speech-backend.ts";
+import type { PartPlayback, SpeechBackend } from "./speech-backend.ts";
 
 /** The browser's own speech. */
 export interface NativeSpeech {
@@ -37,7 +37,7 @@ export const nativeVoices = (synthesis: NativeSynthesis): Promise<readonly Nativ
  */
 export const matchingVoice = (
   voices: readonly NativeVoice[],
-  { voice, lang }: Pick<Wanted, "voice" | "lang">,
+  { voice, lang }: Pick<VoiceRequest, "voice" | "lang">,
   catalog: Pick<VoiceCollection, "voices" | "systemVoices">,
 ): NativeVoice | undefined => {
   if (voice === undefined) {
@@ -84,12 +84,12 @@ const canonicalTag = (tag: string): string => {
 };
 
 /** Speaks by one of the browser's voices. */
-export const nativeNarrator = (
+export const nativeBackend = (
   { synthesis, utterance }: NativeSpeech,
   voice: NativeVoice,
-  { prosody }: Pick<Wanted, "prosody">,
-): Narrator => {
-  const utter = (text: string, { signal, onStart, onBoundary }: Telling): Promise<void> =>
+  { prosody }: Pick<VoiceRequest, "prosody">,
+): SpeechBackend => {
+  const utter = (text: string, { signal, onStart, onBoundary }: PartPlayback): Promise<void> =>
     new Promise((resolve, reject) => {
       const spoken = utterance(text);
       spoken.voice = voice;
@@ -114,8 +114,8 @@ export const nativeNarrator = (
 
   return {
     native: true,
-    async *narrate(parts) {
-      for (const part of parts) yield { part, tell: (telling) => utter(part.text, telling) };
+    async *prepare(parts) {
+      for (const part of parts) yield { part, play: (telling) => utter(part.text, telling) };
     },
     pause: () => synthesis.pause(),
     resume: () => synthesis.resume(),

@@ -1,5 +1,5 @@
 /** Lets pass while it is open, and holds while it is closed. */
-export interface Turnstile {
+export interface PauseGate {
   readonly closed: boolean;
   close(): void;
   open(): void;
@@ -7,7 +7,7 @@ export interface Turnstile {
   passed(signal: AbortSignal): Promise<void>;
 }
 
-export const createTurnstile = (): Turnstile => {
+export const createPauseGate = (): PauseGate => {
   let closed = false;
   const waiting = new Set<() => void>();
   return {

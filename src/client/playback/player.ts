@@ -37,7 +37,7 @@ export type PlaySound = (sound: PlayableSound) => void | Promise<void>;
 /** Hands each sound to a function, where there is no browser to play it. A pause takes effect before the next one. */
 export const functionPlayer = (play: PlaySound): Player => ({
   play: async (delivery, { prosody, signal, onStart }) => {
-    const bytes = await gather(delivery.audio);
+    const bytes = await readAll(delivery.audio);
     if (signal.aborted) return;
     onStart();
     if (bytes.length > 0) await play({ bytes, contentType: delivery.contentType, prosody, signal });
@@ -47,7 +47,7 @@ export const functionPlayer = (play: PlaySound): Player => ({
 });
 
 /** All the bytes, in one piece. */
-export const gather = async (
+export const readAll = async (
   pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const all: Uint8Array<ArrayBuffer>[] = [];

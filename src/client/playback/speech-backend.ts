@@ -1,9 +1,9 @@
-import { leftToPlayer } from "../prosody.ts";
+import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
-import type { Transport, Wanted } from "../transport/transport.ts";
+import type { Transport, VoiceRequest } from "../transport/transport.ts";
 import type { Player } from "./player.ts";
 
-export interface Telling {
+export interface PartPlayback {
   /** Raised when it must fall silent. */
   readonly signal: AbortSignal;
   /** Called once, when the first sound is heard. */
@@ -13,22 +13,22 @@ export interface Telling {
 }
 
 /** A part that is ready to be spoken. */
-export interface Passage {
+export interface PreparedPart {
   readonly part: TextPart;
   /** Resolves when it was spoken to its end, or its signal was raised. @throws {VoxledgerError} */
-  tell(telling: Telling): Promise<void>;
+  play(telling: PartPlayback): Promise<void>;
 }
 
 /** What speaks the parts of a text: the service's voices, or the browser's. */
-export interface Narrator {
+export interface SpeechBackend {
   readonly native: boolean;
-  narrate(parts: readonly TextPart[], signal: AbortSignal): AsyncIterable<Passage>;
+  prepare(parts: readonly TextPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
   pause(): void;
   resume(): void;
 }
 
 /** Speaks by the service: what the transport delivers, the player plays. */
-export const serviceNarrator = ({
+export const serviceBackend = ({
   transport,
   player,
   wanted,
@@ -36,16 +36,16 @@ export const serviceNarrator = ({
 }: {
   transport: Transport;
   player: Player;
-  wanted: Wanted;
+  wanted: VoiceRequest;
   prosodyFallback: boolean;
-}): Narrator => ({
+}): SpeechBackend => ({
   native: false,
-  async *narrate(parts, signal) {
+  async *prepare(parts, signal) {
     for await (const delivery of transport.deliver(parts, wanted, signal)) {
-      const prosody = leftToPlayer(wanted.prosody, delivery.prosodyApplied, prosodyFallback);
+      const prosody = playbackProsody(wanted.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         part: delivery.part,
-        tell: ({ signal, onStart }) => player.play(delivery, { prosody, signal, onStart }),
+        play: ({ signal, onStart }) => player.play(delivery, { prosody, signal, onStart }),
       };
     }
   },

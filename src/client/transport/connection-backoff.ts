@@ -7,7 +7,7 @@ import { VoxledgerError } from "../errors.ts";
  */
 export interface ConnectionBackoff {
   /** @throws {VoxledgerError} the last failure, with the time that is left to wait */
-  requireRoom(): void;
+  assertAllowed(): void;
   failed(failure: VoxledgerError): void;
   succeeded(): void;
 }
@@ -23,7 +23,7 @@ export const createConnectionBackoff = ({
   let last: { readonly failure: VoxledgerError; readonly at: number; readonly waitMs: number } | undefined;
 
   return {
-    requireRoom: () => {
+    assertAllowed: () => {
       if (!last) return;
       const waited = now() - last.at;
       const left = last.waitMs - waited;

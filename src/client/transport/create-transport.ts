@@ -1,4 +1,4 @@
-import type { Service } from "../api/service-api.ts";
+import type { ServiceApi } from "../api/service-api.ts";
 import { chunkTransport } from "./chunk-transport.ts";
 import { streamTransport } from "./stream-transport.ts";
 import type { Transport, TransportMode } from "./transport.ts";
@@ -7,7 +7,7 @@ import { type SocketOptions, websocketTransport } from "./websocket-transport.ts
 export const createTransport = ({
   transport,
   ...options
-}: SocketOptions & { readonly transport: TransportMode; readonly service: Service }): Transport => {
+}: SocketOptions & { readonly transport: TransportMode; readonly service: ServiceApi }): Transport => {
   switch (transport) {
     case "chunks":
       return chunkTransport(options.service);

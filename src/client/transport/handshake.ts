@@ -1,4 +1,4 @@
-import type { Service } from "../api/service-api.ts";
+import type { ServiceApi } from "../api/service-api.ts";
 import type { Session } from "../api/session.ts";
 import type { WebsiteConfig } from "../api/website-config.ts";
 import type { Environment } from "../environment.ts";
@@ -8,24 +8,24 @@ import { VoxledgerError } from "../errors.ts";
  * The first thing said to the service: key and origin, answered with the configuration and a token.
  * @throws {VoxledgerError} 401 `UNAUTHORIZED` also where the browser keeps the service's refusal from the page
  */
-export type ShakeHands = (signal: AbortSignal) => Promise<WebsiteConfig>;
+export type LoadConfig = (signal: AbortSignal) => Promise<WebsiteConfig>;
 
-export const createHandshake =
+export const createLoadConfig =
   ({
     service,
     session,
     baseUrl,
     environment,
   }: {
-    service: Pick<Service, "config">;
+    service: Pick<ServiceApi, "config">;
     session: Session;
     baseUrl: string;
     environment: Pick<Environment, "fetch" | "document">;
-  }): ShakeHands =>
+  }): LoadConfig =>
   async (signal) => {
     try {
       const { config, auth } = await service.config(signal);
-      session.adopt(auth);
+      session.storeToken(auth);
       return config;
     } catch (error) {
       const hidden = error instanceof VoxledgerError && error.code === "NETWORK" && environment.document;

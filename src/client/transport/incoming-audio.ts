@@ -1,21 +1,21 @@
-export type Piece = Uint8Array<ArrayBuffer>;
+export type AudioChunk = Uint8Array<ArrayBuffer>;
 
 /** Audio that is still on its way. */
-export interface IncomingAudio {
+export interface AudioBuffer {
   /** To be read once. Leaving the iteration ends the coming. Rejects when the audio will never be whole. */
-  readonly audio: AsyncIterable<Piece>;
+  readonly audio: AsyncIterable<AudioChunk>;
   /** Resolves when all of it is here, read or not. */
   readonly arrived: Promise<void>;
   /** How many more bytes it wants to keep for its reader; below 0 when it has more than that. */
   room(): number;
-  push(piece: Piece): void;
+  push(piece: AudioChunk): void;
   end(): void;
   /** What was kept is given up. */
   fail(error: unknown): void;
 }
 
 /** Keeps what comes until it is read. `pull` is called for the next piece while there is room for it. */
-export const createIncomingAudio = ({
+export const createAudioBuffer = ({
   keptBytes,
   pull,
   leave,
@@ -24,11 +24,11 @@ export const createIncomingAudio = ({
   pull?: () => Promise<void>;
   /** Called when the reader leaves before the end. */
   leave: () => void;
-}): IncomingAudio => {
+}): AudioBuffer => {
   const arrived = Promise.withResolvers<void>();
   arrived.promise.catch(() => {}); // the reader is told
   let over = false;
-  let controller!: ReadableStreamDefaultController<Piece>;
+  let controller!: ReadableStreamDefaultController<AudioChunk>;
   /** Nothing more may be said to a stream that is over, and it may be over at any moment: its reader left. */
   const unlessOver = (tell: () => void): void => {
     if (!over) tell();
@@ -44,7 +44,7 @@ export const createIncomingAudio = ({
     controller.error(error);
     arrived.reject(error);
   };
-  const stream = new ReadableStream<Piece>(
+  const stream = new ReadableStream<AudioChunk>(
     {
       start: (given) => {
         controller = given;
@@ -70,7 +70,7 @@ export const createIncomingAudio = ({
 };
 
 /** Not every browser iterates streams by itself. */
-async function* read(stream: ReadableStream<Piece>): AsyncGenerator<Piece> {
+async function* read(stream: ReadableStream<AudioChunk>): AsyncGenerator<AudioChunk> {
   const reader = stream.getReader();
   try {
     for (;;) {

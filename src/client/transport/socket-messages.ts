@@ -1,5 +1,5 @@
 import type { Problem } from "../errors.ts";
-import { type Knob, knobsIn } from "../prosody.ts";
+import { type Knob, parseKnobs } from "../prosody.ts";
 import type { SynthesisQuery } from "./transport.ts";
 
 /** What is said to the service over a WebSocket; a synthesis is known by a UUID. */
@@ -8,7 +8,7 @@ export type ClientMessage =
   | { readonly type: "cancel"; readonly id: string };
 
 /** What the service says of one synthesis. */
-export type SoundMessage =
+export type StreamMessage =
   | {
       readonly type: "stream_start";
       readonly id: string;
@@ -28,12 +28,12 @@ export type SoundMessage =
       readonly totalBytes: number;
       readonly totalChunks: number;
     }
-  | ({ readonly type: "error"; readonly id: string } & Refusal);
+  | ({ readonly type: "error"; readonly id: string } & ErrorMessage);
 
 /** What the service says of the connection itself. */
-export type ConnectionMessage = { readonly type: "error"; readonly id?: undefined } & Refusal;
+export type ConnectionMessage = { readonly type: "error"; readonly id?: undefined } & ErrorMessage;
 
-export interface Refusal {
+export interface ErrorMessage {
   readonly message: string;
   readonly retryable: boolean;
   readonly code?: string;
@@ -42,12 +42,12 @@ export interface Refusal {
 }
 
 /** Reads a message; undefined for one of a kind that is not known here. */
-export const readMessage = (data: unknown): SoundMessage | ConnectionMessage | undefined => {
+export const readMessage = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
   if (data instanceof ArrayBuffer) return readFrame(data);
   const message = parsed(data);
   switch (message?.type) {
     case "stream_start":
-      return { ...message, prosodyApplied: knobsIn(message.prosodyApplied ?? []) };
+      return { ...message, prosodyApplied: parseKnobs(message.prosodyApplied ?? []) };
     case "stream_end":
     case "error":
       return message;
@@ -56,7 +56,7 @@ export const readMessage = (data: unknown): SoundMessage | ConnectionMessage | u
   }
 };
 
-const parsed = (data: unknown): SoundMessage | ConnectionMessage | undefined => {
+const parsed = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
   try {
     return JSON.parse(String(data));
   } catch {
@@ -69,7 +69,7 @@ const audioFrame = 0x01;
 const idBytes = 36;
 const headerBytes = 1 + idBytes + 4;
 
-const readFrame = (frame: ArrayBuffer): SoundMessage | undefined => {
+const readFrame = (frame: ArrayBuffer): StreamMessage | undefined => {
   if (frame.byteLength < headerBytes) return undefined;
   const view = new DataView(frame);
   if (view.getUint8(0) !== audioFrame) return undefined;

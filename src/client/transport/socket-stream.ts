@@ -1,20 +1,20 @@
 import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { createIncomingAudio } from "./incoming-audio.ts";
-import type { OpenedSound } from "./prefetch.ts";
-import type { Refusal, SoundMessage } from "./socket-messages.ts";
-import { overdue } from "./time-limit.ts";
+import { createAudioBuffer } from "./incoming-audio.ts";
+import type { OpenedAudio } from "./prefetch.ts";
+import type { ErrorMessage, StreamMessage } from "./socket-messages.ts";
+import { timeoutError } from "./time-limit.ts";
 
 /** One synthesis over a connection that it shares with others. */
-export interface SocketSound {
+export interface SocketStream {
   /** Resolves with its first piece, or its end. Until then it can be asked for again. @throws {VoxledgerError} */
-  readonly opened: Promise<OpenedSound>;
-  take(message: SoundMessage): void;
+  readonly opened: Promise<OpenedAudio>;
+  receive(message: StreamMessage): void;
   /** Ends it; nothing, when it is over. */
   fail(error: VoxledgerError): void;
 }
 
 /** How it came to be over: told so by the service, left by us, or because the service fell silent. */
-export type SoundEnd = "told" | "left" | "overdue";
+export type StreamOutcome = "told" | "left" | "overdue";
 
 /**
  * A page cannot hold a WebSocket back: what it does not play yet it has to keep. No text that the service takes comes
@@ -22,16 +22,16 @@ export type SoundEnd = "told" | "left" | "overdue";
  */
 const keptBytes = 32 * 1_024 * 1_024;
 
-export const createSocketSound = ({
+export const createSocketStream = ({
   timeout,
   onOver,
 }: {
   /** Milliseconds that the service may be silent. */
   timeout: number;
-  onOver: (how: SoundEnd) => void;
-}): SocketSound => {
-  const opened = Promise.withResolvers<OpenedSound>();
-  const incoming = createIncomingAudio({
+  onOver: (how: StreamOutcome) => void;
+}): SocketStream => {
+  const opened = Promise.withResolvers<OpenedAudio>();
+  const incoming = createAudioBuffer({
     keptBytes,
     leave: () => {
       if (!isOver) over("left");
@@ -39,17 +39,17 @@ export const createSocketSound = ({
   });
   const { audio, arrived } = incoming;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let description: Pick<OpenedSound, "contentType" | "prosodyApplied"> | undefined;
+  let description: Pick<OpenedAudio, "contentType" | "prosodyApplied"> | undefined;
   let chunks = 0;
   let bytes = 0;
   let isOver = false;
 
-  const over = (how: SoundEnd): void => {
+  const over = (how: StreamOutcome): void => {
     isOver = true;
     clearTimeout(timer);
     onOver(how);
   };
-  const fail = (error: VoxledgerError, how: SoundEnd = "left"): void => {
+  const fail = (error: VoxledgerError, how: StreamOutcome = "left"): void => {
     if (isOver) return;
     incoming.fail(error);
     opened.reject(error);
@@ -57,7 +57,7 @@ export const createSocketSound = ({
   };
   const expectMore = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => fail(overdue(timeout), "overdue"), timeout);
+    timer = setTimeout(() => fail(timeoutError(timeout), "overdue"), timeout);
   };
   const open = (): void => {
     if (!description) throw broken("Its beginning is missing.");
@@ -79,7 +79,7 @@ export const createSocketSound = ({
     over("told");
   };
 
-  const take = (message: SoundMessage): void => {
+  const take = (message: StreamMessage): void => {
     switch (message.type) {
       case "stream_start":
         description = { contentType: message.contentType, prosodyApplied: message.prosodyApplied };
@@ -98,7 +98,7 @@ export const createSocketSound = ({
   expectMore();
   return {
     opened: opened.promise,
-    take: (message) => {
+    receive: (message) => {
       if (isOver) return;
       expectMore();
       try {
@@ -111,9 +111,9 @@ export const createSocketSound = ({
   };
 };
 
-type Told<Type extends SoundMessage["type"]> = Extract<SoundMessage, { type: Type }>;
+type Told<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
 
-export const refused = ({ message, ...details }: Refusal): VoxledgerError =>
+export const refused = ({ message, ...details }: ErrorMessage): VoxledgerError =>
   new VoxledgerError(message, details);
 
 const broken = (how: string): VoxledgerError =>

@@ -1,21 +1,21 @@
 import type { SocketConstructor } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
-import type { OpenedSound } from "./prefetch.ts";
+import type { OpenedAudio } from "./prefetch.ts";
 import { type ClientMessage, randomId, readMessage } from "./socket-messages.ts";
-import { createSocketSound, type SocketSound } from "./socket-stream.ts";
-import { aborted, unreachable } from "./time-limit.ts";
+import { createSocketStream, type SocketStream } from "./socket-stream.ts";
+import { abortError, networkError } from "./time-limit.ts";
 import type { SynthesisQuery } from "./transport.ts";
 
 /** A connection over which sounds are asked for, several at a time. */
 export interface SpeechSocket {
   /** Resolves with the sound's first piece. The signal ends the sound, even after that. @throws {VoxledgerError} */
-  synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedSound>;
+  synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
   /** Ends it and whatever is still under way. */
   close(): void;
 }
 
 /** The WebSocket never opened. Browsers keep the reason, which may be any refusal in HTTP, from the page. */
-export class NotConnected extends VoxledgerError {
+export class HandshakeFailed extends VoxledgerError {
   constructor() {
     super(
       "The WebSocket could not be opened: the service or a proxy refuses it, or the key has too many sockets open.",
@@ -26,7 +26,7 @@ export class NotConnected extends VoxledgerError {
 
 const disconnected = (reason: string): VoxledgerError =>
   reason === ""
-    ? unreachable()
+    ? networkError()
     : new VoxledgerError(`The service closed the connection: ${reason}`, { code: "NETWORK" });
 
 const connecting = 0;
@@ -54,7 +54,7 @@ export const openSpeechSocket = ({
 }): SpeechSocket => {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
-  const sounds = new Map<string, SocketSound>();
+  const sounds = new Map<string, SocketStream>();
   const unsent = new Map<string, ClientMessage>();
   let idle: ReturnType<typeof setTimeout> | undefined;
   let hasOpened = false;
@@ -89,20 +89,20 @@ export const openSpeechSocket = ({
     const message = readMessage(data);
     hasServed = true;
     onServed();
-    if (message?.id !== undefined) sounds.get(message.id)?.take(message);
+    if (message?.id !== undefined) sounds.get(message.id)?.receive(message);
   });
   socket.addEventListener("close", ({ reason }) => {
-    const failure = hasOpened ? disconnected(reason) : new NotConnected();
+    const failure = hasOpened ? disconnected(reason) : new HandshakeFailed();
     leave(hasServed ? undefined : failure);
     for (const sound of sounds.values()) sound.fail(failure);
   });
 
   return {
     synthesize: async (request, signal) => {
-      if (signal.aborted) throw aborted(signal.reason);
+      if (signal.aborted) throw abortError(signal.reason);
       const id = randomId();
       clearTimeout(idle);
-      const sound = createSocketSound({
+      const sound = createSocketStream({
         timeout,
         onOver: (how) => {
           signal.removeEventListener("abort", cancel);
@@ -111,7 +111,7 @@ export const openSpeechSocket = ({
           if (how === "left" && !unsent.delete(id)) send({ type: "cancel", id });
         },
       });
-      const cancel = (): void => sound.fail(aborted(signal.reason));
+      const cancel = (): void => sound.fail(abortError(signal.reason));
       sounds.set(id, sound);
       signal.addEventListener("abort", cancel);
       send({ type: "synthesize", id, request });

@@ -14,10 +14,10 @@ export const createTimeLimit = (timeout: number, leaving: AbortSignal): TimeLimi
   const late = new AbortController();
 
   const failure = (error: unknown): VoxledgerError => {
-    if (leaving.aborted) return aborted(leaving.reason);
+    if (leaving.aborted) return abortError(leaving.reason);
     if (error instanceof VoxledgerError) return error;
-    if (late.signal.aborted) return overdue(timeout, error);
-    return unreachable(error);
+    if (late.signal.aborted) return timeoutError(timeout, error);
+    return networkError(error);
   };
 
   return {
@@ -35,11 +35,11 @@ export const createTimeLimit = (timeout: number, leaving: AbortSignal): TimeLimi
   };
 };
 
-export const aborted = (reason?: unknown): VoxledgerError =>
+export const abortError = (reason?: unknown): VoxledgerError =>
   new VoxledgerError("It was cancelled.", { code: "ABORTED", cause: reason });
 
-export const overdue = (timeout: number, cause?: unknown): VoxledgerError =>
+export const timeoutError = (timeout: number, cause?: unknown): VoxledgerError =>
   new VoxledgerError(`The service did not answer within ${timeout} ms.`, { code: "TIMEOUT", cause });
 
-export const unreachable = (cause?: unknown): VoxledgerError =>
+export const networkError = (cause?: unknown): VoxledgerError =>
   new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause });

@@ -6,7 +6,7 @@ export const transportModes = ["chunks", "stream", "websocket"] as const;
 export type TransportMode = (typeof transportModes)[number];
 
 /** What is to be spoken. `voice` wins over `lang`; one of them is there. */
-export interface Wanted {
+export interface VoiceRequest {
   readonly voice: string | undefined;
   readonly lang: string | undefined;
   readonly prosody: Prosody;
@@ -30,7 +30,7 @@ export interface Transport {
    * ends whatever is still under way.
    * @throws {VoxledgerError}
    */
-  deliver(parts: readonly TextPart[], wanted: Wanted, signal: AbortSignal): AsyncIterable<Delivery>;
+  deliver(parts: readonly TextPart[], wanted: VoiceRequest, signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
 /** What is asked of the service to speak; knobs that are normal are left out. */
@@ -44,7 +44,10 @@ export interface SynthesisQuery {
 }
 
 /** The same speech is always asked for in the same words, so that caches know it again. */
-export const synthesisQuery = ({ text }: TextPart, { voice, lang, prosody }: Wanted): SynthesisQuery => ({
+export const synthesisQuery = (
+  { text }: TextPart,
+  { voice, lang, prosody }: VoiceRequest,
+): SynthesisQuery => ({
   text,
   ...(voice === undefined ? { lang } : { voice }),
   pitch: unlessNormal(prosody.pitch),

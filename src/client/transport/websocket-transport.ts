@@ -1,22 +1,22 @@
-import { type Patience, retrying } from "../api/retry.ts";
-import type { Service } from "../api/service-api.ts";
+import { type RetryOptions, withRetry } from "../api/retry.ts";
+import type { ServiceApi } from "../api/service-api.ts";
 import type { Session } from "../api/session.ts";
 import type { SocketConstructor } from "../dom.ts";
 import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { openWhole } from "./chunk-transport.ts";
+import { downloadAudio } from "./chunk-transport.ts";
 import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
-import { type OpenSound, oneAhead } from "./prefetch.ts";
-import { NotConnected, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
-import { aborted } from "./time-limit.ts";
+import { type OpenAudio, prefetching } from "./prefetch.ts";
+import { HandshakeFailed, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
+import { abortError } from "./time-limit.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";
-import { wholeUnlessStreamed } from "./whole-unless-streamed.ts";
+import { withDownloadFallback } from "./whole-unless-streamed.ts";
 
 export interface SocketOptions {
-  readonly service: Pick<Service, "synthesize">;
-  readonly session: Pick<Session, "socketQuery" | "replaceAfter" | "refresh">;
+  readonly service: Pick<ServiceApi, "synthesize">;
+  readonly session: Pick<Session, "socketQuery" | "replaceTokenAfter" | "refresh">;
   readonly baseUrl: string;
   readonly timeout: number;
-  readonly patience: Patience;
+  readonly patience: RetryOptions;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly WebSocket: SocketConstructor | undefined;
@@ -26,12 +26,12 @@ export interface SocketOptions {
 
 /** Plays each part while it is still being made, over one connection for all of them. */
 export const websocketTransport = (options: SocketOptions): Transport =>
-  oneAhead(wholeUnlessStreamed(openOverSocket(options), openWhole(options.service)));
+  prefetching(withDownloadFallback(openOverSocket(options), downloadAudio(options.service)));
 
 /** An open connection may keep a page out of the browser's back/forward cache. The next speech makes another one. */
 const idleMs = 60_000;
 
-const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): OpenSound => {
+const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): OpenAudio => {
   const backoff = createConnectionBackoff({ now, random: patience.random });
   const connected = keptConnection(options, backoff);
 
@@ -53,16 +53,16 @@ const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): 
     const request = synthesisQuery(part, wanted);
     let hasReplacedToken = false;
 
-    const attempt = async (isSecondTry = false): ReturnType<OpenSound> => {
+    const attempt = async (isSecondTry = false): ReturnType<OpenAudio> => {
       const proof = await session.socketQuery();
       try {
         return await connected(proof).synthesize(request, signal);
       } catch (error) {
-        const isRefused = error instanceof NotConnected;
+        const isRefused = error instanceof HandshakeFailed;
         if (isRefused && !isSecondTry) await learnWhy();
         const mayReplace = !hasReplacedToken && "token" in proof;
-        if (!mayReplace || !(isRefused || (await session.replaceAfter(error, proof.token)))) {
-          if (isRefused) backoff.requireRoom(); // throws the same error, with the time to wait
+        if (!mayReplace || !(isRefused || (await session.replaceTokenAfter(error, proof.token)))) {
+          if (isRefused) backoff.assertAllowed(); // throws the same error, with the time to wait
           throw error;
         }
         hasReplacedToken = true;
@@ -70,11 +70,11 @@ const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): 
       }
     };
 
-    const attemptInTurn = async (): ReturnType<OpenSound> => {
-      backoff.requireRoom();
+    const attemptInTurn = async (): ReturnType<OpenAudio> => {
+      backoff.assertAllowed();
       return await attempt();
     };
-    return retrying(attemptInTurn, patience, signal);
+    return withRetry(attemptInTurn, patience, signal);
   };
 };
 
@@ -88,7 +88,7 @@ const keptConnection = (
 
   return (query) => {
     if (!WebSocket) throw new VoxledgerError("There is no WebSocket here.", { code: "NOT_SUPPORTED" });
-    if (closed.aborted) throw aborted(closed.reason);
+    if (closed.aborted) throw abortError(closed.reason);
     if (current) return current;
     const url = `${baseUrl.replace(/^http/, "ws")}v2/text/stream?${new URLSearchParams(query)}`;
     const opened = openSpeechSocket({

@@ -1,12 +1,12 @@
 import { VoxledgerError } from "../errors.ts";
-import type { OpenSound } from "./prefetch.ts";
-import type { Wanted } from "./transport.ts";
+import type { OpenAudio } from "./prefetch.ts";
+import type { VoiceRequest } from "./transport.ts";
 
 /**
  * The service streams the paid voices alone, and refuses the others with `NOT_FOUND`. Those are downloaded whole
  * instead, without asking for a stream again: whoever prefers streams is to hear every voice.
  */
-export const wholeUnlessStreamed = (openStreamed: OpenSound, openWhole: OpenSound): OpenSound => {
+export const withDownloadFallback = (openStreamed: OpenAudio, openWhole: OpenAudio): OpenAudio => {
   const neverStreamed = new Set<string>();
   return async (part, wanted, signal) => {
     const name = nameOf(wanted);
@@ -22,5 +22,5 @@ export const wholeUnlessStreamed = (openStreamed: OpenSound, openWhole: OpenSoun
   };
 };
 
-const nameOf = ({ voice, lang }: Wanted): string =>
+const nameOf = ({ voice, lang }: VoiceRequest): string =>
   voice === undefined ? `language ${lang}` : `voice ${voice}`;

@@ -4,19 +4,19 @@ import type { Events, Speaking } from "../events.ts";
 import {
   matchingVoice,
   type NativeSpeech,
-  nativeNarrator,
+  nativeBackend,
   nativeVoices,
 } from "../playback/native-speech-backend.ts";
 import type { Player } from "../playback/player.ts";
-import { type Narrator, serviceNarrator } from "../playback/speech-backend.ts";
-import type { Cast, SpeakParams, Stage } from "../speech.ts";
-import type { Transport, Wanted } from "../transport/transport.ts";
+import { type SpeechBackend, serviceBackend } from "../playback/speech-backend.ts";
+import type { SpeakParams, SpeechContext, VoiceSelection } from "../speech.ts";
+import type { Transport, VoiceRequest } from "../transport/transport.ts";
 import type { EngineCode, VoiceCollection } from "./voices.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
 
 /** Decides which voice is wanted, who may speak it, and tells when that changes. */
-export const createCasting = ({
+export const createVoiceSelection = ({
   configuration,
   websiteVoice,
   catalog,
@@ -33,7 +33,7 @@ export const createCasting = ({
   player: Player;
   nativeSpeech: NativeSpeech | undefined;
   events: Events;
-}): Pick<Stage, "castFor" | "onNarrator"> => {
+}): Pick<SpeechContext, "selectVoice" | "onBackendChange"> => {
   const { preferNative } = configuration;
   /** Who spoke last, or who should. */
   let speaking: Speaking = "native";
@@ -41,30 +41,30 @@ export const createCasting = ({
   /** Speech does not depend on it: without it, the browser's voices go by their own names alone. */
   const knownVoices = (): Promise<Catalog> => catalog().catch(() => ({ voices: [], systemVoices: [] }));
 
-  const nativeFor = async (wanted: Wanted): Promise<Narrator | undefined> => {
+  const nativeFor = async (wanted: VoiceRequest): Promise<SpeechBackend | undefined> => {
     if (!preferNative || !nativeSpeech) return undefined;
     const voices = await nativeVoices(nativeSpeech.synthesis);
     if (voices.length === 0) return undefined;
     const voice = matchingVoice(voices, wanted, await knownVoices());
-    return voice && nativeNarrator(nativeSpeech, voice, wanted);
+    return voice && nativeBackend(nativeSpeech, voice, wanted);
   };
 
-  const castFor = async (params: SpeakParams): Promise<Cast> => {
+  const selectVoice = async (params: SpeakParams): Promise<VoiceSelection> => {
     const wanted = wantedVoice(params, configuration, await websiteVoice());
     const native = await nativeFor(wanted);
     const prosodyFallback = params.prosodyFallback ?? true;
-    const byService = serviceNarrator({ transport, player, wanted, prosodyFallback });
-    return { wanted, narrators: native ? [native, byService] : [byService] };
+    const byService = serviceBackend({ transport, player, wanted, prosodyFallback });
+    return { voice: wanted, backends: native ? [native, byService] : [byService] };
   };
 
-  const onNarrator = async ({ native }: Narrator, wanted: Wanted): Promise<void> => {
+  const onBackendChange = async ({ native }: SpeechBackend, wanted: VoiceRequest): Promise<void> => {
     if (!preferNative) return;
     const from = speaking;
     speaking = native ? "native" : engineOf(wanted, await knownVoices());
     if (from !== speaking) events.emit("OnServiceSwitched", { from, to: speaking });
   };
 
-  return { castFor, onNarrator };
+  return { selectVoice, onBackendChange };
 };
 
 /** What is asked for goes before what the page has as its default, and that before what the website has. */
@@ -72,7 +72,7 @@ const wantedVoice = (
   { voice, lang, ...prosody }: SpeakParams,
   { defaultVoice, defaultLang }: Configuration,
   website: WebsiteVoice,
-): Wanted => ({
+): VoiceRequest => ({
   ...(voice !== undefined || lang !== undefined
     ? { voice, lang }
     : defaultVoice !== undefined || defaultLang !== undefined
@@ -88,7 +88,7 @@ const wantedVoice = (
 const defaultEngine = "g1";
 
 /** The engine that the catalog names first for the voice or the language. */
-const engineOf = ({ voice, lang }: Wanted, { voices, systemVoices }: Catalog): EngineCode => {
+const engineOf = ({ voice, lang }: VoiceRequest, { voices, systemVoices }: Catalog): EngineCode => {
   const ids = voices.find((one) => (voice === undefined ? one.lang === lang : one.name === voice))?.voiceIDs;
   const services = ids?.map((id) => systemVoices.find((one) => one.id === id)?.service);
   return services?.find((service) => service !== undefined) ?? defaultEngine;

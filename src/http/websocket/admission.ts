@@ -7,7 +7,7 @@ import type { ClientAddress } from "../kernel/client-address.ts";
 import { handshakeCredentials } from "./handshake.ts";
 
 /** An authenticated caller on a socket of its own. */
-export interface Guest {
+export interface SocketCaller {
   readonly apiKey: string;
   /**
    * Admits one more request of the caller as it stands now. A socket outlives the token that it was opened with, but not
@@ -18,15 +18,15 @@ export interface Guest {
 }
 
 /** The decision about one handshake; `headers` are the rate-limit headers, present once the key is known. */
-export type Decision = { readonly headers: Readonly<Record<string, string>> } & (
-  | { readonly guest: Guest; readonly refusal?: undefined }
+export type HandshakeDecision = { readonly headers: Readonly<Record<string, string>> } & (
+  | { readonly guest: SocketCaller; readonly refusal?: undefined }
   | { readonly refusal: unknown; readonly guest?: undefined }
 );
 
 /** Authenticates a handshake and counts it as one request. Never throws. */
-export type Admission = (handshake: IncomingMessage) => Decision;
+export type AdmitHandshake = (handshake: IncomingMessage) => HandshakeDecision;
 
-export const createAdmission = ({
+export const createHandshakeAdmission = ({
   authenticator,
   limiter,
   clientOf,
@@ -34,7 +34,7 @@ export const createAdmission = ({
   authenticator: Authenticator;
   limiter: RateLimiter;
   clientOf: ClientAddress;
-}): Admission => {
+}): AdmitHandshake => {
   const counted = (principal: Principal, client: string): Caller => ({
     principal,
     admission: limiter.admit(principal.apiKey, principal.plan, client),

@@ -21,6 +21,6 @@ export const audioFrame = (id: string, index: number, audio: Buffer): Buffer => 
 };
 
 /** What of a chunk goes into one frame each: parts of it, not copies. */
-export function* piecesOf(chunk: Buffer): Generator<Buffer> {
+export function* framePayloads(chunk: Buffer): Generator<Buffer> {
   for (let at = 0; at < chunk.length; at += maxAudioBytes) yield chunk.subarray(at, at + maxAudioBytes);
 }

@@ -2,7 +2,7 @@ import type { WebSocket } from "ws";
 
 export interface Inbox {
   /** Goes on with what waits, if the reader has taken enough of what it was told. */
-  work(): void;
+  process(): void;
 }
 
 interface Received {
@@ -29,10 +29,10 @@ export const createInbox = (
   const nextTurn = (): void => {
     isNextTurnSet = false;
     left = messagesAtOnce;
-    work();
+    process();
   };
 
-  const work = (): void => {
+  const process = (): void => {
     for (; waiting.length > 0 && left > 0 && !isFull(); left--) {
       const { data, isBinary } = waiting.shift() as Received;
       handle(data, isBinary);
@@ -47,7 +47,7 @@ export const createInbox = (
 
   socket.on("message", (data, isBinary) => {
     waiting.push({ data: data as Buffer, isBinary });
-    work();
+    process();
   });
-  return { work };
+  return { process };
 };

@@ -1,41 +1,41 @@
 /** How long a socket may be of no use. */
-export interface Patience {
+export interface SocketTimeouts {
   /** Without a message, and with nothing to send. */
   readonly idleMs: number;
   /** Without a sign that the reader takes what waits for it, or that there is a reader at all. */
   readonly stallMs: number;
 }
 
-export type Verdict = "alive" | "idle" | "stalled" | "gone";
+export type LivenessState = "alive" | "idle" | "stalled" | "gone";
 
 /** Looks on at one socket. `now`: milliseconds that never go back. */
 export interface Liveness {
   /** A message came. */
-  asked(): void;
+  messageReceived(): void;
   /** Anything came, if only the answer to a ping. */
-  heard(): void;
+  activityReceived(): void;
   /** The network took something of what waits, or something began to wait. */
-  taken(): void;
-  verdict(busy: { readonly speaking: boolean; readonly sending: boolean }): Verdict;
+  dataDrained(): void;
+  state(busy: { readonly speaking: boolean; readonly sending: boolean }): LivenessState;
 }
 
-export const createLiveness = ({ idleMs, stallMs }: Patience, now: () => number): Liveness => {
+export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number): Liveness => {
   const began = now();
   let usedAt = began;
   let heardAt = began;
   let takenAt = began;
 
   return {
-    asked: () => {
+    messageReceived: () => {
       usedAt = now();
     },
-    heard: () => {
+    activityReceived: () => {
       heardAt = now();
     },
-    taken: () => {
+    dataDrained: () => {
       takenAt = now();
     },
-    verdict: ({ speaking, sending }) => {
+    state: ({ speaking, sending }) => {
       const time = now();
       if (speaking || sending) usedAt = time;
       if (sending) return time - takenAt > stallMs ? "stalled" : "alive";

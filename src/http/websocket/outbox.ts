@@ -1,16 +1,16 @@
 import { WebSocket } from "ws";
 import type { ServerMessage } from "./messages.ts";
-import { SocketRefusal } from "./socket-error.ts";
+import { SocketError } from "./socket-error.ts";
 
 /** The way out to one reader, at its pace. */
 export interface Outbox {
   /** Small, and sent at once: whoever causes it must not go on while the outbox is full. */
-  tell(message: ServerMessage): void;
+  send(message: ServerMessage): void;
   /**
    * Sends a frame, made when there is room for it; those that share the socket take turns. Resolves when it is on its
    * way. Nothing leaves once the signal is aborted: rejects with its reason; or with {left}.
    */
-  frame(make: () => Buffer, signal: AbortSignal): Promise<void>;
+  sendFrame(make: () => Buffer, signal: AbortSignal): Promise<void>;
   /** More waits for the reader than should. */
   isFull(): boolean;
   /** Everything has been handed to the network. */
@@ -21,7 +21,9 @@ export interface Outbox {
 export const highWaterBytes = 128 * 1024;
 
 /** What ends a synthesis that nobody is there for. */
-export const left = new SocketRefusal("The client has left.", "CLIENT_LEFT", { retryable: false });
+export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT", {
+  retryable: false,
+});
 
 /** What is to be known of a way out, as it goes. */
 export interface OutboxListener {
@@ -52,8 +54,8 @@ export const createOutbox = (socket: WebSocket, { onWaiting, onTaken }: OutboxLi
   };
 
   return {
-    tell: (message) => send(JSON.stringify(message)),
-    frame: (make, signal) =>
+    send: (message) => send(JSON.stringify(message)),
+    sendFrame: (make, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
         const leave = (): void => {
@@ -63,7 +65,7 @@ export const createOutbox = (socket: WebSocket, { onWaiting, onTaken }: OutboxLi
         const sendNext = (): void => {
           queue.delete(sendNext);
           signal.removeEventListener("abort", leave);
-          if (socket.readyState !== WebSocket.OPEN) return void reject(left);
+          if (socket.readyState !== WebSocket.OPEN) return void reject(clientDisconnected);
           send(make());
           resolve();
         };

@@ -4,20 +4,20 @@ import type { Principal } from "../../application/access/principal.ts";
 import { KeyIsSuspended, Unauthorized, Unavailable } from "../../domain/errors.ts";
 import { closeCodes, closeReason } from "./close.ts";
 import { createInbox } from "./inbox.ts";
-import { createLiveness, type Patience } from "./liveness.ts";
+import { createLiveness, type SocketTimeouts } from "./liveness.ts";
 import { type ClientMessage, readMessage } from "./messages.ts";
-import { createOutbox, left } from "./outbox.ts";
-import { isUnexpected, toldError } from "./socket-error.ts";
-import { createSyntheses, type Speaking } from "./syntheses.ts";
+import { clientDisconnected, createOutbox } from "./outbox.ts";
+import { isServerFault, toErrorMessage } from "./socket-error.ts";
+import { createSyntheses, type SynthesisServices } from "./syntheses.ts";
 
 /** One client's socket, from its handshake to its close. */
 export interface Session {
   /** Looks whether the socket is still of use, and lets its peer know that we are there. To be called now and then. */
-  look(): void;
+  checkLiveness(): void;
   /** Begins nothing more, and closes the socket when what is under way has ended and been taken. */
   drain(): void;
   /** Ends what is under way at once, each told as to be asked for again, and closes the socket. */
-  breakOff(): void;
+  abort(): void;
   /** Destroys the socket. */
   terminate(): void;
   /** Resolves when the socket is closed and what it began is accounted for. */
@@ -28,9 +28,9 @@ export interface SessionOptions {
   readonly socket: WebSocket;
   /** The caller as it stands now, for one more request. @throws {Unauthorized} {RateLimited} {KeyIsSuspended} */
   readonly admit: () => Principal;
-  readonly speaking: Speaking;
+  readonly speaking: SynthesisServices;
   readonly streamsAtMost: number;
-  readonly patience: Patience;
+  readonly patience: SocketTimeouts;
   readonly log: Logger;
   readonly now?: () => number;
 }
@@ -45,16 +45,16 @@ export const openSession = (options: SessionOptions): Session => {
   let pingedAt = began;
 
   const outbox = createOutbox(socket, {
-    onWaiting: liveness.taken,
+    onWaiting: liveness.dataDrained,
     onTaken: () => {
-      liveness.taken();
-      inbox.work();
+      liveness.dataDrained();
+      inbox.process();
       closeWhenDone();
     },
   });
 
   const admitMore = (): Principal => {
-    if (draining) throw goingDown;
+    if (draining) throw shuttingDown;
     try {
       return admit();
     } catch (error) {
@@ -76,17 +76,17 @@ export const openSession = (options: SessionOptions): Session => {
   const obey = (message: ClientMessage): void => {
     if (message.type === "synthesize") syntheses.start(message.id, message.request);
     else if (message.type === "cancel") syntheses.cancel(message.id);
-    else outbox.tell({ type: "pong" });
+    else outbox.send({ type: "pong" });
   };
 
   const inbox = createInbox(socket, outbox.isFull, (data, isBinary) => {
     if (socket.readyState !== WebSocket.OPEN) return; // whatever it asks, it could not be told
-    liveness.asked();
+    liveness.messageReceived();
     try {
       obey(readMessage(data, isBinary));
     } catch (error) {
-      if (isUnexpected(error)) log.error({ err: error }, "failed");
-      outbox.tell(toldError(error));
+      if (isServerFault(error)) log.error({ err: error }, "failed");
+      outbox.send(toErrorMessage(error));
     }
   });
 
@@ -108,20 +108,20 @@ export const openSession = (options: SessionOptions): Session => {
     socket.ping();
   };
 
-  for (const sign of ["message", "ping", "pong"]) socket.on(sign, liveness.heard);
+  for (const sign of ["message", "ping", "pong"]) socket.on(sign, liveness.activityReceived);
   socket.on("error", (error) => {
     log.info({ code: codeOf(error) }, "socket failed");
-    syntheses.breakOff(left);
+    syntheses.abortAll(clientDisconnected);
   });
   socket.on("close", (code) => {
-    syntheses.breakOff(left);
+    syntheses.abortAll(clientDisconnected);
     log.info({ code, ms: Math.round(now() - began) }, "socket");
     closed.resolve();
   });
 
   return {
-    look: () => {
-      const verdict = liveness.verdict({ speaking: syntheses.count > 0, sending: !outbox.isEmpty() });
+    checkLiveness: () => {
+      const verdict = liveness.state({ speaking: syntheses.count > 0, sending: !outbox.isEmpty() });
       if (verdict === "idle") close(closeCodes.normal);
       if (verdict === "alive" && outbox.isEmpty()) ping();
       if (verdict !== "stalled" && verdict !== "gone") return;
@@ -132,10 +132,10 @@ export const openSession = (options: SessionOptions): Session => {
       draining = true;
       close(closeCodes.goingAway);
     },
-    breakOff: () => {
+    abort: () => {
       draining = true;
       closing = { code: closeCodes.restart };
-      syntheses.breakOff(goingDown);
+      syntheses.abortAll(shuttingDown);
       closeWhenDone();
     },
     terminate: () => socket.terminate(),
@@ -144,7 +144,7 @@ export const openSession = (options: SessionOptions): Session => {
 };
 
 /** Refuses what arrives, and ends what is under way, while the service shuts down. */
-export const goingDown = new Unavailable("The service is shutting down: connect again.", 1);
+export const shuttingDown = new Unavailable("The service is shutting down: connect again.", 1);
 
 /** The code alone: what goes wrong with a socket is the peer's doing, and its stack tells nothing. */
 const codeOf = (error: Error): unknown => ("code" in error ? error.code : undefined);

@@ -2,7 +2,7 @@ import { isOurFault, isRetryable, presentError } from "../kernel/errors.ts";
 import type { StreamError } from "./messages.ts";
 
 /** What ends a synthesis or a socket, and HTTP has no word for. */
-export class SocketRefusal extends Error {
+export class SocketError extends Error {
   override readonly name = "SocketRefusal";
   readonly code: string;
   readonly retryable: boolean;
@@ -15,9 +15,9 @@ export class SocketRefusal extends Error {
 }
 
 /** An error as it is told on the socket: what an answer over HTTP tells of it, and whether to try again. */
-export const toldError = (error: unknown, id?: string): StreamError => {
+export const toErrorMessage = (error: unknown, id?: string): StreamError => {
   const of = id === undefined ? {} : { id };
-  if (error instanceof SocketRefusal) {
+  if (error instanceof SocketError) {
     const { message, retryable, code } = error;
     return { type: "error", ...of, message, retryable, code };
   }
@@ -36,5 +36,5 @@ export const toldError = (error: unknown, id?: string): StreamError => {
 };
 
 /** Whether the error is the service's own fault and belongs in the log. */
-export const isUnexpected = (error: unknown): boolean =>
-  !(error instanceof SocketRefusal) && isOurFault(presentError(error));
+export const isServerFault = (error: unknown): boolean =>
+  !(error instanceof SocketError) && isOurFault(presentError(error));

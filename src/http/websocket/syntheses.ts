@@ -6,12 +6,12 @@ import type { Synthesis, SynthesisPlan } from "../../application/synthesis/synth
 import { Conflict } from "../../domain/errors.ts";
 import { contentTypes } from "../../domain/synthesis/speech.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
-import { audioFrame, piecesOf } from "./audio-frame.ts";
+import { audioFrame, framePayloads } from "./audio-frame.ts";
 import type { Outbox } from "./outbox.ts";
-import { isUnexpected, SocketRefusal, toldError } from "./socket-error.ts";
+import { isServerFault, SocketError, toErrorMessage } from "./socket-error.ts";
 
 /** What speaks: from a request to a stream of sound. */
-export interface Speaking {
+export interface SynthesisServices {
   /** The shape of a request, the same as over HTTP. */
   readonly schema: RequestSchema;
   readonly synthesis: Pick<Synthesis, "plan">;
@@ -25,7 +25,7 @@ export interface Syntheses {
   /** Ends one, if it is still there. */
   cancel(id: string): void;
   /** Ends all, telling the client why. */
-  breakOff(reason: Error): void;
+  abortAll(reason: Error): void;
   readonly count: number;
   /** Resolves when those that there are now have been accounted for. */
   settled(): Promise<void>;
@@ -39,7 +39,7 @@ export const createSyntheses = ({
   outbox,
   log,
 }: {
-  speaking: Speaking;
+  speaking: SynthesisServices;
   atMost: number;
   /** Lets in each synthesis as a request of its own. @throws what refuses it */
   admit: () => Principal;
@@ -51,20 +51,20 @@ export const createSyntheses = ({
 
   const speak = async ({ id, plan, order, sent }: Speech, signal: AbortSignal): Promise<void> => {
     const { contentType, prosodyApplied, audio, delivered } = await streaming.begin(plan, order, signal);
-    outbox.tell({ type: "stream_start", id, contentType, prosodyApplied: [...prosodyApplied] });
+    outbox.send({ type: "stream_start", id, contentType, prosodyApplied: [...prosodyApplied] });
     for await (const chunk of audio) {
-      for (const piece of piecesOf(chunk)) {
+      for (const piece of framePayloads(chunk)) {
         const makeFrame = (): Buffer => {
           delivered();
           return audioFrame(id, sent.chunks, piece);
         };
-        await outbox.frame(makeFrame, signal);
+        await outbox.sendFrame(makeFrame, signal);
         sent.chunks += 1;
         sent.bytes += piece.length;
       }
     }
     signal.throwIfAborted();
-    outbox.tell({ type: "stream_end", id, totalBytes: sent.bytes, totalChunks: sent.chunks });
+    outbox.send({ type: "stream_end", id, totalBytes: sent.bytes, totalChunks: sent.chunks });
   };
 
   /** Never rejects. */
@@ -77,10 +77,10 @@ export const createSyntheses = ({
       await speak(speech, signal);
     } catch (thrown) {
       const error = signal.aborted ? signal.reason : thrown;
-      const told = toldError(error, id);
+      const told = toErrorMessage(error, id);
       outcome = told.code ?? "ENGINE_FAILED";
-      if (isUnexpected(error)) log.error({ ...about, err: error }, "failed");
-      outbox.tell(told);
+      if (isServerFault(error)) log.error({ ...about, err: error }, "failed");
+      outbox.send(told);
     }
     underWay.delete(id);
     log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - began) }, "stream");
@@ -108,14 +108,14 @@ export const createSyntheses = ({
         begin(id, request);
       } catch (error) {
         // Under its id a refusal would be taken for the end of the one that is under way.
-        const told = toldError(error, isTaken ? undefined : id);
-        if (isUnexpected(error)) log.error({ stream: id, err: error }, "failed");
+        const told = toErrorMessage(error, isTaken ? undefined : id);
+        if (isServerFault(error)) log.error({ stream: id, err: error }, "failed");
         log.info({ stream: id, outcome: told.code }, "stream");
-        outbox.tell(told);
+        outbox.send(told);
       }
     },
     cancel: (id) => underWay.get(id)?.controller.abort(cancelled),
-    breakOff: (reason) => {
+    abortAll: (reason) => {
       for (const { controller } of underWay.values()) controller.abort(reason);
     },
     get count() {
@@ -138,11 +138,11 @@ interface Speech {
 /** Volume 0: a stream with its beginning and its end, and nothing to hear between them. */
 const tellSilence = (outbox: Outbox, id: string, { takes: [take] }: SynthesisPlan): void => {
   const contentType = contentTypes[take.recipe.format];
-  outbox.tell({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });
-  outbox.tell({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
+  outbox.send({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });
+  outbox.send({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
 };
 
-const cancelled = new SocketRefusal("The synthesis was cancelled.", "CANCELLED", { retryable: false });
+const cancelled = new SocketError("The synthesis was cancelled.", "CANCELLED", { retryable: false });
 
-const tooMany = (atMost: number): SocketRefusal =>
-  new SocketRefusal(`At most ${atMost} syntheses share one socket.`, "TOO_MANY_STREAMS", { retryable: true });
+const tooMany = (atMost: number): SocketError =>
+  new SocketError(`At most ${atMost} syntheses share one socket.`, "TOO_MANY_STREAMS", { retryable: true });

@@ -8,11 +8,11 @@ import { Invalid, RateLimited } from "../../domain/errors.ts";
 import { isOurFault } from "../kernel/errors.ts";
 import { refuseConnection } from "../kernel/refuse-connection.ts";
 import type { Upgrade } from "../kernel/server.ts";
-import type { Admission, Decision, Guest } from "./admission.ts";
+import type { AdmitHandshake, HandshakeDecision, SocketCaller } from "./admission.ts";
 import { ExplainedWebSocket } from "./close.ts";
 import { isHandshake, streamPath } from "./handshake.ts";
-import { goingDown, openSession, type Session } from "./session.ts";
-import type { Speaking } from "./syntheses.ts";
+import { openSession, type Session, shuttingDown } from "./session.ts";
+import type { SynthesisServices } from "./syntheses.ts";
 
 export interface SocketLimits {
   /** Sockets that a key may have open at once. */
@@ -28,7 +28,7 @@ export interface SocketLimits {
 }
 
 /** Speech over WebSockets. */
-export interface SpeechSocket extends Upgrade {
+export interface SynthesisSocketServer extends Upgrade {
   /**
    * Begins nothing more and closes each socket when what is under way on it has ended. After so many milliseconds the
    * rest is broken off, told as to be asked for again.
@@ -45,17 +45,17 @@ const farewellMs = 500;
 /** When a client whose key has too many sockets open should try again. */
 const socketsRetrySeconds = 10;
 
-export const createSpeechSocket = ({
+export const createSynthesisSocketServer = ({
   enter,
   speaking,
   limits,
   log,
 }: {
-  enter: Admission;
-  speaking: Speaking;
+  enter: AdmitHandshake;
+  speaking: SynthesisServices;
   limits: SocketLimits;
   log: Logger;
-}): SpeechSocket => {
+}): SynthesisSocketServer => {
   const server = new WebSocketServer(optionsOf(limits));
   const sessions = new Map<string, Set<Session>>();
   const all = (): Session[] => [...sessions.values()].flatMap((ofKey) => [...ofKey]);
@@ -72,8 +72,8 @@ export const createSpeechSocket = ({
     refuse(connection, invalid, acceptHeaders.get(handshake) ?? {});
   });
 
-  const decide = (handshake: IncomingMessage): Decision => {
-    if (draining) return { refusal: goingDown, headers: {} };
+  const decide = (handshake: IncomingMessage): HandshakeDecision => {
+    if (draining) return { refusal: shuttingDown, headers: {} };
     const decision = enter(handshake);
     const { guest, headers } = decision;
     const isFull = guest && (sessions.get(guest.apiKey)?.size ?? 0) >= limits.socketsPerKey;
@@ -88,7 +88,7 @@ export const createSpeechSocket = ({
     log.info({ ...about, status: answer.status, code: answer.body.error.code }, "handshake refused");
   };
 
-  const open = (socket: WebSocket, { apiKey, admit }: Guest): void => {
+  const open = (socket: WebSocket, { apiKey, admit }: SocketCaller): void => {
     const { streamsPerSocket: streamsAtMost, ...patience } = limits;
     const session = openSession({
       ...{ socket, admit, speaking, streamsAtMost, patience },
@@ -120,7 +120,7 @@ export const createSpeechSocket = ({
       const ended = Promise.all(there.map((session) => session.ended));
       for (const session of there) session.drain();
       if (!(await endsWithin(ended, patienceMs))) {
-        for (const session of there) session.breakOff();
+        for (const session of there) session.abort();
         await endsWithin(ended, farewellMs);
       }
       for (const session of there) session.terminate();
@@ -152,7 +152,7 @@ const optionsOf = ({ maxTextCharacters }: SocketLimits): ServerOptions & MoreOpt
   handleProtocols: () => false,
 });
 
-const look = (session: Session): void => session.look();
+const look = (session: Session): void => session.checkLiveness();
 
 const tooMany = (atMost: number): RateLimited =>
   new RateLimited(

@@ -1,27 +1,27 @@
 import { expect } from "chai";
 import { Voxledger, VoxledgerError } from "../../../src/client/voxledger.ts";
 import {
-  type AnsweringServer,
-  answering,
-  config,
-  type MadeUp,
-  refused,
+  configResponse,
+  errorResponse,
+  type StubResponse,
+  type StubServer,
+  startStubServer,
 } from "../../support/client-library/stub-server.ts";
 import { rejection } from "../../support/rejection.ts";
 
-const found: MadeUp = { body: { voice: { name: "A" } } };
+const found: StubResponse = { body: { voice: { name: "A" } } };
 
 describe("the client library's patience", () => {
-  let server: AnsweringServer;
+  let server: StubServer;
   let client: Voxledger;
   let waits: number[];
 
   /** Asks for a voice; the answers come in this order, the last one again and again. */
-  const ask = async (answers: readonly MadeUp[], options: object = {}): Promise<unknown> => {
+  const ask = async (answers: readonly StubResponse[], options: object = {}): Promise<unknown> => {
     let given = 0;
-    server = await answering(({ url }) => {
-      if (url?.startsWith("/v2/config")) return config;
-      return answers[Math.min(given++, answers.length - 1)] as MadeUp;
+    server = await startStubServer(({ url }) => {
+      if (url?.startsWith("/v2/config")) return configResponse;
+      return answers[Math.min(given++, answers.length - 1)] as StubResponse;
     });
     client = new Voxledger(
       { apiKey: "k", apiSecret: "s", baseUrl: server.url, ...options },
@@ -34,7 +34,7 @@ describe("the client library's patience", () => {
     );
     return await client.voice("A");
   };
-  const timesAsked = (): number => server.asked.filter((line) => line === "GET /v2/voices/A").length;
+  const timesAsked = (): number => server.requests.filter((line) => line === "GET /v2/voices/A").length;
 
   beforeEach(() => {
     waits = [];
@@ -45,25 +45,31 @@ describe("the client library's patience", () => {
   });
 
   it("waits as long as a 429 says, once for each, and asks again", async () => {
-    const limited = (seconds: string) => refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": seconds });
+    const limited = (seconds: string) =>
+      errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": seconds });
     expect(await ask([limited("7"), limited("31"), found])).to.deep.equal({ voice: { name: "A" } });
     expect(waits).to.deep.equal([7_000, 31_000]);
     expect(timesAsked()).to.equal(3);
   });
 
   it("waits twice as long each time, and not all at the same moment, after 502 and 503 that say nothing", async () => {
-    await ask([refused(502, undefined), refused(503, "UNAVAILABLE"), refused(502, undefined), found]);
+    await ask([
+      errorResponse(502, undefined),
+      errorResponse(503, "UNAVAILABLE"),
+      errorResponse(502, undefined),
+      found,
+    ]);
     expect(waits).to.deep.equal([250, 500, 1_000]);
   });
 
   it("does as a 503 says where it says something", async () => {
-    await ask([refused(503, "UNAVAILABLE", { "Retry-After": "2" }), found]);
+    await ask([errorResponse(503, "UNAVAILABLE", { "Retry-After": "2" }), found]);
     expect(waits).to.deep.equal([2_000]);
   });
 
   it("gives up after as many attempts as it was told, with the last refusal", async () => {
     const error = await rejection(
-      ask([refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "1" })], { retryAttempts: 2 }),
+      ask([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "1" })], { retryAttempts: 2 }),
     );
     expect(error).to.be.instanceOf(VoxledgerError);
     expect(error).to.include({
@@ -76,14 +82,16 @@ describe("the client library's patience", () => {
   });
 
   it("does not wait for longer than anybody listens", async () => {
-    const error = await rejection(ask([refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "99999999" })]));
+    const error = await rejection(
+      ask([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "99999999" })]),
+    );
     expect(error).to.include({ status: 429 });
     expect(waits).to.deep.equal([]);
   });
 
   for (const status of [400, 401, 403, 404, 405, 413, 500]) {
     it(`takes a ${status} for an answer`, async () => {
-      expect(await rejection(ask([refused(status, "A_CODE")]))).to.include({ status, code: "A_CODE" });
+      expect(await rejection(ask([errorResponse(status, "A_CODE")]))).to.include({ status, code: "A_CODE" });
       expect(timesAsked()).to.equal(1);
     });
   }
@@ -109,7 +117,7 @@ describe("the client library's patience", () => {
   });
 
   it("asks again when the network fails, and says so in the end", async () => {
-    server = await answering(() => config);
+    server = await startStubServer(() => configResponse);
     await server.close();
     client = new Voxledger(
       { apiKey: "k", baseUrl: server.url, retryAttempts: 2 },
@@ -120,7 +128,7 @@ describe("the client library's patience", () => {
   });
 
   it("ends whatever it waits for when it is closed", async () => {
-    server = await answering(() => ({ hang: true }));
+    server = await startStubServer(() => ({ hang: true }));
     client = new Voxledger({ apiKey: "k", baseUrl: server.url });
     const asking = rejection(client.voice("A"));
     client.close();

@@ -3,11 +3,11 @@ import type { NativeSpeech } from "../../../src/client/playback/native-speech-ba
 import { type SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type AnsweringServer,
-  answering,
-  config,
-  type MadeUp,
-  refused,
+  configResponse,
+  errorResponse,
+  type StubResponse,
+  type StubServer,
+  startStubServer,
 } from "../../support/client-library/stub-server.ts";
 import { rejection } from "../../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
@@ -178,9 +178,9 @@ describe("the client library's session", () => {
   });
 
   describe("with a service made up", () => {
-    let server: AnsweringServer;
+    let server: StubServer;
     let tokens: (string | undefined)[];
-    let answers: MadeUp[];
+    let answers: StubResponse[];
     let issued: number;
     let lifetimes: number[];
     let whenAsked: () => void;
@@ -201,8 +201,9 @@ describe("the client library's session", () => {
       issued = 0;
       lifetimes = [];
       whenAsked = () => {};
-      server = await answering(({ headers, url = "" }) => {
-        if (url.startsWith("/v2/config")) return { body: { ...(config.body as object), auth: token() } };
+      server = await startStubServer(({ headers, url = "" }) => {
+        if (url.startsWith("/v2/config"))
+          return { body: { ...(configResponse.body as object), auth: token() } };
         if (url.startsWith("/v2/auth/refresh")) return { body: token() };
         tokens.push(headers.authorization);
         whenAsked();
@@ -229,7 +230,7 @@ describe("the client library's session", () => {
 
     it("uses the token that it received last, though it expires sooner", async () => {
       lifetimes = [900, 60];
-      answers = [refused(401, "UNAUTHORIZED"), {}, {}];
+      answers = [errorResponse(401, "UNAUTHORIZED"), {}, {}];
       const client = made();
       await client.config();
       await report(client);
@@ -240,7 +241,7 @@ describe("the client library's session", () => {
     it("gets another token after a 429 if the token has expired meanwhile", async () => {
       const client = made();
       await client.config();
-      answers = [refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" }), {}];
+      answers = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" }), {}];
       whenAsked = () => {
         now += 901_000;
         whenAsked = () => {};
@@ -250,7 +251,7 @@ describe("the client library's session", () => {
     });
 
     it("takes a 429 for what it is while the token is good", async () => {
-      answers = [refused(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" })];
+      answers = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" })];
       const client = made();
       await client.config();
       expect(await rejection(report(client))).to.include({ status: 429, retryAfterSeconds: 60 });

@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import type { NativeSynthesis, NativeUtterance, NativeVoice } from "../../../src/client/dom.ts";
 import { Voxledger } from "../../../src/client/voxledger.ts";
-import { listen, next } from "../../support/client-library/recorded-events.ts";
-import { type AnsweringServer, answering, config } from "../../support/client-library/stub-server.ts";
+import { nextEvent, recordEvents } from "../../support/client-library/recorded-events.ts";
+import {
+  configResponse,
+  type StubServer,
+  startStubServer,
+} from "../../support/client-library/stub-server.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const nativeVoice = (name: string, lang: string, more: Partial<NativeVoice> = {}): NativeVoice => ({
@@ -67,7 +71,7 @@ const speaking = (fail?: (text: string) => string | undefined) => {
 const textOf = (utterance: NativeUtterance): string => (utterance as unknown as { text: string }).text;
 
 describe("speech by the browser's own voices", () => {
-  let server: AnsweringServer;
+  let server: StubServer;
   let client: Voxledger;
   let played: number;
 
@@ -81,8 +85,8 @@ describe("speech by the browser's own voices", () => {
 
   beforeEach(async () => {
     played = 0;
-    server = await answering(({ url }) => {
-      if (url?.startsWith("/v2/config")) return config;
+    server = await startStubServer(({ url }) => {
+      if (url?.startsWith("/v2/config")) return configResponse;
       if (url?.startsWith("/v2/voices")) return catalog;
       return { headers: { "Content-Type": "audio/mpeg" }, body: "sound" };
     });
@@ -127,7 +131,7 @@ describe("speech by the browser's own voices", () => {
 
   it("leaves to the service what none of them is: a similar voice will not do", async () => {
     const native = speaking();
-    const told = listen(connect(native));
+    const told = recordEvents(connect(native));
     await client.speak("Good morning.", { voice: "UK English Female" });
     expect(native.spoken).to.deep.equal([]);
     expect(played).to.equal(1);
@@ -136,7 +140,7 @@ describe("speech by the browser's own voices", () => {
 
   it("is not chosen where it is not preferred", async () => {
     const native = speaking();
-    const told = listen(connect(native, false));
+    const told = recordEvents(connect(native, false));
     await client.speak("Bonjour.", { voice: "Amélie" });
     expect(native.spoken).to.deep.equal([]);
     expect(told.some(({ type }) => type === "OnServiceSwitched")).to.equal(false);
@@ -145,7 +149,7 @@ describe("speech by the browser's own voices", () => {
   it("is told like any other speech, and of each word where it is in the text", async () => {
     const text = `${"a".repeat(200)}. ${"b".repeat(200)}.`;
     const boundaries: unknown[] = [];
-    const told = listen(connect(speaking()));
+    const told = recordEvents(connect(speaking()));
     await client.speak(text, { voice: "Amélie", onboundary: (...at) => boundaries.push(at) });
     expect(told.map(({ type }) => type).slice(2)).to.deep.equal([
       "OnVoiceResolved",
@@ -165,7 +169,7 @@ describe("speech by the browser's own voices", () => {
   it("is taken over by the service from the part where the browser failed, and is one speech all the same", async () => {
     const text = `${"a".repeat(200)}. ${"b".repeat(200)}. ${"c".repeat(200)}.`;
     const native = speaking((part) => (part.startsWith("b") ? "synthesis-failed" : undefined));
-    const told = listen(connect(native));
+    const told = recordEvents(connect(native));
     expect(await client.speak(text, { voice: "Amélie" })).to.deep.equal({ cancelled: false });
     expect(played).to.equal(2);
     const order = told.slice(2).map((event) => `${event.type} ${"index" in event ? event.index : ""}`.trim());
@@ -185,7 +189,7 @@ describe("speech by the browser's own voices", () => {
   });
 
   it("tells of the way back, and of the engine that the catalog names", async () => {
-    const told = listen(connect(speaking()));
+    const told = recordEvents(connect(speaking()));
     await client.speak("Bore da.", { voice: "Welsh Female" });
     await client.speak("Prynhawn da.", { voice: "Welsh Female" });
     await client.speak("Bonjour.", { voice: "Amélie" });
@@ -197,7 +201,7 @@ describe("speech by the browser's own voices", () => {
     const native = speaking();
     connect(native);
     const over = client.speak("Endless.", { voice: "Amélie" });
-    await next(client, "OnPartStart");
+    await nextEvent(client, "OnPartStart");
     client.pause();
     client.resume();
     client.cancel();
@@ -208,10 +212,10 @@ describe("speech by the browser's own voices", () => {
   it("is reported with the platform that it is on, and nothing of who is on it", async () => {
     const bodies: string[] = [];
     await server.close();
-    server = await answering((request) => {
+    server = await startStubServer((request) => {
       request.on("data", (chunk) => bodies.push(String(chunk)));
       return request.url?.startsWith("/v2/config")
-        ? config
+        ? configResponse
         : { body: { count: 0, voices: [], systemVoices: [] } };
     });
     const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";

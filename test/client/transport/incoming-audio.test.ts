@@ -1,15 +1,15 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { createIncomingAudio, type IncomingAudio } from "../../../src/client/transport/incoming-audio.ts";
+import { type AudioBuffer, createAudioBuffer } from "../../../src/client/transport/incoming-audio.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const piece = () => new Uint8Array(1_000);
-const iteratorOf = ({ audio }: IncomingAudio) => audio[Symbol.asyncIterator]();
+const iteratorOf = ({ audio }: AudioBuffer) => audio[Symbol.asyncIterator]();
 
 describe("audio on its way to a player", () => {
   it("is fetched as far ahead as there is room for it, and further only when some was read", async () => {
     let pulls = 0;
-    const incoming = createIncomingAudio({
+    const incoming = createAudioBuffer({
       keptBytes: 4_000,
       pull: async () => {
         pulls++;
@@ -25,7 +25,7 @@ describe("audio on its way to a player", () => {
   });
 
   it("tells how much too much of it there is where it cannot be held back", () => {
-    const incoming = createIncomingAudio({ keptBytes: 1_500, leave: () => {} });
+    const incoming = createAudioBuffer({ keptBytes: 1_500, leave: () => {} });
     incoming.push(piece());
     expect(incoming.room()).to.equal(500);
     incoming.push(piece());
@@ -33,14 +33,14 @@ describe("audio on its way to a player", () => {
   });
 
   it("has arrived when all of it is here, though nobody reads it", async () => {
-    const incoming = createIncomingAudio({ keptBytes: 4_000, leave: () => {} });
+    const incoming = createAudioBuffer({ keptBytes: 4_000, leave: () => {} });
     incoming.push(piece());
     incoming.end();
     await incoming.arrived;
   });
 
   it("is given up as soon as it cannot become whole, whatever of it is here", async () => {
-    const incoming = createIncomingAudio({ keptBytes: 4_000, leave: () => {} });
+    const incoming = createAudioBuffer({ keptBytes: 4_000, leave: () => {} });
     incoming.push(piece());
     incoming.fail(new Error("cut"));
     expect(await rejection(incoming.arrived)).to.include({ message: "cut" });
@@ -48,7 +48,7 @@ describe("audio on its way to a player", () => {
   });
 
   it("fails as its source does", async () => {
-    const incoming = createIncomingAudio({
+    const incoming = createAudioBuffer({
       keptBytes: 4_000,
       pull: () => Promise.reject(new Error("cut")),
       leave: () => {},
@@ -58,7 +58,7 @@ describe("audio on its way to a player", () => {
 
   it("ends its coming when the reader leaves, and takes no more", async () => {
     const left = Promise.withResolvers<void>();
-    const incoming = createIncomingAudio({ keptBytes: 4_000, leave: left.resolve });
+    const incoming = createAudioBuffer({ keptBytes: 4_000, leave: left.resolve });
     incoming.push(piece());
     for await (const _ of incoming.audio) break;
     await left.promise;

@@ -1,14 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { type PlaybackProsody, Voxledger } from "../../../src/client/voxledger.ts";
-import { listen, next } from "../../support/client-library/recorded-events.ts";
+import { nextEvent, recordEvents } from "../../support/client-library/recorded-events.ts";
 import {
-  type Behaviour,
-  type StreamingService,
-  streamingService,
+  type StubBehaviour,
+  type StubStreamingService,
+  startStubStreamingService,
 } from "../../support/client-library/stub-streaming-service.ts";
 import { rejection } from "../../support/rejection.ts";
-import { hearing } from "./streaming-player.ts";
+import { streamingPlayer } from "./streaming-player.ts";
 
 const start = (res: ServerResponse, headers: Record<string, string> = {}): ServerResponse =>
   res.writeHead(200, { "Content-Type": "audio/mpeg", "X-Streaming": "audio", ...headers });
@@ -20,24 +20,24 @@ const refuse = (res: ServerResponse, statusCode: number, code?: string, headers 
 const twoParts = `${"a".repeat(200)}. ${"b".repeat(200)}.`;
 
 describe("the client library's transport stream", () => {
-  let service: StreamingService;
+  let service: StubStreamingService;
   let client: Voxledger;
   let heard: string[];
   let waits: number[];
   let prosodies: PlaybackProsody[];
 
   const connect = async (
-    behaviour: Behaviour,
+    behaviour: StubBehaviour,
     { timeout = 5_000, hear = (piece: string): void | Promise<void> => void heard.push(piece) } = {},
   ): Promise<Voxledger> => {
-    service = await streamingService(behaviour);
+    service = await startStubStreamingService(behaviour);
     client = new Voxledger(
       { apiKey: "k", apiSecret: "s", baseUrl: service.url, transport: "stream", timeout },
-      { player: hearing(hear, prosodies), random: () => 0, sleep: async (ms) => void waits.push(ms) },
+      { player: streamingPlayer(hear, prosodies), random: () => 0, sleep: async (ms) => void waits.push(ms) },
     );
     return client;
   };
-  const asked = (): string[] => service.asked.map((line) => line.slice(0, 8));
+  const asked = (): string[] => service.requests.map((line) => line.slice(0, 8));
 
   beforeEach(() => {
     heard = [];
@@ -80,7 +80,7 @@ describe("the client library's transport stream", () => {
     });
     await client.speak("Hello.", { voice: "alloy", rate: 1.5 });
     expect(requests).to.deep.equal([{ text: "Hello.", voice: "alloy", rate: 1.5 }]);
-    expect(service.asked).to.deep.equal(["stream Hello."]);
+    expect(service.requests).to.deep.equal(["stream Hello."]);
   });
 
   it("leaves to the player what the service did not apply", async () => {
@@ -108,10 +108,10 @@ describe("the client library's transport stream", () => {
         },
       },
     );
-    const told = listen(client);
+    const told = recordEvents(client);
     expect(await rejection(client.speak("Hello."))).to.include({ code: "NETWORK" });
     expect(heard).to.deep.equal(["one"]);
-    expect(service.asked).to.have.length(1);
+    expect(service.requests).to.have.length(1);
     expect(told.map(({ type }) => type))
       .to.include("OnError")
       .and.not.include("OnPartEnd");
@@ -176,7 +176,7 @@ describe("the client library's transport stream", () => {
       },
     });
     const speaking = client.speak("Hello.");
-    await next(client, "OnStart");
+    await nextEvent(client, "OnStart");
     client.cancel();
     expect(await speaking).to.deep.equal({ cancelled: true });
     await left.promise;

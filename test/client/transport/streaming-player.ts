@@ -1,7 +1,7 @@
 import type { PlaybackProsody, Player } from "../../../src/client/voxledger.ts";
 
 /** A player that hands on what it is given, piece by piece. */
-export const hearing = (
+export const streamingPlayer = (
   hear: (piece: string) => void | Promise<void>,
   prosodies: PlaybackProsody[] = [],
 ): Player => ({

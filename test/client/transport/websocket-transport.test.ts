@@ -3,15 +3,15 @@ import { expect } from "chai";
 import type { WebSocket as ServerSocket } from "ws";
 import { openSpeechSocket } from "../../../src/client/transport/speech-socket.ts";
 import { Voxledger } from "../../../src/client/voxledger.ts";
-import { listen, next } from "../../support/client-library/recorded-events.ts";
+import { nextEvent, recordEvents } from "../../support/client-library/recorded-events.ts";
 import {
-  type AskedOverSocket,
-  type Behaviour,
-  type StreamingService,
-  streamingService,
+  type SocketSynthesis,
+  type StubBehaviour,
+  type StubStreamingService,
+  startStubStreamingService,
 } from "../../support/client-library/stub-streaming-service.ts";
 import { rejection } from "../../support/rejection.ts";
-import { hearing } from "./streaming-player.ts";
+import { streamingPlayer } from "./streaming-player.ts";
 
 const start = { type: "stream_start", contentType: "audio/mpeg", prosodyApplied: [] };
 const error = (code: string | undefined, retryable: boolean, more: object = {}) => ({
@@ -24,20 +24,20 @@ const error = (code: string | undefined, retryable: boolean, more: object = {}) 
 const twoParts = `${"a".repeat(200)}. ${"b".repeat(200)}.`;
 
 /** Says all of a sound at once. */
-const say = ({ tell, frame }: AskedOverSocket, ...pieces: string[]): void => {
-  tell(start);
-  for (const [index, piece] of pieces.entries()) frame(index, Buffer.from(piece));
-  tell({ type: "stream_end", totalBytes: pieces.join("").length, totalChunks: pieces.length });
+const say = ({ send, sendFrame }: SocketSynthesis, ...pieces: string[]): void => {
+  send(start);
+  for (const [index, piece] of pieces.entries()) sendFrame(index, Buffer.from(piece));
+  send({ type: "stream_end", totalBytes: pieces.join("").length, totalChunks: pieces.length });
 };
 
 describe("the client library's transport websocket", () => {
-  let service: StreamingService;
+  let service: StubStreamingService;
   let client: Voxledger;
   let heard: string[];
   let waits: number[];
 
   const connect = async (
-    behaviour: Behaviour,
+    behaviour: StubBehaviour,
     {
       hear = (piece: string): void => void heard.push(piece),
       given = {},
@@ -45,13 +45,13 @@ describe("the client library's transport websocket", () => {
       credentials = { apiKey: "k", apiSecret: "s" } as { apiKey: string },
     } = {},
   ): Promise<void> => {
-    service = await streamingService(behaviour);
+    service = await startStubStreamingService(behaviour);
     client = new Voxledger(
       { ...credentials, baseUrl: service.url, transport: "websocket", timeout },
-      { player: hearing(hear), random: () => 0, sleep: async (ms) => void waits.push(ms), ...given },
+      { player: streamingPlayer(hear), random: () => 0, sleep: async (ms) => void waits.push(ms), ...given },
     );
   };
-  const asked = (): string[] => service.asked.map((line) => line.slice(0, 8));
+  const asked = (): string[] => service.requests.map((line) => line.slice(0, 8));
   const theSocket = (): ServerSocket => [...service.sockets][0] as ServerSocket;
 
   beforeEach(() => {
@@ -67,12 +67,12 @@ describe("the client library's transport websocket", () => {
     const first = Promise.withResolvers<void>();
     await connect(
       {
-        synthesize: async ({ tell, frame }) => {
-          tell({ ...start, prosodyApplied: ["rate"] });
-          frame(0, Buffer.from("one"));
+        synthesize: async ({ send, sendFrame }) => {
+          send({ ...start, prosodyApplied: ["rate"] });
+          sendFrame(0, Buffer.from("one"));
           await first.promise;
-          frame(1, Buffer.from("two"));
-          tell({ type: "stream_end", totalBytes: 6, totalChunks: 2 });
+          sendFrame(1, Buffer.from("two"));
+          send({ type: "stream_end", totalBytes: 6, totalChunks: 2 });
         },
       },
       {
@@ -87,7 +87,7 @@ describe("the client library's transport websocket", () => {
   });
 
   it("asks in the voice and with the knobs that are wanted, under an id of its own", async () => {
-    const requests: AskedOverSocket[] = [];
+    const requests: SocketSynthesis[] = [];
     await connect({
       synthesize: (asked) => {
         requests.push(asked);
@@ -109,7 +109,7 @@ describe("the client library's transport websocket", () => {
     await connect({ synthesize: (asked) => say(asked, "sound") });
     await client.speak(twoParts);
     await client.speak("c");
-    expect(service.asked.map((line) => line.slice(0, 22))).to.deep.equal([
+    expect(service.requests.map((line) => line.slice(0, 22))).to.deep.equal([
       "connect ?token=token-1",
       `socket ${"a".repeat(15)}`,
       `socket ${"b".repeat(15)}`,
@@ -130,7 +130,7 @@ describe("the client library's transport websocket", () => {
     await connect({
       synthesize: (asked) => {
         if (times++ > 0) return say(asked, "sound");
-        asked.tell(start);
+        asked.send(start);
         asked.socket.terminate();
       },
     });
@@ -140,24 +140,24 @@ describe("the client library's transport websocket", () => {
   });
 
   /** What goes wrong after the first piece was heard: never made good, and never taken for a whole sound. */
-  const faults: Record<string, [(asked: AskedOverSocket) => void, object]> = {
+  const faults: Record<string, [(asked: SocketSynthesis) => void, object]> = {
     "a lost connection": [({ socket }) => socket.terminate(), { code: "NETWORK" }],
-    "a missing piece": [({ frame }) => frame(2, Buffer.from("three")), { code: "NETWORK" }],
-    "a piece told twice": [({ frame }) => frame(0, Buffer.from("one")), { code: "NETWORK" }],
+    "a missing piece": [({ sendFrame }) => sendFrame(2, Buffer.from("three")), { code: "NETWORK" }],
+    "a piece told twice": [({ sendFrame }) => sendFrame(0, Buffer.from("one")), { code: "NETWORK" }],
     "an end too soon": [
-      ({ tell }) => tell({ type: "stream_end", totalBytes: 6, totalChunks: 2 }),
+      ({ send }) => send({ type: "stream_end", totalBytes: 6, totalChunks: 2 }),
       { code: "NETWORK" },
     ],
-    "a failure upstream": [({ tell }) => tell(error(undefined, true)), { message: "it was undefined" }],
+    "a failure upstream": [({ send }) => send(error(undefined, true)), { message: "it was undefined" }],
   };
   for (const [fault, [happen, failure]] of Object.entries(faults)) {
     it(`takes a sound with ${fault} for a failure, and does not ask for it again`, async () => {
-      const sound = Promise.withResolvers<AskedOverSocket>();
+      const sound = Promise.withResolvers<SocketSynthesis>();
       await connect(
         {
           synthesize: (asked) => {
-            asked.tell(start);
-            asked.frame(0, Buffer.from("one"));
+            asked.send(start);
+            asked.sendFrame(0, Buffer.from("one"));
             sound.resolve(asked);
           },
         },
@@ -168,7 +168,7 @@ describe("the client library's transport websocket", () => {
           },
         },
       );
-      const told = listen(client);
+      const told = recordEvents(client);
       expect(await rejection(client.speak("Hello."))).to.deep.include(failure);
       expect(heard).to.deep.equal(["one"]);
       expect(asked().filter((line) => line === "socket H")).to.have.length(1);
@@ -184,8 +184,8 @@ describe("the client library's transport websocket", () => {
     await connect({
       synthesize: (asked) => {
         ids.push(asked.id);
-        asked.tell(start);
-        asked.frame(1, Buffer.from("two"));
+        asked.send(start);
+        asked.sendFrame(1, Buffer.from("two"));
       },
       cancelled: cancelled.resolve,
     });
@@ -204,7 +204,7 @@ describe("the client library's transport websocket", () => {
     await connect({
       synthesize: (asked) => {
         const answer = answers.shift();
-        if (answer) asked.tell(answer);
+        if (answer) asked.send(answer);
         else say(asked, "sound");
       },
     });
@@ -216,7 +216,7 @@ describe("the client library's transport websocket", () => {
 
   it("tells at once what is not going to change, with all that was wrong", async () => {
     const errors = [{ path: ["text"], message: "too long" }];
-    await connect({ synthesize: ({ tell }) => tell(error("VALIDATION_ERROR", false, { errors })) });
+    await connect({ synthesize: ({ send }) => send(error("VALIDATION_ERROR", false, { errors })) });
     expect(await rejection(client.speak("Hello."))).to.deep.include({
       code: "VALIDATION_ERROR",
       message: "it was VALIDATION_ERROR",
@@ -232,13 +232,13 @@ describe("the client library's transport websocket", () => {
       synthesize: (asked) => {
         ids.push(asked.id);
         if (ids.length === 2) return say(asked, "sound");
-        asked.tell(start);
-        asked.frame(0, Buffer.from("one"));
+        asked.send(start);
+        asked.sendFrame(0, Buffer.from("one"));
       },
       cancelled: cancelled.resolve,
     });
     const first = client.speak("a");
-    await next(client, "OnStart");
+    await nextEvent(client, "OnStart");
     client.cancel();
     expect(await first).to.deep.equal({ cancelled: true });
     expect(await cancelled.promise).to.equal(ids[0]);
@@ -257,7 +257,7 @@ describe("the client library's transport websocket", () => {
         now += ms;
       },
     });
-    const connects = (): string[] => service.asked.filter((line) => line.startsWith("connect"));
+    const connects = (): string[] => service.requests.filter((line) => line.startsWith("connect"));
     beforeEach(() => {
       now = Date.now();
     });
@@ -272,7 +272,7 @@ describe("the client library's transport websocket", () => {
         { given: clock() },
       );
       await client.speak("a");
-      expect(service.asked).to.deep.equal([
+      expect(service.requests).to.deep.equal([
         "connect ?token=token-1",
         "refresh",
         "connect ?token=token-2",
@@ -324,7 +324,7 @@ describe("the client library's transport websocket", () => {
     });
 
     /** Speaks 49 times in 5 seconds; each speech cancels the one before, which waits to try again. */
-    const speakOften = async (behaviour: Behaviour): Promise<void> => {
+    const speakOften = async (behaviour: StubBehaviour): Promise<void> => {
       let asleep = Promise.withResolvers<void>();
       const sleep = (): Promise<void> => {
         asleep.resolve();
@@ -373,7 +373,7 @@ describe("the client library's transport websocket", () => {
 
   it("downloads whole what the service does not stream, and asks for no stream of that voice again", async () => {
     await connect({
-      synthesize: ({ tell }) => tell(error("NOT_FOUND", false)),
+      synthesize: ({ send }) => send(error("NOT_FOUND", false)),
       whole: (_, res) => void res.writeHead(200, { "Content-Type": "audio/mpeg" }).end("whole"),
     });
     await client.speak(twoParts, { lang: "cy-GB" });
@@ -399,7 +399,7 @@ describe("the client library's transport websocket", () => {
     );
     await client.speak("a");
     expect(asked()).to.deep.equal(["connect ", "socket a"]);
-    expect(service.asked[0]).to.equal("connect ?key=k");
+    expect(service.requests[0]).to.equal("connect ?key=k");
   });
 
   it("ends the connection when the library is closed", async () => {

@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { type Client, openClient } from "../../support/websocket-client.ts";
-import { shakeHands } from "./handshake-request.ts";
-import type { Performance } from "./manual-streaming.ts";
-import { openRaw } from "./raw-websocket-client.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
+import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
+import { requestHandshake } from "./handshake-request.ts";
+import type { ManualSynthesis } from "./manual-streaming.ts";
+import { openRawWebSocketClient } from "./raw-websocket-client.ts";
+import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
 
 const request = { lang: "en-US", text: "Hello." };
 
 describe("the end of the streaming socket", () => {
-  let served: ServedSocket;
+  let served: TestSocketServer;
   let website: Registered;
-  let client: Client;
+  let client: WebSocketClient;
 
   beforeEach(async () => {
-    served = await serveSocket();
+    served = await startSocketServer();
     website = await served.register();
-    client = await openClient(served.url, { headers: website.headers });
+    client = await openWebSocketClient(served.url, { headers: website.headers });
   });
   afterEach(() => served.close());
 
-  const begin = async (): Promise<{ id: string; performance: Performance }> => {
+  const begin = async (): Promise<{ id: string; performance: ManualSynthesis }> => {
     const id = randomUUID();
     client.send({ type: "synthesize", id, request });
-    const performance = await served.stage.next();
+    const performance = await served.streaming.next();
     performance.start();
     await client.expect("stream_start");
     return { id, performance };
@@ -41,7 +41,7 @@ describe("the end of the streaming socket", () => {
     client.send({ type: "synthesize", id: refused, request });
     const error = await client.expect("error");
     expect(error).to.include({ id: refused, code: "UNAVAILABLE", retryable: true, retryAfterSeconds: 1 });
-    await performance.offer(Buffer.from("the last words"));
+    await performance.push(Buffer.from("the last words"));
     await client.expect("frame");
     performance.end();
     expect(await client.expect("stream_end")).to.include({ id });
@@ -55,24 +55,24 @@ describe("the end of the streaming socket", () => {
     expect(await client.expect("error")).to.include({ id, code: "UNAVAILABLE", retryable: true });
     expect(await client.closed).to.include({ code: 1012 });
     await drained;
-    await performance.left;
+    await performance.closed;
   });
 
   it("waits no longer for who does not listen", async () => {
-    const deaf = await openRaw(served.url, website.headers);
+    const deaf = await openRawWebSocketClient(served.url, website.headers);
     deaf.send({ type: "synthesize", id: randomUUID(), request });
-    const performance = await served.stage.next();
+    const performance = await served.streaming.next();
     performance.start();
-    for (let i = 0; i < 600; i++) void performance.offer(Buffer.alloc(60_000));
+    for (let i = 0; i < 600; i++) void performance.push(Buffer.alloc(60_000));
     await served.socket.drain(1);
-    await performance.left;
+    await performance.closed;
     deaf.socket.destroy();
   });
 
   it("answers a handshake with 503 and Retry-After while it drains", async () => {
     const { performance } = await begin();
     const drained = served.socket.drain(60_000);
-    const answer = await shakeHands(served.url, website.headers);
+    const answer = await requestHandshake(served.url, website.headers);
     expect(answer.status).to.equal(503);
     expect(answer.headers).to.include({ "retry-after": "1" }).and.to.have.property("x-request-id");
     expect(JSON.parse(answer.text).error).to.include({ statusCode: 503, code: "UNAVAILABLE" });

@@ -1,18 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { openClient } from "../../support/websocket-client.ts";
-import { openRaw, type RawFrame } from "./raw-websocket-client.ts";
-import { maxTextCharacters, type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
+import { openWebSocketClient } from "../../support/websocket-client.ts";
+import { openRawWebSocketClient, type RawFrame } from "./raw-websocket-client.ts";
+import {
+  maxTextCharacters,
+  type Registered,
+  startSocketServer,
+  type TestSocketServer,
+} from "./test-server.ts";
 
 const ping = Buffer.from('{"type":"ping"}');
 const largest = maxTextCharacters * 12 + 16 * 1024;
 
 describe("a frame that is none", () => {
-  let served: ServedSocket;
+  let served: TestSocketServer;
   let website: Registered;
 
   before(async () => {
-    served = await serveSocket();
+    served = await startSocketServer();
     website = await served.register();
   });
   after(() => served.close());
@@ -47,13 +52,13 @@ describe("a frame that is none", () => {
   };
   for (const [what, { frames, code }] of Object.entries(wrong)) {
     it(`(${what}) closes its socket with ${code}, lets go what was under way on it, and harms no other`, async () => {
-      const other = await openClient(served.url, { headers: website.headers });
-      const client = await openRaw(served.url, website.headers);
+      const other = await openWebSocketClient(served.url, { headers: website.headers });
+      const client = await openRawWebSocketClient(served.url, website.headers);
       client.send({ type: "synthesize", id: randomUUID(), request: { lang: "en-US", text: "Hello." } });
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       performance.start();
       for (const frame of frames) client.frame(frame);
-      await performance.left;
+      await performance.closed;
       const closed = client.closeFrame();
       client.socket.end();
       expect(await closed)
@@ -67,7 +72,7 @@ describe("a frame that is none", () => {
   }
 
   it("is not the longest message, nor one in many parts, nor a ping between them", async () => {
-    const client = await openClient(served.url, { headers: website.headers });
+    const client = await openWebSocketClient(served.url, { headers: website.headers });
     client.webSocket.send(Buffer.concat([ping, Buffer.alloc(largest - ping.length, 32)]), { binary: false });
     await client.expect("pong");
     for (const byte of ping.subarray(0, -1)) {
@@ -80,12 +85,12 @@ describe("a frame that is none", () => {
   });
 
   it("is not the end of a connection, which lets go as well", async () => {
-    const client = await openRaw(served.url, website.headers);
+    const client = await openRawWebSocketClient(served.url, website.headers);
     client.send({ type: "synthesize", request: { lang: "en-US", text: "Hello." }, id: randomUUID() });
-    const performance = await served.stage.next();
+    const performance = await served.streaming.next();
     performance.start();
     client.socket.end();
-    await performance.left;
+    await performance.closed;
     client.socket.destroy();
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Client, openClient } from "../../support/websocket-client.ts";
-import { type ServedSocket, serveSocket } from "./test-server.ts";
+import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
+import { startSocketServer, type TestSocketServer } from "./test-server.ts";
 
 /** The same in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/http/websocket/fuzz.test.ts */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -31,13 +31,13 @@ const message = fc.oneof(
 );
 
 describe("whatever is said on the streaming socket", () => {
-  let served: ServedSocket;
-  let client: Client;
+  let served: TestSocketServer;
+  let client: WebSocketClient;
 
   before(async () => {
-    served = await serveSocket({ streamsPerSocket: 1 });
+    served = await startSocketServer({ streamsPerSocket: 1 });
     const { headers } = await served.register({ requestsPerMinute: 1_000_000 });
-    client = await openClient(served.url, { headers });
+    client = await openWebSocketClient(served.url, { headers });
   });
   after(() => served.close());
 

@@ -9,5 +9,5 @@ export const handshakeHeaders = {
 };
 
 /** Sends a handshake that is to be refused: resolves with its answer, never if a socket opens. */
-export const shakeHands = (url: string, headers: Record<string, string> = {}): Promise<Answered> =>
+export const requestHandshake = (url: string, headers: Record<string, string> = {}): Promise<Answered> =>
   ask(url.replace(/^ws/, "http"), { headers: { ...handshakeHeaders, ...headers } });

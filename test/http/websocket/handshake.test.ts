@@ -7,19 +7,19 @@ import type { Proof } from "../../../src/application/access/principal.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { ask } from "../../support/served-here.ts";
-import { type Client, openClient } from "../../support/websocket-client.ts";
-import { handshakeHeaders, shakeHands } from "./handshake-request.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
+import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
+import { handshakeHeaders, requestHandshake } from "./handshake-request.ts";
+import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
 
 const shop = "https://shop.example";
 const request = { voice: "en-US-Neural2-C", text: "Hello." };
 
 describe("the handshake of the streaming socket", () => {
-  let served: ServedSocket;
+  let served: TestSocketServer;
   let website: Registered;
 
   before(async () => {
-    served = await serveSocket({ socketsPerKey: 3 });
+    served = await startSocketServer({ socketsPerKey: 3 });
   });
   after(() => served.close());
   beforeEach(async () => {
@@ -30,17 +30,17 @@ describe("the handshake of the streaming socket", () => {
 
   const connect = (query: Record<string, string> = {}, headers: Record<string, string> = {}) => {
     const search = new URLSearchParams(query).toString();
-    return openClient(served.url + (search && `?${search}`), { headers });
+    return openWebSocketClient(served.url + (search && `?${search}`), { headers });
   };
-  const speaks = async (client: Client): Promise<void> => {
+  const speaks = async (client: WebSocketClient): Promise<void> => {
     client.send({ type: "synthesize", ...request });
-    const performance = await served.stage.next();
+    const performance = await served.streaming.next();
     performance.start();
     await client.expect("stream_start");
     performance.end();
     await client.expect("stream_end");
   };
-  const isLetIn = async (opening: Promise<Client>): Promise<void> => {
+  const isLetIn = async (opening: Promise<WebSocketClient>): Promise<void> => {
     const client = await opening;
     await speaks(client);
     await client.close();
@@ -52,7 +52,7 @@ describe("the handshake of the streaming socket", () => {
     [status, code] = [401, "UNAUTHORIZED"] as [number, string],
   ) => {
     const search = new URLSearchParams(query).toString();
-    const answer = await shakeHands(served.url + (search && `?${search}`), headers);
+    const answer = await requestHandshake(served.url + (search && `?${search}`), headers);
     expect(answer.status, answer.text).to.equal(status);
     expect(answer.headers).to.include({ connection: "close", "cache-control": "no-store" });
     expect(answer.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
@@ -114,7 +114,7 @@ describe("the handshake of the streaming socket", () => {
 
     it("a token that is given twice", async () => {
       const token = tokenOf({ by: "secret", secretId: website.secretId });
-      expect((await shakeHands(`${served.url}?token=${token}&token=${token}`)).status).to.equal(401);
+      expect((await requestHandshake(`${served.url}?token=${token}&token=${token}`)).status).to.equal(401);
     });
 
     it("a token of an origin, from elsewhere", async () => {
@@ -149,7 +149,7 @@ describe("the handshake of the streaming socket", () => {
     it("a burst, with Retry-After and the headers of the minute", async () => {
       const { headers } = await served.register({ requestsPerMinute: 400 });
       for (let i = 0; i < 20; i++)
-        await shakeHands(served.url, { ...headers, "Sec-WebSocket-Protocol": "," });
+        await requestHandshake(served.url, { ...headers, "Sec-WebSocket-Protocol": "," });
       const refusal = await isRefused({}, headers, [429, "BURST_RATE_LIMIT_EXCEEDED"]);
       expect(refusal.headers).to.include({ "x-ratelimit-limit": "400", "x-ratelimit-remaining": "380" });
       expect(Number(refusal.headers["retry-after"])).to.be.within(1, 2);
@@ -228,20 +228,20 @@ describe("the handshake of the streaming socket", () => {
   describe("is not for ever:", () => {
     /** What is under way is heard to its end; the next synthesis is refused, and the socket closed. */
     const endsWith = async (
-      client: Client,
+      client: WebSocketClient,
       [code, reason]: [string, string],
       withdraw: () => Promise<unknown>,
     ) => {
       const running = randomUUID();
       client.send({ type: "synthesize", id: running, request });
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       performance.start();
       await client.expect("stream_start");
       await withdraw();
       const id = randomUUID();
       client.send({ type: "synthesize", id, request });
       expect(await client.expect("error")).to.include({ id, code, retryable: false });
-      await performance.offer(Buffer.from("to its end"));
+      await performance.push(Buffer.from("to its end"));
       expect(await client.expect("frame")).to.include({ id: running });
       performance.end();
       await client.expect("stream_end");

@@ -4,7 +4,7 @@ import { NotFound } from "../../../src/domain/errors.ts";
 import { engines } from "../../../src/domain/synthesis/speech.ts";
 
 /** A synthesis whose every step a test takes by hand. */
-export interface Performance {
+export interface ManualSynthesis {
   readonly plan: SynthesisPlan;
   readonly order: Order;
   readonly signal: AbortSignal;
@@ -13,21 +13,21 @@ export interface Performance {
   /** Lets it refuse. */
   refuse(error: Error): void;
   /** Offers a chunk; resolves when it has been asked for. */
-  offer(chunk: Buffer): Promise<void>;
+  push(chunk: Buffer): Promise<void>;
   end(): void;
   fail(error: Error): void;
   /** How many chunks were asked for. */
   readonly pulled: number;
   /** Resolves when the reading has ended, however it did. */
-  readonly left: Promise<void>;
+  readonly closed: Promise<void>;
 }
 
-export interface Stage {
+export interface ManualStreaming {
   readonly streaming: Streaming;
   /** The next synthesis that is begun. */
-  next(): Promise<Performance>;
+  next(): Promise<ManualSynthesis>;
   /** Those that were begun so far. */
-  readonly begun: number;
+  readonly started: number;
 }
 
 interface Chunk {
@@ -36,9 +36,9 @@ interface Chunk {
   readonly taken: () => void;
 }
 
-export const createStage = (): Stage => {
-  const waiting: Performance[] = [];
-  const asking: ((performance: Performance) => void)[] = [];
+export const createManualStreaming = (): ManualStreaming => {
+  const waiting: ManualSynthesis[] = [];
+  const asking: ((performance: ManualSynthesis) => void)[] = [];
   let begun = 0;
 
   const begin: Streaming["begin"] = async (plan, order, signal) => {
@@ -75,19 +75,19 @@ export const createStage = (): Stage => {
         left.resolve();
       }
     };
-    const performance: Performance = {
+    const performance: ManualSynthesis = {
       plan,
       order,
       signal,
       start: started.resolve,
       refuse: started.reject,
-      offer: (data) => new Promise((taken) => put({ data, taken })),
+      push: (data) => new Promise((taken) => put({ data, taken })),
       end: () => put({ taken: () => {} }),
       fail: (error) => put({ error, taken: () => {} }),
       get pulled() {
         return pulled;
       },
-      left: left.promise,
+      closed: left.promise,
     };
     const ask = asking.shift();
     if (ask) ask(performance);
@@ -111,7 +111,7 @@ export const createStage = (): Stage => {
         if (performance) resolve(performance);
         else asking.push(resolve);
       }),
-    get begun() {
+    get started() {
       return begun;
     },
   };

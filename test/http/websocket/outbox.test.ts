@@ -47,14 +47,14 @@ describe("the way out of a socket", () => {
   const fill = async (): Promise<number> => {
     pair.far.pause();
     let sent = 0;
-    for (; !outbox.isFull(); sent++) await outbox.frame(() => Buffer.alloc(frameBytes), never);
+    for (; !outbox.isFull(); sent++) await outbox.sendFrame(() => Buffer.alloc(frameBytes), never);
     return sent;
   };
 
   it("keeps no more for a reader that does not read than its high water mark and one frame", async () => {
     await fill();
     let made = false;
-    const late = outbox.frame(() => {
+    const late = outbox.sendFrame(() => {
       made = true;
       return Buffer.alloc(frameBytes);
     }, never);
@@ -68,7 +68,7 @@ describe("the way out of a socket", () => {
   it("lets streams take turns, a frame each", async () => {
     const filled = await fill();
     const stream = async (name: string): Promise<void> => {
-      for (let i = 0; i < 3; i++) await outbox.frame(() => Buffer.from(name), never);
+      for (let i = 0; i < 3; i++) await outbox.sendFrame(() => Buffer.from(name), never);
     };
     const all = Promise.all([stream("a"), stream("b"), stream("c")]);
     const heard: string[] = [];
@@ -89,17 +89,17 @@ describe("the way out of a socket", () => {
   it("sends nothing of what was given up while it waited for its turn", async () => {
     await fill();
     const leaving = new AbortController();
-    const waiting = outbox.frame(() => Buffer.from("given up"), leaving.signal);
+    const waiting = outbox.sendFrame(() => Buffer.from("given up"), leaving.signal);
     leaving.abort(new Error("given up"));
     expect(await waiting.catch((error) => error.message)).to.equal("given up");
     expect(
-      await outbox.frame(() => Buffer.from("x"), leaving.signal).catch((error) => error.message),
+      await outbox.sendFrame(() => Buffer.from("x"), leaving.signal).catch((error) => error.message),
     ).to.equal("given up");
   });
 
   it("refuses frames for a socket that is closed", async () => {
     pair.near.close();
-    const code = await outbox.frame(() => Buffer.from("x"), never).catch((error) => error.code);
+    const code = await outbox.sendFrame(() => Buffer.from("x"), never).catch((error) => error.code);
     expect(code).to.equal("CLIENT_LEFT");
   });
 
@@ -126,10 +126,10 @@ describe("the way out of a socket", () => {
     let most = 0;
     const inbox = createInbox(pair.near, outbox.isFull, () => {
       handled += 1;
-      outbox.tell({ type: "error", message: "x".repeat(200), retryable: false });
+      outbox.send({ type: "error", message: "x".repeat(200), retryable: false });
       most = Math.max(most, pair.near.bufferedAmount);
     });
-    onTaken = inbox.work;
+    onTaken = inbox.process;
     pair.far.pause();
     for (let i = 0; i < messages; i++) pair.far.send("{}");
     while (!pair.near.isPaused) await once(pair.near, "message");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** A client that knows of WebSockets only what it is told here: for frames that no library would send. */
-export interface RawClient {
+export interface RawWebSocketClient {
   readonly socket: Socket;
   /** Sends one frame. */
   frame(frame: RawFrame): void;
@@ -28,7 +28,10 @@ export interface RawFrame {
 }
 
 /** Shakes hands; nothing is read after that until somebody reads. */
-export const openRaw = async (url: string, headers: Record<string, string>): Promise<RawClient> => {
+export const openRawWebSocketClient = async (
+  url: string,
+  headers: Record<string, string>,
+): Promise<RawWebSocketClient> => {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) }).on("error", () => {});
   await once(socket, "connect");

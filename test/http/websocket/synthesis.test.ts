@@ -1,23 +1,23 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { EngineFailed, Unpronounceable } from "../../../src/domain/errors.ts";
-import { type Client, type Frame, openClient } from "../../support/websocket-client.ts";
-import { type Registered, type ServedSocket, serveSocket } from "./test-server.ts";
+import { type Frame, openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
+import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";
 
 const request = { voice: "en-US-Neural2-C", text: "The train to Oxford leaves at nine." };
 
 describe("the streaming socket", () => {
-  let served: ServedSocket;
+  let served: TestSocketServer;
   let website: Registered;
-  let client: Client;
+  let client: WebSocketClient;
 
   before(async () => {
-    served = await serveSocket();
+    served = await startSocketServer();
   });
   after(() => served.close());
   beforeEach(async () => {
     website = await served.register();
-    client = await openClient(served.url, { headers: website.headers });
+    client = await openWebSocketClient(served.url, { headers: website.headers });
   });
   afterEach(() => client.close());
 
@@ -28,7 +28,7 @@ describe("the streaming socket", () => {
   /** A synthesis whose stream has started. */
   const started = async (id: string = randomUUID()) => {
     synthesize(id);
-    const performance = await served.stage.next();
+    const performance = await served.streaming.next();
     performance.start();
     await client.expect("stream_start");
     return { id, performance };
@@ -37,7 +37,7 @@ describe("the streaming socket", () => {
   describe("speaks", () => {
     it("as a start, numbered frames of audio under the synthesis' id, and an end that counts them", async () => {
       const id = synthesize();
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       performance.start();
       expect(await client.next()).to.deep.equal({
         type: "stream_start",
@@ -47,7 +47,7 @@ describe("the streaming socket", () => {
       });
       const chunks = [randomBytes(1_000), randomBytes(10)];
       for (const [index, audio] of chunks.entries()) {
-        await performance.offer(audio);
+        await performance.push(audio);
         expect(await client.next()).to.deep.equal({ type: "frame", kind: 1, id, index, audio });
       }
       performance.end();
@@ -61,7 +61,7 @@ describe("the streaming socket", () => {
 
     it("each chunk as soon as it is there, not waiting for the next", async () => {
       const { performance } = await started();
-      await performance.offer(Buffer.from("first"));
+      await performance.push(Buffer.from("first"));
       expect((await client.expect("frame")).audio.toString()).to.equal("first");
       performance.end();
       await client.expect("stream_end");
@@ -70,8 +70,8 @@ describe("the streaming socket", () => {
     it("chunks of any size in frames of at most 64 KiB, and nothing for an empty one", async () => {
       const { performance } = await started();
       const whole = randomBytes(200_000);
-      void performance.offer(Buffer.alloc(0));
-      void performance.offer(whole);
+      void performance.push(Buffer.alloc(0));
+      void performance.push(whole);
       performance.end();
       const frames: Frame[] = [];
       while (frames.length < 4) frames.push(await client.expect("frame"));
@@ -93,16 +93,16 @@ describe("the streaming socket", () => {
 
     it("the flat form of the voices' links, too, naming it when it has no name", async () => {
       client.send({ type: "synthesize", lang: "en-US", ...request });
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       performance.start();
       const { id } = await client.expect("stream_start");
       expect(id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-      await performance.offer(Buffer.from("x"));
+      await performance.push(Buffer.from("x"));
       expect((await client.expect("frame")).id).to.equal(id);
 
       const own = randomUUID().toUpperCase();
       client.send({ type: "synthesize", id: own, ...request });
-      (await served.stage.next()).start();
+      (await served.streaming.next()).start();
       expect((await client.expect("stream_start")).id).to.equal(own);
     });
 
@@ -110,7 +110,7 @@ describe("the streaming socket", () => {
       const speeches = [await started(), await started(), await started()];
       for (let round = 0; round < 3; round++) {
         for (const [at, { id, performance }] of speeches.entries()) {
-          await performance.offer(Buffer.from(`${at} ${round}`));
+          await performance.push(Buffer.from(`${at} ${round}`));
           const frame = await client.expect("frame");
           expect(frame).to.include({ id, index: round });
           expect(frame.audio.toString()).to.equal(`${at} ${round}`);
@@ -123,7 +123,7 @@ describe("the streaming socket", () => {
     });
 
     it("silence (volume 0) as a stream without a frame, and asks nobody for it", async () => {
-      const before = served.stage.begun;
+      const before = served.streaming.started;
       const id = synthesize(undefined, { volume: 0, format: "ogg" });
       expect(await client.next()).to.deep.equal({
         type: "stream_start",
@@ -132,7 +132,7 @@ describe("the streaming socket", () => {
         prosodyApplied: ["volume"],
       });
       expect(await client.next()).to.deep.equal({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
-      expect(served.stage.begun).to.equal(before);
+      expect(served.streaming.started).to.equal(before);
     });
 
     it("text of the greatest length, each of its characters escaped", async () => {
@@ -141,7 +141,7 @@ describe("the streaming socket", () => {
       client.webSocket.send(
         `{"type":"synthesize","id":"${id}","request":{"lang":"en-US","text":"${escaped}"}}`,
       );
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       expect(performance.plan.characters).to.equal(5_000);
       performance.start();
       await client.expect("stream_start");
@@ -157,7 +157,7 @@ describe("the streaming socket", () => {
     it("an upstream's failure before the first byte", async () => {
       const id = synthesize();
       const error = new EngineFailed("The voice is asleep.", { retryAfterSeconds: 7 });
-      (await served.stage.next()).refuse(error);
+      (await served.streaming.next()).refuse(error);
       expect(await client.next()).to.deep.equal({
         type: "error",
         id,
@@ -169,7 +169,7 @@ describe("the streaming socket", () => {
 
     it("an upstream's failure midway: no end, so that a cut never looks whole", async () => {
       const { id, performance } = await started();
-      await performance.offer(Buffer.from("half"));
+      await performance.push(Buffer.from("half"));
       await client.expect("frame");
       performance.fail(new EngineFailed("The line is dead."));
       expect(await client.next()).to.include({
@@ -182,7 +182,7 @@ describe("the streaming socket", () => {
 
     it("text that no voice can pronounce, as POST does", async () => {
       const id = synthesize();
-      (await served.stage.next()).refuse(new Unpronounceable());
+      (await served.streaming.next()).refuse(new Unpronounceable());
       const error = await client.expect("error");
       expect(error).to.include({ id, code: "VALIDATION_ERROR", retryable: false });
       expect(error.errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
@@ -197,7 +197,7 @@ describe("the streaming socket", () => {
 
     it("a fault of the service, of which nothing is told, and everything logged", async () => {
       const id = synthesize();
-      (await served.stage.next()).refuse(new TypeError("/etc/secret is undefined"));
+      (await served.streaming.next()).refuse(new TypeError("/etc/secret is undefined"));
       expect(await client.next()).to.deep.equal({
         type: "error",
         id,
@@ -273,17 +273,17 @@ describe("the streaming socket", () => {
   describe("cancels", () => {
     it("a stream midway: its upstream is let go, and no frame of it follows", async () => {
       const { id, performance } = await started();
-      await performance.offer(Buffer.from("half"));
+      await performance.push(Buffer.from("half"));
       await client.expect("frame");
       client.send({ type: "cancel", id });
       expect(await client.next()).to.include({ type: "error", id, code: "CANCELLED", retryable: false });
-      await performance.left;
+      await performance.closed;
       expect(performance.signal.aborted).to.equal(true);
     });
 
     it("what has not begun to speak", async () => {
       const id = synthesize();
-      const performance = await served.stage.next();
+      const performance = await served.streaming.next();
       client.send({ type: "cancel", id });
       expect(await client.next()).to.include({ type: "error", id, code: "CANCELLED" });
       expect(performance.signal.aborted).to.equal(true);
@@ -293,7 +293,7 @@ describe("the streaming socket", () => {
       const [one, other] = [await started(), await started()];
       client.send({ type: "cancel", id: one.id });
       expect(await client.expect("error")).to.include({ id: one.id });
-      await other.performance.offer(Buffer.from("still here"));
+      await other.performance.push(Buffer.from("still here"));
       expect(await client.expect("frame")).to.include({ id: other.id });
     });
 
@@ -308,10 +308,10 @@ describe("the streaming socket", () => {
     const { performance } = await started();
     const waiting = await (async () => {
       synthesize();
-      return await served.stage.next();
+      return await served.streaming.next();
     })();
     client.webSocket.terminate();
-    await performance.left;
+    await performance.closed;
     expect(performance.signal.aborted).to.equal(true);
     await new Promise((resolve) => {
       if (waiting.signal.aborted) resolve(undefined);
@@ -321,7 +321,7 @@ describe("the streaming socket", () => {
 
   it("logs a line for each synthesis, and never a text", async () => {
     const { id, performance } = await started();
-    await performance.offer(Buffer.from("12345"));
+    await performance.push(Buffer.from("12345"));
     performance.end();
     await client.expect("frame");
     await client.expect("stream_end");

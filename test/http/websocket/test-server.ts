@@ -15,25 +15,25 @@ import { createApp } from "../../../src/http/kernel/app.ts";
 import { clientAddress } from "../../../src/http/kernel/client-address.ts";
 import { listen } from "../../../src/http/kernel/server.ts";
 import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
-import { createAdmission } from "../../../src/http/websocket/admission.ts";
+import { createHandshakeAdmission } from "../../../src/http/websocket/admission.ts";
 import { socketRoutes } from "../../../src/http/websocket/routes.ts";
 import {
-  createSpeechSocket,
+  createSynthesisSocketServer,
   type SocketLimits,
-  type SpeechSocket,
+  type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { createStage, type Stage } from "./manual-streaming.ts";
+import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
 
 /** The socket on a real server, with real keys and limits; what it speaks is in the test's hands. */
-export interface ServedSocket {
+export interface TestSocketServer {
   /** `ws://…/v2/text/stream` */
   readonly url: string;
   readonly httpUrl: string;
   readonly core: Core;
-  readonly stage: Stage;
-  readonly socket: SpeechSocket;
+  readonly streaming: ManualStreaming;
+  readonly socket: SynthesisSocketServer;
   readonly accessTokens: AccessTokens;
   /** What the service takes for now. */
   readonly time: { now: number };
@@ -61,10 +61,10 @@ const usual: SocketLimits = {
   maxTextCharacters,
 };
 
-export const serveSocket = async (
+export const startSocketServer = async (
   limits: Partial<SocketLimits> = {},
   { silenceMs = 120_000 } = {},
-): Promise<ServedSocket> => {
+): Promise<TestSocketServer> => {
   await using opened = new AsyncDisposableStack();
   const folder = await temporaryFolder();
   opened.defer(folder.remove);
@@ -86,13 +86,13 @@ export const serveSocket = async (
     accessTokens,
     failedAttempts: createFailedAttempts({ clock }),
   });
-  const stage = createStage();
-  const socket = createSpeechSocket({
-    enter: createAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
+  const streaming = createManualStreaming();
+  const socket = createSynthesisSocketServer({
+    enter: createHandshakeAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
     speaking: {
       schema: synthesizeRequest(maxTextCharacters),
       synthesis: { plan },
-      streaming: stage.streaming,
+      streaming: streaming.streaming,
     },
     limits: { ...usual, ...limits },
     log,
@@ -108,7 +108,7 @@ export const serveSocket = async (
     url: `${server.url.replace("http", "ws")}/v2/text/stream`,
     httpUrl: server.url,
     core,
-    stage,
+    streaming,
     socket,
     accessTokens,
     time,

@@ -17,14 +17,17 @@ const kinds: readonly EventKind[] = [
 ];
 
 /** Keeps every event that the client tells of, in order. */
-export const listen = (client: Voxledger): readonly SpeechEvent[] => {
+export const recordEvents = (client: Voxledger): readonly SpeechEvent[] => {
   const told: SpeechEvent[] = [];
   for (const kind of kinds) client.on(kind, (event) => told.push(event));
   return told;
 };
 
 /** Resolves with the next event of that kind. */
-export const next = <Kind extends EventKind>(client: Voxledger, kind: Kind): Promise<SpeechEvent<Kind>> =>
+export const nextEvent = <Kind extends EventKind>(
+  client: Voxledger,
+  kind: Kind,
+): Promise<SpeechEvent<Kind>> =>
   new Promise((resolve) => {
     const off = client.on(kind, (event) => {
       off();

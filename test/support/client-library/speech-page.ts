@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
 /** A page that speaks by the client library and keeps its events; `given` is the environment, in JavaScript. */
-export const speakingPage = (
+export const speechPage = (
   script: string,
   config: object,
   then = "",
@@ -23,7 +23,7 @@ export const speakingPage = (
 </script>`;
 
 /** The window of such a page. */
-export interface SpeakingWindow {
+export interface SpeechWindow {
   readonly told: readonly { readonly type: string; readonly code?: string; readonly cancelled?: boolean }[];
   readonly audio: {
     currentTime: number;
@@ -41,10 +41,10 @@ export interface SpeakingWindow {
   text: string;
   params: object;
 }
-declare const window: SpeakingWindow;
+declare const window: SpeechWindow;
 
 /** Presses the button, as a user would. */
-export const speak = async (page: Page, text: string, params: object = {}): Promise<void> => {
+export const clickSpeak = async (page: Page, text: string, params: object = {}): Promise<void> => {
   await page.evaluate(
     (wanted) => {
       Object.assign(window, wanted);
@@ -54,14 +54,14 @@ export const speak = async (page: Page, text: string, params: object = {}): Prom
   await page.click("#speak");
 };
 
-export const until = async (page: Page, kind: string): Promise<void> => {
+export const waitForEvent = async (page: Page, kind: string): Promise<void> => {
   await page.waitForFunction((wanted) => window.told?.some(({ type }) => type === wanted), kind);
 };
 
-export const kinds = (page: Page): Promise<string[]> =>
+export const eventTypes = (page: Page): Promise<string[]> =>
   page.evaluate(() => window.told.map(({ type }) => type));
 
 /** Resolves when so many seconds of the sound have been heard. */
-export const heard = async (page: Page, seconds: number): Promise<void> => {
+export const waitForPlayback = async (page: Page, seconds: number): Promise<void> => {
   await page.waitForFunction((past) => window.audio.currentTime > past, seconds);
 };
