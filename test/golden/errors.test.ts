@@ -47,7 +47,7 @@ const presented = (error: Error) => {
 };
 
 describe("golden files: errors", () => {
-  it("have a sample in this test, each class of them", () => {
+  it("each have a sample in this test", () => {
     const classes = Object.entries({ ...domainErrors, ...httpErrors }).filter(([, one]) => isErrorClass(one));
     const names = classes.map(([name]) => name);
     expect(Object.keys(samples).sort()).to.deep.equal([...names, anyOther].sort());

@@ -5,25 +5,17 @@ import { type ServedHere, serveHere } from "../support/served-here.ts";
 import { adminToken } from "../support/service.ts";
 import { expectGolden } from "./golden.ts";
 import { structureOf } from "./openapi-structure.ts";
+import { json, others, query, readable, speech } from "./requests.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const origin = "https://shop.example";
 
-/** Addresses that the description does not name. */
-const others = ["/nowhere", "/v2/nowhere", "/admin/nowhere", "/docs/swagger-ui.css", "/docs/nowhere"];
-
-const readable = [
-  "/health",
-  "/v2/config",
-  "/v2/voices/by-language/eo",
-  "/v2/voices/UK%20English%20Female",
-  "/v2/voices?browser=chrome&os=windows&lang=en-GB",
-];
-
 /** They differ from run to run, or with the order of requests. */
-const volatile = new Set(["date", "x-request-id", "content-length", "etag", "connection", "keep-alive"]);
+const volatile = new Set(["date", "x-request-id", "content-length", "connection", "keep-alive"]);
 const exposing = "access-control-expose-headers";
-const counters = /^x-ratelimit-(remaining|reset)$/;
+/** Of these only the presence is recorded. */
+const variable = /^(x-ratelimit-(remaining|reset)|etag|content-range|x-audio-duration)$/;
+const hashes = /[0-9a-f]{64}/g;
 
 const errorIn = (body: Buffer): { code?: string; errors?: { path: (string | number)[] }[] } => {
   try {
@@ -68,17 +60,17 @@ describe("golden files: HTTP", () => {
   };
 
   const shownValue = (name: string, value: string): string => {
-    if (counters.test(name)) return "…";
-    return name === exposing && value === exposed ? "(all)" : value;
+    if (variable.test(name)) return "…";
+    return name === exposing && value === exposed ? "(all)" : value.replaceAll(hashes, "{hash}");
   };
 
-  /** From another address each time: nobody is refused for the failures of others. */
+  /** From another address each time: the limit on failed attempts is per address. */
   const ask = async (method: string, path: string, more: Record<string, string> = {}, body?: string) => {
     client += 1;
     const forwarded = { "X-Forwarded-For": `10.0.${client >> 8}.${client & 255}`, Origin: origin };
     const headers = { ...forwarded, ...more };
     const answer = await connection.exchange({ method, path: concrete(path), headers, body });
-    return `${method} ${path}: ${lineOf(answer)}\n`;
+    return `${method} ${path.replaceAll(hashes, "{hash}")}: ${lineOf(answer)}\n`;
   };
 
   const concrete = (path: string): string => path.replaceAll(/\{[^}]*\}/g, "x");
@@ -102,7 +94,6 @@ describe("golden files: HTTP", () => {
   });
 
   it("answers a key and the operator as recorded, where nothing of what is named exists", async () => {
-    const json = { "Content-Type": "application/json" };
     const lines: string[] = [];
     for (const [path, operations] of Object.entries(document.paths).sort()) {
       const caller = path.startsWith("/admin") ? { Authorization: `Bearer ${adminToken}` } : key;
@@ -114,6 +105,21 @@ describe("golden files: HTTP", () => {
     }
     expect(lines).to.have.length.above(40);
     expectGolden("answers-with-credentials.txt", lines.join(""));
+  });
+
+  it("answers requests for speech as recorded, and pulls of the object", async () => {
+    const lines: string[] = [];
+    for (const [method, path, headers = {}, body] of speech) {
+      lines.push(`${JSON.stringify({ ...headers, ...(body && { body }) })} `);
+      lines.push(await ask(method, path, { ...key, ...headers }, body && JSON.stringify(body)));
+    }
+    const path = `/v2/text/synthesize?${query}`;
+    const { headers } = await connection.exchange({ method: "GET", path, headers: key });
+    const object = `/audio/${/[0-9a-f]{64}/.exec(headers.etag ?? "")?.[0]}`;
+    for (const extension of ["mp3", "ogg", "txt"]) lines.push(await ask("GET", `${object}.${extension}`));
+    lines.push(await ask("GET", `${object}.mp3`, { Range: "bytes=0-99" }));
+    lines.push(await ask("GET", `${object}.mp3`, { "If-None-Match": headers.etag ?? "" }));
+    expectGolden("answers-with-speech.txt", lines.join(""));
   });
 
   it("answers with the recorded bodies", async () => {

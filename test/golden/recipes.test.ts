@@ -29,7 +29,7 @@ const requests: readonly (readonly [body: object, website?: string])[] = [
   [{ ...plain, lang: "xx-XX" }],
   [{ ...plain, voice: "UK English Female" }],
   [{ ...plain, voice: "US English Male" }],
-  [{ ...plain, voice: "Nobody" }],
+  [{ ...plain, voice: "Unknown" }],
   [{ ...plain, engine: "g1" }],
   [{ ...plain, engine: "g2", gender: "f" }],
   [{ ...plain, engine: "g3" }],

@@ -99,7 +99,7 @@ const isRequired = (name: string): boolean => {
 };
 
 describe("golden files: settings", () => {
-  it("have a sample in this test, each of them", () => {
+  it("each have a sample in this test", () => {
     expect(Object.keys(samples).sort()).to.deep.equal([...settingNames].sort());
   });
 
