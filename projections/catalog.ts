@@ -31,7 +31,7 @@ export const catalog: Projection<CatalogState> = {
 const indexes = new WeakMap<CatalogState, { revision: number; index: CatalogIndex }>();
 
 /** The state made fast to ask; built once for each revision, when first asked. */
-export const indexOf = (state: CatalogState): CatalogIndex => {
+export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
   const known = indexes.get(state);
   if (known?.revision === state.revision) return known.index;
   const index = indexCatalog(state);

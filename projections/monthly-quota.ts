@@ -2,7 +2,7 @@ import type { ServingVoided, SynthesisServed } from "../src/domain/usage/usage.t
 import type { Projection } from "./projection.ts";
 
 /** What one key has used in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
-export interface MonthlyUse {
+export interface MonthlyUsage {
   /** Characters counted, less those of voided servings. */
   used: number;
   /** Requests answered with audio, the parts that cost nothing among them; without the voided ones. */
@@ -17,7 +17,7 @@ export interface MonthlyUse {
  * How far each key is into its quota. The month is the stream's: the decision that appended the event chose it by
  * the event's own `at`, in UTC. When the store took the event plays no part.
  */
-export const monthlyQuota: Projection<MonthlyUse> = {
+export const monthlyQuota: Projection<MonthlyUsage> = {
   name: "monthly-quota",
   version: 2,
   prefixes: ["usage-"],

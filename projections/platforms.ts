@@ -23,7 +23,7 @@ export const platforms: Projection<Platform> = {
 };
 
 /** Whether the native voice was reported for a platform such as the one asked about, of this version or an earlier one. */
-export const wasReported = (view: View<Platform>, asked: PlatformAsked, voice: SystemVoice): boolean =>
+export const isVoiceReported = (view: View<Platform>, asked: PlatformAsked, voice: SystemVoice): boolean =>
   streamsOf(asked).some((stream) => {
     const platform = view.get(stream);
     return platform && byOwnName(platform).get(ownName(voice.name))?.some(isMeant(asked, voice));

@@ -18,5 +18,5 @@ export interface Projection<S> {
 }
 
 /** Whether a stream is one of those that begin so. */
-export const startsWithOne = (stream: string, prefixes: readonly string[]): boolean =>
+export const hasPrefix = (stream: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => stream.startsWith(prefix));

@@ -58,7 +58,7 @@ const forgetStopped = ({ instances }: Rate, now: number): void => {
 };
 
 /** The key's requests in a minute to all instances but the reader's own. */
-export const countedElsewhere = (
+export const requestsOnOtherInstances = (
   state: Rate | undefined,
   ownStream: string,
   minute: number,

@@ -1,7 +1,7 @@
 import { catalog } from "../catalog.ts";
 import { declare } from "./declaration.ts";
-import type { Language } from "./language.ts";
+import type { ProjectionLanguage } from "./language.ts";
 
-declare const fromStream: Language["fromStream"];
+declare const fromStream: ProjectionLanguage["fromStream"];
 
 declare(catalog, fromStream("catalog"));

@@ -2,20 +2,20 @@
  * The part of EventStoreDB's projection language that is used here. Its functions are globals of the script, and its server
  * takes handlers that are functions of the old kind alone: some releases pass over arrow functions, in silence.
  */
-export interface Language {
+export interface ProjectionLanguage {
   fromAll(): Source;
   fromStream(stream: string): Source;
 }
 
 export interface Source {
   /** Events for which there is no partition (null) are passed over. */
-  partitionBy(partitionOf: (event: ToldEvent) => string | null): {
-    when<S>(handlers: { readonly $init: () => S; readonly $any: (state: S, event: ToldEvent) => S }): void;
+  partitionBy(partitionOf: (event: ServerEvent) => string | null): {
+    when<S>(handlers: { readonly $init: () => S; readonly $any: (state: S, event: ServerEvent) => S }): void;
   };
 }
 
 /** An event as the server tells it. */
-export interface ToldEvent {
+export interface ServerEvent {
   readonly streamId: string;
   readonly sequenceNumber: number;
   readonly eventId: string;

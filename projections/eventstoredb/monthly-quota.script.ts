@@ -1,7 +1,7 @@
 import { monthlyQuota } from "../monthly-quota.ts";
 import { declare } from "./declaration.ts";
-import type { Language } from "./language.ts";
+import type { ProjectionLanguage } from "./language.ts";
 
-declare const fromAll: Language["fromAll"];
+declare const fromAll: ProjectionLanguage["fromAll"];
 
 declare(monthlyQuota, fromAll());

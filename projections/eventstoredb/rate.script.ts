@@ -1,7 +1,7 @@
 import { rate } from "../rate.ts";
 import { declare } from "./declaration.ts";
-import type { Language } from "./language.ts";
+import type { ProjectionLanguage } from "./language.ts";
 
-declare const fromAll: Language["fromAll"];
+declare const fromAll: ProjectionLanguage["fromAll"];
 
 declare(rate, fromAll());

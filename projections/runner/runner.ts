@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
-import { type Projection, startsWithOne } from "../projection.ts";
+import { hasPrefix, type Projection } from "../projection.ts";
 import { createLag } from "./lag.ts";
 import {
   beginning,
@@ -41,13 +41,13 @@ export interface ProjectionRunner {
   /** The projection's view; the projection must be one of those that the runner was made with. */
   view<S>(projection: Projection<S>): View<S>;
   /** The same view, which answers from its last states when it has failed or lags: for what opens nothing to anyone. */
-  lastKnown<S>(projection: Projection<S>): View<S>;
+  lastKnownView<S>(projection: Projection<S>): View<S>;
   /** Starts from the newest snapshots that are of this log; resolves when the log as of now is told. @throws {EventStoreUnavailable} */
   start(): Promise<void>;
   /** Notes that an event was appended here: the views lag until they have passed it. */
-  appended(stream: string, position: number): void;
+  noteAppended(stream: string, position: number): void;
   /** Resolves when every view has passed the position of the log. Rejects with the signal's reason, or when closed. */
-  reached(position: number, signal?: AbortSignal): Promise<void>;
+  waitForPosition(position: number, signal?: AbortSignal): Promise<void>;
   status(): RunnerStatus;
   /** Ends the subscription and waits for the snapshot that is being written. */
   close(): Promise<void>;
@@ -59,17 +59,17 @@ export interface RunnerOptions {
   readonly projections: readonly Projection<unknown>[];
   readonly snapshots?: SnapshotStore;
   /** The beginnings of the names of streams that retention trims: no snapshot rests on events that may vanish. */
-  readonly trimmed?: readonly string[];
+  readonly trimmedPrefixes?: readonly string[];
   /** Milliseconds that never go back. */
   readonly uptime?: () => number;
   /** A snapshot is written after so many events. Default 50,000. */
   readonly snapshotEvery?: number;
   /** How long the log may be out of reach before a start gives up; once started, it is followed for ever. Default 30 s. */
-  readonly startPatienceMs?: number;
+  readonly startTimeoutMs?: number;
   /** Views that have lagged for longer refuse to answer. Default 15 s. */
   readonly maxLagMs?: number;
   /** Told of what went wrong and is being mended. */
-  readonly onTrouble?: (what: string, error: unknown) => void;
+  readonly onError?: (what: string, error: unknown) => void;
 }
 
 const resubscribeMs = { first: 50, most: 2_000 };
@@ -79,12 +79,12 @@ export const createProjectionRunner = ({
   store,
   projections,
   snapshots = noSnapshots,
-  trimmed = [],
+  trimmedPrefixes = [],
   uptime = () => performance.now(),
   snapshotEvery = 50_000,
-  startPatienceMs = 30_000,
+  startTimeoutMs = 30_000,
   maxLagMs = 15_000,
-  onTrouble = () => {},
+  onError = () => {},
 }: RunnerOptions): ProjectionRunner => {
   const running = new Map(projections.map((projection) => [projection.name, startOf(projection)]));
   const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))];
@@ -100,7 +100,7 @@ export const createProjectionRunner = ({
     every: snapshotEvery,
     write: (one) =>
       save(one, snapshots).catch((error) =>
-        onTrouble(`the snapshot of ${one.projection.name} was not written`, error),
+        onError(`the snapshot of ${one.projection.name} was not written`, error),
       ),
   });
 
@@ -113,12 +113,12 @@ export const createProjectionRunner = ({
     try {
       foldBatch(one, batch, landmark);
     } catch (error) {
-      onTrouble(`the view ${one.projection.name} has stopped`, error);
+      onError(`the view ${one.projection.name} has stopped`, error);
     }
   };
 
   const apply = (batch: EventBatch): void => {
-    const landmark = batch.events.findLast(({ stream }) => !startsWithOne(stream, trimmed));
+    const landmark = batch.events.findLast(({ stream }) => !hasPrefix(stream, trimmedPrefixes));
     for (const one of running.values()) if (!one.failure) fold(one, batch, landmark);
     position = batch.position;
     live = batch.caughtUp;
@@ -134,7 +134,7 @@ export const createProjectionRunner = ({
   const restoreAll = async (): Promise<void> => {
     for (const one of running.values()) {
       if (await restore(one, store, snapshots)) continue;
-      onTrouble(`the snapshot of ${one.projection.name} is left aside`, new Error("it is of another log"));
+      onError(`the snapshot of ${one.projection.name} is left aside`, new Error("it is of another log"));
     }
     position = Math.min(...[...running.values()].map((one) => one.position));
   };
@@ -155,9 +155,9 @@ export const createProjectionRunner = ({
           caughtUp();
         }
       } catch (error) {
-        onTrouble("the subscription to the event store broke off", error);
+        onError("the subscription to the event store broke off", error);
         failingSince ??= uptime();
-        if (!started && uptime() - failingSince >= startPatienceMs) throw error;
+        if (!started && uptime() - failingSince >= startTimeoutMs) throw error;
       }
       if (ending.signal.aborted) return;
       live = false;
@@ -187,7 +187,7 @@ export const createProjectionRunner = ({
       const one = find(projection);
       return viewOf<S>(one, () => mustBeCurrent(one));
     },
-    lastKnown: <S>(projection: Projection<S>): View<S> => viewOf<S>(find(projection), () => {}),
+    lastKnownView: <S>(projection: Projection<S>): View<S> => viewOf<S>(find(projection), () => {}),
     start: async () => {
       await restoreAll();
       await new Promise<void>((resolve, reject) => {
@@ -195,10 +195,10 @@ export const createProjectionRunner = ({
         following.catch(reject);
       });
     },
-    appended: (stream, at) => {
-      if (startsWithOne(stream, prefixes)) lag.appended(at);
+    noteAppended: (stream, at) => {
+      if (hasPrefix(stream, prefixes)) lag.appended(at);
     },
-    reached: (wanted, signal) =>
+    waitForPosition: (wanted, signal) =>
       position >= wanted
         ? Promise.resolve()
         : new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { EventBatch, EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
-import { type Projection, startsWithOne } from "../projection.ts";
-import type { Landmark, Partition, SnapshotStore, Span } from "./snapshot.ts";
+import { hasPrefix, type Projection } from "../projection.ts";
+import type { Checkpoint, Partition, SnapshotRange, SnapshotStore } from "./snapshot.ts";
 
 /** A projection with its states. */
 export interface RunningProjection {
@@ -9,7 +9,7 @@ export interface RunningProjection {
   /** Everything up to here is in the partitions. */
   position: number;
   /** What the partitions hold, named by events that retention does not trim; undefined while there is none. */
-  span: Span | undefined;
+  span: SnapshotRange | undefined;
   /** Why it has stopped: its fold threw. Its states may be half changed. */
   failure: FoldFailed | undefined;
 }
@@ -40,9 +40,9 @@ export const startOf = (projection: Projection<unknown>): RunningProjection => (
  * batch's last event that stays in the log.
  * @throws {FoldFailed} and keeps it as the projection's failure
  */
-export const foldBatch = (one: RunningProjection, batch: EventBatch, landmark?: Landmark): void => {
+export const foldBatch = (one: RunningProjection, batch: EventBatch, landmark?: Checkpoint): void => {
   for (const event of batch.events) {
-    if (event.position <= one.position || !startsWithOne(event.stream, one.projection.prefixes)) continue;
+    if (event.position <= one.position || !hasPrefix(event.stream, one.projection.prefixes)) continue;
     try {
       foldEvent(one, event);
     } catch (error) {
@@ -68,7 +68,7 @@ const foldEvent = ({ projection, partitions }: RunningProjection, event: Recorde
 };
 
 /** Right after a restart the partitions are ahead of the events that were read again. */
-const reaching = (span: Span | undefined, { position, id }: Landmark): Span => {
+const reaching = (span: SnapshotRange | undefined, { position, id }: Checkpoint): SnapshotRange => {
   const from = { position, id };
   return { from, upTo: span && span.upTo.position > position ? span.upTo : from };
 };
@@ -89,7 +89,7 @@ export const restore = async (
 };
 
 /** Whether the log is the one that the span was seen in: it holds the same events at both ends. */
-const holds = async (store: EventStore, { from, upTo }: Span): Promise<boolean> => {
+const holds = async (store: EventStore, { from, upTo }: SnapshotRange): Promise<boolean> => {
   for (const { position, id } of [from, upTo]) {
     if ((await store.eventAt(position))?.id !== id) return false;
   }

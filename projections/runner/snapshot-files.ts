@@ -4,15 +4,15 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Projection } from "../projection.ts";
 import type { SnapshotStore } from "./snapshot.ts";
-import { fromText, toText } from "./snapshot-text.ts";
+import { parseSnapshot, serializeSnapshot } from "./snapshot-text.ts";
 
 /** Snapshots as files: one for each projection and version, whole at every time. */
-export const snapshotFiles = (folder: string): SnapshotStore => ({
+export const createSnapshotFiles = (folder: string): SnapshotStore => ({
   save: async (projection, partitions, span) => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const temporary = join(folder, `${temporaryPrefix(projection)}${randomUUID()}`);
     try {
-      await write(temporary, toText(partitions, span));
+      await write(temporary, serializeSnapshot(partitions, span));
       await rename(temporary, join(folder, fileOf(projection)));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -22,7 +22,7 @@ export const snapshotFiles = (folder: string): SnapshotStore => ({
   },
   load: async (projection) => {
     try {
-      return await fromText(createReadStream(join(folder, fileOf(projection)), "utf8"));
+      return await parseSnapshot(createReadStream(join(folder, fileOf(projection)), "utf8"));
     } catch {
       return undefined;
     }

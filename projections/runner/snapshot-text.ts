@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Partition, Snapshot, Span } from "./snapshot.ts";
+import type { Partition, Snapshot, SnapshotRange } from "./snapshot.ts";
 
 /** Partitions written between two turns of the event loop. */
 const chunk = 500;
@@ -15,7 +15,10 @@ const end = z.object({ sha256: z.string() });
  * A snapshot as lines of JSON, some at a time: where it begins, each partition, where it ends, and the checksum of all that.
  * The partitions may go on changing meanwhile.
  */
-export function* toText(partitions: ReadonlyMap<string, Partition>, span: () => Span): Generator<string> {
+export function* serializeSnapshot(
+  partitions: ReadonlyMap<string, Partition>,
+  span: () => SnapshotRange,
+): Generator<string> {
   const sum = createHash("sha256");
   const summed = (text: string): string => {
     sum.update(text);
@@ -34,10 +37,10 @@ export function* toText(partitions: ReadonlyMap<string, Partition>, span: () => 
 }
 
 /** @throws on anything that is not a whole snapshot. */
-export const fromText = async (text: AsyncIterable<string>): Promise<Snapshot> => {
+export const parseSnapshot = async (text: AsyncIterable<string>): Promise<Snapshot> => {
   const sum = createHash("sha256");
   const partitions = new Map<string, Partition>();
-  let span: Partial<Span> = {};
+  let span: Partial<SnapshotRange> = {};
   for await (const written of linesOf(text)) {
     const value: unknown = JSON.parse(written);
     const { from, upTo } = span;

@@ -7,20 +7,20 @@ export interface Partition {
 }
 
 /** An event by which a log is known again: a log restored from a backup has another one at its position, or none. */
-export interface Landmark {
+export interface Checkpoint {
   readonly position: number;
   readonly id: string;
 }
 
 /** What of the log a snapshot holds: everything up to `from`, and of what comes after it something up to `upTo` at most. */
-export interface Span {
-  readonly from: Landmark;
-  readonly upTo: Landmark;
+export interface SnapshotRange {
+  readonly from: Checkpoint;
+  readonly upTo: Checkpoint;
 }
 
 /** A projection's partitions, each of which tells how far it is. */
 export interface Snapshot {
-  readonly span: Span;
+  readonly span: SnapshotRange;
   readonly partitions: Map<string, Partition>;
 }
 
@@ -29,7 +29,7 @@ export interface SnapshotStore {
   save(
     projection: Projection<unknown>,
     partitions: ReadonlyMap<string, Partition>,
-    span: () => Span,
+    span: () => SnapshotRange,
   ): Promise<void>;
   /**
    * The newest whole snapshot of this version of the projection, or undefined: then the log is told from zero. Whether

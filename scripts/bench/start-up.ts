@@ -6,10 +6,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { admin } from "../../test/support/client.ts";
-import { startEsdbProcess } from "../../test/support/esdb-process.ts";
+import { startEventStoreDBProcess } from "../../test/support/eventstoredb-process.ts";
 import { masterKey } from "../../test/support/instance.ts";
 import { startService } from "../../test/support/service.ts";
 import { leastEvents, sampleOf, writeBusyMonths } from "./busy-months.ts";
@@ -78,10 +78,10 @@ await inTemporaryFolder(async (folder) => {
 });
 
 await inTemporaryFolder(async (folder) => {
-  const nodes = [await startEsdbProcess(), await startEsdbProcess()] as const;
+  const nodes = [await startEventStoreDBProcess(), await startEventStoreDBProcess()] as const;
   try {
     const keep = async ({ url }: { url: string }, events: number): Promise<Kept> => {
-      await write(await openEsdbEventStore({ url, appendTimeoutMs: 60_000 }), events);
+      await write(await openEventStoreDB({ url, appendTimeoutMs: 60_000 }), events);
       return { events, dataDir: join(folder, `esdb-${events}`), eventStore: url };
     };
     await bench("EventStoreDB", await keep(nodes[0], many), await keep(nodes[1], few));

@@ -22,7 +22,13 @@ export type Execute = <S, E extends DomainEvent>(
 ) => Promise<S>;
 
 export const createExecute =
-  ({ handler, runner }: { handler: CommandHandler; runner: Pick<ProjectionRunner, "reached"> }): Execute =>
+  ({
+    handler,
+    runner,
+  }: {
+    handler: CommandHandler;
+    runner: Pick<ProjectionRunner, "waitForPosition">;
+  }): Execute =>
   async (decider, stream, decide, { requestId, actor }) => {
     const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
     const { state, position } = await handler.execute(decider, stream, decide, metadata);

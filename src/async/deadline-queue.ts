@@ -1,66 +1,64 @@
 import { type Clock, systemClock } from "./clock.ts";
 
-/** Those who wait, each for at most as long, the first come first. */
-export interface WaitingLine<T extends object> {
-  join(one: T): void;
-  /** False when it does not wait any more. */
-  leave(one: T): boolean;
-  has(one: T): boolean;
+/** A set of items that all expire after the same time, in the order in which they were added. */
+export interface DeadlineQueue<T extends object> {
+  add(item: T): void;
+  /** False if the item has expired or was deleted before. */
+  delete(item: T): boolean;
+  has(item: T): boolean;
   readonly size: number;
-  /** Resolves when nobody waits any more. */
-  empty(): Promise<void>;
+  /** Resolves when the queue is empty. */
+  drained(): Promise<void>;
 }
 
-/**
- * One timer does for all: who came first is overdue first. Time is monotonic, so that nobody waits longer, or is sent
- * away, because a wall clock was set.
- */
-export const createWaitingLine = <T extends object>(
-  patienceMs: number,
-  onOverdue: (one: T) => void,
+/** Uses one timer for all items: the oldest expires first. */
+export const createDeadlineQueue = <T extends object>(
+  timeoutMs: number,
+  onExpired: (item: T) => void,
   clock: Clock = systemClock,
-): WaitingLine<T> => {
-  const line = new Map<T, number>();
-  const watching: (() => void)[] = [];
+): DeadlineQueue<T> => {
+  const deadlines = new Map<T, number>();
+  const drainListeners: (() => void)[] = [];
   let stopTimer: (() => void) | undefined;
 
-  const leave = (one: T): boolean => {
-    if (!line.delete(one)) return false;
-    if (line.size > 0) return true;
+  const remove = (item: T): boolean => {
+    if (!deadlines.delete(item)) return false;
+    if (deadlines.size > 0) return true;
     stopTimer?.();
     stopTimer = undefined;
-    for (const resolve of watching.splice(0)) resolve();
+    for (const resolve of drainListeners.splice(0)) resolve();
     return true;
   };
 
-  const watch = (until: number): void => {
-    stopTimer ??= clock.after(Math.max(1, Math.ceil(until - clock.now())), sendAway);
+  const startTimer = (deadline: number): void => {
+    stopTimer ??= clock.after(Math.max(1, Math.ceil(deadline - clock.now())), expireDue);
   };
 
-  const sendAway = (): void => {
+  const expireDue = (): void => {
     stopTimer = undefined;
     const now = clock.now();
-    for (const [one, until] of line) {
-      if (until > now) {
-        watch(until);
+    for (const [item, deadline] of deadlines) {
+      if (deadline > now) {
+        startTimer(deadline);
         return;
       }
-      leave(one);
-      onOverdue(one);
+      remove(item);
+      onExpired(item);
     }
   };
 
   return {
-    join: (one) => {
-      const until = clock.now() + patienceMs;
-      line.set(one, until);
-      watch(until);
+    add: (item) => {
+      const deadline = clock.now() + timeoutMs;
+      deadlines.set(item, deadline);
+      startTimer(deadline);
     },
-    leave,
-    has: (one) => line.has(one),
+    delete: remove,
+    has: (item) => deadlines.has(item),
     get size() {
-      return line.size;
+      return deadlines.size;
     },
-    empty: () => (line.size === 0 ? Promise.resolve() : new Promise((resolve) => watching.push(resolve))),
+    drained: () =>
+      deadlines.size === 0 ? Promise.resolve() : new Promise((resolve) => drainListeners.push(resolve)),
   };
 };

@@ -58,7 +58,7 @@ export const composeCommandLine = async (
       catalog: await viewOf(catalog, reads.catalog && [catalogStream]),
       ...(quotas && { quotas }),
     },
-    execute: createExecute({ handler, runner: { reached: async () => {} } }),
+    execute: createExecute({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry),
     sealing: sealingOf(settings, patient, clock),
     clock,

@@ -6,7 +6,7 @@ import { credentials } from "../../projections/credentials.ts";
 import { keys } from "../../projections/keys.ts";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import type { ProjectionRunner } from "../../projections/runner/runner.ts";
-import { snapshotFiles } from "../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
 import { websites } from "../../projections/websites.ts";
 import type { Providers } from "../application/accounts/providers.ts";
@@ -18,7 +18,7 @@ import { type CommandHandler, createCommandHandler } from "../eventstore/command
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { openLog, sealingOf, startPatienceMs } from "./event-log.ts";
+import { openLog, sealingOf, startTimeoutMs } from "./event-log.ts";
 import { composeOperations, type Operations } from "./operations.ts";
 import { composeProviders } from "./providers.ts";
 import { composeViews } from "./views.ts";
@@ -57,8 +57,8 @@ export const composeCore = async (
   const logId = await identifyLog(patient, randomUUID(), new Date(clock()).toISOString());
   const { runner, store } = composeViews(events, {
     log,
-    snapshots: snapshotFiles(join(settings.dataDir, "snapshots", logId)),
-    startPatienceMs,
+    snapshots: createSnapshotFiles(join(settings.dataDir, "snapshots", logId)),
+    startTimeoutMs,
   });
   opened.defer(runner.close);
   await underSetting("EVENT_STORE", runner.start());

@@ -22,7 +22,7 @@ export interface OpenLog {
 }
 
 /** A start may wait longer for the event store than a request. */
-export const startPatienceMs = 30_000;
+export const startTimeoutMs = 30_000;
 
 /** Opens the log, beside other processes that have it open. @throws {BadSetting} */
 export const openLog = async (
@@ -36,7 +36,7 @@ export const openLog = async (
   if (!readOnly) await underSetting("DATA_DIR", makeFolder(settings.dataDir));
   const events = telemetry.eventStore(await openEventStore(settings, { readOnly }));
   const store = validatedEventStore(events);
-  return { events, patient: createCommandHandler({ store, clock, deadlineMs: startPatienceMs }) };
+  return { events, patient: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
 };
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../../projections/catalog.ts";
-import type { MonthlyUse } from "../../projections/monthly-quota.ts";
+import type { MonthlyUsage } from "../../projections/monthly-quota.ts";
 import type { View } from "../../projections/runner/runner.ts";
 import type { UsageTotals } from "../../projections/usage-totals.ts";
 import {
@@ -38,7 +38,7 @@ export interface OperationsViews {
   readonly credentials: View<Credentials>;
   readonly catalog: View<CatalogState>;
   /** Without it, keys are shown without their usage. */
-  readonly quotas?: View<MonthlyUse>;
+  readonly quotas?: View<MonthlyUsage>;
   /** Without it, usage is read from the key's stream of the month. */
   readonly totals?: View<UsageTotals>;
 }

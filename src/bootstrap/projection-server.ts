@@ -6,8 +6,8 @@ export const openProjectionServer = ({ eventStore }: Settings): Promise<Projecti
   if (eventStore.kind !== "esdb")
     throw new BadSetting("EVENT_STORE: only EventStoreDB runs projections of its own");
   const open = async (): Promise<ProjectionServer> => {
-    const { openEsdbProjectionServer } = await import("../eventstore/eventstoredb/projection-server.ts");
-    return openEsdbProjectionServer(eventStore);
+    const { openProjectionServer } = await import("../eventstore/eventstoredb/projection-server.ts");
+    return openProjectionServer(eventStore);
   };
   return underSetting("EVENT_STORE", open());
 };

@@ -4,10 +4,10 @@ import type { Logger } from "pino";
 import { catalog } from "../../projections/catalog.ts";
 import { credentials as credentialsProjection } from "../../projections/credentials.ts";
 import { keys as keysProjection } from "../../projections/keys.ts";
+import { readMalformedEvents } from "../../projections/malformed-events.ts";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { platforms } from "../../projections/platforms.ts";
 import { rate } from "../../projections/rate.ts";
-import { malformedEventsOf } from "../../projections/runner/malformed-events.ts";
 import { isVerifiedOrigin, verifiedOrigins } from "../../projections/verified-origins.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import { createAccessTokens } from "../application/access/access-tokens.ts";
@@ -67,7 +67,7 @@ import { createSynthesisSocketServer } from "../http/websocket/websocket-server.
 import { type Settings, underSetting } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeCore } from "./core.ts";
-import { startPatienceMs } from "./event-log.ts";
+import { startTimeoutMs } from "./event-log.ts";
 import { deriveKeys, obtainMasterKeys } from "./master-key.ts";
 import { sharedPatience } from "./shutdown-deadline.ts";
 import { composeSound } from "./sound.ts";
@@ -96,7 +96,7 @@ export const composeService = async (
   opened.defer(core.close);
   const { store, handler, runner, execute, originVerification } = core;
   const sealing = await core.sealing();
-  const patient = createCommandHandler({ store, clock, deadlineMs: startPatienceMs });
+  const patient = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
   await createExecute({ handler: patient, runner })(
     catalogDecider,
     catalogStream,
@@ -163,7 +163,7 @@ export const composeService = async (
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
   const renewToken = createRenewToken(accessTokens, names);
-  const originsView = runner.lastKnown(verifiedOrigins); // grants no access; a page could not read its 503 otherwise
+  const originsView = runner.lastKnownView(verifiedOrigins); // grants no access; a page could not read its 503 otherwise
   const apiCors = createApiCors({ isVerified: (origin) => isVerifiedOrigin(originsView, origin), exposed });
   const audioDuration = createAudioDuration(measureSound);
   const speaking = {
@@ -186,7 +186,7 @@ export const composeService = async (
     nativeVoices,
   });
   const reportVoices = createVoiceReports({ execute, catalog: catalogView, clock });
-  const malformed = () => malformedEventsOf(runner.lastKnown(malformedEvents));
+  const malformed = () => readMalformedEvents(runner.lastKnownView(malformedEvents));
   const checkHealth = createHealth({
     checks: [
       { name: "eventStore", vital: true, look: () => store.ping() },

@@ -15,8 +15,8 @@ export const openEventStore = (
 ): Promise<EventStore> => {
   const open = async (): Promise<EventStore> => {
     if (place.kind === "esdb") {
-      const { openEsdbEventStore } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
-      return await openEsdbEventStore({ url: place.url, readOnly });
+      const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
+      return await openEventStoreDB({ url: place.url, readOnly });
     }
     if (!readOnly) await makeFolder(dirname(place.path));
     return await openSqliteEventStore({ path: place.path, readOnly });

@@ -1,4 +1,4 @@
-import type { MalformedEvents } from "../../projections/runner/malformed-events.ts";
+import type { MalformedEvents } from "../../projections/malformed-events.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import { isServing } from "./views.ts";
 

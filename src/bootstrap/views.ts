@@ -2,11 +2,11 @@ import type { Logger } from "pino";
 import { catalog } from "../../projections/catalog.ts";
 import { credentials } from "../../projections/credentials.ts";
 import { keys } from "../../projections/keys.ts";
+import { malformedEventsIn } from "../../projections/malformed-events.ts";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { platforms } from "../../projections/platforms.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { rate } from "../../projections/rate.ts";
-import { malformedEventsIn } from "../../projections/runner/malformed-events.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
@@ -43,20 +43,20 @@ export const composeViews = (
   {
     log,
     snapshots,
-    startPatienceMs,
-  }: { readonly log: Logger; readonly snapshots: SnapshotStore; readonly startPatienceMs: number },
+    startTimeoutMs,
+  }: { readonly log: Logger; readonly snapshots: SnapshotStore; readonly startTimeoutMs: number },
 ): { readonly runner: ProjectionRunner; readonly store: EventStore } => {
   const runner = createProjectionRunner({
     store: validatedEventStore(opened, { onMalformed: reportMalformed(log) }),
     projections: [...serving, ...reporting, malformedEvents],
-    trimmed: rate.prefixes,
+    trimmedPrefixes: rate.prefixes,
     snapshots,
-    startPatienceMs,
-    onTrouble: (what, error) => log.warn({ err: error }, what),
+    startTimeoutMs,
+    onError: (what, error) => log.warn({ err: error }, what),
   });
   const append: EventStore["append"] = async (stream, events, expected) => {
     const end = await opened.append(stream, events, expected);
-    runner.appended(stream, end.position);
+    runner.noteAppended(stream, end.position);
     return end;
   };
   return { runner, store: { ...validatedEventStore(opened), append } };

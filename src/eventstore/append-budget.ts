@@ -4,7 +4,7 @@ const maxEvents = 100_000;
 const maxCharacters = 64 * 1024 * 1024;
 
 /** Bounds what waits to be written, so that a stuck disk costs refusals and not the process's memory. */
-export const waitingRoom = () => {
+export const createAppendBudget = () => {
   let events = 0;
   let characters = 0;
   return {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../async/clock.ts";
-import { createWaitingLine } from "../async/deadline-queue.ts";
+import { createDeadlineQueue } from "../async/deadline-queue.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type EventMetadata,
@@ -17,17 +17,17 @@ import {
   type Decision,
   type DomainEvent,
   decideAll,
-  type Head,
   type Lane,
   newBatch,
   newEvents,
   newLane,
   type Outcome,
   readBeyond,
+  type StreamSnapshot,
   stateAfter,
 } from "./stream-queue.ts";
 
-export type { Decider, DomainEvent, Head, Outcome };
+export type { Decider, DomainEvent, Outcome, StreamSnapshot };
 
 /** The one way to write: load, fold, decide, append as expected; on a conflict fold what is new and decide again. */
 export interface CommandHandler {
@@ -59,7 +59,7 @@ export interface CommandHandlerOptions {
    * What is known of a stream without reading it whole; it may lag behind the log, and what follows is read.
    * @throws {EventStoreUnavailable}
    */
-  readonly warm?: (stream: string) => Promise<Head | undefined>;
+  readonly warm?: (stream: string) => Promise<StreamSnapshot | undefined>;
   /** Streams whose folded state is kept in memory. Default 10,000. */
   readonly warmStreams?: number;
   /** Commands that may wait at once. Default 10,000. */
@@ -108,7 +108,7 @@ export const createCommandHandler = ({
     if (isQueued) lane.queue.shift();
     else if (lane.batch?.commands.at(-1) === command) lane.batch.giveUp(error);
   };
-  const waiting = createWaitingLine<Command>(deadlineMs, giveUp, timers);
+  const waiting = createDeadlineQueue<Command>(deadlineMs, giveUp, timers);
 
   const delay = (ms: number): Promise<void> => new Promise((resolve) => timers.after(ms, resolve));
   /** Between half of it and all of it. */
@@ -141,7 +141,7 @@ export const createCommandHandler = ({
         tell(await settle(lane, batch), lane.head?.position ?? -1);
       } catch (error) {
         lane.stale = true;
-        for (const command of batch.commands) if (waiting.leave(command)) command.reject(error);
+        for (const command of batch.commands) if (waiting.delete(command)) command.reject(error);
       }
       lane.batch = undefined;
       // The winner of a conflict could go on winning: it appends again before the loser has read what it lost to.
@@ -191,7 +191,12 @@ export const createCommandHandler = ({
    * Reads what a conflict was about. A server may refuse an append because of events that it does not show yet: nothing
    * is decided before they can be read. Waits a random time first, so that no instance loses every time.
    */
-  const catchUp = async (lane: Lane, batch: Batch, actual: number, conflicts: number): Promise<Head<Any>> => {
+  const catchUp = async (
+    lane: Lane,
+    batch: Batch,
+    actual: number,
+    conflicts: number,
+  ): Promise<StreamSnapshot<Any>> => {
     const known = lane.head?.revision ?? -1;
     if (actual < known) lane.head = undefined; // the log has lost its end, as after a restored backup
     let backOff = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
@@ -204,7 +209,7 @@ export const createCommandHandler = ({
   };
 
   /** Brings the lane's head up to the log. */
-  const refresh = async (lane: Lane, batch: Batch): Promise<Head<Any>> => {
+  const refresh = async (lane: Lane, batch: Batch): Promise<StreamSnapshot<Any>> => {
     const { initial } = lane.decider;
     const head = await persist(lane, batch, async () => {
       const known = lane.head ??
@@ -232,7 +237,7 @@ export const createCommandHandler = ({
   const tell = (decisions: readonly Decision[], position: number): void => {
     for (const decision of decisions) {
       const { command } = decision;
-      if (!waiting.leave(command)) continue;
+      if (!waiting.delete(command)) continue;
       if ("refusal" in decision) command.reject(decision.refusal);
       else command.resolve({ events: decision.events, state: decision.state, position });
     }
@@ -244,14 +249,14 @@ export const createCommandHandler = ({
         if (waiting.size >= maxPending) return reject(tooMany());
         const lane = laneOf(stream, decider);
         const command = { lane, decide, metadata, resolve, reject };
-        waiting.join(command);
+        waiting.add(command);
         lane.queue.push(command);
         if (!lane.busy) void work(lane);
       }),
     get pending() {
       return waiting.size;
     },
-    drain: waiting.empty,
+    drain: waiting.drained,
   };
 };
 

@@ -6,7 +6,7 @@ const maxNameLength = 1024;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** @throws {TypeError} when the log cannot keep such a name as it is. */
-export const checkStreamName = (name: string): void => {
+export const validateStreamName = (name: string): void => {
   // SQLite ends a text at a NUL in places, and UTF-8 has no lone surrogates.
   if (name.length === 0 || name.length > maxNameLength || name.includes("\0") || !name.isWellFormed()) {
     throw new TypeError(`a stream's name has 1 to ${maxNameLength} characters, well-formed and without NUL`);
@@ -14,7 +14,7 @@ export const checkStreamName = (name: string): void => {
 };
 
 /** The ids as the log keeps them. @throws {TypeError} when there is none, one is not a UUID or there twice. */
-export const checkedIds = (events: readonly NewEvent[]): string[] => {
+export const validateEventIds = (events: readonly NewEvent[]): string[] => {
   const ids = events.map(({ id }) => checkedId(id));
   if (ids.length === 0) throw new TypeError("an append needs an event");
   if (new Set(ids).size < ids.length) throw new TypeError("an append has the same event id twice");
@@ -27,21 +27,21 @@ const checkedId = (id: string): string => {
 };
 
 /** The JSON text of an event's data or metadata. @throws {TypeError} when it is no plain JSON object. */
-export const jsonObject = (value: object): string => {
+export const stringifyObject = (value: object): string => {
   const text = JSON.stringify(value);
   if (text?.startsWith("{")) return text;
   throw new TypeError("an event's data and metadata are plain JSON objects");
 };
 
 /** @throws {RangeError} when a read's bounds are no natural numbers. */
-export const checkNatural = (...bounds: readonly number[]): void => {
+export const validateReadBounds = (...bounds: readonly number[]): void => {
   for (const bound of bounds) {
     if (!Number.isSafeInteger(bound) || bound < 0) throw new RangeError("from and limit are natural numbers");
   }
 };
 
 /** @throws {RangeError} when nothing would be kept. */
-export const checkRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
+export const validateRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
   if (maxCount !== undefined && !(Number.isSafeInteger(maxCount) && maxCount > 0)) {
     throw new RangeError("maxCount is a positive integer");
   }

@@ -22,7 +22,7 @@ export interface DomainEvent {
 }
 
 /** What a stream's events, up to a revision, come to. Replaced, never changed. */
-export interface Head<S = unknown> {
+export interface StreamSnapshot<S = unknown> {
   readonly state: S;
   /** The last revision in it, -1 before the first. */
   readonly revision: number;
@@ -57,7 +57,7 @@ export interface Lane {
   readonly stream: string;
   readonly decider: Decider<Any, Any>;
   readonly queue: Command[];
-  head: Head<Any> | undefined;
+  head: StreamSnapshot<Any> | undefined;
   /** The log may hold what the head does not. */
   stale: boolean;
   busy: boolean;
@@ -102,9 +102,9 @@ export const newBatch = (commands: readonly Command[]): Batch => {
 export const readBeyond = async (
   store: EventStore,
   { stream, decider }: Lane,
-  head: Head<Any>,
+  head: StreamSnapshot<Any>,
   batch: Batch,
-): Promise<Head<Any>> => {
+): Promise<StreamSnapshot<Any>> => {
   let { state, revision, position } = head;
   for await (const event of store.readStream(stream, { from: revision + 1 })) {
     if (batch.isOver) break;
@@ -116,7 +116,7 @@ export const readBeyond = async (
 };
 
 export const decideAll = (
-  { state: first }: Head<Any>,
+  { state: first }: StreamSnapshot<Any>,
   decider: Decider<Any, Any>,
   commands: readonly Command[],
 ): Decision[] => {

@@ -1,29 +1,29 @@
 import { expect } from "chai";
-import { createWaitingLine } from "../../src/async/deadline-queue.ts";
+import { createDeadlineQueue } from "../../src/async/deadline-queue.ts";
 
-describe("the waiting line", () => {
-  it("sends away in order those who have waited too long, and nobody else", async () => {
-    const sentAway: { id: number }[] = [];
-    const line = createWaitingLine<{ id: number }>(10, (one) => sentAway.push(one));
+describe("the deadline queue", () => {
+  it("expires overdue items in order, and no others", async () => {
+    const expired: { id: number }[] = [];
+    const queue = createDeadlineQueue<{ id: number }>(10, (item) => expired.push(item));
     const all = Array.from({ length: 5 }, (_, id) => ({ id }));
-    for (const one of all) line.join(one);
-    expect(line.leave(all[1] as { id: number })).to.equal(true);
-    expect(line.size).to.equal(4);
-    await line.empty();
+    for (const item of all) queue.add(item);
+    expect(queue.delete(all[1] as { id: number })).to.equal(true);
+    expect(queue.size).to.equal(4);
+    await queue.drained();
     await new Promise(setImmediate);
-    expect(sentAway.map(({ id }) => id)).to.deep.equal([0, 2, 3, 4]);
-    expect(line.leave(all[0] as { id: number })).to.equal(false);
+    expect(expired.map(({ id }) => id)).to.deep.equal([0, 2, 3, 4]);
+    expect(queue.delete(all[0] as { id: number })).to.equal(false);
   });
 
-  it("is empty as soon as the last has left", async () => {
-    const line = createWaitingLine<object>(60_000, () => expect.fail("nobody is overdue"));
-    const one = {};
-    line.join(one);
-    const emptied = line.empty();
-    expect(line.has(one)).to.equal(true);
-    line.leave(one);
-    await emptied;
-    await line.empty();
-    expect(line.size).to.equal(0);
+  it("is empty as soon as the last item is deleted", async () => {
+    const queue = createDeadlineQueue<object>(60_000, () => expect.fail("no item is overdue"));
+    const item = {};
+    queue.add(item);
+    const drained = queue.drained();
+    expect(queue.has(item)).to.equal(true);
+    queue.delete(item);
+    await drained;
+    await queue.drained();
+    expect(queue.size).to.equal(0);
   });
 });

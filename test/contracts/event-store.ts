@@ -1,10 +1,10 @@
-import { appending } from "./event-store/appending.ts";
-import { closing } from "./event-store/closing.ts";
-import { reading } from "./event-store/reading.ts";
-import { repeating } from "./event-store/repeating.ts";
-import { retaining } from "./event-store/retaining.ts";
+import { appendRules } from "./event-store/appends.ts";
+import { closeRules } from "./event-store/close.ts";
+import { idempotencyRules } from "./event-store/idempotency.ts";
+import { readRules } from "./event-store/reads.ts";
+import { retentionRules } from "./event-store/retention.ts";
 import type { EventStoreSetup, Rule } from "./event-store/rule.ts";
-import { subscribing } from "./event-store/subscribing.ts";
+import { subscriptionRules } from "./event-store/subscriptions.ts";
 
 export interface ContractOptions {
   /** Rules that this driver cannot keep, each with its reason. */
@@ -31,11 +31,11 @@ export const eventStoreContract = (
   };
 
   describe(`the event store: ${driver}`, () => {
-    describe("append", () => appending(rule));
-    describe("append again", () => repeating(rule));
-    describe("readStream", () => reading(rule));
-    describe("subscribe", () => subscribing(rule));
-    describe("setRetention", () => retaining(rule));
-    describe("ping and close", () => closing(rule));
+    describe("append", () => appendRules(rule));
+    describe("append again", () => idempotencyRules(rule));
+    describe("readStream", () => readRules(rule));
+    describe("subscribe", () => subscriptionRules(rule));
+    describe("setRetention", () => retentionRules(rule));
+    describe("ping and close", () => closeRules(rule));
   });
 };

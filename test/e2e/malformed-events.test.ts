@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { binaryEvent, EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { startEsdbProcess } from "../support/esdb-process.ts";
+import { startEventStoreDBProcess } from "../support/eventstoredb-process.ts";
 import { type RunningService, startInstance } from "../support/instance.ts";
 import { temporaryFolder } from "../support/service.ts";
 
@@ -34,7 +34,7 @@ const overSqlite = async (dataDir: string): Promise<Stage> => ({
 });
 
 const overEventStoreDb = async (): Promise<Stage> => {
-  const node = await startEsdbProcess();
+  const node = await startEventStoreDBProcess();
   const client = EventStoreDBClient.connectionString(node.url);
   return {
     env: { EVENT_STORE: node.url, MASTER_KEY: randomBytes(32).toString("base64") },

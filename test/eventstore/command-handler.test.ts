@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
+import { startFixture } from "../support/child-process.ts";
 import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
-import { start } from "./children.ts";
-import { add, Full, type PurseEvent, purse } from "./purse.ts";
+import { add, type CounterEvent, counter, LimitExceeded } from "./bounded-counter.ts";
 
 type Fault = "none" | "before" | "after";
 
@@ -27,9 +27,9 @@ const faulty = (store: EventStore, faults: readonly Fault[]): EventStore => {
   };
 };
 
-const logOf = async (store: EventStore, stream: string): Promise<PurseEvent["data"][]> => {
-  const log: PurseEvent["data"][] = [];
-  for await (const { data } of store.readStream(stream)) log.push(data as PurseEvent["data"]);
+const logOf = async (store: EventStore, stream: string): Promise<CounterEvent["data"][]> => {
+  const log: CounterEvent["data"][] = [];
+  for await (const { data } of store.readStream(stream)) log.push(data as CounterEvent["data"]);
   return log;
 };
 
@@ -61,7 +61,7 @@ describe("the command handler", () => {
           all.map(async ({ handler, amount }, id) => {
             if (id % 3 === 0) await Promise.resolve();
             const one = handlers[handler];
-            return one?.execute(purse, stream, add(id, amount, limit), {});
+            return one?.execute(counter, stream, add(id, amount, limit), {});
           }),
         );
         const log = await logOf(temporary.store, stream);
@@ -71,7 +71,7 @@ describe("the command handler", () => {
         expect(total).to.be.at.most(limit);
         for (const [id, outcome] of outcomes.entries()) {
           if (outcome.status === "rejected") {
-            expect(outcome.reason).to.be.instanceOf(Full);
+            expect(outcome.reason).to.be.instanceOf(LimitExceeded);
             expect(total + (all[id]?.amount ?? 0)).to.be.above(limit);
             continue;
           }
@@ -96,7 +96,7 @@ describe("the command handler", () => {
     };
     const handler = createCommandHandler({ store: counting });
     await Promise.all(
-      Array.from({ length: 50 }, (_, id) => handler.execute(purse, stream, add(id, 1, 50), {})),
+      Array.from({ length: 50 }, (_, id) => handler.execute(counter, stream, add(id, 1, 50), {})),
     );
     expect(await logOf(store, stream)).to.have.length(50);
     expect(appends).to.equal(1);
@@ -106,19 +106,19 @@ describe("the command handler", () => {
     const stream = freshStream();
     const mine = createCommandHandler({ store: temporary.store });
     const other = createCommandHandler({ store: temporary.store });
-    await mine.execute(purse, stream, add(1, 60, 100), {});
-    await other.execute(purse, stream, add(2, 30, 100), {});
-    const refused = await mine.execute(purse, stream, add(3, 20, 100), {}).catch((error) => error);
-    expect(refused).to.be.instanceOf(Full);
+    await mine.execute(counter, stream, add(1, 60, 100), {});
+    await other.execute(counter, stream, add(2, 30, 100), {});
+    const refused = await mine.execute(counter, stream, add(3, 20, 100), {}).catch((error) => error);
+    expect(refused).to.be.instanceOf(LimitExceeded);
   });
 
   it("refuses only on what the log holds, not on what it remembers", async () => {
     const stream = freshStream();
     const mine = createCommandHandler({ store: temporary.store });
     const other = createCommandHandler({ store: temporary.store });
-    await mine.execute(purse, stream, add(1, 100, 100), {});
-    await other.execute(purse, stream, () => [{ type: "Added", data: { id: 2, amount: -50 } }], {});
-    const { state } = await mine.execute(purse, stream, add(3, 20, 100), {});
+    await mine.execute(counter, stream, add(1, 100, 100), {});
+    await other.execute(counter, stream, () => [{ type: "Added", data: { id: 2, amount: -50 } }], {});
+    const { state } = await mine.execute(counter, stream, add(3, 20, 100), {});
     expect(state.sum).to.equal(70);
   });
 
@@ -126,20 +126,20 @@ describe("the command handler", () => {
     const stream = freshStream();
     const { store } = temporary;
     const other = createCommandHandler({ store });
-    await other.execute(purse, stream, add(1, 100, 100), {});
+    await other.execute(counter, stream, add(1, 100, 100), {});
     let reads = 0;
     const busy: EventStore = {
       ...store,
       async *readStream(...read) {
         yield* store.readStream(...read);
         reads += 1;
-        await other.execute(purse, stream, () => [{ type: "Added", data: { id: -reads, amount: 1 } }], {});
+        await other.execute(counter, stream, () => [{ type: "Added", data: { id: -reads, amount: 1 } }], {});
       },
     };
     const mine = createCommandHandler({ store: busy, timers: createManualClock() });
     for (const expected of [1, 2]) {
-      const refused = await mine.execute(purse, stream, add(2, 20, 100), {}).catch((error) => error);
-      expect(refused).to.be.instanceOf(Full);
+      const refused = await mine.execute(counter, stream, add(2, 20, 100), {}).catch((error) => error);
+      expect(refused).to.be.instanceOf(LimitExceeded);
       expect(reads).to.equal(expected);
     }
   });
@@ -147,15 +147,15 @@ describe("the command handler", () => {
   it("adds nothing where there is nothing to decide, and answers with the state", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
-    const { position } = await handler.execute(purse, stream, add(1, 5, 100), {});
-    const nothing = await handler.execute(purse, stream, () => [], {});
+    const { position } = await handler.execute(counter, stream, add(1, 5, 100), {});
+    const nothing = await handler.execute(counter, stream, () => [], {});
     expect(nothing).to.deep.equal({ events: [], state: { sum: 5 }, position });
   });
 
   it("puts who and why on every event", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
-    await handler.execute(purse, stream, add(1, 5, 100), { correlationId: "request-1", actor: "cli" });
+    await handler.execute(counter, stream, add(1, 5, 100), { correlationId: "request-1", actor: "cli" });
     for await (const { metadata } of temporary.store.readStream(stream)) {
       expect(metadata).to.deep.equal({ correlationId: "request-1", actor: "cli" });
     }
@@ -173,10 +173,10 @@ describe("the command handler", () => {
       },
     };
     const handler = createCommandHandler({ store: broken, deadlineMs: 50 });
-    const refused = await handler.execute(purse, stream, add(1, 5, 100), {}).catch((error) => error);
+    const refused = await handler.execute(counter, stream, add(1, 5, 100), {}).catch((error) => error);
     expect(refused).to.be.instanceOf(Unavailable);
     down = false;
-    const { state } = await handler.execute(purse, stream, add(2, 5, 100), {});
+    const { state } = await handler.execute(counter, stream, add(2, 5, 100), {});
     expect(state.sum).to.equal(5);
   });
 
@@ -228,7 +228,7 @@ describe("the command handler", () => {
       const handler = createCommandHandler({ store, deadlineMs, timers });
       const order: number[] = [];
       const put = async (id: number): Promise<void> => {
-        expect(await refusal(handler.execute(purse, stream, add(id, 1, 100), {}))).to.be.instanceOf(
+        expect(await refusal(handler.execute(counter, stream, add(id, 1, 100), {}))).to.be.instanceOf(
           Unavailable,
         );
         order.push(id);
@@ -252,14 +252,16 @@ describe("the command handler", () => {
       const stream = freshStream();
       const { store, hangs, recover, letGo } = hanging(temporary.store, "before");
       const handler = createCommandHandler({ store, deadlineMs, timers });
-      const losing = refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
       await hangs();
       timers.advance(deadlineMs);
       const lost = await losing;
       expect(lost).to.be.instanceOf(Unavailable);
       recover();
-      expect(await refusal(handler.execute(purse, stream, add(2, 60, 100), {}))).to.be.instanceOf(Full);
-      const { state } = await handler.execute(purse, stream, add(3, 40, 100), {});
+      expect(await refusal(handler.execute(counter, stream, add(2, 60, 100), {}))).to.be.instanceOf(
+        LimitExceeded,
+      );
+      const { state } = await handler.execute(counter, stream, add(3, 40, 100), {});
       expect(state.sum).to.equal(100);
       await letGo();
     });
@@ -268,20 +270,22 @@ describe("the command handler", () => {
       const stream = freshStream();
       const { store, hangs, recover, letGo } = hanging(temporary.store, "after");
       const handler = createCommandHandler({ store, deadlineMs, timers });
-      const losing = refusal(handler.execute(purse, stream, add(1, 60, 100), {}));
+      const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
       await hangs();
       timers.advance(deadlineMs);
       expect(await losing).to.be.instanceOf(Unavailable);
       recover();
-      await handler.execute(purse, stream, add(2, 60, 100), {});
+      await handler.execute(counter, stream, add(2, 60, 100), {});
       await letGo();
       expect(await logOf(temporary.store, stream)).to.deep.equal([{ id: 2, amount: 60 }]);
-      expect(await refusal(handler.execute(purse, stream, add(3, 60, 100), {}))).to.be.instanceOf(Full);
+      expect(await refusal(handler.execute(counter, stream, add(3, 60, 100), {}))).to.be.instanceOf(
+        LimitExceeded,
+      );
     });
 
     it("gives up reading too, and folds nothing twice", async () => {
       const stream = freshStream();
-      await createCommandHandler({ store: temporary.store }).execute(purse, stream, add(1, 60, 100), {});
+      await createCommandHandler({ store: temporary.store }).execute(counter, stream, add(1, 60, 100), {});
       const release = Promise.withResolvers<void>();
       let hangs = true;
       let reads = 0;
@@ -294,23 +298,23 @@ describe("the command handler", () => {
         },
       };
       const handler = createCommandHandler({ store, deadlineMs, timers });
-      const losing = refusal(handler.execute(purse, stream, add(2, 1, 100), {}));
+      const losing = refusal(handler.execute(counter, stream, add(2, 1, 100), {}));
       await until(() => reads > 0);
       timers.advance(deadlineMs);
       expect(await losing).to.be.instanceOf(Unavailable);
       hangs = false;
       release.resolve();
-      const { state } = await handler.execute(purse, stream, add(3, 40, 100), {});
+      const { state } = await handler.execute(counter, stream, add(3, 40, 100), {});
       expect(state.sum).to.equal(100);
     });
 
     it("is refused in time behind a lock that another process holds, and well again after it", async () => {
       const stream = freshStream();
-      const holder = start("hold-lock", join(temporary.folder, "events.db"));
+      const holder = startFixture("hold-lock", join(temporary.folder, "events.db"));
       await once(holder.lines, "line");
       const handler = createCommandHandler({ store: temporary.store, deadlineMs: 1_000 });
       const refused = await Promise.all(
-        [1, 2, 3].map((id) => refusal(handler.execute(purse, stream, add(id, 30, 100), {}))),
+        [1, 2, 3].map((id) => refusal(handler.execute(counter, stream, add(id, 30, 100), {}))),
       );
       for (const error of refused) {
         expect(error).to.be.instanceOf(Unavailable).with.property("retryAfterSeconds").that.is.above(0);
@@ -318,7 +322,7 @@ describe("the command handler", () => {
       expect(await logOf(temporary.store, stream)).to.deep.equal([]);
       holder.process.stdin.end();
       await holder.ended;
-      const { state } = await handler.execute(purse, stream, add(4, 10, 100), {});
+      const { state } = await handler.execute(counter, stream, add(4, 10, 100), {});
       const log = await logOf(temporary.store, stream);
       expect(log.at(-1)?.id).to.equal(4);
       expect(state.sum).to.equal(log.reduce((sum, { amount }) => sum + amount, 0));
@@ -329,7 +333,7 @@ describe("the command handler", () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store, maxPending: 10 });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 15 }, (_, id) => handler.execute(purse, stream, add(id, 1, 100), {})),
+      Array.from({ length: 15 }, (_, id) => handler.execute(counter, stream, add(id, 1, 100), {})),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(10);
     await handler.drain();
@@ -340,7 +344,9 @@ describe("the command handler", () => {
     const handler = createCommandHandler({ store: temporary.store, warmStreams: 1 });
     const pair = [freshStream(), freshStream()];
     await Promise.all(
-      Array.from({ length: 40 }, (_, id) => handler.execute(purse, pair[id % 2] ?? "", add(id, 1, 100), {})),
+      Array.from({ length: 40 }, (_, id) =>
+        handler.execute(counter, pair[id % 2] ?? "", add(id, 1, 100), {}),
+      ),
     );
     for (const stream of pair) expect(await logOf(temporary.store, stream)).to.have.length(20);
   });

@@ -5,7 +5,7 @@ import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { type EventLog, openEventLog } from "../support/eventstoredb-node/event-log.ts";
 import { logStore } from "../support/eventstoredb-node/log-store.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
-import { add, type PurseEvent, purse } from "./purse.ts";
+import { add, type CounterEvent, counter } from "./bounded-counter.ts";
 
 const deadlineMs = 5_000;
 const stream = "purse-1";
@@ -58,16 +58,16 @@ describe("the command handler after a conflict", () => {
 
   it("does not decide again before the conflict's cause can be read", async () => {
     const [mine, other] = [instance(), instance()];
-    await mine.execute(purse, stream, add(1, 60, 100), {});
+    await mine.execute(counter, stream, add(1, 60, 100), {});
     lagMs = 1_000;
-    const others = other.execute(purse, stream, add(2, 30, 100), {});
+    const others = other.execute(counter, stream, add(2, 30, 100), {});
     await pass(1);
     const seen: number[] = [];
-    const decide = ({ sum }: { sum: number }): PurseEvent[] => {
+    const decide = ({ sum }: { sum: number }): CounterEvent[] => {
       seen.push(sum);
       return [{ type: "Added", data: { id: 3, amount: 10 } }];
     };
-    const added = mine.execute(purse, stream, decide, {});
+    const added = mine.execute(counter, stream, decide, {});
     await pass(1);
     const { reads, appends } = calls;
     await pass(990);
@@ -81,11 +81,11 @@ describe("the command handler after a conflict", () => {
   it("gives a command up at its deadline when the conflict's cause never becomes readable", async () => {
     lagMs = 60_000;
     void instance()
-      .execute(purse, stream, add(1, 1, 100), {})
+      .execute(counter, stream, add(1, 1, 100), {})
       .catch(() => {});
     await pass(1);
     const handler = instance();
-    const refused = handler.execute(purse, stream, add(2, 1, 100), {}).catch((error) => error);
+    const refused = handler.execute(counter, stream, add(2, 1, 100), {}).catch((error) => error);
     expect(await inTime(refused)).to.be.instanceOf(Unavailable);
     expect(timers.now()).to.be.within(deadlineMs, deadlineMs + 10);
     expect(calls.appends).to.equal(2);
@@ -96,10 +96,10 @@ describe("the command handler after a conflict", () => {
     for (const random of [0, 0.5, 1]) {
       log = openEventLog({ timers });
       const [mine, other] = [instance(() => random), instance()];
-      await mine.execute(purse, stream, add(1, 1, 100), {});
-      await other.execute(purse, stream, add(2, 1, 100), {});
+      await mine.execute(counter, stream, add(1, 1, 100), {});
+      await other.execute(counter, stream, add(2, 1, 100), {});
       const before = timers.now();
-      expect((await inTime(mine.execute(purse, stream, add(3, 1, 100), {}))).state.sum).to.equal(3);
+      expect((await inTime(mine.execute(counter, stream, add(3, 1, 100), {}))).state.sum).to.equal(3);
       waits.push(timers.now() - before);
     }
     expect(waits).to.deep.equal(waits.toSorted((a, b) => a - b));
@@ -108,11 +108,11 @@ describe("the command handler after a conflict", () => {
 
   it("reads a stream from its beginning when the log has lost its end", async () => {
     const mine = instance();
-    await mine.execute(purse, stream, add(1, 60, 100), {});
-    await mine.execute(purse, stream, add(2, 30, 100), {});
+    await mine.execute(counter, stream, add(1, 60, 100), {});
+    await mine.execute(counter, stream, add(2, 30, 100), {});
     log = openEventLog({ timers });
-    await instance().execute(purse, stream, add(1, 60, 100), {});
-    const { state } = await inTime(mine.execute(purse, stream, add(3, 10, 100), {}));
+    await instance().execute(counter, stream, add(1, 60, 100), {});
+    const { state } = await inTime(mine.execute(counter, stream, add(3, 10, 100), {}));
     expect(state.sum).to.equal(70);
   });
 
@@ -124,12 +124,12 @@ describe("the command handler after a conflict", () => {
     const load: Promise<unknown>[] = [];
     const everyMillisecond = (): void => {
       if (isOver) return;
-      load.push(busy.execute(purse, stream, add(++id, 1, 1e9), {}));
+      load.push(busy.execute(counter, stream, add(++id, 1, 1e9), {}));
       timers.after(1, everyMillisecond);
     };
     everyMillisecond();
     for (let command = 0; command < 10; command++) {
-      await inTime(idle.execute(purse, stream, add(++id, 1, 1e9), {}));
+      await inTime(idle.execute(counter, stream, add(++id, 1, 1e9), {}));
     }
     isOver = true;
     await inTime(Promise.all(load));

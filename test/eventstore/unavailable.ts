@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
-import { thrownBy } from "../contracts/event-store/events.ts";
+import { rejectionOf } from "../contracts/event-store/events.ts";
 
 export const expectUnavailable = async (action: () => Promise<unknown>): Promise<void> => {
-  expect(await thrownBy(action)).to.be.instanceOf(EventStoreUnavailable);
+  expect(await rejectionOf(action)).to.be.instanceOf(EventStoreUnavailable);
 };
 
 /** Repeats the action while the store is unavailable, as the command handler does, with the same ids. */
-export const persistently = async <T>(action: () => Promise<T>): Promise<T> => {
+export const retryWhileUnavailable = async <T>(action: () => Promise<T>): Promise<T> => {
   for (let left = 50; ; left--) {
     try {
       return await action();

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { expect } from "chai";
-import { startEsdbNode } from "../support/eventstoredb-node/node.ts";
+import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 
 const script = fileURLToPath(new URL("../../infra/eventstoredb/restrict-access.ts", import.meta.url));
 
 describe("infra/eventstoredb", () => {
   it("lets the service's user alone write streams, and read $all", async () => {
-    const node = await startEsdbNode();
+    const node = await startEventStoreDBNode();
     const env = { ...process.env, EVENT_STORE: node.url };
     await promisify(execFile)(process.execPath, [script, "voxledger"], { env });
     const client = EventStoreDBClient.connectionString(node.url);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type CatalogState, catalog, indexOf } from "../../projections/catalog.ts";
+import { type CatalogState, catalog, catalogIndexOf } from "../../projections/catalog.ts";
 import {
   type CatalogEvent,
   catalogDecider,
@@ -86,7 +86,7 @@ describe("The catalog's view", () => {
 
 describe("The catalog's index", () => {
   it("finds voices by name and language, and system voices by id and engine", () => {
-    const index = indexOf(hear(both));
+    const index = catalogIndexOf(hear(both));
     expect(index.voice("German Male")).to.deep.equal(voice);
     expect(index.voice("german male")).to.equal(undefined);
     expect(index.voicesIn("de-DE")).to.deep.equal([voice]);
@@ -98,13 +98,13 @@ describe("The catalog's index", () => {
 
   it("is built once for a revision", () => {
     const state = hear(both);
-    expect(indexOf(state)).to.equal(indexOf(state));
+    expect(catalogIndexOf(state)).to.equal(catalogIndexOf(state));
   });
 
   it("is never behind its state", () => {
     const state = hear(both);
-    expect(indexOf(state).voice(voice.name)?.deprecated).to.equal(undefined);
+    expect(catalogIndexOf(state).voice(voice.name)?.deprecated).to.equal(undefined);
     catalog.apply(state, recorded({ type: "VoiceDeprecated", data: { name: voice.name, at } }, 2));
-    expect(indexOf(state).voice(voice.name)?.deprecated).to.equal(true);
+    expect(catalogIndexOf(state).voice(voice.name)?.deprecated).to.equal(true);
   });
 });

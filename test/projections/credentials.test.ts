@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { credentials } from "../../projections/credentials.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
-import { type Told, told, viewOf } from "./events.ts";
+import { type LogEvent, recordEvents, viewOf } from "./fold-events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
-const set = (website: string, sealed: string): Told => ({
+const set = (website: string, sealed: string): LogEvent => ({
   stream: `credentials-${website}`,
   type: "CredentialsSet",
   data: { engine: "gwn", provider: "google", sealed, keyId: "k1", voices: [{ name: "v", gender: "f" }], at },
 });
-const removed = (website: string): Told => ({
+const removed = (website: string): LogEvent => ({
   stream: `credentials-${website}`,
   type: "CredentialsRemoved",
   data: { engine: "gwn", at },
@@ -17,14 +17,17 @@ const removed = (website: string): Told => ({
 
 describe("the view of credentials", () => {
   it("shows each website's as its own stream tells it", () => {
-    const view = viewOf<Credentials>(credentials, told([set("a", "v1.a"), set("b", "v1.b"), removed("a")]));
+    const view = viewOf<Credentials>(
+      credentials,
+      recordEvents([set("a", "v1.a"), set("b", "v1.b"), removed("a")]),
+    );
     expect(view.get("credentials-a")?.byEngine).to.deep.equal({});
     expect(view.get("credentials-b")?.byEngine.gwn?.sealed).to.equal("v1.b");
     expect(view.get("credentials-c")).to.equal(undefined);
   });
 
   it("goes on from a snapshot in JSON as if it had never stopped", () => {
-    const events = told([set("a", "v1.1"), removed("a"), set("a", "v1.2"), set("b", "v1.3")]);
+    const events = recordEvents([set("a", "v1.1"), removed("a"), set("a", "v1.2"), set("b", "v1.3")]);
     const whole = [...viewOf<Credentials>(credentials, events).entries()];
     for (let cut = 0; cut <= events.length; cut++) {
       const before = viewOf<Credentials>(credentials, events.slice(0, cut));

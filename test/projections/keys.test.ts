@@ -2,27 +2,27 @@ import { expect } from "chai";
 import { allKeys, findKey, keys } from "../../projections/keys.ts";
 import type { Key } from "../../src/domain/accounts/key.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
-import { type Told, told, viewOf } from "./events.ts";
+import { type LogEvent, recordEvents, viewOf } from "./fold-events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const stream = (apiKey: string) => `key-${apiKey}`;
-const issued = (apiKey: string, websiteId: string): Told => ({
+const issued = (apiKey: string, websiteId: string): LogEvent => ({
   stream: stream(apiKey),
   type: "KeyIssued",
   data: { apiKey, websiteId, plan: freePlan, at },
 });
-const secret = (apiKey: string): Told => ({
+const secret = (apiKey: string): LogEvent => ({
   stream: stream(apiKey),
   type: "SecretCreated",
   data: { secretId: "sec_1", hash: "00", at },
 });
-const suspended = (apiKey: string): Told => ({
+const suspended = (apiKey: string): LogEvent => ({
   stream: stream(apiKey),
   type: "KeySuspended",
   data: { cause: "operator", reason: "abuse", at },
 });
 
-const view = (...events: Told[]) => viewOf<Key>(keys, told(events));
+const view = (...events: LogEvent[]) => viewOf<Key>(keys, recordEvents(events));
 
 describe("the view of keys", () => {
   it("shows each as its own stream tells it", () => {
@@ -47,14 +47,14 @@ describe("the view of keys", () => {
   });
 
   it("leaves events of a newer version aside", () => {
-    const newer: Told = { stream: stream("a"), type: "KeyRenamed", data: { name: "x" } };
+    const newer: LogEvent = { stream: stream("a"), type: "KeyRenamed", data: { name: "x" } };
     expect(findKey(view(issued("a", "web_1"), newer), "a")).to.deep.equal(
       findKey(view(issued("a", "web_1")), "a"),
     );
   });
 
   it("goes on from a snapshot in JSON as if it had never stopped", () => {
-    const events = told([
+    const events = recordEvents([
       issued("a", "web_1"),
       secret("a"),
       issued("b", "web_2"),

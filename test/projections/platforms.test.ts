@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { platforms, wasReported } from "../../projections/platforms.ts";
+import { isVoiceReported, platforms } from "../../projections/platforms.ts";
 import type { View } from "../../projections/runner/runner.ts";
 import type { Platform, PlatformEvent } from "../../src/domain/catalog/platform.ts";
 import { type PlatformSaid, platformAsked } from "../../src/domain/catalog/platform-names.ts";
@@ -34,7 +34,7 @@ const hear = (events: readonly RecordedEvent[]): View<Platform> => {
 
 const known = (view: View<Platform>, said: PlatformSaid, voice = samantha): boolean => {
   const asked = platformAsked(said);
-  return asked ? wasReported(view, asked, voice) : expect.fail("no platform is named");
+  return asked ? isVoiceReported(view, asked, voice) : expect.fail("no platform is named");
 };
 
 describe("The platforms' view", () => {

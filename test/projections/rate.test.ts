@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { countedElsewhere, type Rate, rate } from "../../projections/rate.ts";
+import { type Rate, rate, requestsOnOtherInstances } from "../../projections/rate.ts";
 import { rateStream } from "../../src/domain/usage/rate.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
@@ -31,7 +31,7 @@ const report = ({
 
 const fold = (...reports: Report[]): Rate => reports.map(report).reduce(rate.apply, rate.initial());
 const seenBy = (reader: string, of: number, state: Rate): number =>
-  countedElsewhere(state, rateStream(reader), of, "k");
+  requestsOnOtherInstances(state, rateStream(reader), of, "k");
 
 describe("the view of the rate", () => {
   it("sums what the other instances counted in the reader's minute", () => {

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Side, totalsBy, usageTotals } from "../../projections/usage-totals.ts";
+import { type Dimension, totalsBy, usageTotals } from "../../projections/usage-totals.ts";
 import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { recorded, served, servedInNovember } from "../support/served.ts";
 
 const fold = (events: readonly RecordedEvent[]) => events.reduce(usageTotals.apply, usageTotals.initial());
-const totals = (side: Side, data: readonly SynthesisServed[]) => totalsBy(side, fold(recorded("k", data)));
+const totals = (side: Dimension, data: readonly SynthesisServed[]) =>
+  totalsBy(side, fold(recorded("k", data)));
 
 describe("usage totals", () => {
   const day1 = "2026-11-01T23:59:59.999Z";

@@ -7,14 +7,14 @@ import {
 } from "../../projections/verified-origins.ts";
 import { websites } from "../../projections/websites.ts";
 import { type Website, websiteStream } from "../../src/domain/accounts/website.ts";
-import { type Told, told, viewOf } from "./events.ts";
+import { type LogEvent, recordEvents, viewOf } from "./fold-events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const origins = ["https://a.example", "https://b.example", "https://c.example"];
 const ids = ["1", "2", "3"];
 
 const someOrigins = fc.subarray(origins);
-const eventOf = (id: string): fc.Arbitrary<Told> =>
+const eventOf = (id: string): fc.Arbitrary<LogEvent> =>
   fc
     .oneof(
       someOrigins.map((some) => ({ type: "OriginsChanged", data: { origins: some, at } })),
@@ -26,7 +26,7 @@ const eventOf = (id: string): fc.Arbitrary<Told> =>
     .map((event) => ({ stream: websiteStream(id), ...event }));
 
 const registrations = ids.map(
-  (id): Told => ({
+  (id): LogEvent => ({
     stream: websiteStream(id),
     type: "WebsiteRegistered",
     data: { websiteId: id, name: id, origins: [], at },
@@ -34,7 +34,7 @@ const registrations = ids.map(
 );
 const histories = fc
   .array(fc.constantFrom(...ids).chain(eventOf), { maxLength: 30 })
-  .map((events) => told([...registrations, ...events]));
+  .map((events) => recordEvents([...registrations, ...events]));
 
 describe("the view of verified origins", () => {
   it("knows an origin exactly as long as some website has it, and the same from any snapshot", () => {
@@ -56,7 +56,7 @@ describe("the view of verified origins", () => {
   });
 
   it("knows nothing that merely is a name in JavaScript, and nothing before the first website", () => {
-    const view = viewOf<VerifiedOrigins>(verifiedOrigins, told(registrations));
+    const view = viewOf<VerifiedOrigins>(verifiedOrigins, recordEvents(registrations));
     for (const name of ["constructor", "__proto__", "", "null"]) {
       expect(isVerifiedOrigin(view, name)).to.equal(false);
     }

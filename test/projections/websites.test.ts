@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import { allWebsites, findWebsite, websites } from "../../projections/websites.ts";
 import type { Website } from "../../src/domain/accounts/website.ts";
-import { type Told, told, viewOf } from "./events.ts";
+import { type LogEvent, recordEvents, viewOf } from "./fold-events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
-const registered = (id: string): Told => ({
+const registered = (id: string): LogEvent => ({
   stream: `website-${id}`,
   type: "WebsiteRegistered",
   data: { websiteId: id, name: id, origins: [], at },
 });
-const configured = (id: string): Told => ({
+const configured = (id: string): LogEvent => ({
   stream: `website-${id}`,
   type: "WebsiteConfigured",
   data: { config: { features: { webPlayer: { theme: { bg: "#fff" } } } }, at },
 });
 
-const view = (...events: Told[]) => viewOf<Website>(websites, told(events));
+const view = (...events: LogEvent[]) => viewOf<Website>(websites, recordEvents(events));
 
 describe("the view of websites", () => {
   it("shows each as its own stream tells it", () => {
@@ -42,7 +42,7 @@ describe("the view of websites", () => {
   });
 
   it("goes on from a snapshot in JSON as if it had never stopped", () => {
-    const events = told([registered("a"), configured("a"), registered("b"), configured("b")]);
+    const events = recordEvents([registered("a"), configured("a"), registered("b"), configured("b")]);
     for (let cut = 0; cut <= events.length; cut++) {
       const resumed = viewOf<Website>(
         websites,

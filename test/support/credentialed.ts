@@ -154,10 +154,10 @@ export const openCredentialed = async ({
       (await websites.register({ name: "Shop", origins: [], plan: freePlan }, operator)).id,
     append: async (stream, type, data) => {
       const event = { id: crypto.randomUUID(), type, data, metadata: {} };
-      await runner.reached((await store.append(stream, [event], "any")).position);
+      await runner.waitForPosition((await store.append(stream, [event], "any")).position);
     },
     read,
-    caughtUp: async (stream) => runner.reached((await read(stream)).at(-1)?.position ?? -1),
+    caughtUp: async (stream) => runner.waitForPosition((await read(stream)).at(-1)?.position ?? -1),
     close: async () => {
       await runner.close();
       await store.close();

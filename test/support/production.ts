@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { openBalancer } from "./balancer.ts";
-import { type EsdbProcess, startEsdbProcess } from "./esdb-process.ts";
+import { type EventStoreDBProcess, startEventStoreDBProcess } from "./eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "./instance.ts";
 import { startMinio } from "./minio.ts";
 import { addressOf, type S3Server } from "./s3-server.ts";
@@ -23,12 +23,12 @@ const indexLagSeed = 7;
 
 /** To be called while mocha loads its files: MinIO ends with its run. */
 export const openProduction = (): Production => {
-  const nodes = new Map<string, Promise<EsdbProcess>>();
+  const nodes = new Map<string, Promise<EventStoreDBProcess>>();
   let minio: Promise<S3Server> | undefined;
   after(async () => (await minio)?.stop());
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
-    const node = nodes.get(folder) ?? startEsdbProcess(join(folder, "esdb"), 0, indexLagSeed);
+    const node = nodes.get(folder) ?? startEventStoreDBProcess(join(folder, "esdb"), 0, indexLagSeed);
     nodes.set(folder, node);
     minio ??= startMinio();
     const bucket = `b-${hash("sha256", folder).slice(0, 32)}`;

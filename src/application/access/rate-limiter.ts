@@ -1,4 +1,4 @@
-import { countedElsewhere, type Rate, ratePartition } from "../../../projections/rate.ts";
+import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { untilAborted } from "../../async/until-aborted.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
@@ -135,7 +135,7 @@ export const createRateLimiter = ({
       const minute = minuteOf(now);
       const counter = counterOf(apiKey, minute);
       const limit = plan.requestsPerMinute;
-      const elsewhere = countedElsewhere(view.get(ratePartition), stream, minute, apiKey);
+      const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
       // Whoever waited only for the burst to be over would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: tooMany(secondsLeft(now)) };

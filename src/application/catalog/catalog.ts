@@ -1,4 +1,4 @@
-import { type CatalogState, indexOf } from "../../../projections/catalog.ts";
+import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import {
   addSystemVoice,
@@ -63,11 +63,11 @@ export const createCatalogKeeper = ({
   return {
     list: () => {
       const state = catalog.get(catalogStream);
-      return state ? indexOf(state) : { voices: [], systemVoices: [] };
+      return state ? catalogIndexOf(state) : { voices: [], systemVoices: [] };
     },
     voice: (name) => {
       const state = catalog.get(catalogStream);
-      return found(state && indexOf(state).voice(name));
+      return found(state && catalogIndexOf(state).voice(name));
     },
     addVoice: async (given, context) => {
       const voice = parse(voiceSchema, given);

@@ -1,4 +1,4 @@
-import { type CatalogState, indexOf } from "../../../projections/catalog.ts";
+import { type CatalogState, catalogIndexOf } from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { indexByOwnName, isNative, isSameVoice } from "../../domain/catalog/native-voice.ts";
@@ -47,7 +47,7 @@ export const createVoiceReports =
     const plausible = voices.flatMap((voice) => plausibleVoice(voice) ?? []);
     if (!browser || !os || plausible.length === 0) return;
     const state = catalog.get(catalogStream);
-    const natives = indexByOwnName(state ? indexOf(state).systemVoices.filter(isNative) : []);
+    const natives = indexByOwnName(state ? catalogIndexOf(state).systemVoices.filter(isNative) : []);
     const report = {
       browserVersion: keptVersion(platform.browserVersion),
       osVersion: keptVersion(platform.osVersion),

@@ -1,4 +1,4 @@
-import { wasReported } from "../../../projections/platforms.ts";
+import { isVoiceReported } from "../../../projections/platforms.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { isInRange } from "../../domain/catalog/language-match.ts";
@@ -51,7 +51,7 @@ export const createVoices = ({
 
   const isKnownOn = (asked: PlatformAsked, voice: SystemVoice): boolean =>
     nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
-    wasReported(platforms, asked, voice);
+    isVoiceReported(platforms, asked, voice);
 
   /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
   const isMissing = (index: CatalogIndex, asked: PlatformAsked, voice: Voice): boolean => {

@@ -1,5 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { type CatalogState, catalog as catalogProjection, indexOf } from "../../../projections/catalog.ts";
+import {
+  type CatalogState,
+  catalogIndexOf,
+  catalog as catalogProjection,
+} from "../../../projections/catalog.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { type CatalogIndex, indexCatalog } from "../../domain/catalog/catalog-index.ts";
@@ -50,7 +54,7 @@ export const createWebsiteCatalogs = ({
   const everybodys = (): WebsiteCatalog => {
     const state = catalog.get(catalogStream) ?? emptyCatalog;
     if (shared?.of === state.revision) return shared.catalog;
-    const index = indexOf(state);
+    const index = catalogIndexOf(state);
     const added = configuredVoices(index);
     const revision = String(state.revision);
     shared = {

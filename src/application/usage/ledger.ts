@@ -1,4 +1,4 @@
-import type { MonthlyUse } from "../../../projections/monthly-quota.ts";
+import type { MonthlyUsage } from "../../../projections/monthly-quota.ts";
 import type { ProjectionRunner, View } from "../../../projections/runner/runner.ts";
 import { keyDecider, keyStream, suspendKey } from "../../domain/accounts/key.ts";
 import { KeyIsSuspended, Unavailable } from "../../domain/errors.ts";
@@ -62,8 +62,8 @@ export const createLedger = ({
   clock,
 }: {
   handler: CommandHandler;
-  views: Pick<ProjectionRunner, "reached">;
-  quotas: View<MonthlyUse>;
+  views: Pick<ProjectionRunner, "waitForPosition">;
+  quotas: View<MonthlyUsage>;
   voiding: Voiding;
   clock: () => number;
 }): Ledger => {

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { View } from "../../../projections/runner/runner.ts";
-import { type Tally, totalsBy, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
+import {
+  totalsBy,
+  type UsageCount,
+  type UsageTotals,
+  usageTotals,
+} from "../../../projections/usage-totals.ts";
 import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { monthOf, usageStream } from "../../domain/usage/usage.ts";
@@ -19,16 +24,16 @@ export interface UsageReportRequest {
 }
 
 /** Requests and characters that count; `voided` has those that do not, because their callers got no audio. */
-export interface UsageReport extends Tally {
+export interface UsageReport extends UsageCount {
   readonly apiKey: string;
   readonly month: string;
   readonly asOf: string;
   /** The plan's monthly characters as of then; null: no limit. Absent when the key was not issued yet. */
   readonly quota?: number | null;
-  readonly voided: Tally;
-  readonly byDay: readonly (Tally & { readonly day: string })[];
-  readonly byEngine: readonly (Tally & { readonly engine: string })[];
-  readonly byVoice: readonly (Tally & { readonly voice: string })[];
+  readonly voided: UsageCount;
+  readonly byDay: readonly (UsageCount & { readonly day: string })[];
+  readonly byEngine: readonly (UsageCount & { readonly engine: string })[];
+  readonly byVoice: readonly (UsageCount & { readonly voice: string })[];
 }
 
 /**
@@ -108,7 +113,7 @@ const present = (state: UsageTotals) => {
   const byDay = totalsBy("day", state).map(([day, tally]) => ({ day, ...tally }));
   const byEngine = totalsBy("engine", state).map(([engine, tally]) => ({ engine, ...tally }));
   const byVoice = totalsBy("voice", state).map(([voice, tally]) => ({ voice, ...tally }));
-  const sum = (of: keyof Tally) => byDay.reduce((total, day) => total + day[of], 0);
+  const sum = (of: keyof UsageCount) => byDay.reduce((total, day) => total + day[of], 0);
   return {
     characters: sum("characters"),
     requests: sum("requests"),

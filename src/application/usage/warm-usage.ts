@@ -1,4 +1,4 @@
-import type { MonthlyUse } from "../../../projections/monthly-quota.ts";
+import type { MonthlyUsage } from "../../../projections/monthly-quota.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import {
   evolveUsage,
@@ -7,7 +7,7 @@ import {
   objectMemory,
   type UsageEvent,
 } from "../../domain/usage/usage.ts";
-import type { Head } from "../../eventstore/command-handler.ts";
+import type { StreamSnapshot } from "../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { businessTime } from "./business-time.ts";
 
@@ -22,10 +22,10 @@ export const createWarmUsage =
     clock,
   }: {
     store: Pick<EventStore, "readStream">;
-    quotas: View<MonthlyUse>;
+    quotas: View<MonthlyUsage>;
     clock: () => number;
   }) =>
-  async (stream: string): Promise<Head | undefined> => {
+  async (stream: string): Promise<StreamSnapshot | undefined> => {
     const counted = quotas.get(stream);
     if (!counted || counted.revision < 0) return undefined;
     const { used, revision, keyedAt } = counted; // the view may change before the read ends

@@ -1,11 +1,11 @@
 import { type EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import type { AppendResult, ExpectedRevision, NewEvent } from "../event-store.ts";
-import { checkedIds, maxEventBytes } from "../event-validation.ts";
-import { appendFailure, isOutcomeUnknown } from "./failures.ts";
+import { maxEventBytes, validateEventIds } from "../event-validation.ts";
+import { isOutcomeUnknown, toAppendError } from "./errors.ts";
+import { positionOf, toStored } from "./event-mapping.ts";
 import { escapedData, escapedJson } from "./json-escapes.ts";
 import type { LogReader } from "./log-reader.ts";
-import type { KeptClient } from "./reconnecting-client.ts";
-import { positionOf, toStored } from "./recorded.ts";
+import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 export interface Appender {
   /** As the port's `append`, for any stream whatever its name. */
@@ -22,7 +22,7 @@ type Sent = Awaited<ReturnType<EventStoreDBClient["appendToStream"]>>;
  * @throws {RangeError} when they have more than 1 MiB together, which is what a server takes as one append
  */
 export const toAppendable = (events: readonly NewEvent[]) => {
-  const ids = checkedIds(events);
+  const ids = validateEventIds(events);
   let bytes = 0;
   const appendable = events.map(({ type, data, metadata }, index) => {
     const stored = Buffer.from(escapedJson(toStored(metadata)));
@@ -43,7 +43,7 @@ const maxRepeats = 3;
 const opening = new WeakMap<EventStoreDBClient, Promise<unknown>>();
 
 export const openAppender = (
-  kept: Pick<KeptClient, "call">,
+  kept: Pick<ReconnectingClient, "call">,
   reader: LogReader,
   timeoutMs: number,
 ): Appender => {
@@ -72,7 +72,7 @@ export const openAppender = (
       try {
         return await sendOnce(stream, events, expected);
       } catch (error) {
-        if (!isOutcomeUnknown(error) || repeats === maxRepeats) throw appendFailure(error, stream, expected);
+        if (!isOutcomeUnknown(error) || repeats === maxRepeats) throw toAppendError(error, stream, expected);
       }
     }
   };

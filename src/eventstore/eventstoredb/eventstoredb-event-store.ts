@@ -1,19 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { waitingRoom } from "../append-budget.ts";
+import { createAppendBudget } from "../append-budget.ts";
 import { type EventStore, EventStoreUnavailable } from "../event-store.ts";
-import { checkRetention, checkStreamName } from "../event-validation.ts";
+import { validateRetention, validateStreamName } from "../event-validation.ts";
 import { uuidv7 } from "../uuid.ts";
 import { createAppendProbe, probeStream } from "./append-probe.ts";
 import { openAppender, toAppendable } from "./appender.ts";
 import { certificateProblem } from "./certificate-check.ts";
-import { CertificateRefused, CredentialsRefused } from "./failures.ts";
+import { CertificateRefused, CredentialsRefused } from "./errors.ts";
 import { openLogReader } from "./log-reader.ts";
-import { keepClient } from "./reconnecting-client.ts";
+import { createReconnectingClient } from "./reconnecting-client.ts";
 import { setRetention } from "./retention.ts";
 import { sharedAppendingClient } from "./shared-client.ts";
 import { openSubscriptions } from "./subscription.ts";
 
-export interface EsdbEventStoreOptions {
+export interface EventStoreDBOptions {
   /** EventStoreDB's connection string: `esdb://…` or `esdb+discover://…`. */
   readonly url: string;
   /** Refuses to append. Default false. */
@@ -26,7 +26,7 @@ export interface EsdbEventStoreOptions {
   /** How long a read waits for the next of its events. Default 5,000. */
   readonly readTimeoutMs?: number;
   /** How long to wait at first for a server that can be reached. Default 10,000. */
-  readonly patienceMs?: number;
+  readonly connectTimeoutMs?: number;
 }
 
 /**
@@ -34,20 +34,20 @@ export interface EsdbEventStoreOptions {
  * @throws {TypeError} when the connection string cannot be used; nothing of it is repeated
  * @throws {EventStoreUnavailable} when no server can be reached, or it refuses the credentials
  */
-export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promise<EventStore> => {
+export const openEventStoreDB = async (options: EventStoreDBOptions): Promise<EventStore> => {
   const { url, readOnly = false, appendTimeoutMs = 2_500, readTimeoutMs = 5_000 } = options;
-  const reading = keepClient(url);
+  const reading = createReconnectingClient(url);
   const appending = sharedAppendingClient(url);
   const reader = openLogReader(reading, readTimeoutMs);
   const appender = openAppender(appending, reader, appendTimeoutMs);
   const subscriptions = openSubscriptions(reading, reader);
-  const waiting = waitingRoom();
+  const waiting = createAppendBudget();
   const underWay = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
   const mayWrite = (stream: string): void => {
     if (readOnly) throw new TypeError("the event store was opened for reading");
-    checkStreamName(stream);
+    validateStreamName(stream);
     if (stream.startsWith("$")) throw new TypeError("streams whose names begin with $ are the server's own");
   };
 
@@ -125,7 +125,7 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
     subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
     async setRetention(stream, retention) {
       mayWrite(stream);
-      checkRetention(retention);
+      validateRetention(retention);
       mustBeOpen();
       await finished(setRetention(appender, reader, stream, retention));
     },
@@ -137,7 +137,7 @@ export const openEsdbEventStore = async (options: EsdbEventStoreOptions): Promis
   };
 
   try {
-    await firstContact(contact, options.patienceMs ?? 10_000);
+    await firstContact(contact, options.connectTimeoutMs ?? 10_000);
     return store;
   } catch (error) {
     await store.close();

@@ -1,4 +1,4 @@
-import { jsonObject } from "../event-validation.ts";
+import { stringifyObject } from "../event-validation.ts";
 
 declare global {
   interface JSON {
@@ -17,7 +17,7 @@ const escaped = (json: string): string =>
   json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 
 /** The JSON text of an object, with U+2028 and U+2029 escaped. @throws {TypeError} when it is no plain JSON object */
-export const escapedJson = (value: object): string => escaped(jsonObject(value));
+export const escapedJson = (value: object): string => escaped(stringifyObject(value));
 
 /**
  * The data in a form for which the client's `JSON.stringify` escapes U+2028 and U+2029, and the length of that text.
@@ -25,7 +25,7 @@ export const escapedJson = (value: object): string => escaped(jsonObject(value))
  * given to `JSON.stringify` in an escaped form
  */
 export const escapedData = (data: object): { data: Record<string, unknown>; bytes: number } => {
-  const json = jsonObject(data);
+  const json = stringifyObject(data);
   if (!lineSeparators.test(json))
     return { data: data as Record<string, unknown>, bytes: Buffer.byteLength(json) };
   const rawStrings = JSON.parse(json, (name, value) => {

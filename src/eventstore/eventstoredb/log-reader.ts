@@ -9,11 +9,11 @@ import {
   START,
 } from "@eventstore/db-client";
 import { EventStoreUnavailable, type ReadOptions, type RecordedEvent } from "../event-store.ts";
-import { checkNatural } from "../event-validation.ts";
-import { isInvalid, isNoStream, unavailable } from "./failures.ts";
-import { openInbox, type Source } from "./inbox.ts";
-import type { KeptClient } from "./reconnecting-client.ts";
-import { fromPosition, positionOf, toRecorded } from "./recorded.ts";
+import { validateReadBounds } from "../event-validation.ts";
+import { isInvalidPosition, isStreamNotFound, toUnavailable } from "./errors.ts";
+import { fromPosition, positionOf, toRecorded } from "./event-mapping.ts";
+import { createPausedReader, type Source } from "./paused-reader.ts";
+import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 export interface LogReader {
   /** As the port's `readStream`, for any stream whatever its name. */
@@ -30,7 +30,7 @@ interface ClientsRead extends Source {
   cancel(): Promise<void>;
 }
 
-export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader => {
+export const openLogReader = (kept: ReconnectingClient, timeoutMs: number): LogReader => {
   /** Reads what the client was asked for, in pages; waits for each no longer than the timeout. */
   async function* pages(
     start: (client: EventStoreDBClient) => ClientsRead,
@@ -38,7 +38,7 @@ export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader =>
   ): AsyncGenerator<ResolvedEvent[], void, undefined> {
     const client = await kept.current();
     const read = start(client);
-    const inbox = openInbox<ResolvedEvent>(read, signal);
+    const inbox = createPausedReader<ResolvedEvent>(read, signal);
     try {
       for (;;) {
         const there = await inbox.more(timeoutMs);
@@ -50,7 +50,7 @@ export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader =>
       }
     } catch (error) {
       if (signal?.aborted) throw error;
-      kept.blame(client, error);
+      kept.reportError(client, error);
       throw error;
     } finally {
       inbox.close();
@@ -63,7 +63,7 @@ export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader =>
     { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
   ): AsyncGenerator<RecordedEvent, void, undefined> {
     const backwards = direction === "backwards";
-    checkNatural(from ?? 0, limit);
+    validateReadBounds(from ?? 0, limit);
     signal?.throwIfAborted();
     const fromRevision: ReadRevision = from === undefined ? (backwards ? END : START) : BigInt(from);
     const options: ReadStreamOptions = {
@@ -82,7 +82,7 @@ export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader =>
       }
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (!isNoStream(error)) throw unavailable(error);
+      if (!isStreamNotFound(error)) throw toUnavailable(error);
     }
   }
 
@@ -90,7 +90,7 @@ export const openLogReader = (kept: KeptClient, timeoutMs: number): LogReader =>
     try {
       for await (const [first] of pages(start)) return first;
     } catch (error) {
-      if (!isInvalid(error)) throw unavailable(error);
+      if (!isInvalidPosition(error)) throw toUnavailable(error);
     }
     return undefined;
   };

@@ -3,15 +3,15 @@ import { EventStoreUnavailable } from "../event-store.ts";
 import type { ProjectionServer, ServerProjection } from "../projection-server.ts";
 import {
   CredentialsRefused,
+  isAccessDenied,
   isNotFound,
-  isRefusal,
   isUnimplemented,
-  unavailable,
-  unknownErrorOf,
-} from "./failures.ts";
-import { keepClient } from "./reconnecting-client.ts";
+  toUnavailable,
+  unknownErrorMessage,
+} from "./errors.ts";
+import { createReconnectingClient } from "./reconnecting-client.ts";
 
-export interface EsdbProjectionServerOptions {
+export interface ProjectionServerOptions {
   /** EventStoreDB's connection string; its user must be of the server's `$ops` or `$admins`. */
   readonly url: string;
   /** How long each call may take: the server compiles what it is given. Default 10,000. */
@@ -19,9 +19,9 @@ export interface EsdbProjectionServerOptions {
 }
 
 /** @throws {TypeError} when the connection string cannot be used; nothing of it is repeated */
-export const openEsdbProjectionServer = (options: EsdbProjectionServerOptions): ProjectionServer => {
+export const openProjectionServer = (options: ProjectionServerOptions): ProjectionServer => {
   const { url, timeoutMs = 10_000 } = options;
-  const kept = keepClient(url);
+  const kept = createReconnectingClient(url);
 
   const ask = async <T>(action: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
     try {
@@ -50,7 +50,7 @@ const statusOf = async (client: EventStoreDBClient, name: string): Promise<Serve
     const details: ProjectionDetails | undefined = await client.getProjectionStatus(name);
     return details && toPort(details);
   } catch (error) {
-    const answer = unknownErrorOf(error);
+    const answer = unknownErrorMessage(error);
     if (isNotFound(error) || answer?.includes("NotFound")) return undefined;
     if (answer === undefined || isNotAuthorized(error)) throw error;
     const reason = `the server cannot tell its status, as for a script with a syntax error (code 2: ${answer})`;
@@ -59,7 +59,7 @@ const statusOf = async (client: EventStoreDBClient, name: string): Promise<Serve
 };
 
 const isNotAuthorized = (error: unknown): boolean =>
-  isRefusal(error) || unknownErrorOf(error)?.includes("NotAuthorized") === true;
+  isAccessDenied(error) || unknownErrorMessage(error)?.includes("NotAuthorized") === true;
 
 const toPortError = (error: unknown): EventStoreUnavailable => {
   if (isUnimplemented(error))
@@ -68,8 +68,8 @@ const toPortError = (error: unknown): EventStoreUnavailable => {
     return new CredentialsRefused(
       "the server does not let this user manage projections: it must be of the group $ops or $admins",
     );
-  const answer = unknownErrorOf(error);
-  if (answer === undefined) return unavailable(error);
+  const answer = unknownErrorMessage(error);
+  if (answer === undefined) return toUnavailable(error);
   return new EventStoreUnavailable(`the server answered with an error (code 2): ${answer}`);
 };
 

@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { EventStoreDBClient } from "@eventstore/db-client";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
-import { isClientsTrouble } from "./failures.ts";
+import { requiresNewClient } from "./errors.ts";
 
 /** A client that is replaced when it is in trouble, because many troubles it never leaves by itself (6.2.1). */
-export interface KeptClient {
+export interface ReconnectingClient {
   /**
    * Runs a call on the client of the moment. What is no answer to the call replaces the client, and everything else that
    * was under way on it fails too.
@@ -13,9 +13,9 @@ export interface KeptClient {
    * @throws what the call threw, otherwise
    */
   call<T>(timeoutMs: number, action: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
-  /** The client of the moment, for streams; whoever has one tells of its trouble by `blame`. */
+  /** The client of the moment, for streams; whoever has one tells of its trouble by `reportError`. */
   current(): Promise<EventStoreDBClient>;
-  blame(client: EventStoreDBClient, error: unknown): void;
+  reportError(client: EventStoreDBClient, error: unknown): void;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface KeptClient {
 const leastLifeMs = 250;
 const disposalMs = 1_000;
 
-export const keepClient = (url: string): KeptClient => {
+export const createReconnectingClient = (url: string): ReconnectingClient => {
   let client: EventStoreDBClient | undefined = clientFor(url);
   let made = performance.now();
   let replacing: Promise<EventStoreDBClient> | undefined;
@@ -56,8 +56,8 @@ export const keepClient = (url: string): KeptClient => {
     return client ?? (await replacing) ?? (await current());
   };
 
-  const blame = (broken: EventStoreDBClient, error: unknown): void => {
-    if (closing.signal.aborted || client !== broken || !isClientsTrouble(error)) return;
+  const reportError = (broken: EventStoreDBClient, error: unknown): void => {
+    if (closing.signal.aborted || client !== broken || !requiresNewClient(error)) return;
     client = undefined;
     replacing = replace(broken);
     replacing.catch(() => {}); // whoever waits for it is told
@@ -85,7 +85,7 @@ export const keepClient = (url: string): KeptClient => {
     try {
       return await Promise.race([answer(), late]);
     } catch (error) {
-      if (used) blame(used, error);
+      if (used) reportError(used, error);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -95,7 +95,7 @@ export const keepClient = (url: string): KeptClient => {
   return {
     call,
     current,
-    blame,
+    reportError,
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort();

@@ -1,7 +1,7 @@
-import { type KeptClient, keepClient } from "./reconnecting-client.ts";
+import { createReconnectingClient, type ReconnectingClient } from "./reconnecting-client.ts";
 
 interface Shared {
-  readonly kept: KeptClient;
+  readonly kept: ReconnectingClient;
   users: number;
 }
 
@@ -12,8 +12,8 @@ const clients = new Map<string, Shared>();
  * place for the whole process (6.2.1, `promiseBank`): trouble of one would reject the appends of another, whose answers would
  * then come as exceptions that nobody can catch.
  */
-export const sharedAppendingClient = (url: string): Pick<KeptClient, "call" | "close"> => {
-  const shared = clients.get(url) ?? { kept: keepClient(url), users: 0 };
+export const sharedAppendingClient = (url: string): Pick<ReconnectingClient, "call" | "close"> => {
+  const shared = clients.get(url) ?? { kept: createReconnectingClient(url), users: 0 };
   clients.set(url, shared);
   shared.users += 1;
   let left = false;

@@ -1,11 +1,11 @@
 import { type ResolvedEvent, START, streamNameFilter } from "@eventstore/db-client";
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from "../event-store.ts";
 import { probeStream } from "./append-probe.ts";
-import { isTooSlow, unavailable } from "./failures.ts";
-import { openInbox } from "./inbox.ts";
+import { isConsumerTooSlow, toUnavailable } from "./errors.ts";
+import { fromPosition, toRecorded } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
-import type { KeptClient } from "./reconnecting-client.ts";
-import { fromPosition, toRecorded } from "./recorded.ts";
+import { createPausedReader } from "./paused-reader.ts";
+import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 /** Events that the client holds ready, and those of one batch while there is a log to catch up with. */
 const readAhead = 512;
@@ -21,7 +21,7 @@ interface Wanted {
 }
 
 /** The subscriptions of one store. */
-export const openSubscriptions = (kept: KeptClient, reader: LogReader) => {
+export const openSubscriptions = (kept: ReconnectingClient, reader: LogReader) => {
   const open = new Set<AbortController>();
 
   /** A position that is told is an event's own, or one that nothing was filtered out before. */
@@ -41,7 +41,7 @@ export const openSubscriptions = (kept: KeptClient, reader: LogReader) => {
       },
       { highWaterMark: readAhead },
     );
-    const inbox = openInbox<ResolvedEvent>(subscription, stop);
+    const inbox = createPausedReader<ResolvedEvent>(subscription, stop);
     let position = after;
     let taken = 0;
     let liveAfter: number | undefined;
@@ -80,7 +80,7 @@ export const openSubscriptions = (kept: KeptClient, reader: LogReader) => {
         }
       }
     } catch (error) {
-      kept.blame(client, error);
+      kept.reportError(client, error);
       throw error;
     } finally {
       inbox.close();
@@ -103,7 +103,7 @@ export const openSubscriptions = (kept: KeptClient, reader: LogReader) => {
         }
       } catch (error) {
         if (stop.aborted) return;
-        if (!(isTooSlow(error) && heard)) throw unavailable(error);
+        if (!(isConsumerTooSlow(error) && heard)) throw toUnavailable(error);
       }
     }
   }

@@ -9,7 +9,7 @@ const never = new Int32Array(new SharedArrayBuffer(4));
  * waiting is kept short, because it grows lazier with every attempt and would lose every race
  * against a busy neighbour.
  */
-export const patiently = <T>(statement: () => T): T => {
+export const retryWhileBusy = <T>(statement: () => T): T => {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { appender } from "./append.ts";
-import { patiently } from "./busy.ts";
+import { retryWhileBusy } from "./busy.ts";
 import type { Answer, AppendAnswer, AppendRequest, Call, WriterProtocol } from "./protocol.ts";
 import { toFailure } from "./protocol.ts";
 import { trimmer } from "./retention.ts";
@@ -45,7 +45,7 @@ export const groupCommit = (db: DatabaseSync, mustBeThere: () => void) => {
     /** Takes the write lock, which another process may hold. @throws when it could not be had for long. */
     begin(): void {
       mustBeThere();
-      patiently(() => db.exec("BEGIN IMMEDIATE"));
+      retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
     },
     commit(calls: readonly Call<WriterProtocol>[]): Answer[] {
       try {

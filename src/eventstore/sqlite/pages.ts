@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { LogPage, LogRequest, StreamPage, StreamRequest, Way } from "./protocol.ts";
+import type { LogPage, LogRequest, ScanStrategy, StreamPage, StreamRequest } from "./protocol.ts";
 import { optional, required } from "./row.ts";
 
 /** Bounds of one page: what the main thread parses at one go, and what one request may hold the reader. */
@@ -109,10 +109,12 @@ export const logPages = (db: DatabaseSync) => {
 
   const byIndex = indexedPages(db);
 
-  return ({ after, prefixes, wait, way }: LogRequest): LogPage => {
+  return ({ after, prefixes, wait, strategy }: LogRequest): LogPage => {
     const head = newest().position ?? 0;
-    const chosen: Way = wait ? "log" : (way ?? (byIndex.isWorthIt(prefixes, head - after) ? "index" : "log"));
-    if (chosen === "index") return { ...byIndex.page(prefixes, after, head), head, way: chosen };
+    const chosen: ScanStrategy = wait
+      ? "log"
+      : (strategy ?? (byIndex.isWorthIt(prefixes, head - after) ? "index" : "log"));
+    if (chosen === "index") return { ...byIndex.page(prefixes, after, head), head, strategy: chosen };
     const query = within.get(prefixes.length) ?? narrowedTo(prefixes.length);
     const beginnings = prefixes.flatMap((prefix) => [[...prefix].length, prefix]);
     const page = gather();
@@ -125,7 +127,7 @@ export const logPages = (db: DatabaseSync) => {
       scanned += eventsPerQuery;
       end = further === undefined;
     }
-    return { ...page.page(), position, head, way: chosen };
+    return { ...page.page(), position, head, strategy: chosen };
   };
 };
 

@@ -63,17 +63,17 @@ export interface StreamPage {
 
 export interface LogRequest {
   /** Names the asker, so that a held request can be forgotten. */
-  readonly ticket: number;
+  readonly subscriptionId: number;
   readonly after: number;
   readonly prefixes: readonly string[];
   /** Hold the request until the log has grown past `after`. */
   readonly wait: boolean;
   /** How the page before this one was found; absent for the first. */
-  readonly way?: Way;
+  readonly strategy?: ScanStrategy;
 }
 
 /** Along the log, leaving out the other streams' events, or by the index of the streams that are wanted. */
-export type Way = "log" | "index";
+export type ScanStrategy = "log" | "index";
 
 export interface LogPage {
   readonly json: string;
@@ -82,7 +82,7 @@ export interface LogPage {
   readonly position: number;
   /** The log's newest position as of now. */
   readonly head: number;
-  readonly way: Way;
+  readonly strategy: ScanStrategy;
 }
 
 export type Call<P extends Protocol> = {

@@ -29,7 +29,7 @@ serve<ReaderProtocol>((reply) => {
   const readLog = (id: number, request: LogRequest): Answer[] => {
     const page = logPage(request);
     if (!request.wait || page.position > request.after) return [{ id, answer: page }];
-    held.set(request.ticket, { id, request });
+    held.set(request.subscriptionId, { id, request });
     return [];
   };
 
@@ -110,5 +110,5 @@ const emptyPage = ({ after }: LogRequest): LogPage => ({
   count: 0,
   position: after,
   head: after,
-  way: "log",
+  strategy: "log",
 });

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { patiently } from "./busy.ts";
+import { retryWhileBusy } from "./busy.ts";
 import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
 
 /** SQLite's own wait for a lock: short for the writer, which is patient in its own way, long enough for a reader. */
@@ -49,8 +49,8 @@ export interface OpenDatabase {
 /** Opens the database for the writer: durable at every commit, with its tables. */
 export const openForWriting = (file: DatabaseFile): OpenDatabase =>
   opened(file, writerWaitMs, (db) => {
-    patiently(() => refuseForeign(db));
-    const { journal_mode: mode } = patiently(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
+    retryWhileBusy(() => refuseForeign(db));
+    const { journal_mode: mode } = retryWhileBusy(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
     if (mode !== "wal") throw new Error("the file system cannot share a write-ahead log");
     db.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
@@ -108,7 +108,7 @@ const isWritable = (path: string): boolean => {
 
 /** The version is read again under the lock: several processes may be opening a new file. */
 const migrate = (db: DatabaseSync): void => {
-  patiently(() => db.exec("BEGIN IMMEDIATE"));
+  retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
   const found = versionOf(db);
   refuseNewer(found);
   db.exec(`${migrations.slice(found).join("")} PRAGMA user_version = ${version}`);

@@ -1,13 +1,13 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { waitingRoom } from "../append-budget.ts";
+import { createAppendBudget } from "../append-budget.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
   type RecordedEvent,
   WrongExpectedRevision,
 } from "../event-store.ts";
-import { checkRetention, checkStreamName } from "../event-validation.ts";
+import { validateRetention, validateStreamName } from "../event-validation.ts";
 import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
 import { toStored } from "./stored-event.ts";
@@ -44,7 +44,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     send: "now",
   });
   const subscriptions = openSubscriptions(reader);
-  const waiting = waitingRoom();
+  const waiting = createAppendBudget();
 
   const mayWrite = (): void => {
     if (readOnly) throw new TypeError("the event store was opened for reading");
@@ -68,7 +68,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   return {
     async append(stream, events, expected) {
       mayWrite();
-      checkStreamName(stream);
+      validateStreamName(stream);
       const { ids, bodies, bytes } = toStored(events);
       const leave = waiting.enter(ids.length, bytes);
       try {
@@ -95,8 +95,8 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
     async setRetention(stream, retention) {
       mayWrite();
-      checkStreamName(stream);
-      checkRetention(retention);
+      validateStreamName(stream);
+      validateRetention(retention);
       await writer.call("retain", { stream, retention });
     },
     ping: () => (readOnly ? reader.call("probe", undefined) : writer.call("probe", undefined)),

@@ -1,5 +1,5 @@
 import type { ReadOptions, RecordedEvent } from "../event-store.ts";
-import { checkNatural } from "../event-validation.ts";
+import { validateReadBounds } from "../event-validation.ts";
 import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
@@ -15,7 +15,7 @@ export async function* readStream(
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const backwards = direction === "backwards";
   const start = from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
-  checkNatural(start, limit);
+  validateReadBounds(start, limit);
   signal?.throwIfAborted();
   let next = readAhead(reader, { stream, backwards, from: start, limit });
   let left = limit;

@@ -1,17 +1,23 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from "../event-store.ts";
-import type { LogPage, ReaderProtocol, Way } from "./protocol.ts";
-import { inGusts } from "./throttle.ts";
+import type { LogPage, ReaderProtocol, ScanStrategy } from "./protocol.ts";
+import { throttle } from "./throttle.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** Follows the log with one page read ahead, unparsed: that is all that a slow consumer holds. */
 async function* follow(
   reader: WorkerLink<ReaderProtocol>,
-  ticket: number,
+  subscriptionId: number,
   { after = 0, prefixes = [] }: SubscribeOptions,
   stop: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> {
-  const ask = (position: number, wait: boolean, way?: Way): Promise<LogPage> => {
-    const page = reader.call("log", { ticket, after: position, prefixes, wait, ...(way && { way }) });
+  const ask = (position: number, wait: boolean, strategy?: ScanStrategy): Promise<LogPage> => {
+    const page = reader.call("log", {
+      subscriptionId,
+      after: position,
+      prefixes,
+      wait,
+      ...(strategy && { strategy }),
+    });
     page.catch(() => {}); // told to whoever awaits it
     return page;
   };
@@ -27,7 +33,7 @@ async function* follow(
     goal ??= page.head;
     const first: boolean = !caughtUp && page.position >= goal;
     caughtUp ||= first;
-    next = ask(page.position, caughtUp, page.way);
+    next = ask(page.position, caughtUp, page.strategy);
     if (!first && page.count === 0 && page.position === told) continue;
     told = page.position;
     yield { events: JSON.parse(page.json) as RecordedEvent[], position: told, caughtUp };
@@ -44,14 +50,14 @@ export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
 
   const start = (options: SubscribeOptions): AsyncIterator<EventBatch, void, undefined> => {
     tickets += 1;
-    const ticket = tickets;
+    const subscriptionId = tickets;
     const stop = new AbortController();
-    const batches = follow(reader, ticket, options, stop.signal);
+    const batches = follow(reader, subscriptionId, options, stop.signal);
     const end = (): void => {
       if (!open.delete(stop)) return;
       options.signal?.removeEventListener("abort", end);
       stop.abort();
-      reader.tell("forget", ticket);
+      reader.post("forget", subscriptionId);
     };
 
     const next = async (): Promise<IteratorResult<EventBatch, void>> => {
@@ -83,8 +89,8 @@ export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
       [Symbol.asyncIterator]: () => start(options),
     }),
     /** Own appends are heard at once, not at the next poll; many in a row are heard in gusts. */
-    logHasGrown: inGusts(gustMs, () => {
-      if (open.size > 0) reader.tell("wake", undefined);
+    logHasGrown: throttle(gustMs, () => {
+      if (open.size > 0) reader.post("wake", undefined);
     }),
     close(): void {
       for (const subscription of open) subscription.abort();

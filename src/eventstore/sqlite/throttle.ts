@@ -1,5 +1,5 @@
 /** Acts at once; of the calls that follow within `ms`, however many, makes one act at the end of that time. */
-export const inGusts = (ms: number, act: () => void): (() => void) => {
+export const throttle = (ms: number, act: () => void): (() => void) => {
   let resting = false;
   let calledAgain = false;
   const gust = (): void => {

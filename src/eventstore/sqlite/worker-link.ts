@@ -8,7 +8,7 @@ export interface WorkerLink<P extends Protocol> {
   /** @throws {EventStoreUnavailable} when the worker failed, died or is closed; `cause` says why. */
   call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["answer"]>;
   /** Says something that is not answered; lost when there is no worker. */
-  tell<K extends keyof P & string>(kind: K, request: P[K]["request"]): void;
+  post<K extends keyof P & string>(kind: K, request: P[K]["request"]): void;
   /** Lets the worker finish what it was asked. */
   close(): Promise<void>;
 }
@@ -100,7 +100,7 @@ export const openWorkerLink = <P extends Protocol>({
         post(lastId, kind, request);
       });
     },
-    tell(kind, request) {
+    post(kind, request) {
       if (worker !== undefined) post(0, kind, request);
     },
     close() {

@@ -78,7 +78,7 @@ describe("the per-minute limit", () => {
     const [a, b] = [await instance("a"), await instance("b")];
     for (let i = 0; i < 20; i++) a.limiter.admit("k", roomy, "ip");
     await a.limiter.flush();
-    await b.runner.reached(await lastPosition());
+    await b.runner.waitForPosition(await lastPosition());
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(9);
     expect(b.limiter.admit("another", roomy, "ip").remaining).to.equal(29);
   });
@@ -87,7 +87,7 @@ describe("the per-minute limit", () => {
     const { limiter, runner } = await instance("a");
     for (let i = 0; i < 10; i++) limiter.admit("k", roomy, "ip");
     await limiter.flush();
-    await runner.reached(await lastPosition());
+    await runner.waitForPosition(await lastPosition());
     expect(limiter.admit("k", roomy, "ip").remaining).to.equal(19);
   });
 
@@ -114,7 +114,7 @@ describe("the per-minute limit", () => {
     const events = await reports("a");
     expect(events).to.have.length(3);
     for (const { data } of events) expect(JSON.stringify(data).length).to.be.below(64 * 1024);
-    await b.runner.reached(await lastPosition());
+    await b.runner.waitForPosition(await lastPosition());
     for (const apiKey of [keys[0], keys[2_499]]) {
       expect(b.limiter.admit(apiKey ?? "", roomy, "ip").remaining).to.equal(28);
     }
@@ -136,7 +136,7 @@ describe("the per-minute limit", () => {
     const [a, b] = [await instance("a", { store }), await instance("b")];
     for (let i = 0; i < 5; i++) a.limiter.admit("k", roomy, "ip");
     for (let i = 0; i < 3; i++) await a.limiter.flush();
-    await b.runner.reached(await lastPosition());
+    await b.runner.waitForPosition(await lastPosition());
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
   });
 
@@ -193,7 +193,7 @@ describe("the per-minute limit", () => {
         limiter.admit("k", roomy, "ip");
         await limiter.flush();
       }
-      for (const name of ["fast", "slow"]) await right.runner.reached(await lastPosition(name));
+      for (const name of ["fast", "slow"]) await right.runner.waitForPosition(await lastPosition(name));
     };
     now = aMinute + 10_000; // slow: the minute before
     await requests();

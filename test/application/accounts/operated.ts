@@ -58,7 +58,7 @@ export const operate = async (): Promise<Operated> => {
     time,
     append: async (stream, type, data) => {
       const event: NewEvent = { id: crypto.randomUUID(), type, data, metadata: { actor: "system" } };
-      await runner.reached((await store.append(stream, [event], "any")).position);
+      await runner.waitForPosition((await store.append(stream, [event], "any")).position);
     },
     read: (stream) => collect(store.readStream(stream)),
     close: async () => {

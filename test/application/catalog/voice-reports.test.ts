@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { catalog as catalogProjection } from "../../../projections/catalog.ts";
-import { platforms, wasReported } from "../../../projections/platforms.ts";
+import { isVoiceReported, platforms } from "../../../projections/platforms.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { createVoiceReports, type ReportVoices } from "../../../src/application/catalog/voice-reports.ts";
 import { createExecute } from "../../../src/application/commands.ts";
@@ -57,7 +57,7 @@ describe("a voice report", () => {
       },
     });
     const asked = { browser: "safari", os: "macos" } as const;
-    expect(wasReported(runner.view(platforms), asked, { id: 1, name: "Samantha" })).to.equal(true);
+    expect(isVoiceReported(runner.view(platforms), asked, { id: 1, name: "Samantha" })).to.equal(true);
   });
 
   it("tells the log of nobody: neither key nor request nor anything else of the reporter's", async () => {

@@ -6,8 +6,8 @@ import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { append, busyMonth, issued } from "../../support/audit-log.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
+import { countSubscriptions } from "../../support/subscription-counter.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
-import { watch } from "../../support/watched-store.ts";
 
 describe("an audit", () => {
   let temporary: TemporaryStore;
@@ -80,15 +80,15 @@ describe("an audit", () => {
     });
 
     it("takes no more of the log than its reader takes, and lets go of it when the reader leaves", async () => {
-      const watched = watch(temporary.store);
+      const watched = countSubscriptions(temporary.store);
       let read = 0;
       let toldAtFirst = 0;
       for await (const _ of createAudit({ store: watched })({})) {
-        toldAtFirst ||= watched.told;
+        toldAtFirst ||= watched.delivered;
         if (++read === 3) break;
         expect(watched.open).to.equal(1);
       }
-      expect(watched.told).to.equal(toldAtFirst).and.below(told.length);
+      expect(watched.delivered).to.equal(toldAtFirst).and.below(told.length);
       expect(watched.open).to.equal(0);
     });
   });

@@ -46,7 +46,7 @@ describe("the ledger", () => {
   let runner: ProjectionRunner;
   let ledger: Ledger;
   let now = aTime;
-  const opened = (views: Pick<ProjectionRunner, "reached"> = runner): Ledger =>
+  const opened = (views: Pick<ProjectionRunner, "waitForPosition"> = runner): Ledger =>
     createLedger({
       handler,
       views,
@@ -60,7 +60,7 @@ describe("the ledger", () => {
     const all: SynthesisServed[] = [];
     for await (const { data, position } of temporary.store.readStream(`usage-k-${month}`)) {
       all.push(data as SynthesisServed);
-      await runner.reached(position);
+      await runner.waitForPosition(position);
     }
     return all;
   };
@@ -119,7 +119,7 @@ describe("the ledger", () => {
 
   it("tells of the suspension even when the views do not show it", async () => {
     const blind = opened({
-      reached: async (_position, signal) => {
+      waitForPosition: async (_position, signal) => {
         expect(signal).to.be.instanceOf(AbortSignal);
         throw new EventStoreUnavailable("the views are gone");
       },

@@ -41,7 +41,7 @@ describe("a usage report", () => {
       type: "SynthesisServed",
       data,
     }));
-    await runner.reached(await append(temporary.store, told));
+    await runner.waitForPosition(await append(temporary.store, told));
   };
 
   const issue = async (apiKey: string): Promise<void> => {
@@ -86,7 +86,7 @@ describe("a usage report", () => {
     const at = "2026-11-05T10:00:01.000Z";
     const voids = voidOf(taken, at);
     const stream = "usage-k-2026-11";
-    await runner.reached(
+    await runner.waitForPosition(
       await append(
         temporary.store,
         voids.map((event) => ({ ...event, stream })),

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type MonthlyUse, monthlyQuota } from "../../../projections/monthly-quota.ts";
+import { type MonthlyUsage, monthlyQuota } from "../../../projections/monthly-quota.ts";
 import {
   createProjectionRunner,
   type ProjectionRunner,
@@ -61,7 +61,7 @@ const always = function* (...fates: Fate[]): Generator<Fate> {
 describe("voiding", () => {
   let temporary: TemporaryStore;
   let runner: ProjectionRunner;
-  let quotas: View<MonthlyUse>;
+  let quotas: View<MonthlyUsage>;
   let keys = 0;
   let apiKey: string;
   let now: number;
@@ -97,11 +97,11 @@ describe("voiding", () => {
     const events: UsageEvent[] = [];
     for await (const { type, data, position } of temporary.store.readStream(`usage-${apiKey}-2026-11`)) {
       events.push({ type, data } as UsageEvent);
-      await runner.reached(position);
+      await runner.waitForPosition(position);
     }
     return events;
   };
-  const use = (): MonthlyUse | undefined => quotas.get(`usage-${apiKey}-2026-11`);
+  const use = (): MonthlyUsage | undefined => quotas.get(`usage-${apiKey}-2026-11`);
 
   it("gives back the characters of a request that was answered 503 and is in the log", async () => {
     const { store } = capricious(temporary.store, always("unanswered"));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import type { MonthlyUse } from "../../../projections/monthly-quota.ts";
+import type { MonthlyUsage } from "../../../projections/monthly-quota.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { createWarmUsage } from "../../../src/application/usage/warm-usage.ts";
 import {
@@ -35,7 +35,7 @@ const answer = (hash: string, at: number, over: Partial<SynthesisServed> = {}): 
 });
 
 /** The view as it was after the first so many events. */
-const viewAfter = (stream: string, events: readonly ServedEvent[]): View<MonthlyUse> => {
+const viewAfter = (stream: string, events: readonly ServedEvent[]): View<MonthlyUsage> => {
   const used = events.reduce((sum, { data }) => sum + data.characters, 0);
   const keyed = events.filter(({ data }) => data.idempotency).map(({ data }) => Date.parse(data.at));
   const keyedAt = Math.max(0, ...keyed);

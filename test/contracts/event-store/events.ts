@@ -52,11 +52,11 @@ export const batchesUntil = async (
 };
 
 /** What a subscription tells until it has caught up. */
-export const told = async (store: EventStore, options: SubscribeOptions = {}): Promise<RecordedEvent[]> =>
+export const readLog = async (store: EventStore, options: SubscribeOptions = {}): Promise<RecordedEvent[]> =>
   (await batchesUntil(store, options, ({ caughtUp }) => caughtUp)).flatMap(({ events }) => events);
 
 /** What this rejects with. */
-export const thrownBy = async (action: () => Promise<unknown>): Promise<unknown> => {
+export const rejectionOf = async (action: () => Promise<unknown>): Promise<unknown> => {
   try {
     await action();
   } catch (error) {
@@ -66,7 +66,7 @@ export const thrownBy = async (action: () => Promise<unknown>): Promise<unknown>
 };
 
 export const expectConflict = async (append: Promise<unknown>, actual: number): Promise<void> => {
-  const error = await thrownBy(() => append);
+  const error = await rejectionOf(() => append);
   expect(error).to.be.instanceOf(WrongExpectedRevision);
   expect((error as WrongExpectedRevision).actual).to.equal(actual);
 };

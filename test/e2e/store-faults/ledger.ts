@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import type { ServingVoided, SynthesisServed } from "../../../src/domain/usage/usage.ts";
 import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { isRefused, isServed, type Outcome } from "./steady-load.ts";
 
 /** One answer as the log holds it. */
@@ -14,7 +14,7 @@ export interface Entry extends SynthesisServed {
 
 /** All that the log at this address holds of usage, asked of the node itself. */
 export const readLedger = async (url: string): Promise<Entry[]> => {
-  const store = await openEsdbEventStore({ url, readOnly: true });
+  const store = await openEventStoreDB({ url, readOnly: true });
   const events: RecordedEvent[] = [];
   try {
     for await (const batch of store.subscribe({ prefixes: ["usage-"] })) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Health } from "../../../src/application/health/health.ts";
-import { type EsdbProcess, startEsdbProcess } from "../../support/esdb-process.ts";
+import { type EventStoreDBProcess, startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
 import { startMinio } from "../../support/minio.ts";
 import { addressOf, type S3Server } from "../../support/s3-server.ts";
@@ -35,7 +35,7 @@ const openStage = async (): Promise<Stage> => {
   const folder = await temporaryFolder();
   opened.defer(folder.remove);
   const dataFile = `${folder.path}/log`;
-  let node: EsdbProcess = await startEsdbProcess(dataFile);
+  let node: EventStoreDBProcess = await startEventStoreDBProcess(dataFile);
   opened.defer(() => node.kill());
   const minio = await startMinio();
   opened.defer(minio.stop);
@@ -83,7 +83,7 @@ const openStage = async (): Promise<Stage> => {
     restartEventStore: async (whileDown = async () => {}) => {
       await node.kill();
       await whileDown();
-      node = await startEsdbProcess(dataFile, node.port);
+      node = await startEventStoreDBProcess(dataFile, node.port);
     },
     restartService: async () => {
       await service.kill();

@@ -5,10 +5,10 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { event, read, thrownBy } from "../../contracts/event-store/events.ts";
-import { startEsdbNode } from "../../support/eventstoredb-node/node.ts";
-import { fixture, inFolder } from "../children.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { event, read, rejectionOf } from "../../contracts/event-store/events.ts";
+import { fixturePath, withTemporaryFolder } from "../../support/child-process.ts";
+import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 
 const run = promisify(execFile);
 
@@ -37,17 +37,17 @@ const makeCertificate = async (folder: string, isExpired = false) => {
 
 describe("the connection to EventStoreDB", () => {
   it("is by TLS with the authority and the credentials that the string names", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const tls = await makeCertificate(folder);
-      const node = await startEsdbNode({ tls, credentials: "ops:s3cret" });
+      const node = await startEventStoreDBNode({ tls, credentials: "ops:s3cret" });
       const urlOf = (credentials: string, authority = `&tlsCAFile=${encodeURIComponent(tls.file)}`) =>
         `esdb://${credentials}@localhost:${node.port}?tls=true${authority}`;
-      const store = await openEsdbEventStore({ url: urlOf("ops:s3cret") });
+      const store = await openEventStoreDB({ url: urlOf("ops:s3cret") });
       await store.append("s", [event()], "none");
       expect(await read(store, "s")).to.have.length(1);
       await store.close();
 
-      const refused = await thrownBy(() => openEsdbEventStore({ url: urlOf("ops:wr0ng") }));
+      const refused = await rejectionOf(() => openEventStoreDB({ url: urlOf("ops:wr0ng") }));
       expect(refused).to.be.instanceOf(EventStoreUnavailable);
       expect((refused as Error).message).to.contain("refuses the credentials");
       await node.close();
@@ -60,13 +60,13 @@ describe("the connection to EventStoreDB", () => {
   ] as const) {
     for (const scheme of ["esdb", "esdb+discover"]) {
       it(`names a certificate that is ${problem} as the cause, by ${scheme}`, () =>
-        inFolder(async (folder) => {
+        withTemporaryFolder(async (folder) => {
           const tls = await makeCertificate(folder, problem === "expired");
-          const node = await startEsdbNode({ tls });
+          const node = await startEventStoreDBNode({ tls });
           const authority = isTrusted ? `&tlsCAFile=${encodeURIComponent(tls.file)}` : "";
           const options = `tls=true&maxDiscoverAttempts=1&discoveryInterval=1${authority}`;
           const url = `${scheme}://ops:s3cret@${host}:${node.port}?${options}`;
-          const error = (await thrownBy(() => openEsdbEventStore({ url, patienceMs: 0 }))) as Error;
+          const error = (await rejectionOf(() => openEventStoreDB({ url, connectTimeoutMs: 0 }))) as Error;
           await node.close();
           expect(error).to.be.instanceOf(EventStoreUnavailable);
           expect(error.message).to.equal(`the event store's TLS certificate is refused: ${words}`);
@@ -75,17 +75,17 @@ describe("the connection to EventStoreDB", () => {
   }
 
   it("is to the leader that one of several nodes, or a name, tells of", async () => {
-    const leader = await startEsdbNode();
-    const seed = await startEsdbNode({ leader: () => ({ host: "127.0.0.1", port: leader.port }) });
+    const leader = await startEventStoreDBNode();
+    const seed = await startEventStoreDBNode({ leader: () => ({ host: "127.0.0.1", port: leader.port }) });
     for (const url of [
       `esdb+discover://127.0.0.1:${seed.port}?tls=false`,
       `esdb://127.0.0.1:1,127.0.0.1:${seed.port}?tls=false`,
     ]) {
-      const store = await openEsdbEventStore({ url });
+      const store = await openEventStoreDB({ url });
       await store.append("s", [event()], "any");
       await store.close();
     }
-    const there = await openEsdbEventStore({ url: leader.url });
+    const there = await openEventStoreDB({ url: leader.url });
     expect(await read(there, "s")).to.have.length(2);
     await there.close();
     await Promise.all([seed.close(), leader.close()]);
@@ -103,7 +103,7 @@ describe("the connection to EventStoreDB", () => {
     "esdb://u:s3cret@127.0.0.1:2113?tlsCAFile=/not/there",
   ]) {
     it(`is refused in one line, which repeats nothing of it: ${url}`, async () => {
-      const error = await thrownBy(() => openEsdbEventStore({ url }));
+      const error = await rejectionOf(() => openEventStoreDB({ url }));
       expect(error).to.be.instanceOf(TypeError);
       expect((error as Error).message).to.match(/^.{10,100}$/);
       expect(`${(error as Error).message}${(error as Error).cause}`).not.to.contain("s3cret");
@@ -112,24 +112,24 @@ describe("the connection to EventStoreDB", () => {
 
   it("tells that no server is there, in a line that names no address", async () => {
     const url = "esdb://127.0.0.1:1?tls=false";
-    const error = (await thrownBy(() => openEsdbEventStore({ url, patienceMs: 0 }))) as Error;
+    const error = (await rejectionOf(() => openEventStoreDB({ url, connectTimeoutMs: 0 }))) as Error;
     expect(error).to.be.instanceOf(EventStoreUnavailable);
     expect(`${error.message} ${error.cause}`).not.to.contain("127.0.0.1");
   });
 
   it("opened for reading refuses to write", async () => {
-    const node = await startEsdbNode();
-    const store = await openEsdbEventStore({ url: node.url, readOnly: true });
-    expect(await thrownBy(() => store.append("s", [event()], "any"))).to.be.instanceOf(TypeError);
-    expect(await thrownBy(() => store.setRetention("s", { maxCount: 1 }))).to.be.instanceOf(TypeError);
+    const node = await startEventStoreDBNode();
+    const store = await openEventStoreDB({ url: node.url, readOnly: true });
+    expect(await rejectionOf(() => store.append("s", [event()], "any"))).to.be.instanceOf(TypeError);
+    expect(await rejectionOf(() => store.setRetention("s", { maxCount: 1 }))).to.be.instanceOf(TypeError);
     expect(await read(store, "s")).to.deep.equal([]);
     await store.close();
     await node.close();
   });
 
   it("lets go of the signal that a read was given, whether it was read to its end or left", async () => {
-    const node = await startEsdbNode();
-    const store = await openEsdbEventStore({ url: node.url });
+    const node = await startEventStoreDBNode();
+    const store = await openEventStoreDB({ url: node.url });
     await store.append("s", [event(), event()], "none");
     const { signal } = new AbortController();
     for await (const _ of store.readStream("s", { signal })) break;
@@ -140,8 +140,8 @@ describe("the connection to EventStoreDB", () => {
   });
 
   it("keeps no process alive once it is closed, and says nothing of its own", async () => {
-    const node = await startEsdbNode();
-    const child = spawn(process.execPath, [fixture("fill-esdb-purse"), node.url, "purse", "20"]);
+    const node = await startEventStoreDBNode();
+    const child = spawn(process.execPath, [fixturePath("fill-counter"), node.url, "purse", "20"]);
     const said = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(said).to.deep.equal(["20\n", ""]);
     await node.close();

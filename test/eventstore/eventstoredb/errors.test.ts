@@ -1,26 +1,26 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { expect } from "chai";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { event, eventsOf, expectConflict, ids, read, told } from "../../contracts/event-store/events.ts";
-import { type EsdbNode, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { event, eventsOf, expectConflict, ids, read, readLog } from "../../contracts/event-store/events.ts";
+import { withTemporaryFolder } from "../../support/child-process.ts";
+import { type EventStoreDBNode, startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { until } from "../../support/processes.ts";
-import { inFolder } from "../children.ts";
-import { expectUnavailable, persistently } from "../unavailable.ts";
+import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
 const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
 
 describe("EventStoreDB's client in trouble", () => {
-  let node: EsdbNode;
+  let node: EventStoreDBNode;
   /** Is soon out of patience. */
   let store: EventStore;
   /** For what takes long and is not in question. */
   let patient: EventStore;
 
   beforeEach(async () => {
-    node = await startEsdbNode();
-    store = await openEsdbEventStore({ url: node.url, ...quick });
-    patient = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+    node = await startEventStoreDBNode();
+    store = await openEventStoreDB({ url: node.url, ...quick });
+    patient = await openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 });
   });
 
   afterEach(async () => {
@@ -42,7 +42,7 @@ describe("EventStoreDB's client in trouble", () => {
 
   it("fails all appends under way when their stream breaks, of every store in the process, and takes the repeats", async () => {
     await store.append("warm", [event()], "none");
-    const other = await openEsdbEventStore({ url: node.url, ...quick });
+    const other = await openEventStoreDB({ url: node.url, ...quick });
     const facts = eventsOf(20);
     const appendAll = () => facts.map((fact, n) => (n % 2 ? other : store).append(`s${n}`, [fact], "none"));
     node.faults.freezeAppends();
@@ -52,9 +52,11 @@ describe("EventStoreDB's client in trouble", () => {
     node.faults.breakBatchStreams(2);
     for (const append of first) await expectUnavailable(() => append);
     node.faults.thawAppends();
-    await Promise.all(facts.map((fact, n) => persistently(() => store.append(`s${n}`, [fact], "none"))));
+    await Promise.all(
+      facts.map((fact, n) => retryWhileUnavailable(() => store.append(`s${n}`, [fact], "none"))),
+    );
     expect(
-      ids(await told(store))
+      ids(await readLog(store))
         .toSorted()
         .slice(0, 21),
     ).to.have.length(21);
@@ -67,7 +69,7 @@ describe("EventStoreDB's client in trouble", () => {
     const fact = event();
     await expectUnavailable(() => store.append("s", [fact], 0));
     node.faults.thawAppends();
-    expect((await persistently(() => store.append("s", [fact], 0))).revision).to.equal(1);
+    expect((await retryWhileUnavailable(() => store.append("s", [fact], 0))).revision).to.equal(1);
     expect(ids(await read(store, "s")).slice(1)).to.deep.equal([fact.id]);
   });
 
@@ -76,22 +78,24 @@ describe("EventStoreDB's client in trouble", () => {
       node.faults.loseAnswers(1);
       const fact = event();
       await expectUnavailable(() => store.append(expected, [fact], expected));
-      expect((await persistently(() => store.append(expected, [fact], expected))).revision).to.equal(0);
+      expect((await retryWhileUnavailable(() => store.append(expected, [fact], expected))).revision).to.equal(
+        0,
+      );
       expect(await read(store, expected)).to.have.length(1);
     }
   });
 
   it("with `any`, appends once to a stream that age has emptied, though the answer was lost", async () => {
     let now = Date.now();
-    const aging = await startEsdbNode({ clock: () => now });
-    const there = await openEsdbEventStore({ url: aging.url, ...quick });
+    const aging = await startEventStoreDBNode({ clock: () => now });
+    const there = await openEventStoreDB({ url: aging.url, ...quick });
     await there.append("s", eventsOf(3), "none");
     await there.setRetention("s", { maxAgeSeconds: 60 });
     now += 120_000;
     aging.faults.loseAnswers(1);
     const fact = event();
     await expectUnavailable(() => there.append("s", [fact], "any"));
-    expect((await persistently(() => there.append("s", [fact], "any"))).revision).to.equal(3);
+    expect((await retryWhileUnavailable(() => there.append("s", [fact], "any"))).revision).to.equal(3);
     expect(ids(await read(there, "s"))).to.deep.equal([fact.id]);
     await there.close();
     await aging.close();
@@ -99,8 +103,8 @@ describe("EventStoreDB's client in trouble", () => {
 
   it("reports a conflict on a stream that age has emptied, never appends at the server's revision", async () => {
     let now = Date.now();
-    const aging = await startEsdbNode({ clock: () => now });
-    const there = await openEsdbEventStore({ url: aging.url, ...quick });
+    const aging = await startEventStoreDBNode({ clock: () => now });
+    const there = await openEventStoreDB({ url: aging.url, ...quick });
     await there.append("s", eventsOf(3), "none");
     await there.setRetention("s", { maxAgeSeconds: 60 });
     now += 120_000;
@@ -121,15 +125,15 @@ describe("EventStoreDB's client in trouble", () => {
       if (!key) throw new Error("there is no event");
       await store.append("rate-1", rates.slice(0, 3), "none");
       await store.append("key-1", [key], "none");
-      const [gone] = await told(store, { prefixes: ["rate-"] });
+      const [gone] = await readLog(store, { prefixes: ["rate-"] });
       await store.setRetention("rate-1", { maxCount: 1 });
       const { position } = await store.append("rate-1", rates.slice(3), 2);
       node.scavenge();
 
       const after = gone?.position ?? -1;
       expect(await store.eventAt(after)).to.equal(undefined);
-      expect(ids(await told(store, { after, prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
-      expect(ids(await told(store, { prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect(ids(await readLog(store, { after, prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
+      expect(ids(await readLog(store, { prefixes }))).to.deep.equal([key.id, rates[3]?.id]);
       expect((await store.eventAt(position))?.id).to.equal(rates[3]?.id);
       expect((await store.append("rate-1", [event()], 3)).revision).to.equal(4);
     });
@@ -139,7 +143,7 @@ describe("EventStoreDB's client in trouble", () => {
     await store.append("s", [event()], "none");
     node.faults.endBatchStreams();
     const fact = event();
-    await persistently(() => store.append("s", [fact], 0));
+    await retryWhileUnavailable(() => store.append("s", [fact], 0));
     expect(await read(store, "s")).to.have.length(2);
   });
 
@@ -147,15 +151,15 @@ describe("EventStoreDB's client in trouble", () => {
     node.faults.refuse(13);
     await expectUnavailable(() => store.append("s", [event()], "none"));
     node.faults.accept();
-    await persistently(() => store.append("s", [event()], "none"));
+    await retryWhileUnavailable(() => store.append("s", [event()], "none"));
 
-    const late = await startEsdbNode();
-    const other = await openEsdbEventStore({ url: late.url, ...quick });
+    const late = await startEventStoreDBNode();
+    const other = await openEventStoreDB({ url: late.url, ...quick });
     late.faults.freezeAppends();
     const fact = event();
     await expectUnavailable(() => other.append("s", [fact], "none"));
     late.faults.thawAppends();
-    await persistently(() => other.append("s", [fact], "none"));
+    await retryWhileUnavailable(() => other.append("s", [fact], "none"));
     expect(await read(other, "s")).to.have.length(1);
     await other.close();
     await late.close();
@@ -168,13 +172,13 @@ describe("EventStoreDB's client in trouble", () => {
       await expectUnavailable(() => store.append("s", [event()], 0));
       await expectUnavailable(() => read(store, "s"));
       await expectUnavailable(() => store.ping());
-      await expectUnavailable(() => told(store));
+      await expectUnavailable(() => readLog(store));
       node.faults.accept();
-      await persistently(() => store.append("s", [event()], 0));
-      await persistently(() => store.ping());
+      await retryWhileUnavailable(() => store.append("s", [event()], 0));
+      await retryWhileUnavailable(() => store.ping());
       node.faults.breakBatchStreams(code);
-      await persistently(() => store.append("s", [event()], 1));
-      expect(await persistently(() => read(store, "s"))).to.have.length(3);
+      await retryWhileUnavailable(() => store.append("s", [event()], 1));
+      expect(await retryWhileUnavailable(() => read(store, "s"))).to.have.length(3);
     });
   }
 
@@ -182,14 +186,16 @@ describe("EventStoreDB's client in trouble", () => {
     await store.append("s", [event()], "none");
     const facts = eventsOf(300);
     const appends = Promise.all(
-      facts.map((fact, n) => persistently(() => store.append(`s-${n}`, [fact], "none"))),
+      facts.map((fact, n) => retryWhileUnavailable(() => store.append(`s-${n}`, [fact], "none"))),
     );
     for (let cuts = 0; cuts < 3; cuts++) {
       node.faults.killConnections();
-      await persistently(() => store.eventAt(0));
+      await retryWhileUnavailable(() => store.eventAt(0));
     }
     await appends;
-    const heard = (await persistently(() => told(store, { prefixes: ["s-"] }))).map(({ id }) => id);
+    const heard = (await retryWhileUnavailable(() => readLog(store, { prefixes: ["s-"] }))).map(
+      ({ id }) => id,
+    );
     expect(heard.toSorted()).to.deep.equal(ids(facts).toSorted());
   });
 
@@ -201,34 +207,34 @@ describe("EventStoreDB's client in trouble", () => {
     expect(await read(store, "s")).to.have.length(1);
     await expectUnavailable(() => store.ping());
     node.faults.thawAppends();
-    await persistently(() => store.ping());
+    await retryWhileUnavailable(() => store.ping());
   });
 
   it("keeps one event of its pings, which no subscriber without prefixes is told", async () => {
-    const probing = await openEsdbEventStore({ url: node.url });
+    const probing = await openEventStoreDB({ url: node.url });
     for (let pings = 0; pings < 3; pings++) {
       node.faults.refuse(14);
       await expectUnavailable(() => probing.append("s", [event()], "none"));
       node.faults.accept();
-      await persistently(() => probing.ping());
+      await retryWhileUnavailable(() => probing.ping());
     }
     expect(await read(probing, "health")).to.have.length(1);
-    expect(await told(probing)).to.deep.equal([]);
+    expect(await readLog(probing)).to.deep.equal([]);
     await probing.close();
   });
 
   it("is unavailable while the server is down, and is back with it", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const dataFile = `${folder}/log`;
-      const first = await startEsdbNode({ dataFile });
-      const other = await openEsdbEventStore({ url: first.url, ...quick });
+      const first = await startEventStoreDBNode({ dataFile });
+      const other = await openEventStoreDB({ url: first.url, ...quick });
       await other.append("s", [event()], "none");
       await first.close();
       await expectUnavailable(() => other.append("s", [event()], 0));
       await expectUnavailable(() => other.ping());
-      const second = await startEsdbNode({ dataFile, port: first.port });
-      await persistently(() => other.append("s", [event()], 0));
-      expect(await persistently(() => read(other, "s"))).to.have.length(2);
+      const second = await startEventStoreDBNode({ dataFile, port: first.port });
+      await retryWhileUnavailable(() => other.append("s", [event()], 0));
+      expect(await retryWhileUnavailable(() => read(other, "s"))).to.have.length(2);
       await other.close();
       await second.close();
     }));
@@ -236,18 +242,18 @@ describe("EventStoreDB's client in trouble", () => {
   it("says so when there is no server at the first append", async () => {
     await node.close();
     await expectUnavailable(() => store.append("s", [event()], "none"));
-    node = await startEsdbNode({ port: node.port });
-    await persistently(() => store.append("s", [event()], "none"));
+    node = await startEventStoreDBNode({ port: node.port });
+    await retryWhileUnavailable(() => store.append("s", [event()], "none"));
   });
 
   it("goes to the leader that a follower names", async () => {
-    const leader = await startEsdbNode();
+    const leader = await startEventStoreDBNode();
     await store.append("s", [event()], "none");
     node.faults.notLeaderOnce({ host: "127.0.0.1", port: leader.port });
     const fact = event();
     await expectUnavailable(() => store.append("led", [fact], "none"));
-    await persistently(() => store.append("led", [fact], "none"));
-    const there = await openEsdbEventStore({ url: leader.url, ...quick });
+    await retryWhileUnavailable(() => store.append("led", [fact], "none"));
+    const there = await openEventStoreDB({ url: leader.url, ...quick });
     expect(ids(await read(there, "led"))).to.deep.equal([fact.id]);
     await there.close();
     await leader.close();

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { event } from "../../contracts/event-store/events.ts";
 import type { EventStoreSetup } from "../../contracts/event-store/rule.ts";
 import { eventStoreContract } from "../../contracts/event-store.ts";
-import { randomLag } from "../../support/eventstoredb-node/indexing.ts";
-import { type EsdbNodeOptions, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
-import { scopedStore } from "../scoped-store.ts";
+import { randomLag } from "../../support/eventstoredb-node/index-lag.ts";
+import { type EventStoreDBNodeOptions, startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
+import { scopedStore } from "../../support/scoped-store.ts";
 
 const byStreamAlone =
   "ids are remembered for each stream, and looked at only where the revision is not the current one";
@@ -24,10 +24,10 @@ const except = {
     "a filtered subscription tells no position between the events that it lets through",
 };
 
-const onNode = async (options: EsdbNodeOptions = {}): Promise<EventStoreSetup> => {
+const onNode = async (options: EventStoreDBNodeOptions = {}): Promise<EventStoreSetup> => {
   let now = Date.now();
-  const node = await startEsdbNode({ ...options, clock: () => now });
-  const open = () => openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+  const node = await startEventStoreDBNode({ ...options, clock: () => now });
+  const open = () => openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 });
   const store = await open();
   return {
     store,
@@ -64,7 +64,7 @@ if (shared) {
     "EventStoreDB at EVENT_STORE_TEST_URL",
     async () => {
       const scope = `contract-${randomUUID()}-`;
-      const plain = () => openEsdbEventStore({ url: shared, appendTimeoutMs: 15_000 });
+      const plain = () => openEventStoreDB({ url: shared, appendTimeoutMs: 15_000 });
       const first = await plain();
       // Within the scope, so that the server's filter may begin there.
       const { position } = await first.append(`${scope}beginning`, [event()], "none");

@@ -1,8 +1,15 @@
 import { expect } from "chai";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { event, expectConflict, ids, read, thrownBy, told } from "../../contracts/event-store/events.ts";
-import { startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import {
+  event,
+  expectConflict,
+  ids,
+  read,
+  readLog,
+  rejectionOf,
+} from "../../contracts/event-store/events.ts";
+import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { until } from "../../support/processes.ts";
 
@@ -14,8 +21,8 @@ describe("EventStoreDB's client on a server that indexes late", () => {
   const withLag = async (ms: number, use: (there: EventStore) => Promise<void>, batchAppend = true) => {
     timers = createManualClock();
     lagMs = 0;
-    const lagging = await startEsdbNode({ indexLagMs: () => lagMs, timers, batchAppend });
-    const there = await openEsdbEventStore({ url: lagging.url, appendTimeoutMs: 15_000 });
+    const lagging = await startEventStoreDBNode({ indexLagMs: () => lagMs, timers, batchAppend });
+    const there = await openEventStoreDB({ url: lagging.url, appendTimeoutMs: 15_000 });
     await there.append("first", [event()], "none");
     lagMs = ms;
     try {
@@ -50,7 +57,7 @@ describe("EventStoreDB's client on a server that indexes late", () => {
       const fact = event();
       const first = there.append("s", [fact], "none");
       await until("it is to be indexed", () => timers.waiting() === 1);
-      const failure = thrownBy(() => there.append("s", [fact], "none"));
+      const failure = rejectionOf(() => there.append("s", [fact], "none"));
       for (let answers = 0; answers < 4; answers++) {
         await until("the repeat waits", () => timers.waiting() === 2);
         timers.advance(2_000);
@@ -67,7 +74,7 @@ describe("EventStoreDB's client on a server that indexes late", () => {
       await until("it is to be indexed", () => timers.waiting() === 1);
       await expectConflict(there.append("s", [event()], "none"), 0);
       expect(await read(there, "s")).to.deep.equal([]);
-      expect(await told(there)).to.have.length(1);
+      expect(await readLog(there)).to.have.length(1);
       timers.advance(100);
       await append;
       expect(await read(there, "s")).to.have.length(1);

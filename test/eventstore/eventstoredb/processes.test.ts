@@ -2,18 +2,18 @@ import { expect } from "chai";
 import type { Projection } from "../../../projections/projection.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { startEsdbProcess } from "../../support/esdb-process.ts";
-import { inFolder, linesOf, start } from "../children.ts";
-import { add, type Purse, purse } from "../purse.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { linesOf, startFixture, withTemporaryFolder } from "../../support/child-process.ts";
+import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { add, type Counter, counter } from "../bounded-counter.ts";
 
-const sums: Projection<Purse> = {
+const sums: Projection<Counter> = {
   name: "sums",
   version: 1,
   prefixes: ["purse-"],
   partition: ({ stream }) => stream,
-  initial: purse.initial,
-  apply: (state, event) => purse.evolve(state, event as never),
+  initial: counter.initial,
+  apply: (state, event) => counter.evolve(state, event as never),
 };
 
 const dense = (length: number): number[] => Array.from({ length }, (_, revision) => revision);
@@ -22,16 +22,16 @@ describe("a log of EventStoreDB's, shared by processes", () => {
   for (const seed of [undefined, Date.now()]) {
     const how = seed === undefined ? "" : `, on a server that indexes late (seed ${seed})`;
     it(`never lets two processes together pass a limit${how}`, () =>
-      inFolder(async (folder) => {
-        const node = await startEsdbProcess(`${folder}/log`, 0, seed);
+      withTemporaryFolder(async (folder) => {
+        const node = await startEventStoreDBProcess(`${folder}/log`, 0, seed);
         const limit = 400;
         const children = [0, 10_000].map((first) =>
-          start("fill-esdb-purse", node.url, "purse-1", String(limit), String(first)),
+          startFixture("fill-counter", node.url, "purse-1", String(limit), String(first)),
         );
         const added = (await Promise.all(children.map(linesOf))).flat().map(Number);
         expect(await Promise.all(children.map(({ ended }) => ended))).to.deep.equal([0, 0]);
         expect(added.reduce((sum, count) => sum + count, 0)).to.equal(limit);
-        const store = await openEsdbEventStore({ url: node.url });
+        const store = await openEventStoreDB({ url: node.url });
         const revisions: number[] = [];
         for await (const { revision } of store.readStream("purse-1")) revisions.push(revision);
         expect(revisions).to.deep.equal(dense(limit));
@@ -41,21 +41,21 @@ describe("a log of EventStoreDB's, shared by processes", () => {
   }
 
   it("lets commands and views outlive a server that is killed and started again", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const dataFile = `${folder}/log`;
-      let node = await startEsdbProcess(dataFile);
-      const store = await openEsdbEventStore({ url: node.url });
+      let node = await startEventStoreDBProcess(dataFile);
+      const store = await openEventStoreDB({ url: node.url });
       const handler = createCommandHandler({ store, deadlineMs: 20_000 });
       const runner = createProjectionRunner({ store, projections: [sums] });
       await runner.start();
       const commands = dense(300).map((id) =>
-        handler.execute(purse, `purse-${id % 7}`, add(id, 1, 1_000), { actor: "system" }),
+        handler.execute(counter, `purse-${id % 7}`, add(id, 1, 1_000), { actor: "system" }),
       );
       await Promise.any(commands);
       await node.kill();
-      node = await startEsdbProcess(dataFile, node.port);
+      node = await startEventStoreDBProcess(dataFile, node.port);
       const outcomes = await Promise.all(commands);
-      await runner.reached(Math.max(...outcomes.map(({ position }) => position)));
+      await runner.waitForPosition(Math.max(...outcomes.map(({ position }) => position)));
       const view = runner.view(sums);
       const held = dense(7).map((n) => view.get(`purse-${n}`)?.sum ?? 0);
       expect(held.reduce((sum, one) => sum + one, 0)).to.equal(300);

@@ -8,11 +8,15 @@ import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import { installProjections } from "../../../src/application/server-projections.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { openEsdbProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
 import type { ProjectionServer } from "../../../src/eventstore/projection-server.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
-import { type EsdbNode, type EsdbNodeOptions, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import {
+  type EventStoreDBNode,
+  type EventStoreDBNodeOptions,
+  startEventStoreDBNode,
+} from "../../support/eventstoredb-node/node.ts";
 import { rejection } from "../../support/rejection.ts";
 import { served } from "../../support/served.ts";
 
@@ -21,12 +25,12 @@ const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-
 const atOnce = { looks: 1, everyMs: 0 };
 
 describe("projections in an EventStoreDB server", () => {
-  let node: EsdbNode;
+  let node: EventStoreDBNode;
   let server: ProjectionServer;
 
-  const start = async (options: EsdbNodeOptions = {}): Promise<void> => {
-    node = await startEsdbNode(options);
-    server = openEsdbProjectionServer({ url: node.url });
+  const start = async (options: EventStoreDBNodeOptions = {}): Promise<void> => {
+    node = await startEventStoreDBNode(options);
+    server = openProjectionServer({ url: node.url });
   };
   afterEach(async () => {
     await server.close();
@@ -79,7 +83,7 @@ describe("projections in an EventStoreDB server", () => {
   it("hold what the service's own view holds, in the server itself", async () => {
     await start();
     await install();
-    const store = await openEsdbEventStore({ url: node.url });
+    const store = await openEventStoreDB({ url: node.url });
     const client = EventStoreDBClient.connectionString(node.url);
     try {
       for (const characters of [7, 0, 35]) {

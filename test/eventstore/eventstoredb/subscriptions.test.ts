@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import type { EventBatch, EventStore } from "../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { event, eventsOf, fill } from "../../contracts/event-store/events.ts";
-import { type EsdbNode, startEsdbNode } from "../../support/eventstoredb-node/node.ts";
+import { type EventStoreDBNode, startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { until } from "../../support/processes.ts";
-import { expectUnavailable, persistently } from "../unavailable.ts";
+import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
 describe("subscriptions of EventStoreDB's client in trouble", () => {
-  let node: EsdbNode;
+  let node: EventStoreDBNode;
   let store: EventStore;
   /** For calls that take long. */
   let patient: EventStore;
 
   beforeEach(async () => {
-    node = await startEsdbNode();
-    store = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 });
-    patient = await openEsdbEventStore({ url: node.url, appendTimeoutMs: 15_000 });
+    node = await startEventStoreDBNode();
+    store = await openEventStoreDB({ url: node.url, appendTimeoutMs: 1_000, readTimeoutMs: 1_500 });
+    patient = await openEventStoreDB({ url: node.url, appendTimeoutMs: 15_000 });
   });
 
   afterEach(async () => {
@@ -50,7 +50,7 @@ describe("subscriptions of EventStoreDB's client in trouble", () => {
       await until("it is over", () => node.faults.open.subscriptions === 0);
       await expectUnavailable(() => batches.next());
       const waiting = store.subscribe()[Symbol.asyncIterator]();
-      await persistently(() => waiting.next());
+      await retryWhileUnavailable(() => waiting.next());
       const next = waiting.next();
       node.faults.dropSubscriptions(code);
       await expectUnavailable(() => next);
@@ -96,9 +96,9 @@ describe("subscriptions of EventStoreDB's client in trouble", () => {
     await batches.next();
     let before: number;
     do {
-      before = node.faults.told;
+      before = node.faults.delivered;
       for (let looks = 0; looks < 10; looks++) await patient.eventAt(0);
-    } while (node.faults.told > before);
+    } while (node.faults.delivered > before);
     expect(before).to.be.below(6_000);
     await batches.return?.();
   });

@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { event, ids, read, thrownBy, told } from "../../contracts/event-store/events.ts";
-import { inFolder } from "../children.ts";
+import { event, ids, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
+import { withTemporaryFolder } from "../../support/child-process.ts";
 
 const calls = (store: EventStore): (() => Promise<unknown>)[] => [
   () => store.append("s", [event()], "any"),
   () => read(store, "s"),
   () => store.eventAt(1),
-  () => told(store),
+  () => readLog(store),
   () => store.setRetention("s", { maxCount: 1 }),
   () => store.ping(),
 ];
 
 const expectLost = async (store: EventStore): Promise<void> => {
   for (const call of calls(store)) {
-    const error = await thrownBy(call);
+    const error = await rejectionOf(call);
     expect(error, String(call)).to.be.instanceOf(EventStoreUnavailable);
     expect((error as Error).message).to.contain("removed or replaced");
   }
@@ -29,7 +29,7 @@ const removeLog = async (folder: string): Promise<void> => {
 
 describe("the event store whose file is taken away while it is open", () => {
   it("fails every call once the file is removed, and makes no new one", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const store = await openSqliteEventStore({ path: join(folder, "events.db") });
       await store.append("s", [event()], "none");
       await removeLog(folder);
@@ -39,7 +39,7 @@ describe("the event store whose file is taken away while it is open", () => {
     }));
 
   it("fails every call once another file stands in its place, which it leaves as it is", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const other = await openSqliteEventStore({ path: join(folder, "other.db") });
       const fact = event();
@@ -57,7 +57,7 @@ describe("the event store whose file is taken away while it is open", () => {
     }));
 
   it("fails every call once its write-ahead log is removed", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const store = await openSqliteEventStore({ path: join(folder, "events.db") });
       await store.append("s", [event()], "none");
       await rm(join(folder, "events.db-wal"));
@@ -66,7 +66,7 @@ describe("the event store whose file is taken away while it is open", () => {
     }));
 
   it("stays failed when the file comes back: what happened meanwhile is not known", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const store = await openSqliteEventStore({ path });
       await rename(path, join(folder, "elsewhere"));
@@ -77,9 +77,9 @@ describe("the event store whose file is taken away while it is open", () => {
     }));
 
   it("tells a subscription that only waits", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const store = await openSqliteEventStore({ path: join(folder, "events.db") });
-      const waiting = thrownBy(async () => {
+      const waiting = rejectionOf(async () => {
         for await (const { caughtUp } of store.subscribe()) if (caughtUp) await removeLog(folder);
       });
       expect(await waiting).to.be.instanceOf(EventStoreUnavailable);

@@ -7,19 +7,19 @@ import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openWorkerLink } from "../../../src/eventstore/sqlite/worker-link.ts";
-import { event, fill, read, thrownBy, told } from "../../contracts/event-store/events.ts";
-import { fixture, inFolder, linesOf, start } from "../children.ts";
+import { event, fill, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
+import { fixturePath, linesOf, startFixture, withTemporaryFolder } from "../../support/child-process.ts";
 import type { Fragile } from "../fixtures/fragile-worker.ts";
 
 const expectUnavailable = async (action: () => Promise<unknown>): Promise<EventStoreUnavailable> => {
-  const error = await thrownBy(action);
+  const error = await rejectionOf(action);
   expect(error).to.be.instanceOf(EventStoreUnavailable);
   return error as EventStoreUnavailable;
 };
 
 describe("the event store in one file", () => {
   it("makes a missing folder and its files for the owner alone, and leaves one file when it is closed", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const inner = join(folder, "not", "there");
       const store = await openSqliteEventStore({ path: join(inner, "events.db") });
       await store.append("s", [event()], "none");
@@ -32,15 +32,15 @@ describe("the event store in one file", () => {
     }));
 
   it("lets the process end once it is closed, and says nothing on the way", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
-      const child = spawn(process.execPath, [fixture("append-until-killed"), path, "s", "5"]);
+      const child = spawn(process.execPath, [fixturePath("append-until-killed"), path, "s", "5"]);
       const [said] = await Promise.all([text(child.stderr), text(child.stdout)]);
       expect(said).to.equal("");
     }));
 
   it("refuses to open a folder, a file in no folder, and a file that is no database", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, "letter"), "Dear reader, ".repeat(1000));
       await mkdir(join(folder, "folder"));
       for (const path of ["folder", "letter/events.db", "letter"]) {
@@ -51,7 +51,7 @@ describe("the event store in one file", () => {
     }));
 
   it("refuses a database of a newer release and leaves it as it is", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const newer = new DatabaseSync(path);
       newer.exec("PRAGMA user_version = 1000");
@@ -62,7 +62,7 @@ describe("the event store in one file", () => {
 
   for (const version of [0, 1, 2]) {
     it(`refuses another program's database of version ${version} and leaves it as it is`, () =>
-      inFolder(async (folder) => {
+      withTemporaryFolder(async (folder) => {
         const path = join(folder, "events.db");
         const foreign = new DatabaseSync(path);
         foreign.exec(`CREATE TABLE events (what TEXT); PRAGMA user_version = ${version}`);
@@ -78,22 +78,22 @@ describe("the event store in one file", () => {
   }
 
   it("tells reads and subscriptions that the file is corrupt", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const first = await openSqliteEventStore({ path });
       await fill(first, "s", 5000);
       await first.close();
       const store = await openSqliteEventStore({ path });
       await scribble(path);
-      expect((await expectUnavailable(() => told(store))).cause).to.be.instanceOf(Error);
+      expect((await expectUnavailable(() => readLog(store))).cause).to.be.instanceOf(Error);
       await expectUnavailable(() => read(store, "s"));
       await store.close();
     }));
 
   it("refuses appends and pings when the disk is full, loses nothing, and still reads and closes", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const limit = 'ulimit -f 1000; exec "$@"';
-      const args = [process.execPath, fixture("append-until-full"), join(folder, "events.db")];
+      const args = [process.execPath, fixturePath("append-until-full"), join(folder, "events.db")];
       const child = spawn("bash", ["-c", limit, "bash", ...args]);
       const [answer] = await Promise.all([text(child.stdout), text(child.stderr)]);
       const { acknowledged, held, cause, ping } = JSON.parse(answer);
@@ -104,9 +104,9 @@ describe("the event store in one file", () => {
     }));
 
   it("opens at the same time in several processes, which make it together", () =>
-    inFolder(async (folder) => {
+    withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
-      const children = Array.from({ length: 4 }, () => start("append-until-killed", path, "s", "10"));
+      const children = Array.from({ length: 4 }, () => startFixture("append-until-killed", path, "s", "10"));
       await Promise.all(children.map(linesOf));
       expect(await Promise.all(children.map(({ ended }) => ended))).to.deep.equal([0, 0, 0, 0]);
       const store = await openSqliteEventStore({ path });

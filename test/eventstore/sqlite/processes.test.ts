@@ -5,10 +5,10 @@ import { expect } from "chai";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { event, eventsOf, ids, read, revisions } from "../../contracts/event-store/events.ts";
-import { inFolder, linesOf, start } from "../children.ts";
+import { linesOf, startFixture, withTemporaryFolder } from "../../support/child-process.ts";
 
 const withStore = (use: (store: EventStore, path: string) => Promise<void>): Promise<void> =>
-  inFolder(async (folder) => {
+  withTemporaryFolder(async (folder) => {
     const path = join(folder, "events.db");
     const store = await openSqliteEventStore({ path });
     try {
@@ -25,7 +25,7 @@ const idsIn = (lines: readonly string[]): string[] => lines.flatMap((line) => JS
 describe("the event store in one file, shared by processes", () => {
   it("loses and doubles nothing of what two processes append to one stream at the same time", () =>
     withStore(async (store, path) => {
-      const children = [1, 2].map(() => start("append-until-killed", path, "s", "300"));
+      const children = [1, 2].map(() => startFixture("append-until-killed", path, "s", "300"));
       const acknowledged = idsIn((await Promise.all(children.map(linesOf))).flat());
       expect(await Promise.all(children.map(({ ended }) => ended))).to.deep.equal([0, 0]);
       const events = await read(store, "s");
@@ -35,7 +35,7 @@ describe("the event store in one file, shared by processes", () => {
 
   it("tells a subscriber what another process appends", () =>
     withStore(async (store, path) => {
-      const child = start("append-until-killed", path, "s", "100");
+      const child = startFixture("append-until-killed", path, "s", "100");
       const acknowledged = linesOf(child);
       const heard: string[] = [];
       for await (const { events } of store.subscribe()) {
@@ -49,7 +49,7 @@ describe("the event store in one file, shared by processes", () => {
   it("holds every acknowledged append, whole, after the process was killed in the middle of its work", () =>
     withStore(async (store, path) => {
       for (let round = 0; round < 3; round++) {
-        const child = start("append-until-killed", path, `s${round}`);
+        const child = startFixture("append-until-killed", path, `s${round}`);
         const lines: string[] = [];
         for await (const line of child.lines) {
           lines.push(line);
@@ -71,7 +71,7 @@ describe("the event store in one file, shared by processes", () => {
   it("waits for a lock that another process holds, and leaves the event loop free meanwhile", () =>
     withStore(async (store, path) => {
       await store.append("s", eventsOf(2), "none");
-      const holder = start("hold-lock", path);
+      const holder = startFixture("hold-lock", path);
       await once(holder.lines, "line");
       let settled = false;
       const append = store.append("s", [event()], 1).finally(() => {
@@ -87,7 +87,7 @@ describe("the event store in one file, shared by processes", () => {
 
   it("refuses appends beyond what may wait, and stores all that it took", () =>
     withStore(async (store, path) => {
-      const holder = start("hold-lock", path);
+      const holder = startFixture("hold-lock", path);
       await once(holder.lines, "line");
       const batch = () => eventsOf(10_000);
       const appends = Array.from({ length: 11 }, (_, n) => store.append(`s${n}`, batch(), "none"));

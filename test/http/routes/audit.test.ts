@@ -11,18 +11,18 @@ import { append, busyMonth, issued } from "../../support/audit-log.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
 import { rejection } from "../../support/rejection.ts";
+import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
-import { type WatchedStore, watch } from "../../support/watched-store.ts";
 
 describe("GET /admin/audit", () => {
   let temporary: TemporaryStore;
-  let store: WatchedStore;
+  let store: SubscriptionCounter;
   let server: Server;
   let socketPath: string;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
-    store = watch(temporary.store);
+    store = countSubscriptions(temporary.store);
     const log = pino({ level: "silent" });
     server = createServer(
       createApp({ log, routes: [auditRoutes({ audit: createAudit({ store }) })] }).callback(),
@@ -142,7 +142,7 @@ describe("GET /admin/audit", () => {
       let furthest = 0;
       for await (const chunk of response) {
         received += chunk.toString("latin1").split("\n").length - 1;
-        furthest = Math.max(furthest, store.told - received);
+        furthest = Math.max(furthest, store.delivered - received);
         await new Promise(setImmediate);
       }
       expect(response.complete).to.equal(true);
@@ -155,7 +155,7 @@ describe("GET /admin/audit", () => {
       expect(store.open).to.equal(1);
       response.destroy();
       await store.allEnded();
-      expect(store.told).to.be.below(long.length);
+      expect(store.delivered).to.be.below(long.length);
     });
 
     it("breaks the connection off when it fails on the way, so that a cut never looks complete", async () => {

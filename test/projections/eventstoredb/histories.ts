@@ -15,7 +15,7 @@ import { rateStream } from "../../../src/domain/usage/rate.ts";
 import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage/usage.ts";
 import { served } from "../../support/served.ts";
 import { voidOf } from "../../support/voiding.ts";
-import type { Told } from "../events.ts";
+import type { LogEvent } from "../fold-events.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 const keys = ["k1", "k-2", "__proto__", "constructor"];
@@ -36,7 +36,7 @@ const changes: readonly ((name: string, flag: string, id: number) => (was: never
 ];
 
 /** What operators make of the catalog, decided as it is in the service. */
-const catalogHistory = (): fc.Arbitrary<Told[]> =>
+const catalogHistory = (): fc.Arbitrary<LogEvent[]> =>
   fc
     .array(
       fc.tuple(
@@ -67,7 +67,7 @@ const attempted = (decide: () => CatalogEvent[]): CatalogEvent[] => {
   }
 };
 
-const usageHistory = (): fc.Arbitrary<Told[]> =>
+const usageHistory = (): fc.Arbitrary<LogEvent[]> =>
   fc
     .array(
       fc.record({
@@ -94,7 +94,7 @@ const usageHistory = (): fc.Arbitrary<Told[]> =>
       }),
     );
 
-const rateHistory = (): fc.Arbitrary<Told[]> =>
+const rateHistory = (): fc.Arbitrary<LogEvent[]> =>
   fc.array(
     fc.record({
       stream: fc.constantFrom("i1", "i2", "i-3").map(rateStream),
@@ -109,7 +109,7 @@ const rateHistory = (): fc.Arbitrary<Told[]> =>
     { maxLength: 25 },
   );
 
-const others: readonly Told[] = [
+const others: readonly LogEvent[] = [
   { stream: "catalog-of-somebody", type: "VoiceDeprecated", data: { name: "x", at } },
   { stream: "usage", type: "SynthesisServed", data: served() },
   { stream: "key-k1", type: "SynthesisServed", data: served() },
@@ -117,7 +117,7 @@ const others: readonly Told[] = [
 ];
 
 /** Everything that the log holds, the streams' events in their order and the streams among one another. */
-export const history = (): fc.Arbitrary<Told[]> =>
+export const history = (): fc.Arbitrary<LogEvent[]> =>
   fc
     .tuple(catalogHistory(), usageHistory(), rateHistory(), fc.shuffledSubarray([...others]))
     .chain((parts) =>
@@ -126,7 +126,7 @@ export const history = (): fc.Arbitrary<Told[]> =>
         .map((order) => interleaved(parts, order)),
     );
 
-const interleaved = (parts: readonly (readonly Told[])[], order: readonly number[]): Told[] => {
+const interleaved = (parts: readonly (readonly LogEvent[])[], order: readonly number[]): LogEvent[] => {
   const left = parts.map((part) => [...part]);
   const told = order.flatMap((index) => left[index]?.splice(0, 1) ?? []);
   return [...told, ...left.flat()];

@@ -12,7 +12,7 @@ import { validatedEventStore } from "../../../src/eventstore/validated-event-sto
 import { compileProjection, toScriptEvent } from "../../support/projection-language.ts";
 import { served } from "../../support/served.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
-import { type Told, told } from "../events.ts";
+import { type LogEvent, recordEvents } from "../fold-events.ts";
 import { history } from "./histories.ts";
 
 const sameFolds: readonly Projection<unknown>[] = [
@@ -36,7 +36,7 @@ const storedAt = (store: EventStore): EventStore => ({
 });
 
 /** Appends them to a log: the events as it holds them, and the views that the service makes of them. */
-const kept = async (events: readonly Told[]) => {
+const kept = async (events: readonly LogEvent[]) => {
   const { store: opened, remove } = await openTemporaryStore();
   const store = validatedEventStore(storedAt(opened));
   try {
@@ -79,9 +79,9 @@ describe("user projections", () => {
   it("hold of every history what the service's own views hold", async () => {
     await fc.assert(
       fc.asyncProperty(history(), async (events) => {
-        const isServers = ({ stream }: Told) => stream.startsWith("$");
+        const isServers = ({ stream }: LogEvent) => stream.startsWith("$");
         const { logged, views } = await kept(events.filter((event) => !isServers(event)));
-        const whole = [...logged, ...told(events.filter(isServers))];
+        const whole = [...logged, ...recordEvents(events.filter(isServers))];
         const states = all.map(({ query }) => run(query, whole));
         expect(states).to.deep.equal(views);
       }),
@@ -129,7 +129,7 @@ describe("user projections", () => {
     const { at, ...undated } = served({ characters: 5 });
     const events = [undated, { ...undated, at }].map((data) => ({ stream, type: "SynthesisServed", data }));
     const [, quota] = all;
-    expect(run(quota?.query ?? "", told(events)).get(stream)).to.include({ used: 5, revision: 1 });
+    expect(run(quota?.query ?? "", recordEvents(events)).get(stream)).to.include({ used: 5, revision: 1 });
   });
 
   it("are small enough to be compiled in the time that a server gives them", () => {

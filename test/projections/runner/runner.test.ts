@@ -8,7 +8,7 @@ import {
   type RunnerOptions,
 } from "../../../projections/runner/runner.ts";
 import { noSnapshots } from "../../../projections/runner/snapshot.ts";
-import { snapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles } from "../../../projections/runner/snapshot-files.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
@@ -71,14 +71,14 @@ describe("the projection runner", () => {
 
   it("shows what was appended once its position is reached", async () => {
     const runner = await start();
-    await runner.reached(await append(temporary.store, "sum-a", 5));
+    await runner.waitForPosition(await append(temporary.store, "sum-a", 5));
     expect(runner.view(sums).get("sum-a")?.sum).to.equal(5);
   });
 
   it("hears nothing of other streams", async () => {
     const runner = await start();
     await append(temporary.store, "other-a", 5);
-    await runner.reached(await append(temporary.store, "sum-a", 1));
+    await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
     expect(runner.view(sums).size).to.equal(1);
   });
 
@@ -90,7 +90,7 @@ describe("the projection runner", () => {
         async (all, cut) => {
           const own = await openTemporaryStore();
           try {
-            const snapshots = snapshotFiles(join(own.folder, "snapshots"));
+            const snapshots = createSnapshotFiles(join(own.folder, "snapshots"));
             for (const [index, amount] of all.entries()) {
               if (index === cut)
                 await (await start({ store: own.store, snapshots, snapshotEvery: 1 })).close();
@@ -111,7 +111,7 @@ describe("the projection runner", () => {
   }).timeout(60_000);
 
   it("does not tell events again that a snapshot holds", async () => {
-    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
     let told = 0;
@@ -130,7 +130,7 @@ describe("the projection runner", () => {
   });
 
   it("leaves a snapshot aside when the projection's version is another", async () => {
-    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
     const doubled: Projection<Sum> = {
@@ -158,7 +158,7 @@ describe("the projection runner", () => {
     const runner = await start({ store: fragile });
     let position = -1;
     for (let i = 0; i < 10; i++) position = await append(temporary.store, "sum-a", 1);
-    await runner.reached(position);
+    await runner.waitForPosition(position);
     expect(runner.view(sums).get("sum-a")).to.deep.equal({ sum: 10, heard: 10 });
   });
 
@@ -173,7 +173,7 @@ describe("the projection runner", () => {
         throw new EventStoreUnavailable("damaged");
       },
     };
-    const failure = await start({ store: broken, uptime: () => now, startPatienceMs: 2_000 }).catch(
+    const failure = await start({ store: broken, uptime: () => now, startTimeoutMs: 2_000 }).catch(
       (error) => error,
     );
     expect(failure).to.be.instanceOf(EventStoreUnavailable).with.property("message", "damaged");
@@ -182,8 +182,10 @@ describe("the projection runner", () => {
 
   it("rejects who waits for a position when it is closed, or when they give up", async () => {
     const runner = await start();
-    const gone = runner.reached(1e9).catch((error) => error);
-    const givenUp = runner.reached(1e9, AbortSignal.abort(new Error("enough"))).catch((error) => error);
+    const gone = runner.waitForPosition(1e9).catch((error) => error);
+    const givenUp = runner
+      .waitForPosition(1e9, AbortSignal.abort(new Error("enough")))
+      .catch((error) => error);
     await runner.close();
     expect(await gone).to.be.instanceOf(EventStoreUnavailable);
     expect((await givenUp).message).to.equal("enough");
@@ -201,15 +203,15 @@ describe("the projection runner", () => {
     const troubles: string[] = [];
     const runner = await start({
       projections: [fragile, sums],
-      onTrouble: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
+      onError: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
     });
     const { store } = temporary;
     await append(store, "sum-a", 1);
     await append(store, "sum-bad", 1);
-    await runner.reached(await append(store, "sum-a", 2));
+    await runner.waitForPosition(await append(store, "sum-a", 2));
     expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 3, heard: 2 }, "sum-bad": { sum: 1, heard: 1 } });
     expect(() => runner.view(fragile).get("sum-a")).to.throw(Unavailable);
-    expect(runner.lastKnown(fragile).get("sum-a")?.sum).to.equal(1);
+    expect(runner.lastKnownView(fragile).get("sum-a")?.sum).to.equal(1);
     expect(runner.status()).to.deep.include({ live: true, failed: ["fragile"] });
     expect(troubles).to.deep.equal([
       "the view fragile has stopped: the projection fragile cannot fold Added, revision 0 of sum-bad",
@@ -224,7 +226,7 @@ describe("the projection runner", () => {
         throw new Error("a defect");
       },
     };
-    const snapshots = snapshotFiles(join(temporary.folder, "snapshots"));
+    const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
     for (let round = 0; round < 2; round++) {
       const runner = await start({ projections: [broken, sums], snapshots, snapshotEvery: 1 });
@@ -262,7 +264,7 @@ describe("the projection runner", () => {
 
     it("answers from its last states for as long as it may lag, then refuses until it has caught up", async () => {
       const runner = await startFragile();
-      await runner.reached(await append(temporary.store, "sum-a", 1));
+      await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
       isCut = true;
       cut.abort();
       await until(() => !runner.status().live);
@@ -271,10 +273,10 @@ describe("the projection runner", () => {
       now += 1;
       expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
       expect(() => runner.view(sums).entries()).to.throw(Unavailable);
-      expect(runner.lastKnown(sums).get("sum-a")?.sum).to.equal(1);
+      expect(runner.lastKnownView(sums).get("sum-a")?.sum).to.equal(1);
       cut = new AbortController();
       isCut = false;
-      await runner.reached(await append(temporary.store, "sum-a", 1));
+      await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
       expect(runner.view(sums).get("sum-a")?.sum).to.equal(2);
     });
   });
@@ -282,8 +284,8 @@ describe("the projection runner", () => {
   it("refuses to answer when an event appended here has not come for too long, though nothing broke off", async () => {
     let now = 0;
     const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
-    runner.appended("other-a", 1e9);
-    runner.appended("sum-a", 1e9);
+    runner.noteAppended("other-a", 1e9);
+    runner.noteAppended("sum-a", 1e9);
     now = 15_000;
     expect(runner.status()).to.deep.include({ live: true, lagMs: 15_000, current: true });
     now = 15_001;
@@ -300,7 +302,7 @@ describe("the projection runner", () => {
       },
     };
     await append(temporary.store, "sum-a", 1);
-    const runner = await start({ snapshots, snapshotEvery: 1, onTrouble: (what) => troubles.push(what) });
+    const runner = await start({ snapshots, snapshotEvery: 1, onError: (what) => troubles.push(what) });
     await runner.close();
     expect(troubles).to.have.length(1);
   });

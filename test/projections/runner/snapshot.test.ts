@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Projection } from "../../../projections/projection.ts";
 import { createProjectionRunner, type RunnerOptions } from "../../../projections/runner/runner.ts";
-import { snapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import { createSnapshotFiles } from "../../../projections/runner/snapshot-files.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
@@ -65,10 +65,10 @@ describe("a snapshot", () => {
     const runner = createProjectionRunner({
       store,
       projections: [counting],
-      trimmed: ["passing-"],
-      snapshots: snapshotFiles(snapshotFolder),
+      trimmedPrefixes: ["passing-"],
+      snapshots: createSnapshotFiles(snapshotFolder),
       snapshotEvery: 1,
-      onTrouble: (what) => troubles.push(what),
+      onError: (what) => troubles.push(what),
       ...options,
     });
     try {
@@ -182,7 +182,7 @@ describe("a snapshot", () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await copyFile(path("a.db"), path("backup"));
     await withStore("a.db", async (store) => {
-      const files = snapshotFiles(snapshotFolder);
+      const files = createSnapshotFiles(snapshotFolder);
       const runner = createProjectionRunner({
         store,
         projections: [names],

@@ -3,8 +3,8 @@ import type { ClusterInfo } from "@eventstore/db-client/generated/gossip_pb.js";
 import type { SupportedMethods } from "@eventstore/db-client/generated/serverfeatures_pb.js";
 import type { Empty } from "@eventstore/db-client/generated/shared_pb.js";
 import type { handleUnaryCall } from "@grpc/grpc-js";
-import type { Switchboard } from "./fault-switchboard.ts";
-import { featureMessages, gossipMessages, StreamsService, uuidOf } from "./wire.ts";
+import type { FaultInjection } from "./fault-injection.ts";
+import { featureMessages, gossipMessages, StreamsService, uuidOf } from "./protobuf.ts";
 
 /** Where a node can be reached. */
 export interface Endpoint {
@@ -28,7 +28,7 @@ export const gossip =
 
 /** Tells clients whether they may send appends as one stream. */
 export const supportedMethods =
-  (board: Switchboard, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
+  (board: FaultInjection, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
   (_call, answer) => {
     const refusal = board.refusalOf(false);
     if (refusal) return answer(refusal);

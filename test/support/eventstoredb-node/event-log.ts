@@ -1,7 +1,7 @@
 import { backgroundClock, type Clock } from "../../../src/async/clock.ts";
 import { openDataFile } from "./data-file.ts";
 import { idempotency } from "./idempotency.ts";
-import { createIndexing } from "./indexing.ts";
+import { createIndexing } from "./index-lag.ts";
 import type { Answer, Expected, LoggedEvent, ProposedEvent } from "./logged-event.ts";
 
 export interface EventLogOptions {

@@ -34,5 +34,5 @@ export interface Faults {
   /** What waits for `thawAppends`. */
   readonly frozen: number;
   /** Messages sent to subscriptions so far. */
-  readonly told: number;
+  readonly delivered: number;
 }

@@ -3,12 +3,12 @@
  * standard input. With INDEX_LAG_SEED in the environment appends can be read after a random lag.
  */
 import { once } from "node:events";
-import { randomLag } from "./indexing.ts";
-import { startEsdbNode } from "./node.ts";
+import { randomLag } from "./index-lag.ts";
+import { startEventStoreDBNode } from "./node.ts";
 
 const [port = "0", dataFile] = process.argv.slice(2);
 const { INDEX_LAG_SEED: seed } = process.env;
-const node = await startEsdbNode({
+const node = await startEventStoreDBNode({
   port: Number(port),
   dataFile,
   ...(seed !== undefined && { indexLagMs: randomLag(Number(seed)) }),

@@ -1,16 +1,22 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { ServerCredentials, ServerInterceptingCallInterface } from "@grpc/grpc-js";
-import { appending } from "./appending.ts";
-import { batchAppending } from "./batch-appending.ts";
+import { appending } from "./append-call.ts";
+import { batchAppending } from "./batch-append-call.ts";
 import { type Endpoint, gossip, supportedMethods } from "./cluster.ts";
-import { deleting, tombstoning } from "./deleting.ts";
+import { deleting, tombstoning } from "./delete-calls.ts";
 import { type EventLogOptions, openEventLog } from "./event-log.ts";
-import { createSwitchboard } from "./fault-switchboard.ts";
+import { createFaultInjection } from "./fault-injection.ts";
 import type { Faults } from "./faults.ts";
-import { projecting } from "./projecting.ts";
-import { reading } from "./reading.ts";
-import { GossipService, grpc, ProjectionsService, ServerFeaturesService, StreamsService } from "./wire.ts";
+import { projecting } from "./projection-calls.ts";
+import {
+  GossipService,
+  grpc,
+  ProjectionsService,
+  ServerFeaturesService,
+  StreamsService,
+} from "./protobuf.ts";
+import { reading } from "./read-call.ts";
 
 /**
  * A small EventStoreDB node for tests: the gRPC services that the driver uses, over TCP, with the rules for revisions,
@@ -29,7 +35,7 @@ import { GossipService, grpc, ProjectionsService, ServerFeaturesService, Streams
  * credentials, checkpoints and results of projections, which run over the whole log whenever their state is asked for,
  * compressed answers, persistent subscriptions, and scavenges by time.
  */
-export interface EsdbNodeOptions extends EventLogOptions {
+export interface EventStoreDBNodeOptions extends EventLogOptions {
   /** Default: any that is free. */
   readonly port?: number;
   /** Serves TLS with this key and certificate (PEM). */
@@ -44,7 +50,7 @@ export interface EsdbNodeOptions extends EventLogOptions {
   readonly leader?: () => Endpoint;
 }
 
-export interface EsdbNode {
+export interface EventStoreDBNode {
   /** What a client connects to. */
   readonly url: string;
   readonly port: number;
@@ -58,10 +64,12 @@ export interface EsdbNode {
 const host = "127.0.0.1";
 
 /** Starts a small node that speaks to EventStoreDB clients over TCP. */
-export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<EsdbNode> => {
+export const startEventStoreDBNode = async (
+  options: EventStoreDBNodeOptions = {},
+): Promise<EventStoreDBNode> => {
   const log = openEventLog(options);
   const sockets = new Set<Socket>();
-  const board = createSwitchboard(log.forgetIds, () => {
+  const board = createFaultInjection(log.forgetIds, () => {
     for (const socket of sockets) socket.destroy();
   });
   const server = new grpc.Server({ interceptors: options.credentials ? [letIn(options.credentials)] : [] });
@@ -107,7 +115,7 @@ export const startEsdbNode = async (options: EsdbNodeOptions = {}): Promise<Esdb
   };
 };
 
-const serverCredentials = (tls: EsdbNodeOptions["tls"]): ServerCredentials => {
+const serverCredentials = (tls: EventStoreDBNodeOptions["tls"]): ServerCredentials => {
   if (!tls) return grpc.ServerCredentials.createInsecure();
   return grpc.ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
 };

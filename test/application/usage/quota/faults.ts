@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { seededRandom } from "../../../support/eventstoredb-node/indexing.ts";
-import type { EsdbNode } from "../../../support/eventstoredb-node/node.ts";
+import { seededRandom } from "../../../support/eventstoredb-node/index-lag.ts";
+import type { EventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
 
 const unknown = 2;
 
@@ -8,7 +8,7 @@ const unknown = 2;
 const longFreezeMs = 1_200;
 
 /** Freezes appends at once, then disturbs the node again and again in a way and at a time that the seed gives, until `stop`. */
-export const disturb = (node: EsdbNode, seed: number): { stop(): Promise<void> } => {
+export const disturb = (node: EventStoreDBNode, seed: number): { stop(): Promise<void> } => {
   const random = seededRandom(seed);
   const over = new AbortController();
   const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => {});

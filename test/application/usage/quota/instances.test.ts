@@ -7,9 +7,9 @@ import { issueKey, keyDecider, keyStream } from "../../../../src/domain/accounts
 import { evolveUsage, initialUsage, type UsageEvent } from "../../../../src/domain/usage/usage.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
-import { openEsdbEventStore } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { randomLag } from "../../../support/eventstoredb-node/indexing.ts";
-import { type EsdbNode, startEsdbNode } from "../../../support/eventstoredb-node/node.ts";
+import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
+import { type EventStoreDBNode, startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
 import { disturb } from "./faults.ts";
 import type { Decided, Load } from "./load.ts";
 
@@ -71,15 +71,15 @@ const auditOf = async (store: EventStore) => {
 
 describe("the quota over several instances", function () {
   this.timeout(180_000);
-  let node: EsdbNode;
+  let node: EventStoreDBNode;
   let store: EventStore;
 
   for (const instances of [2, 3]) {
     const seed = Date.now() % 2 ** 31;
 
     it(`holds to the character over ${instances}, whatever the event store suffers (seed ${seed})`, async () => {
-      node = await startEsdbNode({ indexLagMs: randomLag(seed, 100), commitTimeoutMs: 200 });
-      store = await openEsdbEventStore({ url: node.url });
+      node = await startEventStoreDBNode({ indexLagMs: randomLag(seed, 100), commitTimeoutMs: 200 });
+      store = await openEventStoreDB({ url: node.url });
       await issueKeys(store);
       const started = Array.from({ length: instances }, (_, n) =>
         startInstance({

@@ -1,16 +1,16 @@
 import type { ReadReq, ReadResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleServerStreamingCall } from "@grpc/grpc-js";
-import { type ReadCall, toResponse, write } from "./answering-reads.ts";
-import { deleted, exception, nameOf } from "./appending.ts";
+import { deleted, exception, nameOf } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
-import type { OpenCall, Switchboard } from "./fault-switchboard.ts";
-import { follow } from "./following.ts";
+import type { FaultInjection, OpenCall } from "./fault-injection.ts";
 import type { LoggedEvent } from "./logged-event.ts";
-import { grpc, streamIdentifier, streamMessages } from "./wire.ts";
+import { grpc, streamIdentifier, streamMessages } from "./protobuf.ts";
+import { type ReadCall, toResponse, write } from "./read-responses.ts";
+import { follow } from "./subscription-call.ts";
 
 /** Reads of a stream or of $all, either way, and subscriptions to $all. */
 export const reading =
-  (log: EventLog, board: Switchboard): handleServerStreamingCall<ReadReq, ReadResp> =>
+  (log: EventLog, board: FaultInjection): handleServerStreamingCall<ReadReq, ReadResp> =>
   (call) => {
     const refusal = board.refusalOf(call.metadata.get("requires-leader").includes("true"));
     if (refusal) return void call.emit("error", refusal);

@@ -1,16 +1,16 @@
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 
-export interface WatchedStore extends EventStore {
+export interface SubscriptionCounter extends EventStore {
   /** Subscriptions that are open. */
   readonly open: number;
   /** Events that were told to subscribers. */
-  readonly told: number;
+  readonly delivered: number;
   /** Resolves when no subscription is open any more. */
   allEnded(): Promise<void>;
 }
 
 /** The store itself, with an eye on its subscriptions. */
-export const watch = (store: EventStore): WatchedStore => {
+export const countSubscriptions = (store: EventStore): SubscriptionCounter => {
   let open = 0;
   let told = 0;
   const waiting: (() => void)[] = [];
@@ -31,7 +31,7 @@ export const watch = (store: EventStore): WatchedStore => {
     get open() {
       return open;
     },
-    get told() {
+    get delivered() {
       return told;
     },
     allEnded: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),

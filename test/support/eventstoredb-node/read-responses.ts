@@ -1,7 +1,7 @@
 import type { ReadReq, ReadResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import type { LoggedEvent } from "./logged-event.ts";
-import { streamIdentifier, streamMessages, uuidOf } from "./wire.ts";
+import { streamIdentifier, streamMessages, uuidOf } from "./protobuf.ts";
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 

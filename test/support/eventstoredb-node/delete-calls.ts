@@ -6,9 +6,9 @@ import type {
   TombstoneResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleUnaryCall } from "@grpc/grpc-js";
-import { nameOf } from "./appending.ts";
+import { nameOf } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
-import { sharedMessages, streamMessages } from "./wire.ts";
+import { sharedMessages, streamMessages } from "./protobuf.ts";
 
 /** Hides what the stream holds; later appends go on counting. */
 export const deleting =

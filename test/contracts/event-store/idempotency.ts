@@ -3,7 +3,7 @@ import type { ExpectedRevision } from "../../../src/eventstore/event-store.ts";
 import { event, eventsOf, expectConflict, ids, read } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const repeating = (rule: Rule): void => {
+export const idempotencyRules = (rule: Rule): void => {
   const cases: [ExpectedRevision, string][] = [
     ["none", "`none`"],
     [1, "a revision"],

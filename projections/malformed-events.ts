@@ -1,7 +1,7 @@
-import { malformedEvent } from "../../src/domain/event-shapes.ts";
-import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
-import type { Projection } from "../projection.ts";
-import type { View } from "./runner.ts";
+import { malformedEvent } from "../src/domain/event-shapes.ts";
+import type { RecordedEvent } from "../src/eventstore/event-store.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./runner/runner.ts";
 
 /** Where an event is that could not be folded. */
 export interface MalformedEvent {
@@ -36,5 +36,5 @@ const placeOf = ({ stream, revision, position, data }: RecordedEvent): Malformed
   type: (data as { type: string }).type,
 });
 
-export const malformedEventsOf = (view: View<MalformedEvents>): MalformedEvents =>
+export const readMalformedEvents = (view: View<MalformedEvents>): MalformedEvents =>
   view.get(everywhere) ?? { count: 0, last: undefined };

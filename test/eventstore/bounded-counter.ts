@@ -1,25 +1,25 @@
 import type { Decider } from "../../src/eventstore/command-handler.ts";
 
 /** A purse that must never hold more than its limit: the smallest thing that concurrency can spoil. */
-export interface Purse {
+export interface Counter {
   readonly sum: number;
 }
 
-export type PurseEvent = {
+export type CounterEvent = {
   readonly type: "Added";
   readonly data: { readonly id: number; readonly amount: number };
 };
 
-export const purse: Decider<Purse, PurseEvent> = {
+export const counter: Decider<Counter, CounterEvent> = {
   initial: () => ({ sum: 0 }),
   evolve: ({ sum }, { data }) => ({ sum: sum + data.amount }),
 };
 
-export class Full extends Error {}
+export class LimitExceeded extends Error {}
 
 export const add =
   (id: number, amount: number, limit: number) =>
-  ({ sum }: Purse): PurseEvent[] => {
-    if (sum + amount > limit) throw new Full();
+  ({ sum }: Counter): CounterEvent[] => {
+    if (sum + amount > limit) throw new LimitExceeded();
     return [{ type: "Added", data: { id, amount } }];
   };

@@ -14,10 +14,10 @@ import type {
 } from "@eventstore/db-client/generated/projections_pb.js";
 import type { handleServerStreamingCall, handleUnaryCall, ServerErrorResponse } from "@grpc/grpc-js";
 import { type CompiledProjection, compileProjection } from "../projection-language.ts";
-import { exception } from "./appending.ts";
+import { exception } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
-import type { Switchboard } from "./fault-switchboard.ts";
-import { grpc, projectionMessages, Value } from "./wire.ts";
+import type { FaultInjection } from "./fault-injection.ts";
+import { grpc, projectionMessages, Value } from "./protobuf.ts";
 
 interface Held {
   readonly query: string;
@@ -36,7 +36,7 @@ const received = (expected: string, instead: string): Partial<ServerErrorRespons
 const handlerFailed = { code: grpc.status.UNKNOWN, details: "Exception was thrown by handler." };
 
 /** Projections that are compiled when they come, and run over the whole log when somebody asks for their status or state. */
-export const projecting = (log: EventLog, board: Switchboard) => {
+export const projecting = (log: EventLog, board: FaultInjection) => {
   const held = new Map<string, Held>();
 
   const create: handleUnaryCall<CreateReq, CreateResp> = ({ request }, answer) => {

@@ -2,10 +2,10 @@ import type { Projection } from "../../projections/projection.ts";
 import type { View } from "../../projections/runner/runner.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
-export type Told = Pick<RecordedEvent, "stream" | "type" | "data">;
+export type LogEvent = Pick<RecordedEvent, "stream" | "type" | "data">;
 
 /** Events as a log would tell them. */
-export const told = (events: readonly Told[]): RecordedEvent[] =>
+export const recordEvents = (events: readonly LogEvent[]): RecordedEvent[] =>
   events.map((event, position) => ({
     ...event,
     id: `00000000-0000-4000-8000-${String(position).padStart(12, "0")}`,

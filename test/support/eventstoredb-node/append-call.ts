@@ -1,13 +1,13 @@
 import type { AppendReq, AppendResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleClientStreamingCall, ServerErrorResponse } from "@grpc/grpc-js";
 import type { EventLog } from "./event-log.ts";
-import type { Switchboard } from "./fault-switchboard.ts";
+import type { FaultInjection } from "./fault-injection.ts";
 import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
-import { grpc, sharedMessages, streamMessages } from "./wire.ts";
+import { grpc, sharedMessages, streamMessages } from "./protobuf.ts";
 
 /** One call for one append, as it comes with credentials of its own or to servers without `BatchAppend`. */
 export const appending =
-  (log: EventLog, board: Switchboard): handleClientStreamingCall<AppendReq, AppendResp> =>
+  (log: EventLog, board: FaultInjection): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, answer) => {
     const proposed: ProposedEvent[] = [];
     let options: AppendReq.Options | undefined;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { EventBatch, NewEvent } from "../../../src/eventstore/event-store.ts";
-import { batchesUntil, event, eventsOf, fill, ids, told } from "./events.ts";
+import { batchesUntil, event, eventsOf, fill, ids, readLog } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const subscribing = (rule: Rule): void => {
+export const subscriptionRules = (rule: Rule): void => {
   rule("says that it has caught up with an empty log", async ({ store }) => {
     const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
     expect(batches.flatMap(({ events }) => events)).to.deep.equal([]);
@@ -16,7 +16,7 @@ export const subscribing = (rule: Rule): void => {
       await store.append(stream, more, "any");
       events.push(...more);
     }
-    expect(ids(await told(store))).to.deep.equal(ids(events));
+    expect(ids(await readLog(store))).to.deep.equal(ids(events));
   });
 
   rule("tells only what is after a position", async ({ store }) => {
@@ -24,7 +24,7 @@ export const subscribing = (rule: Rule): void => {
     const { position } = await store.append("s", eventsOf(2), "any");
     const later = eventsOf(3);
     await store.append("t", later, "none");
-    expect(ids(await told(store, { after: position }))).to.deep.equal(ids(later));
+    expect(ids(await readLog(store, { after: position }))).to.deep.equal(ids(later));
   });
 
   rule("says that it has caught up when nothing is after the position", async ({ store }) => {
@@ -40,7 +40,7 @@ export const subscribing = (rule: Rule): void => {
     let before = 0;
     for (const { events, position } of batches) {
       before += events.length;
-      expect(ids(await told(store, { after: position }))).to.deep.equal(all.slice(before));
+      expect(ids(await readLog(store, { after: position }))).to.deep.equal(all.slice(before));
     }
     expect(all).to.have.length(11_000);
   });
@@ -159,7 +159,7 @@ export const subscribing = (rule: Rule): void => {
       ];
       for (const name of names) await store.append(name, [event()], "none");
       const heard = async (...prefixes: string[]): Promise<string[]> =>
-        (await told(store, { prefixes })).map(({ stream }) => stream);
+        (await readLog(store, { prefixes })).map(({ stream }) => stream);
       expect(await heard("key-")).to.deep.equal(["key-1", "key-2"]);
       expect(await heard("website-", "key-2")).to.deep.equal(["key-2", "website-1"]);
       expect(await heard("key", "key-1")).to.deep.equal(["key-1", "key-2", "keys"]);
@@ -177,7 +177,7 @@ export const subscribing = (rule: Rule): void => {
     await store.append("rare-1", [event()], "none");
     await fill(store, "common", 11_000);
     await store.append("rare-2", [event()], "none");
-    expect((await told(store, { prefixes: ["rare-"] })).map(({ stream }) => stream)).to.deep.equal([
+    expect((await readLog(store, { prefixes: ["rare-"] })).map(({ stream }) => stream)).to.deep.equal([
       "rare-1",
       "rare-2",
     ]);

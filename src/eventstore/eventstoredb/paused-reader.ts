@@ -5,7 +5,7 @@ export interface Source {
   readonly readableLength: number;
 }
 
-export interface Inbox<T> {
+export interface PausedReader<T> {
   /** What is there, at most so many. */
   take(most: number): T[];
   /**
@@ -22,7 +22,7 @@ export interface Inbox<T> {
  * Reads one of the client's streams at the reader's own pace. The stream's errors may come before, between and after what it
  * brings, so they are listened to from its first moment to its last.
  */
-export const openInbox = <T>(stream: Source, signal?: AbortSignal): Inbox<T> => {
+export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): PausedReader<T> => {
   let failure: { readonly error: unknown } | undefined;
   let ended = false;
   let wake = (): void => {};

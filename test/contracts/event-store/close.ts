@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
-import { event, eventsOf, ids, read, thrownBy } from "./events.ts";
+import { event, eventsOf, ids, read, rejectionOf } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const closing = (rule: Rule): void => {
+export const closeRules = (rule: Rule): void => {
   rule("answers a ping while it can take appends", async ({ store }) => {
     await store.ping();
   });
@@ -41,6 +41,6 @@ export const closing = (rule: Rule): void => {
       () => store.setRetention("s", { maxCount: 1 }),
       () => store.ping(),
     ];
-    for (const call of calls) expect(await thrownBy(call)).to.be.instanceOf(EventStoreUnavailable);
+    for (const call of calls) expect(await rejectionOf(call)).to.be.instanceOf(EventStoreUnavailable);
   });
 };

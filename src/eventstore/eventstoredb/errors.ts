@@ -32,12 +32,12 @@ const answers = [
  * Whether the client is to be replaced. Only an answer to what was asked speaks for it; to another leader it turns by
  * itself. Codes 2, 13 and 15 never make it reconnect, and errors without a type can be remembered for ever (6.2.1).
  */
-export const isClientsTrouble = (error: unknown): boolean =>
+export const requiresNewClient = (error: unknown): boolean =>
   !(
     error instanceof NotLeaderError ||
     answers.some((kind) => error instanceof kind) ||
-    isInvalid(error) ||
-    isTooSlow(error)
+    isInvalidPosition(error) ||
+    isConsumerTooSlow(error)
   );
 
 /**
@@ -47,10 +47,10 @@ export const isClientsTrouble = (error: unknown): boolean =>
 export const isOutcomeUnknown = (error: unknown): boolean => error instanceof DeadlineExceededError;
 
 /** The server stopped telling because the consumer was slower than the log grew: subscribe again, nothing is wrong. */
-export const isTooSlow = (error: unknown): boolean => codeOf(error) === code.aborted;
+export const isConsumerTooSlow = (error: unknown): boolean => codeOf(error) === code.aborted;
 
 /** Nothing can be read from there: no event begins at such a position. */
-export const isInvalid = (error: unknown): boolean =>
+export const isInvalidPosition = (error: unknown): boolean =>
   codeOf(error) === code.invalidArgument || /InvalidPosition/.test((error as Error)?.message);
 
 /** Trying again with the same credentials would not help. */
@@ -63,7 +63,7 @@ export class CertificateRefused extends EventStoreUnavailable {
   }
 }
 
-export const isRefusal = (error: unknown): boolean =>
+export const isAccessDenied = (error: unknown): boolean =>
   error instanceof AccessDeniedError ||
   codeOf(error) === code.permissionDenied ||
   codeOf(error) === code.unauthenticated;
@@ -71,10 +71,10 @@ export const isRefusal = (error: unknown): boolean =>
 /** The server does not speak of that at all. */
 export const isUnimplemented = (error: unknown): boolean => codeOf(error) === code.unimplemented;
 
-export const isNoStream = (error: unknown): boolean => error instanceof StreamNotFoundError;
+export const isStreamNotFound = (error: unknown): boolean => error instanceof StreamNotFoundError;
 
 /** The server's own words for an error to which gRPC has given no better code than UNKNOWN; undefined for others. */
-export const unknownErrorOf = (error: unknown): string | undefined => {
+export const unknownErrorMessage = (error: unknown): string | undefined => {
   if (codeOf(error) !== code.unknown) return undefined;
   const { message = "" } = error as { message?: string };
   return message
@@ -89,7 +89,7 @@ export const isNotFound = (error: unknown): boolean => codeOf(error) === code.no
 const codeOf = (error: unknown): unknown => (error as { code?: unknown })?.code;
 
 /** The port's word for what came of an append. */
-export const appendFailure = (error: unknown, stream: string, expected: ExpectedRevision): Error => {
+export const toAppendError = (error: unknown, stream: string, expected: ExpectedRevision): Error => {
   if (error instanceof WrongExpectedVersionError) {
     const { actualVersion } = error;
     return new WrongExpectedRevision(
@@ -103,17 +103,18 @@ export const appendFailure = (error: unknown, stream: string, expected: Expected
   if (isOutcomeUnknown(error))
     return new EventStoreUnavailable("the event store does not know yet whether the append is stored");
   if (error instanceof StreamDeletedError) return new Error("the stream was deleted for good");
-  return unavailable(error);
+  return toUnavailable(error);
 };
 
 /** What the client says quotes addresses and keeps the whole call: its kind is enough. */
-export const unavailable = (error: unknown): EventStoreUnavailable => {
+export const toUnavailable = (error: unknown): EventStoreUnavailable => {
   if (error instanceof EventStoreUnavailable) return error;
   const { type } = error as { type?: unknown };
   const kind = [typeof type === "string" ? type : "error", codeOf(error)].filter(
     (part) => part !== undefined,
   );
   const cause = new Error(`EventStoreDB client: ${kind.join(", code ")}`);
-  if (isRefusal(error)) return new CredentialsRefused("the event store refuses the credentials", { cause });
+  if (isAccessDenied(error))
+    return new CredentialsRefused("the event store refuses the credentials", { cause });
   return new EventStoreUnavailable("the event store cannot be reached", { cause });
 };

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { event, eventsOf, fill, read, revisions, thrownBy } from "./events.ts";
+import { event, eventsOf, fill, read, rejectionOf, revisions } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const reading = (rule: Rule): void => {
+export const readRules = (rule: Rule): void => {
   rule("gives nothing of a stream that is not there", async ({ store }) => {
     expect(await read(store, "s")).to.deep.equal([]);
     expect(await read(store, "s", { direction: "backwards" })).to.deep.equal([]);
@@ -89,7 +89,7 @@ export const reading = (rule: Rule): void => {
   rule("throws the signal's reason, before it begins and under way", async ({ store }) => {
     await fill(store, "s", 5000);
     const reason = new Error("nobody wants it");
-    expect(await thrownBy(() => read(store, "s", { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+    expect(await rejectionOf(() => read(store, "s", { signal: AbortSignal.abort(reason) }))).to.equal(reason);
     const leaving = new AbortController();
     const readOn = async (): Promise<void> => {
       for await (const { revision } of store.readStream("s", { signal: leaving.signal })) {
@@ -97,12 +97,12 @@ export const reading = (rule: Rule): void => {
         expect(revision).to.be.at.most(10);
       }
     };
-    expect(await thrownBy(readOn)).to.equal(reason);
+    expect(await rejectionOf(readOn)).to.equal(reason);
   });
 
   rule("refuses a `from` or a `limit` that is no natural number", async ({ store }) => {
     for (const options of [{ from: -1 }, { from: 0.5 }, { limit: -1 }, { limit: Number.NaN }]) {
-      expect(await thrownBy(() => read(store, "s", options))).to.be.instanceOf(RangeError);
+      expect(await rejectionOf(() => read(store, "s", options))).to.be.instanceOf(RangeError);
     }
   });
 };

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ReadReq } from "@eventstore/db-client/generated/streams_pb.js";
+import type { EventLog } from "./event-log.ts";
+import type { LoggedEvent } from "./logged-event.ts";
 import {
   caughtUp,
   checkpointAt,
@@ -8,9 +10,7 @@ import {
   type ReadCall,
   toResponse,
   write,
-} from "./answering-reads.ts";
-import type { EventLog } from "./event-log.ts";
-import type { LoggedEvent } from "./logged-event.ts";
+} from "./read-responses.ts";
 
 /** Events considered between two checkpoints, times the client's multiplier. */
 const defaultSearchWindow = 32;

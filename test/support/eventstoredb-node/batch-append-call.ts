@@ -1,10 +1,10 @@
 import type { BatchAppendReq, BatchAppendResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleBidiStreamingCall } from "@grpc/grpc-js";
-import { isTooBig, nameOf, toProposed } from "./appending.ts";
+import { isTooBig, nameOf, toProposed } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
-import type { OpenCall, Switchboard } from "./fault-switchboard.ts";
+import type { FaultInjection, OpenCall } from "./fault-injection.ts";
 import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
-import { Any, GoogleEmpty, grpc, sharedMessages, statusMessages, streamMessages } from "./wire.ts";
+import { Any, GoogleEmpty, grpc, sharedMessages, statusMessages, streamMessages } from "./protobuf.ts";
 
 interface Append {
   readonly request: BatchAppendReq;
@@ -14,7 +14,7 @@ interface Append {
 
 /** One stream of many appends, told apart by their correlation ids; a big one comes in several messages. */
 export const batchAppending =
-  (log: EventLog, board: Switchboard): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+  (log: EventLog, board: FaultInjection): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {
     const open = new Map<string, Append>();
     const handle: OpenCall = { end: () => call.end(), fail: (error) => void call.emit("error", error) };
@@ -66,7 +66,7 @@ const expectedOf = (options: BatchAppendReq.Options | undefined): Expected => {
 const fill = (
   response: BatchAppendResp,
   outcome: Answer | "too big",
-  board: Switchboard,
+  board: FaultInjection,
 ): BatchAppendResp => {
   if (outcome === "too big") {
     const detail = new sharedMessages.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendBytes);

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { WrongExpectedRevision } from "../../../src/eventstore/event-store.ts";
-import { event, eventsOf, expectConflict, ids, read, revisions, thrownBy, told } from "./events.ts";
+import { event, eventsOf, expectConflict, ids, read, readLog, rejectionOf, revisions } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const appending = (rule: Rule): void => {
+export const appendRules = (rule: Rule): void => {
   rule("counts a stream's revisions from 0", async ({ store }) => {
     expect((await store.append("s", [event()], "none")).revision).to.equal(0);
     expect((await store.append("s", eventsOf(3), 0)).revision).to.equal(3);
@@ -88,12 +88,12 @@ export const appending = (rule: Rule): void => {
   rule("stores nothing of a refused batch", async ({ store }) => {
     await store.append("s", [event()], "none");
     await expectConflict(store.append("s", eventsOf(5), 7), 0);
-    expect(await told(store)).to.have.length(1);
+    expect(await readLog(store)).to.have.length(1);
   });
 
   rule("names the stream, what was expected and what is in a conflict", async ({ store }) => {
     await store.append("s", [event()], "none");
-    const error = await thrownBy(() => store.append("s", [event()], 4));
+    const error = await rejectionOf(() => store.append("s", [event()], 4));
     expect(error).to.be.instanceOf(WrongExpectedRevision);
     expect(error).to.include({ stream: "s", expected: 4, actual: 0 });
   });
@@ -125,7 +125,7 @@ export const appending = (rule: Rule): void => {
       store.append("c", eventsOf(2), "none"),
     ]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
-    expect((await told(store)).map(({ stream }) => stream)).to.deep.equal(["a", "a", "c", "c"]);
+    expect((await readLog(store)).map(({ stream }) => stream)).to.deep.equal(["a", "a", "c", "c"]);
   });
 
   rule("keeps the order in which one caller appended without waiting", async ({ store }) => {
@@ -141,7 +141,7 @@ export const appending = (rule: Rule): void => {
         advance(step);
         await store.append(stream, eventsOf(3), "any");
       }
-      const events = await told(store);
+      const events = await readLog(store);
       expect(events).to.have.length(12);
       for (const [index, { position, created }] of events.entries()) {
         expect(position).to.be.greaterThan(events[index - 1]?.position ?? -1);
@@ -155,7 +155,7 @@ export const appending = (rule: Rule): void => {
     cycle.self = cycle;
     for (const data of [{ big: 1n }, cycle, [1], new Date(0), null as unknown as object]) {
       const neighbour = store.append("s", [event()], "any");
-      expect(await thrownBy(() => store.append("s", [event(), event(data)], "any"))).to.be.instanceOf(
+      expect(await rejectionOf(() => store.append("s", [event(), event(data)], "any"))).to.be.instanceOf(
         TypeError,
       );
       await neighbour;
@@ -165,13 +165,13 @@ export const appending = (rule: Rule): void => {
 
   rule("refuses an event of more than 1 MiB", async ({ store }) => {
     const tooLong = event({ text: "x".repeat(1024 * 1024) });
-    expect(await thrownBy(() => store.append("s", [tooLong], "any"))).to.be.instanceOf(RangeError);
+    expect(await rejectionOf(() => store.append("s", [tooLong], "any"))).to.be.instanceOf(RangeError);
     await store.append("s", [event({ text: "x".repeat(1000 * 1024) })], "any");
   });
 
   rule("refuses an append of nothing and one with an id twice", async ({ store }) => {
     const one = event();
-    expect(await thrownBy(() => store.append("s", [], "any"))).to.be.instanceOf(TypeError);
-    expect(await thrownBy(() => store.append("s", [one, one], "any"))).to.be.instanceOf(TypeError);
+    expect(await rejectionOf(() => store.append("s", [], "any"))).to.be.instanceOf(TypeError);
+    expect(await rejectionOf(() => store.append("s", [one, one], "any"))).to.be.instanceOf(TypeError);
   });
 };

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** A small EventStoreDB node as a process of its own. */
-export interface EsdbProcess {
+export interface EventStoreDBProcess {
   readonly url: string;
   readonly port: number;
   /** kill -9, and wait for its end. */
@@ -17,11 +17,11 @@ const main = fileURLToPath(new URL("./eventstoredb-node/main.ts", import.meta.ur
  * Continues the log that an earlier one left in the file; without one, in memory. Port 0: any that is free. With a seed its
  * index lags.
  */
-export const startEsdbProcess = async (
+export const startEventStoreDBProcess = async (
   dataFile?: string,
   port = 0,
   indexLagSeed?: number,
-): Promise<EsdbProcess> => {
+): Promise<EventStoreDBProcess> => {
   const place = dataFile === undefined ? [] : [dataFile];
   const child = spawn(process.execPath, [main, String(port), ...place], {
     stdio: ["pipe", "pipe", "inherit"],

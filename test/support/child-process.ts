@@ -6,32 +6,32 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-export interface Child {
+export interface ChildProcess {
   readonly process: ChildProcessWithoutNullStreams;
   readonly lines: Interface;
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
 }
 
-export const fixture = (name: string): string =>
-  fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url));
+export const fixturePath = (name: string): string =>
+  fileURLToPath(new URL(`../eventstore/fixtures/${name}.ts`, import.meta.url));
 
 /** Runs a program of `fixtures/` in a process of its own. */
-export const start = (name: string, ...args: string[]): Child => {
-  const child = spawn(process.execPath, [fixture(name), ...args]);
+export const startFixture = (name: string, ...args: string[]): ChildProcess => {
+  const child = spawn(process.execPath, [fixturePath(name), ...args]);
   child.stderr.pipe(process.stderr);
   const ended = once(child, "close").then(([code, signal]): number | string => code ?? signal);
   return { process: child, lines: createInterface(child.stdout), ended };
 };
 
-export const linesOf = async ({ lines }: Child): Promise<string[]> => {
+export const linesOf = async ({ lines }: ChildProcess): Promise<string[]> => {
   const all: string[] = [];
   for await (const line of lines) all.push(line);
   return all;
 };
 
 /** A folder of its own, for as long as this runs. */
-export const inFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
+export const withTemporaryFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
   try {
     await use(folder);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { event, eventsOf, fill, read, revisions, thrownBy, told } from "./events.ts";
+import { event, eventsOf, fill, read, readLog, rejectionOf, revisions } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
-export const retaining = (rule: Rule): void => {
+export const retentionRules = (rule: Rule): void => {
   rule("keeps so many events at most", async ({ store }) => {
     await store.setRetention("s", { maxCount: 3 });
     await store.append("s", eventsOf(5), "none");
@@ -54,7 +54,7 @@ export const retaining = (rule: Rule): void => {
     await store.append("t", eventsOf(2), "none");
     await store.setRetention("s", { maxCount: 2 });
     await store.append("s", [event()], "any");
-    const left = (await told(store)).map(({ stream, revision }) => `${stream}@${revision}`);
+    const left = (await readLog(store)).map(({ stream, revision }) => `${stream}@${revision}`);
     expect(left).to.deep.equal(["s@2999", "t@0", "t@1", "s@3000"]);
   });
 
@@ -107,7 +107,7 @@ export const retaining = (rule: Rule): void => {
       { maxAgeSeconds: 0 },
       { maxAgeSeconds: -1 },
     ]) {
-      expect(await thrownBy(() => store.setRetention("s", retention))).to.be.instanceOf(RangeError);
+      expect(await rejectionOf(() => store.setRetention("s", retention))).to.be.instanceOf(RangeError);
     }
   });
 };

@@ -83,22 +83,22 @@ describe("the snapshots of a runner", () => {
     snapshots.begun[0]?.resolve();
     await runner.close();
     expect(snapshots.begun).to.have.length(1);
-    expect(runner.lastKnown(heard).get("all")).to.equal(500_000);
+    expect(runner.lastKnownView(heard).get("all")).to.equal(500_000);
   });
 
   it("are written one at a time, and the next one when enough has come since the last began", async () => {
     const { log, snapshots, runner } = run();
     log.deliver(100, true);
     await runner.start();
-    for (let batch = 0; batch < 50; batch++) await runner.reached(log.deliver(100, true));
+    for (let batch = 0; batch < 50; batch++) await runner.waitForPosition(log.deliver(100, true));
     expect(snapshots.begun).to.have.length(1);
     snapshots.begun[0]?.resolve();
     await new Promise(setImmediate);
-    await runner.reached(log.deliver(1, true));
+    await runner.waitForPosition(log.deliver(1, true));
     expect(snapshots.begun).to.have.length(2);
     snapshots.begun[1]?.resolve();
     await new Promise(setImmediate);
-    await runner.reached(log.deliver(99, true));
+    await runner.waitForPosition(log.deliver(99, true));
     expect(snapshots.begun).to.have.length(2);
     await runner.close();
     expect(snapshots.mostAtOnce()).to.equal(1);
@@ -108,7 +108,7 @@ describe("the snapshots of a runner", () => {
     const { log, snapshots, runner } = run();
     log.deliver(100, true);
     await runner.start();
-    await runner.reached(log.deliver(1_000, true));
+    await runner.waitForPosition(log.deliver(1_000, true));
     let closed = false;
     const closing = runner.close().then(() => {
       closed = true;

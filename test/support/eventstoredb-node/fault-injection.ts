@@ -1,6 +1,6 @@
 import type { ServerErrorResponse } from "@grpc/grpc-js";
 import type { Faults } from "./faults.ts";
-import { grpc } from "./wire.ts";
+import { grpc } from "./protobuf.ts";
 
 /** How an open call can be ended from outside: with OK, or with an error. */
 export interface OpenCall {
@@ -8,10 +8,10 @@ export interface OpenCall {
   fail(error: Partial<ServerErrorResponse>): void;
 }
 
-export type Switchboard = ReturnType<typeof createSwitchboard>;
+export type FaultInjection = ReturnType<typeof createFaultInjection>;
 
 /** Where the services ask what is to go wrong, and where tests set it. */
-export const createSwitchboard = (forgetIds: () => void, killConnections: () => void) => {
+export const createFaultInjection = (forgetIds: () => void, killConnections: () => void) => {
   const reads = new Set<OpenCall>();
   const subscriptions = new Set<OpenCall>();
   const batches = new Set<OpenCall>();
@@ -72,7 +72,7 @@ export const createSwitchboard = (forgetIds: () => void, killConnections: () => 
     get frozen() {
       return frozen.length;
     },
-    get told() {
+    get delivered() {
       return told;
     },
   };
