@@ -54,7 +54,7 @@ export interface Settings {
   readonly providerDeadlines: {
     readonly connectMs: number;
     readonly firstByteMs: number;
-    readonly wholeMs: number;
+    readonly totalMs: number;
   };
   /** `SVC` in `SVC-Cached`. */
   readonly headerPrefix: string;
@@ -263,7 +263,7 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
     providerDeadlines: {
       connectMs: data.PROVIDER_CONNECT_MS,
       firstByteMs: data.PROVIDER_FIRST_BYTE_MS,
-      wholeMs: data.PROVIDER_TIMEOUT_MS,
+      totalMs: data.PROVIDER_TIMEOUT_MS,
     },
     headerPrefix: data.HEADER_PREFIX,
     maxTextCharacters: data.MAX_TEXT_CHARACTERS,

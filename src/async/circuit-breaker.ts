@@ -2,9 +2,9 @@ import { EngineFailed } from "../domain/errors.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
 /** Leaves an upstream alone that fails and fails: for itself, and for those who would wait in vain. */
-export interface Circuit {
+export interface CircuitBreaker {
   /** @throws {EngineFailed} at once, with the last failure's words and the seconds that are left, while it is open */
-  enter(): Call;
+  start(): Call;
   state(): "closed" | "open";
 }
 
@@ -15,15 +15,15 @@ export interface Call {
   succeeded(): void;
   failed(failure: EngineFailed): void;
   /** It tells nothing: nobody wanted it any more, or the failure was not the upstream's. */
-  dropped(): void;
+  ignored(): void;
 }
 
-export interface CircuitOptions {
+export interface CircuitBreakerOptions {
   readonly clock?: Clock;
   /** Failures in a row that open it. Default 5. */
-  readonly failures?: number;
+  readonly threshold?: number;
   /** Default 15 s; an upstream that asked for more is given it, up to a minute. */
-  readonly coolingMs?: number;
+  readonly resetMs?: number;
   readonly onChange?: (state: "closed" | "open") => void;
 }
 
@@ -35,8 +35,8 @@ interface Opening {
   tryAt: number;
 }
 
-export const createCircuit = (options: CircuitOptions = {}): Circuit => {
-  const { clock = systemClock, failures: most = 5, coolingMs = 15_000, onChange } = options;
+export const createCircuitBreaker = (options: CircuitBreakerOptions = {}): CircuitBreaker => {
+  const { clock = systemClock, threshold: most = 5, resetMs = 15_000, onChange } = options;
   let inARow = 0;
   let opening: Opening | undefined;
 
@@ -50,7 +50,7 @@ export const createCircuit = (options: CircuitOptions = {}): Circuit => {
   const open = (failure: EngineFailed) => {
     const wasClosed = !opening;
     const asked = (failure.retryAfterSeconds ?? 0) * 1_000;
-    opening = { failure, tryAt: clock.now() + Math.max(coolingMs, Math.min(asked, longestCoolingMs)) };
+    opening = { failure, tryAt: clock.now() + Math.max(resetMs, Math.min(asked, longestCoolingMs)) };
     if (wasClosed) onChange?.("open");
   };
 
@@ -60,13 +60,13 @@ export const createCircuit = (options: CircuitOptions = {}): Circuit => {
   };
 
   return {
-    enter: () => {
+    start: () => {
       const entered = opening;
       if (entered) {
         const leftMs = entered.tryAt - clock.now();
         if (leftMs > 0) throw leftAlone(entered.failure, leftMs);
         // The next one in so long: a trial that never ends keeps nobody out for good.
-        entered.tryAt = clock.now() + coolingMs;
+        entered.tryAt = clock.now() + resetMs;
       }
       // What began before it was opened, or closed again, is no news.
       let counts = true;
@@ -80,7 +80,7 @@ export const createCircuit = (options: CircuitOptions = {}): Circuit => {
         },
         succeeded: end(close),
         failed: (failure) => end(() => countFailure(failure))(),
-        dropped: end(() => {
+        ignored: end(() => {
           if (entered) entered.tryAt = clock.now();
         }),
       };

@@ -1,13 +1,13 @@
 import { untilAborted } from "./until-aborted.ts";
 
 /** One piece of work for each key at a time, shared by all who ask for it while it is being done. */
-export interface Flights<T> {
+export interface SingleFlight<T> {
   /**
    * Joins the work under way for the key, or starts it and is its leader. A failure is told to all who wait and is
    * not remembered. Who is aborted leaves at once with the signal's reason; the work is aborted (with the reason of
    * the last one) when nobody waits for it any more, and whoever asks from then on starts anew.
    */
-  join(
+  run(
     key: string,
     start: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
@@ -22,15 +22,15 @@ interface Flight<T> {
   waiting: number;
 }
 
-export interface FlightsOptions {
+export interface SingleFlightOptions {
   /** How many may be under way at once; no bound when nothing is said. */
-  readonly most?: number;
+  readonly max?: number;
   /** What the next one is told. */
   readonly full?: () => Error;
 }
 
-export const createFlights = <T>(options: FlightsOptions = {}): Flights<T> => {
-  const { most = Number.POSITIVE_INFINITY, full = () => new Error("Too much is under way.") } = options;
+export const createSingleFlight = <T>(options: SingleFlightOptions = {}): SingleFlight<T> => {
+  const { max = Number.POSITIVE_INFINITY, full = () => new Error("Too much is under way.") } = options;
   const flying = new Map<string, Flight<T>>();
 
   const gone = (key: string, controller: AbortController): void => {
@@ -38,7 +38,7 @@ export const createFlights = <T>(options: FlightsOptions = {}): Flights<T> => {
   };
 
   const takeOff = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
-    if (flying.size >= most) throw full();
+    if (flying.size >= max) throw full();
     const controller = new AbortController();
     // Gone before anybody hears how it ended: who asks after a failure must not be told of it.
     const fly = async (): Promise<T> => {
@@ -55,7 +55,7 @@ export const createFlights = <T>(options: FlightsOptions = {}): Flights<T> => {
   };
 
   return {
-    join: async (key, start, signal) => {
+    run: async (key, start, signal) => {
       signal.throwIfAborted();
       const joined = flying.get(key);
       const flight = joined ?? takeOff(key, start);

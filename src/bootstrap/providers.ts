@@ -4,12 +4,16 @@ import type { EngineCode } from "../domain/synthesis/speech.ts";
 import { azureProvider } from "../engines/azure/azure.ts";
 import type { Engine } from "../engines/engine.ts";
 import { googleProvider } from "../engines/google/google.ts";
-import { openAi } from "../engines/openai/openai.ts";
+import { openAiProvider } from "../engines/openai/provider.ts";
 import type { Provider } from "../engines/provider.ts";
 import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
-import { createGuard, type Trust } from "../engines/provider-http/ssrf-guard.ts";
-import { type Careful, type CareOptions, caredFor } from "../engines/resilience/with-resilience.ts";
-import { besideLocal, selfHostedEngine } from "../engines/self-hosted/engine.ts";
+import { createSsrfGuard, type Trust } from "../engines/provider-http/ssrf-guard.ts";
+import {
+  type DecorateExchange,
+  type ResilienceOptions,
+  withResilience,
+} from "../engines/resilience/with-resilience.ts";
+import { combineEngines, selfHostedEngine } from "../engines/self-hosted/engine.ts";
 import { type FreeEngine, freeEngines, type SelfHostedServer } from "../engines/self-hosted/server.ts";
 import type { Settings } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
@@ -25,7 +29,11 @@ export const composeProviders = (settings: Settings, telemetry: Telemetry): Prov
     gwn: cared((careful) => googleProvider({ exchange: careful(operators), url: upstreams.google })),
     msv: cared((careful) => azureProvider({ exchange: careful(operators), ...azure })),
     oai: cared((careful) =>
-      openAi({ baseUrl: upstreams.openai, operators: careful(operators), websites: careful(websites) }),
+      openAiProvider({
+        baseUrl: upstreams.openai,
+        operators: careful(operators),
+        websites: careful(websites),
+      }),
     ),
   };
 };
@@ -50,7 +58,7 @@ export const besideSelfHosted = (
     const server = settings.selfHosted[code];
     if (!server) continue;
     const { engine } = cared((careful) => selfHosted(code, server, careful(exchange))).open({});
-    engines.set(code, besideLocal(engine, local.get(code)));
+    engines.set(code, combineEngines(engine, local.get(code)));
     checks.push({ name: `engine ${code}`, vital: false, look: async () => mustAnswer(leftAlone.has(code)) });
   }
   return { engines, checks };
@@ -68,7 +76,7 @@ const selfHosted = (
 });
 
 const exchangeFor = ({ providerDeadlines: deadlines }: Settings, trust: Trust): Exchange =>
-  createExchange({ guard: createGuard(trust), deadlines });
+  createExchange({ guard: createSsrfGuard(trust), deadlines });
 
 /** As its last requests found it: nobody asks it only to see. */
 const mustAnswer = (isLeftAlone: boolean): void => {
@@ -76,6 +84,6 @@ const mustAnswer = (isLeftAlone: boolean): void => {
 };
 
 const careOf =
-  ({ providerLimits: limits }: Settings, tell: NonNullable<CareOptions["tell"]>) =>
-  <C, E extends EngineCode>(providerWith: (careful: Careful) => Provider<C, E>): Provider<C, E> =>
-    caredFor(providerWith, { limits, tell });
+  ({ providerLimits: limits }: Settings, onEvent: NonNullable<ResilienceOptions["onEvent"]>) =>
+  <C, E extends EngineCode>(providerWith: (careful: DecorateExchange) => Provider<C, E>): Provider<C, E> =>
+    withResilience(providerWith, { limits, onEvent });

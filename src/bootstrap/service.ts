@@ -222,7 +222,7 @@ export const composeService = async (
     ],
     routes: [
       healthRoutes({ checkHealth, readiness }),
-      audioRoutes({ fetchObject: sound.pipeline.fetch, audioDuration }),
+      audioRoutes({ fetchObject: sound.pipeline.getObject, audioDuration }),
       authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
       configRoutes({ gate, websites: core.websites, accessTokens }),
       voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),

@@ -6,7 +6,7 @@ import { ffmpegEncoder } from "../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
-import { isPaid } from "../domain/accounts/provider-credentials.ts";
+import { isByok } from "../domain/accounts/byok-providers.ts";
 import { localEngines } from "../engines/local/local-engine.ts";
 import type { Settings } from "../settings.ts";
 import { type HostStats, openSubprocessHost } from "../subprocess/subprocess-host.ts";
@@ -41,20 +41,20 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
   const warn = (sentence: string) => log.warn(sentence);
   const audioStore = telemetry.audioStore(await openAudioStore(settings, { warn }));
   opened.defer(audioStore.close);
-  const host = await openSubprocessHost({ atOnce: settings.synthesisConcurrency, warn });
+  const host = await openSubprocessHost({ concurrency: settings.synthesisConcurrency, warn });
   opened.defer(host.close);
   const local = await localEngines({ host, warn });
   const localOnes = new Map(local.map((engine) => [engine.code, engine]));
   const { engines, checks } = besideSelfHosted(settings, localOnes, telemetry);
   const engineOf: EngineOf = (code, websiteId) =>
-    isPaid(code) ? accountOf(websiteId, code)?.engine : engines.get(code);
+    isByok(code) ? accountOf(websiteId, code)?.engine : engines.get(code);
   const encoder = telemetry.encoder(ffmpegEncoder(host));
   const pipeline = telemetry.pipeline(
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
         const engine = engineOf(code, websiteId);
         // Of credentials that were replaced since, it would give its own sound to the address of the others'.
-        if (isPaid(code) && engine?.version(voice) !== tools) return undefined;
+        if (isByok(code) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },
       encoder,

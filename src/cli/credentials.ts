@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { CredentialsDetails, Resealing } from "../application/accounts/credentials.ts";
-import { type PaidEngine, paidEngines, parseCredentials } from "../domain/accounts/provider-credentials.ts";
+import { type ByokEngine, byokEngines, parseCredentials } from "../domain/accounts/byok-providers.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
@@ -18,7 +18,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     )
     .addArgument(engineArgument())
     .argument("<file>", "as the admin API takes them; for gwn also a service account's key file")
-    .action(async (website: string, engine: PaidEngine, file: string, _options, command: Command) => {
+    .action(async (website: string, engine: ByokEngine, file: string, _options, command: Command) => {
       const given = parseCredentials(engine, asTaken(await readJson(file)));
       print(
         command,
@@ -45,7 +45,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     .command("remove <website>")
     .description("remove them, and the voices that came with them")
     .addArgument(engineArgument())
-    .action(async (website: string, engine: PaidEngine, _options, command: Command) => {
+    .action(async (website: string, engine: ByokEngine, _options, command: Command) => {
       await withServices((services) => services.credentials.remove(website, engine, operator), writing);
       print(command, { engine, removed: true }, () => `The credentials for ${engine} are removed.`);
     });
@@ -67,7 +67,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     });
 };
 
-const engineArgument = (): Argument => new Argument("<engine>", "whose they are").choices(paidEngines);
+const engineArgument = (): Argument => new Argument("<engine>", "whose they are").choices(byokEngines);
 
 /** Google gives a service account's key as a file whose members are those of `serviceAccount`. */
 const asTaken = (json: unknown): unknown => {

@@ -22,7 +22,7 @@ export interface SpeechRequest {
    * Called once a turn has come, before anything is begun or asked for; what it throws is what `synthesize` or its audio
    * throws, and gives the turn back.
    */
-  readonly onTurn?: (() => Promise<void>) | undefined;
+  readonly beforeStart?: (() => Promise<void>) | undefined;
   /** Who waits for the sound: in their queues it waits for its turn. */
   readonly claim?: Claim | undefined;
 }

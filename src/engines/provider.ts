@@ -2,7 +2,7 @@ import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
 
 /** The engines that run on a website's own credentials. */
-export type PaidEngineCode = Extract<EngineCode, "gwn" | "msv" | "oai">;
+export type ByokEngineCode = Extract<EngineCode, "gwn" | "msv" | "oai">;
 
 /** A voice as its provider lists it. */
 export interface ProviderVoice {
@@ -24,7 +24,7 @@ export interface ProviderAccount {
 }
 
 /** What turns credentials into an account; touches no network by itself. */
-export interface Provider<Credentials, Code extends EngineCode = PaidEngineCode> {
+export interface Provider<Credentials, Code extends EngineCode = ByokEngineCode> {
   readonly code: Code;
   /** As voices tell it: google, azure, openai, self-hosted. */
   readonly name: string;

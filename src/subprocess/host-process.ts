@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
-import type { HostOptions, Order, Request, Response } from "./protocol.ts";
+import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
@@ -9,7 +9,7 @@ import { ToolFailed, type ToolVersions } from "./tools.ts";
 export interface HostProcess {
   readonly pid: number;
   readonly versions: ToolVersions;
-  start(order: Order, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob;
+  start(order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob;
   /** Answers when the process does. @throws {ToolFailed} it is gone */
   ping(): Promise<void>;
   /** Ends it at once: its jobs fail as those of a process that died. */

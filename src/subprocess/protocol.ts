@@ -1,4 +1,4 @@
-import type { EncodedFormat, Reason, SpeechTool, ToolVersions } from "./tools.ts";
+import type { EncodedFormat, FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 /** What the service and its helper process say to one another. Bytes travel as Buffers (advanced serialization). */
 
@@ -8,7 +8,7 @@ export interface Limits {
 }
 
 /** `file`: for a tool that must be able to seek in its output. It is told to write to /dev/stdout all the same. */
-export type ToolOrder = Limits & {
+export type ToolSpec = Limits & {
   readonly type: "tool";
   readonly tool: SpeechTool;
   readonly args: readonly string[];
@@ -18,13 +18,13 @@ export type ToolOrder = Limits & {
 };
 
 /** Its input is a WAV whose header tells the sample rate; the sizes in it do not count. */
-export type EncoderOrder = Limits & { readonly type: "encoder"; readonly format: EncodedFormat };
+export type EncoderSpec = Limits & { readonly type: "encoder"; readonly format: EncodedFormat };
 
-export type Order = ToolOrder | EncoderOrder;
+export type JobSpec = ToolSpec | EncoderSpec;
 
 export type Request =
   | { readonly type: "ping" }
-  | { readonly type: "start"; readonly job: number; readonly order: Order }
+  | { readonly type: "start"; readonly job: number; readonly order: JobSpec }
   | { readonly type: "input"; readonly job: number; readonly bytes: Buffer }
   | { readonly type: "end"; readonly job: number }
   /** So many bytes of output were taken: as many more may be sent. */
@@ -39,7 +39,12 @@ export type Response =
   /** So many bytes of input were passed on: as many more may be sent. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }
   | { readonly type: "done"; readonly job: number }
-  | { readonly type: "failed"; readonly job: number; readonly reason: Reason; readonly message: string };
+  | {
+      readonly type: "failed";
+      readonly job: number;
+      readonly reason: FailureReason;
+      readonly message: string;
+    };
 
 /** An IPC channel holds nobody back by itself: so much of a job, each way, may be on its way or waiting to be read. */
 export const windowBytes = 256 * 1024;

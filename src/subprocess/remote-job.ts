@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Order, Request } from "./protocol.ts";
+import type { JobSpec, Request } from "./protocol.ts";
 import { createWindow } from "./window.ts";
 
 /** A job as the service sees it: what it is given, what comes of it, and how it ends. */
@@ -16,7 +16,7 @@ export interface RemoteJob {
 
 export const startRemoteJob = (
   job: number,
-  order: Order,
+  order: JobSpec,
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
   send: (request: Request) => void,
@@ -37,7 +37,7 @@ export const startRemoteJob = (
 
   const feed = async () => {
     for await (const bytes of input) {
-      await window.room();
+      await window.ready();
       if (over) return;
       window.sent(bytes.length);
       send({ type: "input", job, bytes });
@@ -66,7 +66,7 @@ export const startRemoteJob = (
     output: read(),
     settled,
     received: (bytes) => output.push(bytes),
-    written: window.taken,
+    written: window.acknowledged,
     settle: (failure) => {
       over = true;
       window.open();

@@ -1,24 +1,24 @@
 import { type Claim, createClaim } from "../async/claim.ts";
-import { createFairSlots, type FairSlots } from "../async/fair-slots.ts";
+import { createFairSemaphore, type FairSemaphore } from "../async/fair-semaphore.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { Unavailable } from "../domain/errors.ts";
-import type { EncoderOrder, Limits, Order, ToolOrder } from "./protocol.ts";
-import { keepHostProcess } from "./restart-host-process.ts";
+import type { EncoderSpec, JobSpec, Limits, ToolSpec } from "./protocol.ts";
+import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
-export type ToolJob = Omit<ToolOrder, "type" | "lowPriority" | keyof Limits> &
+export type ToolJob = Omit<ToolSpec, "type" | "lowPriority" | keyof Limits> &
   Partial<Limits> & { readonly input: string };
-export type EncoderJob = Omit<EncoderOrder, "type" | keyof Limits> &
+export type EncoderJob = Omit<EncoderSpec, "type" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
 
 /** How a job gets its slot. */
-export interface Turn {
+export interface SlotOptions {
   /** Whose queues it waits in. Without it, a queue of its own. */
   readonly claim?: Claim | undefined;
   /** It belongs to a sound that has begun: it goes before what the same key begins, and is not refused. */
-  readonly continues?: boolean;
+  readonly isContinuation?: boolean;
   /** Called when the job has its slot, before its tool is started; what it throws is what the reading throws. */
-  readonly onTurn?: (() => Promise<void>) | undefined;
+  readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -31,10 +31,10 @@ export interface Turn {
 export interface SubprocessHost {
   /** Of the tools that were found when it was opened. */
   readonly versions: ToolVersions;
-  run(job: ToolJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
-  encode(job: EncoderJob, signal: AbortSignal, turn?: Turn): AsyncIterable<Buffer>;
+  run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** For texts that are long to prepare. @throws {Unavailable} if `run` would refuse the claim now */
-  requireRoom(claim: Claim): void;
+  requireCapacity(claim: Claim): void;
   /** Answers when the helper process can be worked with. @throws {ToolFailed} it does not answer {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -56,13 +56,13 @@ export interface SubprocessHostOptions {
    * Speech tools at once. Default 4. Of several, one is left for others than the API key that has all the rest. Encoders:
    * four times as many, because one belongs to a sound from its beginning to its end, and mostly waits.
    */
-  readonly atOnce?: number;
+  readonly concurrency?: number;
   /** How many more may wait to begin. Default 1000. */
   readonly queueLimit?: number;
   /** How many of one API key. Default 16. */
   readonly queueLimitPerKey?: number;
   /** So long one waits for a slot. Default 10 s. */
-  readonly queueMs?: number;
+  readonly queueTimeoutMs?: number;
   /** So long after a job's deadline the helper must have ended it, or is ended itself. Default 5 s. */
   readonly graceMs?: number;
   /** Told in a sentence that the helper process has ended by itself. */
@@ -82,29 +82,37 @@ const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 
 
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-  const { atOnce = 4, encodersAhead = { mp3: 3, ogg: 1 } } = options;
+  const { concurrency = 4, encodersAhead = { mp3: 3, ogg: 1 } } = options;
   const { queueLimit = 1000, queueLimitPerKey = 16 } = options;
-  const { path = "/usr/local/bin:/usr/bin:/bin", queueMs = 10_000, graceMs = 5000, warn } = options;
-  const helper = keepHostProcess({ path, encodersAhead }, () => warn?.(deathNote));
+  const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
+  const helper = superviseHostProcess({ path, encodersAhead }, () => warn?.(deathNote));
   const { versions } = await helper.current();
-  const queues = { queueLimit, queueLimitPerKey, queueMs };
-  const tools = createFairSlots({ atOnce, atOncePerKey: Math.max(1, atOnce - 1), ...queues });
-  const encoders = createFairSlots({ atOnce: 4 * atOnce, atOncePerKey: atOnce, ...queues });
+  const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs };
+  const tools = createFairSemaphore({
+    concurrency,
+    concurrencyPerKey: Math.max(1, concurrency - 1),
+    ...queues,
+  });
+  const encoders = createFairSemaphore({
+    concurrency: 4 * concurrency,
+    concurrencyPerKey: concurrency,
+    ...queues,
+  });
   const closing = new AbortController();
 
   /** The slot is given back when the process is gone, not when its reader is. */
   async function* work(
-    slots: FairSlots,
-    order: Order,
+    slots: FairSemaphore,
+    order: JobSpec,
     input: AsyncIterable<Buffer>,
     wanted: AbortSignal,
-    { claim = createClaim(), continues = false, onTurn }: Turn = {},
+    { claim = createClaim(), isContinuation = false, beforeStart }: SlotOptions = {},
   ) {
     const signal = AbortSignal.any([wanted, closing.signal]);
-    const release = await slots.acquire(claim, signal, { continues });
+    const release = await slots.acquire(claim, signal, { isContinuation });
     let settled = Promise.resolve();
     try {
-      await onTurn?.();
+      await beforeStart?.();
       const host = await untilAborted(helper.current(), signal);
       const job = host.start(order, input, signal);
       // It keeps the deadlines itself; one that stands still keeps none, and would keep its jobs for ever.
@@ -121,14 +129,14 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     run: ({ input, ...job }, signal, turn) =>
       work(
         tools,
-        { ...defaults, ...job, type: "tool", lowPriority: turn?.continues ?? false },
+        { ...defaults, ...job, type: "tool", lowPriority: turn?.isContinuation ?? false },
         once(input),
         signal,
         turn,
       ),
     encode: ({ input, ...job }, signal, turn) =>
       work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
-    requireRoom: tools.requireRoom,
+    requireCapacity: tools.requireCapacity,
     ping: async () => {
       const signal = AbortSignal.timeout(pingMs);
       const ask = async () => (await helper.current()).ping();

@@ -10,7 +10,7 @@ export type EncodedFormat = (typeof encodedFormats)[number];
 /** What the installed tools call their versions; a tool that is not installed is absent. */
 export type ToolVersions = Readonly<Partial<Record<Tool, string>>>;
 
-export type Reason =
+export type FailureReason =
   /** The tool is not installed. */
   | "missing"
   /** It ended with an error. */
@@ -30,9 +30,9 @@ export type Reason =
 /** A tool's job failed. The message is safe to show: it holds no path and nothing of what the tool was given. */
 export class ToolFailed extends Error {
   override readonly name = "ToolFailed";
-  readonly reason: Reason;
+  readonly reason: FailureReason;
 
-  constructor(reason: Reason, message: string) {
+  constructor(reason: FailureReason, message: string) {
     super(message);
     this.reason = reason;
   }

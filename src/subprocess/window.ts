@@ -3,9 +3,9 @@ import { windowBytes } from "./protocol.ts";
 /** Holds a sender back while too much of what it sent is not yet taken. */
 export interface Window {
   /** Answers when more may be sent. */
-  room(): Promise<void>;
+  ready(): Promise<void>;
   sent(bytes: number): void;
-  taken(bytes: number): void;
+  acknowledged(bytes: number): void;
   /** From now on there is always room: whoever waits looks again at whether the job still stands. */
   open(): void;
 }
@@ -18,7 +18,7 @@ export const createWindow = (): Window => {
     wake();
   };
   return {
-    room: async () => {
+    ready: async () => {
       while (left <= 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -28,7 +28,7 @@ export const createWindow = (): Window => {
     sent: (bytes) => {
       left -= bytes;
     },
-    taken: release,
+    acknowledged: release,
     open: () => release(Number.POSITIVE_INFINITY),
   };
 };

@@ -8,7 +8,7 @@ import type { AudioStore } from "../audio/store/audio-store.ts";
 import type { EngineCode } from "../domain/synthesis/speech.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Exchange } from "../engines/provider-http/exchange.ts";
-import type { Told } from "../engines/resilience/with-metrics.ts";
+import type { ProviderEvent } from "../engines/resilience/with-metrics.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import type { RequestObserver } from "../http/kernel/observer.ts";
@@ -31,7 +31,7 @@ export interface Telemetry {
   limiter(limiter: RateLimiter): RateLimiter;
   upgrade(upgrade: Upgrade): Upgrade;
   /** What the care of a provider's accounts tells. */
-  readonly provider: (engine: EngineCode, told: Told) => void;
+  readonly provider: (engine: EngineCode, told: ProviderEvent) => void;
   /** Undefined when nobody wants to know of requests. */
   readonly requests: RequestObserver | undefined;
   /** Tells of these whenever it is asked for its numbers. */

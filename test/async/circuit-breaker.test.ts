@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Circuit, createCircuit } from "../../src/async/circuit-breaker.ts";
+import { type CircuitBreaker, createCircuitBreaker } from "../../src/async/circuit-breaker.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
@@ -7,22 +7,22 @@ const broken = new EngineFailed("It is broken.");
 
 describe("A circuit", () => {
   let clock: ManualClock;
-  let circuit: Circuit;
+  let circuit: CircuitBreaker;
   let changes: string[];
 
   beforeEach(() => {
     clock = createManualClock();
     changes = [];
     const onChange = (state: string) => void changes.push(state);
-    circuit = createCircuit({ clock, failures: 3, coolingMs: 10_000, onChange });
+    circuit = createCircuitBreaker({ clock, threshold: 3, resetMs: 10_000, onChange });
   });
 
   const fail = (times = 1, failure = broken) => {
-    for (let i = 0; i < times; i++) circuit.enter().failed(failure);
+    for (let i = 0; i < times; i++) circuit.start().failed(failure);
   };
   const refusal = (): EngineFailed => {
     try {
-      circuit.enter();
+      circuit.start();
     } catch (error) {
       return error as EngineFailed;
     }
@@ -31,9 +31,9 @@ describe("A circuit", () => {
 
   it("lets calls through while fewer fail in a row than it takes", () => {
     fail(2);
-    circuit.enter().succeeded();
+    circuit.start().succeeded();
     fail(2);
-    circuit.enter().dropped();
+    circuit.start().ignored();
     expect(circuit.state()).to.equal("closed");
     fail();
     expect(circuit.state()).to.equal("open");
@@ -60,7 +60,7 @@ describe("A circuit", () => {
   it("lets one call through after its time, and is closed by its success", () => {
     fail(3);
     clock.advance(10_000);
-    const trial = circuit.enter();
+    const trial = circuit.start();
     refusal();
     trial.succeeded();
     expect(circuit.state()).to.equal("closed");
@@ -71,7 +71,7 @@ describe("A circuit", () => {
   it("is closed by the first that a trial answers, however long the rest takes", () => {
     fail(3);
     clock.advance(10_000);
-    const trial = circuit.enter();
+    const trial = circuit.start();
     trial.answered();
     expect(circuit.state()).to.equal("closed");
     trial.failed(broken);
@@ -90,31 +90,31 @@ describe("A circuit", () => {
   it("lets the next one try at once when a trial tells nothing, and after its time when it never ends", () => {
     fail(3);
     clock.advance(10_000);
-    circuit.enter().dropped();
-    const endless = circuit.enter();
+    circuit.start().ignored();
+    const endless = circuit.start();
     refusal();
     clock.advance(10_000);
-    circuit.enter().succeeded();
+    circuit.start().succeeded();
     endless.failed(broken);
     fail(2);
     expect(circuit.state()).to.equal("closed");
   });
 
   it("heeds no call that began before it was opened", () => {
-    const late = [circuit.enter(), circuit.enter(), circuit.enter()];
+    const late = [circuit.start(), circuit.start(), circuit.start()];
     fail(3);
     late[0]?.succeeded();
     late[1]?.answered();
     expect(circuit.state()).to.equal("open");
     clock.advance(10_000);
-    const trial = circuit.enter();
+    const trial = circuit.start();
     late[2]?.failed(broken);
     trial.succeeded();
     expect(circuit.state()).to.equal("closed");
   });
 
   it("hears of each call's end once", () => {
-    const call = circuit.enter();
+    const call = circuit.start();
     for (let i = 0; i < 3; i++) call.failed(broken);
     expect(circuit.state()).to.equal("closed");
   });

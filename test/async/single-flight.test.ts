@@ -1,20 +1,20 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
-import { createFlights, type Flights } from "../../src/async/single-flight.ts";
+import { createSingleFlight, type SingleFlight } from "../../src/async/single-flight.ts";
 
 const never = new AbortController().signal;
 
 describe("a flight", () => {
   it("is one for all who ask while it is under way, and tells who led", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     let starts = 0;
     const work = Promise.withResolvers<number>();
     const start = () => {
       starts++;
       return work.promise;
     };
-    const asked = Array.from({ length: 60 }, () => flights.join("a", start, never));
+    const asked = Array.from({ length: 60 }, () => flights.run("a", start, never));
     work.resolve(7);
     const answers = await Promise.all(asked);
     expect(starts).to.equal(1);
@@ -24,8 +24,8 @@ describe("a flight", () => {
   });
 
   it("is not shared between keys", async () => {
-    const flights = createFlights<string>();
-    const answers = await Promise.all(["a", "b"].map((key) => flights.join(key, async () => key, never)));
+    const flights = createSingleFlight<string>();
+    const answers = await Promise.all(["a", "b"].map((key) => flights.run(key, async () => key, never)));
     expect(answers).to.deep.equal([
       { value: "a", leader: true },
       { value: "b", leader: true },
@@ -33,62 +33,62 @@ describe("a flight", () => {
   });
 
   it("tells its failure to all who wait and to nobody after them", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const failure = new Error("no engine");
     const asked = await Promise.allSettled([
-      flights.join("a", () => Promise.reject(failure), never),
-      flights.join("a", async () => 1, never),
+      flights.run("a", () => Promise.reject(failure), never),
+      flights.run("a", async () => 1, never),
     ]);
     expect(asked.map((each) => each.status === "rejected" && each.reason)).to.deep.equal([failure, failure]);
-    expect(await flights.join("a", async () => 2, never)).to.deep.equal({ value: 2, leader: true });
+    expect(await flights.run("a", async () => 2, never)).to.deep.equal({ value: 2, leader: true });
   });
 
   it("tells its failure to nobody who asks on hearing of it", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const again = await flights
-      .join("a", () => Promise.reject(new Error("no engine")), never)
-      .catch(() => flights.join("a", async () => 2, never));
+      .run("a", () => Promise.reject(new Error("no engine")), never)
+      .catch(() => flights.run("a", async () => 2, never));
     expect(again).to.deep.equal({ value: 2, leader: true });
   });
 
   it("fails like any other when the work throws before it has a promise", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const failure = new TypeError("bad");
     const start = (): Promise<number> => {
       throw failure;
     };
-    expect(await flights.join("a", start, never).catch((error: unknown) => error)).to.equal(failure);
+    expect(await flights.run("a", start, never).catch((error: unknown) => error)).to.equal(failure);
     expect(flights.size()).to.equal(0);
   });
 
   it("is refused when as many are under way as may be, but for who joins one of them", async () => {
     const full = new Error("full");
-    const flights = createFlights<number>({ most: 2, full: () => full });
+    const flights = createSingleFlight<number>({ max: 2, full: () => full });
     const work = Promise.withResolvers<number>();
-    const asked = ["a", "b", "a"].map((key) => flights.join(key, () => work.promise, never));
-    const refused = flights.join("c", () => work.promise, never);
+    const asked = ["a", "b", "a"].map((key) => flights.run(key, () => work.promise, never));
+    const refused = flights.run("c", () => work.promise, never);
     expect(await refused.catch((error: unknown) => error)).to.equal(full);
     work.resolve(1);
     await Promise.all(asked);
-    expect((await flights.join("c", async () => 2, never)).value).to.equal(2);
+    expect((await flights.run("c", async () => 2, never)).value).to.equal(2);
   });
 
   it("is not begun by who has left already", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const reason = new Error("gone");
     let starts = 0;
     const start = async () => ++starts;
-    const asked = flights.join("a", start, AbortSignal.abort(reason));
+    const asked = flights.run("a", start, AbortSignal.abort(reason));
     expect(await asked.catch((error: unknown) => error)).to.equal(reason);
     await setImmediate();
     expect(starts).to.equal(0);
   });
 
   it("is not begun when the only one leaves in the same breath", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const controller = new AbortController();
     let starts = 0;
-    const asked = flights.join("a", async () => ++starts, controller.signal);
+    const asked = flights.run("a", async () => ++starts, controller.signal);
     controller.abort(new Error("gone"));
     await asked.catch(() => undefined);
     await setImmediate();
@@ -97,7 +97,7 @@ describe("a flight", () => {
   });
 
   it("lets go of the signals that it listened to", async () => {
-    const flights = createFlights<number>();
+    const flights = createSingleFlight<number>();
     const { signal } = new AbortController();
     let listening = 0;
     const counted = new Proxy(signal, {
@@ -108,8 +108,8 @@ describe("a flight", () => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    await flights.join("a", async () => 1, counted);
-    await flights.join("a", () => Promise.reject(new Error("x")), counted).catch(() => undefined);
+    await flights.run("a", async () => 1, counted);
+    await flights.run("a", () => Promise.reject(new Error("x")), counted).catch(() => undefined);
     await setImmediate();
     expect(listening).to.equal(0);
   });
@@ -147,7 +147,7 @@ describe("flights, however their people come and go", () => {
         fc.array(step, { maxLength: 60, size: "max" }),
         fc.boolean(),
         async (steps, breathe) => {
-          const airport = createAirport(createFlights<number>());
+          const airport = createAirport(createSingleFlight<number>());
           for (const each of steps) {
             await airport.take(each);
             if (breathe) await setImmediate();
@@ -161,7 +161,7 @@ describe("flights, however their people come and go", () => {
 });
 
 /** The model: works and waiters by key, told what must be so after every step. */
-const createAirport = (flights: Flights<number>) => {
+const createAirport = (flights: SingleFlight<number>) => {
   const current = new Map<string, Work>();
   const all: Waiter[] = [];
   let ids = 0;
@@ -175,7 +175,7 @@ const createAirport = (flights: Flights<number>) => {
       started.push({ id: ++ids, signal, resolve, reject, waiters: new Set() });
       return promise;
     };
-    const outcome = flights.join(key, start, controller.signal).catch((reason: unknown) => ({ reason }));
+    const outcome = flights.run(key, start, controller.signal).catch((reason: unknown) => ({ reason }));
     await setImmediate();
     expect(started, "started only when none was under way").to.have.length(running ? 0 : 1);
     const work = (running ?? started[0]) as Work;

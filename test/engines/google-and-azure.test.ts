@@ -8,7 +8,7 @@ import { googleProvider } from "../../src/engines/google/google.ts";
 import type { ProviderAccount } from "../../src/engines/provider.ts";
 import { createExchange, upstreamDeadlines } from "../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../src/engines/provider-http/request-failed.ts";
-import { createGuard } from "../../src/engines/provider-http/ssrf-guard.ts";
+import { createSsrfGuard } from "../../src/engines/provider-http/ssrf-guard.ts";
 import { engineContract, say } from "../contracts/engine.ts";
 import { collect } from "../support/collect.ts";
 import { rejection } from "../support/rejection.ts";
@@ -19,7 +19,7 @@ import { googleApiKey, serveGoogle } from "../support/wire/google.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
 const never = new AbortController().signal;
-const guard = createGuard({ by: "operator" });
+const guard = createSsrfGuard({ by: "operator" });
 const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children. ";
 
 interface Provided {

@@ -2,8 +2,8 @@ import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
 import { createSynthesis, type EngineOf } from "../../src/application/synthesis/synthesis.ts";
 import { besideSelfHosted, composeProviders } from "../../src/bootstrap/providers.ts";
+import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
-import { isPaid } from "../../src/domain/accounts/provider-credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
 import type { Recipe } from "../../src/domain/synthesis/recipe.ts";
 import type { Engine } from "../../src/engines/engine.ts";
@@ -122,7 +122,7 @@ const openSynthesis = async () => {
     oai: providers.oai?.open({ apiKey: "k" }).engine,
   };
   const engineOf: EngineOf = (code, websiteId) => {
-    if (!isPaid(code)) return engines.get(code);
+    if (!isByok(code)) return engines.get(code);
     return websiteId === own ? accounts[code] : undefined;
   };
   const { voices, systemVoices } = releaseSeed();

@@ -67,14 +67,14 @@ describe("The subprocess host", () => {
   it("gives a long output whole and in order to a reader that takes its time", async () => {
     const host = await open();
     const text = "One, two, three. ".repeat(300);
-    const atOnce = await sayWhole(host, text);
+    const allAtOnce = await sayWhole(host, text);
     const slowly: Buffer[] = [];
     for await (const piece of say(host, text)) {
       slowly.push(piece);
       await new Promise(setImmediate);
     }
-    expect(atOnce.length).to.be.above(10_000_000);
-    expect(Buffer.concat(slowly).equals(atOnce)).to.equal(true);
+    expect(allAtOnce.length).to.be.above(10_000_000);
+    expect(Buffer.concat(slowly).equals(allAtOnce)).to.equal(true);
   });
 
   it("holds a tool back whose output nobody reads", async () => {
@@ -188,7 +188,7 @@ describe("The subprocess host", () => {
   });
 
   it("runs no more at once than it may, and the others in turn", async () => {
-    const host = await open({ atOnce: 3 });
+    const host = await open({ concurrency: 3 });
     let most = 0;
     const jobs = Array.from({ length: 20 }, async () => {
       for await (const _ of say(host, "One, two, three."))
@@ -202,7 +202,7 @@ describe("The subprocess host", () => {
   });
 
   it("refuses what its queue has no room for, and forgets who leaves the queue", async () => {
-    const host = await open({ atOnce: 1, queueLimit: 1 });
+    const host = await open({ concurrency: 1, queueLimit: 1 });
     const stop = new AbortController();
     const leave = new AbortController();
     const first = rejection(collect(say(host, long, stop.signal)));
@@ -253,7 +253,7 @@ describe("The subprocess host", () => {
   });
 
   it("lets no job wait for its turn for longer than the bound, and its deadline begin with its turn", async () => {
-    const host = await open({ atOnce: 1, queueMs: 30 });
+    const host = await open({ concurrency: 1, queueTimeoutMs: 30 });
     const stop = new AbortController();
     const first = rejection(collect(say(host, long, stop.signal)));
     await until("it runs", () => host.stats().running === 1);

@@ -14,8 +14,8 @@ import { createWebsites, type Websites } from "../../src/application/accounts/we
 import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createExecute } from "../../src/application/commands.ts";
 import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
+import type { ProviderCredentials } from "../../src/domain/accounts/byok-providers.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
-import type { ProviderCredentials } from "../../src/domain/accounts/provider-credentials.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import type { Provider, ProviderAccount, ProviderVoice } from "../../src/engines/provider.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { paidEngines } from "../../src/domain/accounts/provider-credentials.ts";
+import { byokEngines } from "../../src/domain/accounts/byok-providers.ts";
 import { createTally, type Tally } from "../../src/telemetry/counter.ts";
 import { countProviders } from "../../src/telemetry/instruments/providers.ts";
 import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
@@ -30,7 +30,7 @@ describe("the circuits of providers", () => {
     };
     const tell = countProviders({ tally, gauge: () => {}, histogram: () => () => {} });
     const opened = () => [...(tallies.get("circuitChanges")?.entries() ?? [])];
-    expect(opened()).to.deep.equal(paidEngines.map((engine) => [0, { engine, state: "open" }]));
+    expect(opened()).to.deep.equal(byokEngines.map((engine) => [0, { engine, state: "open" }]));
     tell("oai", { what: "circuit", state: "open" });
     expect(opened().at(-1)).to.deep.equal([1, { engine: "oai", state: "open" }]);
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { MadeElsewhere } from "../../src/audio/pipeline/store-recheck.ts";
+import { FoundInStore } from "../../src/audio/pipeline/store-recheck.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
 import { beginWork, followed } from "../../src/telemetry/work.ts";
 
@@ -42,7 +42,7 @@ describe("work that is over with the last of what it makes", () => {
     [new EngineFailed("no"), "failed"],
     [new Unavailable("later", 1), "unavailable"],
     [new Invalid([]), "refused"],
-    [new MadeElsewhere(Buffer.from("sound")), "abandoned"],
+    [new FoundInStore(Buffer.from("sound")), "abandoned"],
   ] as const) {
     it(`is ${outcome} after ${failure.name}, which goes on as it is`, async () => {
       const error = await read(followed(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);

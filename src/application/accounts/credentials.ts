@@ -1,6 +1,11 @@
 import type { View } from "../../../projections/runner/runner.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import {
+  type ByokEngine,
+  byokEngines,
+  type ProviderCredentials,
+} from "../../domain/accounts/byok-providers.ts";
+import {
   type Credentials,
   type CredentialsEvent,
   credentialsDecider,
@@ -14,11 +19,6 @@ import {
 } from "../../domain/accounts/credentials.ts";
 import { masterKeyDecider, masterKeyStream, replaceMasterKey } from "../../domain/accounts/master-key.ts";
 import {
-  type PaidEngine,
-  type ProviderCredentials,
-  paidEngines,
-} from "../../domain/accounts/provider-credentials.ts";
-import {
   requireWebsite,
   type Website,
   websiteDecider,
@@ -31,7 +31,7 @@ import { CannotUnseal, type Place, type Sealing } from "./sealing.ts";
 
 /** Credentials as their operator sees them: never what they are. */
 export interface CredentialsDetails {
-  readonly engine: PaidEngine;
+  readonly engine: ByokEngine;
   /** google, azure, openai. */
   readonly provider: string;
   /** How many voices the provider listed. */
@@ -57,14 +57,14 @@ export interface CredentialsKeeper {
    * @throws {NotFound} for an unknown website, or an engine that is not provided here
    * @throws {Invalid} with the provider's own words when it refuses; nothing is stored
    */
-  set<E extends PaidEngine>(
+  set<E extends ByokEngine>(
     websiteId: string,
     engine: E,
     credentials: ProviderCredentials[E],
     context: CommandContext,
   ): Promise<CredentialsDetails>;
   /** @throws {NotFound} also when there are none */
-  remove(websiteId: string, engine: PaidEngine, context: CommandContext): Promise<void>;
+  remove(websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void>;
   /** @throws {NotFound} for an unknown website */
   list(websiteId: string): CredentialsDetails[];
   /**
@@ -140,7 +140,7 @@ export const createCredentialsKeeper = ({
     list: (websiteId) => {
       if (!findWebsite(websites, websiteId)) throw new NotFound("There is no such website.");
       const { byEngine = {} } = view.get(credentialsStream(websiteId)) ?? {};
-      return paidEngines.flatMap((engine) => {
+      return byokEngines.flatMap((engine) => {
         const set = byEngine[engine];
         return set ? details(engine, set) : [];
       });
@@ -166,14 +166,14 @@ export const createCredentialsKeeper = ({
 };
 
 const details = (
-  engine: PaidEngine,
+  engine: ByokEngine,
   { provider, voices, setAt }: Pick<EngineCredentials, "provider" | "voices" | "setAt">,
 ): CredentialsDetails => ({ engine, provider, voices: voices.length, setAt });
 
 const placesOf = (view: View<Credentials>): Place[] =>
   Iterator.from(view.entries())
     .flatMap(([stream, { byEngine }]) =>
-      paidEngines
+      byokEngines
         .filter((engine) => byEngine[engine])
         .map((engine) => ({ websiteId: websiteOfCredentials(stream), engine })),
     )

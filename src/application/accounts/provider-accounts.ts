@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/runner.ts";
+import { type ByokEngine, parseCredentials } from "../../domain/accounts/byok-providers.ts";
 import {
   type Credentials,
   credentialsStream,
   type EngineCredentials,
 } from "../../domain/accounts/credentials.ts";
-import { type PaidEngine, parseCredentials } from "../../domain/accounts/provider-credentials.ts";
 import { EngineFailed, Invalid } from "../../domain/errors.ts";
 import type { ProviderAccount } from "../../engines/provider.ts";
 import type { Providers } from "./providers.ts";
@@ -16,7 +16,7 @@ import { CannotUnseal, type Place, type Sealing } from "./sealing.ts";
  * here. The same one for the same credentials, so that what it keeps (connections, limits) lasts as long as they.
  * Credentials that cannot be opened make an account that fails when it is used, and the operator is told once.
  */
-export type AccountOf = (websiteId: string, engine: PaidEngine) => ProviderAccount | undefined;
+export type AccountOf = (websiteId: string, engine: ByokEngine) => ProviderAccount | undefined;
 
 /** Accounts that are kept ready. */
 const readyAccounts = 1_000;
@@ -35,7 +35,7 @@ export const createProviderAccounts = ({
 }): AccountOf => {
   const ready = new LRUCache<string, { revision: number; account: ProviderAccount }>({ max: readyAccounts });
 
-  const open = <E extends PaidEngine>(place: Place & { engine: E }, sealed: EngineCredentials) => {
+  const open = <E extends ByokEngine>(place: Place & { engine: E }, sealed: EngineCredentials) => {
     const { engine } = place;
     try {
       return providers[engine]?.open(parseCredentials(engine, unsealed(sealing, sealed, place)));
@@ -77,7 +77,7 @@ const tellable = (error: unknown): unknown =>
     ? error
     : new Error("the provider did not take them");
 
-const unusable = (code: PaidEngine): ProviderAccount => {
+const unusable = (code: ByokEngine): ProviderAccount => {
   const fail = async (): Promise<never> => {
     throw new EngineFailed(
       `The website's credentials for the engine ${code} cannot be used: they must be set again.`,

@@ -1,10 +1,10 @@
 import { untilAborted } from "../../async/until-aborted.ts";
-import type { PaidEngine, ProviderCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { ByokEngine, ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
 
 /** The providers that this instance can reach. */
-export type Providers = { readonly [E in PaidEngine]?: Provider<ProviderCredentials[E]> };
+export type Providers = { readonly [E in ByokEngine]?: Provider<ProviderCredentials[E]> };
 
 /**
  * The provider's voices, which proves the credentials. A refusal tells the provider's own words, with nothing of the

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, hash } from "node:crypto";
+import type { ByokEngine } from "../../domain/accounts/byok-providers.ts";
 import type { Sealed } from "../../domain/accounts/credentials.ts";
-import type { PaidEngine } from "../../domain/accounts/provider-credentials.ts";
 import type { Random } from "./identifiers.ts";
 
 /** Whose it is and what for. What was sealed for one place cannot be opened in another. */
 export interface Place {
   readonly websiteId: string;
-  readonly engine: PaidEngine;
+  readonly engine: ByokEngine;
 }
 
 /** Closes texts so that only a holder of the key can read them, and nobody can change or move them. */

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/runner.ts";
+import { type ByokEngine, byokEngines } from "../../domain/accounts/byok-providers.ts";
 import { type Credentials, credentialsStream, type ListedVoice } from "../../domain/accounts/credentials.ts";
-import { type PaidEngine, paidEngines } from "../../domain/accounts/provider-credentials.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { AddedVoices, OwnVoicesOf } from "./website-catalog.ts";
@@ -27,15 +27,15 @@ export const createOwnVoices = (credentials: View<Credentials>): OwnVoicesOf => 
 
 /** A listed voice, and whose it is. */
 interface OwnVoice extends ListedVoice {
-  readonly engine: PaidEngine;
+  readonly engine: ByokEngine;
   readonly provider: string;
   readonly id: number;
 }
 
 const ownVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
-  const revisions = paidEngines.flatMap((engine) => byEngine[engine]?.revision ?? []);
+  const revisions = byokEngines.flatMap((engine) => byEngine[engine]?.revision ?? []);
   if (revisions.length === 0) return undefined;
-  const all = paidEngines.flatMap((engine): OwnVoice[] => {
+  const all = byokEngines.flatMap((engine): OwnVoice[] => {
     const { provider = "", voices = [] } = byEngine[engine] ?? {};
     return voices.map((listed, index) => ({ ...listed, engine, provider, id: firstIds[engine] + index }));
   });
@@ -47,7 +47,7 @@ const ownVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
 };
 
 /** Far beyond the ids of a release and of operators, and further apart than any list of voices is long. */
-const firstIds: Readonly<Record<PaidEngine, number>> = { gwn: 1_000_000, msv: 2_000_000, oai: 3_000_000 };
+const firstIds: Readonly<Record<ByokEngine, number>> = { gwn: 1_000_000, msv: 2_000_000, oai: 3_000_000 };
 
 /** What a voice that speaks any language is listed under. */
 const anyLanguage = "en-US";

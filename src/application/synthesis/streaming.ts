@@ -64,7 +64,7 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
       await ledger.precheck(principal, prospect, requestId);
       const life = new AbortController();
       const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]), principal.apiKey);
-      const { take, provenance } = sound;
+      const { rendition, provenance } = sound;
       const receipt = await ledger.record(principal, servedBy(plan, order, sound, kind)).catch((error) => {
         life.abort(error);
         throw error;
@@ -72,13 +72,13 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
       let hasDelivered = false;
       const audio = accounted(sound.audio, signal, (ended) => {
         life.abort(over);
-        complete(order, receipt, { hash: take.hash, ...ended });
+        complete(order, receipt, { hash: rendition.hash, ...ended });
         if (!hasDelivered) ledger.void(receipt);
       });
       signal.throwIfAborted();
       return {
-        contentType: contentTypes[take.recipe.format],
-        prosodyApplied: take.recipe.applied,
+        contentType: contentTypes[rendition.recipe.format],
+        prosodyApplied: rendition.recipe.applied,
         provenance,
         audio,
         delivered: () => {
@@ -100,7 +100,7 @@ const requireProvider = ({ takes: [{ recipe }] }: SynthesisPlan): void => {
 const servedBy = (
   { characters }: SynthesisPlan,
   { requestId, idempotency }: StreamOrder,
-  { take: { recipe, hash, voice }, provenance, failed }: StreamedSound,
+  { rendition: { recipe, hash, voice }, provenance, failed }: StreamedSound,
   stream: StreamKind,
 ): Parameters<Ledger["record"]>[1] => ({
   requestId,

@@ -1,4 +1,4 @@
-import type { Pipeline, Sound, Take } from "../../audio/pipeline/pipeline.ts";
+import type { Pipeline, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
@@ -36,7 +36,7 @@ export interface SynthesisPlan {
   /** The volume is 0: there is nothing to hear. */
   readonly silent: boolean;
   /** The ways to answer, the best first; never empty. */
-  readonly takes: readonly [Take, ...Take[]];
+  readonly takes: readonly [Rendition, ...Rendition[]];
   /** Of the catalog that all websites share: a shared plan depends on nothing else. */
   readonly catalogRevision: string;
   /** Whether the same request comes to the same for every website: none's own provider is in it. */
@@ -76,7 +76,7 @@ export interface Order {
   readonly idempotency?: Idempotency | undefined;
 }
 
-export type { Sound, Take };
+export type { Rendition, Sound };
 
 export const createSynthesis = ({
   engineOf,
@@ -92,7 +92,7 @@ export const createSynthesis = ({
   ledger: Ledger;
   catalogOf: CatalogOf;
 }): Synthesis => {
-  const takeOf = (candidate: Candidate, { request, text, ssml, websiteId }: Asked): Take[] => {
+  const takeOf = (candidate: Candidate, { request, text, ssml, websiteId }: Asked): Rendition[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
     const engine = engineOf(candidate.engine, websiteId);
     if (!engine) return [];
@@ -135,8 +135,8 @@ export const createSynthesis = ({
       };
     },
     isCurrent: ({ catalogRevision }) => catalogOf(nobodys).revision === catalogRevision,
-    peek: ({ takes: [first] }) => pipeline.peek(first),
-    find: async ({ takes: [first] }, signal) => pipeline.find(first, signal),
+    peek: ({ takes: [first] }) => pipeline.fromMemory(first),
+    find: async ({ takes: [first] }, signal) => pipeline.fromCache(first, signal),
     obtain: async (plan, { principal, requestId, idempotency }, extent, signal) => {
       const { characters, takes } = plan;
       const hashes = takes.map(({ hash }) => hash);
@@ -145,7 +145,7 @@ export const createSynthesis = ({
       return await pipeline.obtain(takes, signal, principal.apiKey);
     },
     record: async (plan, { principal, requestId, idempotency }, sound, partial) => {
-      const { recipe, voice } = sound.take;
+      const { recipe, voice } = sound.rendition;
       await ledger.record(principal, {
         requestId,
         hash: sound.hash,

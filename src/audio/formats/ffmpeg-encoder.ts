@@ -3,7 +3,7 @@ import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { type EncodedFormat, ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder } from "./encoder.ts";
-import { endlessSize, wavHeader } from "./wav-header.ts";
+import { unknownSize, wavHeader } from "./wav-header.ts";
 
 /**
  * An encoder lives as long as its sound is being made, and, beyond what is read ahead, heard. It is long enough for that, and
@@ -36,7 +36,7 @@ async function* compressed(
   try {
     const { format, sampleRate, pcm, claim } = sound;
     // Its tool has begun and holds a slot: a refusal now would waste that.
-    const turn = { claim, continues: true };
+    const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
     yield* host.encode({ format, input, deadlineMs }, signal, turn);
   } catch (error) {
@@ -48,7 +48,7 @@ async function* compressed(
 
 /** With the header as the first bytes one encoder, started ahead, does for every sample rate. */
 async function* endlessWav(sampleRate: number, pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  yield wavHeader(sampleRate, endlessSize);
+  yield wavHeader(sampleRate, unknownSize);
   yield* pcm;
 }
 
@@ -59,7 +59,7 @@ async function* streamedWav(
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   let odd: Buffer = Buffer.alloc(0);
-  let header: Buffer | undefined = wavHeader(sampleRate, endlessSize);
+  let header: Buffer | undefined = wavHeader(sampleRate, unknownSize);
   for await (const chunk of pcm) {
     signal.throwIfAborted();
     const bytes = odd.length === 0 ? chunk : Buffer.concat([odd, chunk]);

@@ -18,7 +18,7 @@ export const measureSound = (format: AudioFormat, bytes: Buffer): SoundLength | 
  * Whether an encoder that was given sound of the `declared` length has encoded all of it. Vorbis and WAV keep the exact
  * number of samples; LAME adds its delay (576 samples), the decoder's (529), and fills its last frames.
  */
-export const holdsAll = (format: AudioFormat, bytes: Buffer, declared: SoundLength): boolean => {
+export const hasDeclaredLength = (format: AudioFormat, bytes: Buffer, declared: SoundLength): boolean => {
   const measured = measureSound(format, bytes);
   if (!measured) return false;
   const { sampleRate } = measured;

@@ -4,7 +4,7 @@ import type { Provenance } from "../../domain/usage/usage.ts";
 import type { ObjectName } from "../store/audio-store.ts";
 
 /** One way to answer a request. */
-export interface Take {
+export interface Rendition {
   readonly recipe: Recipe;
   /** `hashRecipe(recipe)`. */
   readonly hash: string;
@@ -25,23 +25,23 @@ export interface Sound {
   readonly bytes: Buffer;
   readonly format: AudioFormat;
   readonly provenance: Provenance;
-  /** The take that it is. */
-  readonly take: Take;
+  /** The rendition that it is. */
+  readonly rendition: Rendition;
   /** The system voices of the takes before it, which failed. */
   readonly failed: readonly string[];
 }
 
 export const soundOf = (
-  take: Take,
+  rendition: Rendition,
   bytes: Buffer,
   provenance: Provenance,
   failed: readonly string[] = [],
 ): Sound => ({
-  hash: take.hash,
-  name: take.name,
+  hash: rendition.hash,
+  name: rendition.name,
   bytes,
-  format: take.recipe.format,
+  format: rendition.recipe.format,
   provenance,
-  take,
+  rendition,
   failed,
 });

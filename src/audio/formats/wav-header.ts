@@ -1,11 +1,11 @@
 /** For a stream whose end is not known. */
-export const endlessSize = 0xffff_ffff;
+export const unknownSize = 0xffff_ffff;
 
 /** The canonical 44 bytes before `dataBytes` bytes of 16-bit mono samples at `sampleRate` Hz. */
 export const wavHeader = (sampleRate: number, dataBytes: number): Buffer => {
   const header = Buffer.alloc(44);
   header.write("RIFF", 0, "latin1");
-  header.writeUInt32LE(Math.min(36 + dataBytes, endlessSize), 4);
+  header.writeUInt32LE(Math.min(36 + dataBytes, unknownSize), 4);
   header.write("WAVEfmt ", 8, "latin1");
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(1, 20);

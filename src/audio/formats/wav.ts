@@ -5,7 +5,7 @@
 export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 /** The WAV with its true sizes in its header; anything else, and a WAV that has them, as it is. */
-export const mendWav = (bytes: Buffer): Buffer => {
+export const fixWavSizes = (bytes: Buffer): Buffer => {
   const data = findChunk(bytes, "data");
   if (data === undefined) return bytes;
   const size = bytes.length - data - 8;
@@ -35,7 +35,7 @@ const isWav = (bytes: Buffer): boolean =>
   bytes.toString("latin1", 8, 12) === "WAVE";
 
 /** Whether its header speaks of more bytes than there are. */
-export const isCutWav = (bytes: Buffer): boolean => {
+export const isTruncatedWav = (bytes: Buffer): boolean => {
   if (!isWav(bytes)) return false;
   const size = bytes.readUInt32LE(4);
   return !isUnknownSize(size) && size + 8 > bytes.length;

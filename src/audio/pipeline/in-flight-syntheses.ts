@@ -1,33 +1,33 @@
 import { type Claim, createClaim } from "../../async/claim.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
-import type { Take } from "../formats/sound.ts";
+import type { Rendition } from "../formats/sound.ts";
 import type { ObjectName } from "../store/audio-store.ts";
-import { type Log, wordsOf } from "./log.ts";
+import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
 import { createRecentFailures } from "./recent-failures.ts";
-import { type Broadcast, createBroadcast } from "./shared-stream.ts";
-import { type SecondLook, speakUnlessMade } from "./store-recheck.ts";
+import { createSharedStream, type SharedStream } from "./shared-stream.ts";
+import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
 /** The sounds that are being made, each once however many want it. */
-export interface Making {
-  isUnderWay(name: ObjectName): boolean;
+export interface InFlightSyntheses {
+  has(name: ObjectName): boolean;
   /** The making of that sound, if it is under way: from now on it waits in the queue of this API key as well. */
-  join(name: ObjectName, apiKey?: string): Broadcast | undefined;
+  join(name: ObjectName, apiKey?: string): SharedStream | undefined;
   /**
    * Begins to make it. `progressive`: its first bytes are wanted early; `apiKey`: whose queue it waits in.
    * @throws {Unavailable} too many are under way, of all or of this key
    * @throws {EngineFailed} {Invalid} the same failed a moment ago
    */
   begin(
-    take: Take,
+    rendition: Rendition,
     options: { readonly progressive: boolean; readonly apiKey?: string | undefined },
-  ): Broadcast;
+  ): SharedStream;
   /** Whether it needed no making after all: what is heard of it was found in the store. */
-  wasFound(broadcast: Broadcast): boolean;
+  cameFromStore(stream: SharedStream): boolean;
   stats(): { readonly underWay: number /** Since the start. */; readonly failures: number };
 }
 
-export interface MakingParts extends Pick<SecondLook, "speaker" | "look" | "clock"> {
+export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
   readonly limits: Pick<PipelineLimits, "underWay" | "underWayPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
   /** Told before the sound is no longer in the making, so that nobody makes it a second time. */
@@ -39,76 +39,79 @@ export const tooMuch = (): Unavailable => new Unavailable("Too much is asked for
 const tooMuchOfKey = (): Unavailable =>
   new Unavailable("Too much speech of this API key is being made at once.", 2);
 
-interface UnderWay {
-  readonly broadcast: Broadcast;
+interface InFlightSynthesis {
+  readonly stream: SharedStream;
   readonly claim: Claim;
   /** The API key that began it. */
   readonly apiKey: string | undefined;
 }
 
-export const createMaking = (parts: MakingParts): Making => {
-  const { speaker, limits, log, onFinished } = parts;
-  const broadcasts = new Map<ObjectName, UnderWay>();
+export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlightSyntheses => {
+  const { renderer, limits, log, onFinished } = parts;
+  const inFlight = new Map<ObjectName, InFlightSynthesis>();
   const recent = createRecentFailures(parts.clock, limits.failureMs);
-  const found = new WeakSet<Broadcast>();
+  const found = new WeakSet<SharedStream>();
   let failures = 0;
 
-  const tellFailure = ({ recipe, systemVoice }: Take, error: EngineFailed): void => {
+  const reportFailure = ({ recipe, systemVoice }: Rendition, error: EngineFailed): void => {
     failures++;
-    log.warn({ engine: recipe.engine, systemVoice, reason: wordsOf(error) }, "A voice could not speak.");
+    log.warn(
+      { engine: recipe.engine, systemVoice, reason: loggableMessage(error) },
+      "A voice could not speak.",
+    );
   };
 
-  const mayRestart = ({ recipe: { engine, voice } }: Take, error: unknown): boolean => {
+  const mayRestart = ({ recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
     if (!(error instanceof Interrupted)) return false;
     log.warn({ engine, voice }, "A synthesis was interrupted: it is begun once more.");
     return true;
   };
 
   const requireRoom = (apiKey: string | undefined): void => {
-    if (broadcasts.size >= limits.underWay) throw tooMuch();
-    if (apiKey === undefined || broadcasts.size < limits.underWayPerKey) return;
-    const ofKey = [...broadcasts.values()].filter((one) => one.apiKey === apiKey);
+    if (inFlight.size >= limits.underWay) throw tooMuch();
+    if (apiKey === undefined || inFlight.size < limits.underWayPerKey) return;
+    const ofKey = [...inFlight.values()].filter((one) => one.apiKey === apiKey);
     if (ofKey.length >= limits.underWayPerKey) throw tooMuchOfKey();
   };
 
   return {
-    isUnderWay: (name) => broadcasts.has(name),
+    has: (name) => inFlight.has(name),
     join: (name, apiKey) => {
-      const joined = broadcasts.get(name);
+      const joined = inFlight.get(name);
       if (apiKey !== undefined) joined?.claim.join(apiKey);
-      return joined?.broadcast;
+      return joined?.stream;
     },
-    begin: (take, { progressive, apiKey }) => {
+    begin: (rendition, { progressive, apiKey }) => {
       requireRoom(apiKey);
-      const { name, recipe } = take;
+      const { name, recipe } = rendition;
       const failed = recent.of(name);
       if (failed) throw failed;
       const claim = createClaim(apiKey);
       const options = { progressive, claim };
-      const onFound = () => void found.add(broadcast);
-      const broadcast: Broadcast = createBroadcast({
-        source: (signal) => speakUnlessMade({ ...parts, onFound }, take, options, signal),
+      const onFound = () => void found.add(stream);
+      const stream: SharedStream = createSharedStream({
+        source: (signal) => renderUnlessStored({ ...parts, onFound }, rendition, options, signal),
         finish: (bytes, declared) => {
-          const sound = speaker.finish(recipe.format, bytes, declared);
-          onFinished(name, sound, found.has(broadcast) ? "found" : "made");
+          const sound = renderer.finish(recipe.format, bytes, declared);
+          onFinished(name, sound, found.has(stream) ? "found" : "made");
           return sound;
         },
-        mayRestart: (error) => mayRestart(take, error),
+        mayRestart: (error) => mayRestart(rendition, error),
         readAheadBytes: limits.readAheadBytes,
         onOver: (failure) => {
-          broadcasts.delete(name);
-          if (failure instanceof EngineFailed) tellFailure(take, failure);
-          if (isRemembered(take, failure)) recent.add(name, failure);
+          inFlight.delete(name);
+          if (failure instanceof EngineFailed) reportFailure(rendition, failure);
+          if (isRemembered(rendition, failure)) recent.add(name, failure);
         },
       });
-      broadcasts.set(name, { broadcast, claim, apiKey });
-      return broadcast;
+      inFlight.set(name, { stream, claim, apiKey });
+      return stream;
     },
-    wasFound: (broadcast) => found.has(broadcast),
-    stats: () => ({ underWay: broadcasts.size, failures }),
+    cameFromStore: (stream) => found.has(stream),
+    stats: () => ({ underWay: inFlight.size, failures }),
   };
 };
 
 /** A paid provider has its own circuit breaker, and new credentials must work at once. */
-const isRemembered = ({ recipe }: Take, failure: unknown): failure is EngineFailed | Invalid =>
+const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
   recipe.websiteId === undefined && (failure instanceof EngineFailed || failure instanceof Invalid);

@@ -13,7 +13,7 @@ export const silent: Log = { warn: () => undefined, info: () => undefined };
  * What of an error may be told. The words of our own errors, which hold nothing secret; of any other its kind alone,
  * for its message may name paths and hosts. Never a cause, never a stack.
  */
-export const wordsOf = (error: unknown): string => {
+export const loggableMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";
   if (error instanceof ServiceError || error instanceof AudioStoreUnavailable) return error.message;
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

@@ -3,11 +3,11 @@ import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
 import type { Encoder } from "../formats/encoder.ts";
-import { holdsAll, type SoundLength } from "../formats/sound-length.ts";
-import { isCut } from "../formats/truncation.ts";
-import { mendWav } from "../formats/wav.ts";
+import { hasDeclaredLength, type SoundLength } from "../formats/sound-length.ts";
+import { isTruncated } from "../formats/truncation.ts";
+import { fixWavSizes } from "../formats/wav.ts";
 
-export interface SpeakerParts {
+export interface RendererOptions {
   /** The engine that the recipe names, for whom it names; undefined when there is none (any more). */
   readonly engines: (recipe: Recipe) => Engine | undefined;
   readonly encoder: Encoder;
@@ -20,11 +20,11 @@ export interface Spoken {
   readonly ssml: boolean;
 }
 
-export interface SpeakerOptions extends Pick<SpeechRequest, "onTurn" | "claim"> {
+export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "claim"> {
   readonly progressive: boolean;
 }
 
-export interface Speaker {
+export interface Renderer {
   /**
    * Speaks a recipe, in the recipe's format, chunk by chunk. Returns how much sound the encoder was given; undefined if
    * the engine encoded it.
@@ -32,9 +32,9 @@ export interface Speaker {
    * @throws {Invalid} the text has nothing in it that can be spoken
    * @throws {Unavailable} no turn in time, or no encoder @throws {Interrupted} it may be begun once more
    */
-  speak(
+  render(
     spoken: Spoken,
-    options: SpeakerOptions,
+    options: RenderOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Buffer, SoundLength | undefined>;
   /**
@@ -44,15 +44,15 @@ export interface Speaker {
   finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): Buffer;
 }
 
-export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts): Speaker => ({
-  speak: async function* (spoken, { progressive, onTurn, claim }, signal) {
+export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions): Renderer => ({
+  render: async function* (spoken, { progressive, beforeStart, claim }, signal) {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not there.`);
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
-      ...(onTurn && { onTurn }),
+      ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
     };
     const speech = await engine.synthesize(request, signal);
@@ -70,9 +70,9 @@ export const createSpeaker = ({ engines, encoder, maxObjectBytes }: SpeakerParts
   },
   finish: (format, sound, declared) => {
     if (sound.length === 0) throw new EngineFailed("The engine gave no sound.");
-    const whole = format === "wav" ? mendWav(sound) : sound;
-    if (isCut(format, whole)) throw new EngineFailed("The sound stops before its end.");
-    if (declared && !holdsAll(format, whole, declared)) {
+    const whole = format === "wav" ? fixWavSizes(sound) : sound;
+    if (isTruncated(format, whole)) throw new EngineFailed("The sound stops before its end.");
+    if (declared && !hasDeclaredLength(format, whole, declared)) {
       throw new EngineFailed("The encoded sound is not as long as what was spoken.");
     }
     return whole;

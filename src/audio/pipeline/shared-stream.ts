@@ -5,19 +5,19 @@ import { untilAborted } from "../../async/until-aborted.ts";
  * is made once. Its source is read as the furthest of them reads, and a little ahead; what was read is kept, once for
  * all. When the last one leaves before the end, the source's signal is raised and the broadcast is over.
  */
-export interface Broadcast {
+export interface SharedStream {
   /** The finished sound. @throws the source's failure, or the signal's reason */
-  whole(signal: AbortSignal): Promise<Buffer>;
+  readAll(signal: AbortSignal): Promise<Buffer>;
   /**
    * Resolves when the first bytes are there. The chunks are shared: not to be written to. Leaving the iteration, or the
    * signal, is leaving the broadcast.
    * @throws the source's failure, or the signal's reason; midway as well
    */
-  listen(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
+  read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
 /** `Ending`: what the source returns after its last chunk. */
-export interface BroadcastOptions<Ending = unknown> {
+export interface SharedStreamOptions<Ending = unknown> {
   /** Begins the making. The signal is raised when it is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /** Checks and completes the sound; the result is as long as `bytes`. Listeners see the end only after it. @throws if the sound is not whole */
@@ -34,11 +34,11 @@ const over = new Error("It is over: nothing of it is wanted any more.");
 const pieceBytes = 64 * 1024;
 
 /** What is there whole, in pieces, so that a slow reader holds back. */
-export async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-export const createBroadcast = <Ending>(options: BroadcastOptions<Ending>): Broadcast => {
+export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream => {
   const { source, finish, mayRestart, readAheadBytes, onOver } = options;
   let making = new AbortController();
   let reading = source(making.signal)[Symbol.asyncIterator]();
@@ -135,14 +135,14 @@ export const createBroadcast = <Ending>(options: BroadcastOptions<Ending>): Broa
         } else if (failure) throw failure.error;
         else await untilAborted(pull(), signal);
       }
-      yield* pieces(finished.subarray(told));
+      yield* inChunks(finished.subarray(told));
     } finally {
       leave();
     }
   };
 
   return {
-    whole: async (signal) => {
+    readAll: async (signal) => {
       const leave = join(signal);
       try {
         while (!isOver()) await untilAborted(pull(), signal);
@@ -152,7 +152,7 @@ export const createBroadcast = <Ending>(options: BroadcastOptions<Ending>): Broa
         leave();
       }
     },
-    listen: async (signal) => {
+    read: async (signal) => {
       const leave = join(signal);
       try {
         while (size === 0 && !isOver()) await untilAborted(pull(), signal);

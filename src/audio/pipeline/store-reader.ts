@@ -1,9 +1,9 @@
 import { extname } from "node:path";
-import { type Clock, withDeadline } from "../../async/sleep.ts";
+import { type Clock, withDeadline } from "../../async/deadline.ts";
 import type { AudioFormat } from "../../domain/synthesis/speech.ts";
-import { isCut } from "../formats/truncation.ts";
+import { isTruncated } from "../formats/truncation.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
-import { type Log, wordsOf } from "./log.ts";
+import { type Log, loggableMessage } from "./log.ts";
 
 /** Reads that nobody has to wait for long. */
 export interface StoreReader {
@@ -13,7 +13,7 @@ export interface StoreReader {
   breaker(): "closed" | "open";
 }
 
-export interface StoreReaderParts {
+export interface StoreReaderOptions {
   readonly store: AudioStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,7 +23,7 @@ export interface StoreReaderParts {
   readonly breaker: { readonly failures: number; readonly coolingMs: number };
 }
 
-export const createStoreReader = (parts: StoreReaderParts): StoreReader => {
+export const createStoreReader = (parts: StoreReaderOptions): StoreReader => {
   const { store, clock, log, timeoutMs, breaker } = parts;
   let failures = 0;
   let closedAgainAt = 0;
@@ -45,7 +45,7 @@ export const createStoreReader = (parts: StoreReaderParts): StoreReader => {
   const failed = (error: unknown): void => {
     failures++;
     closedAgainAt = clock.now() + breaker.coolingMs;
-    log.warn({ error: wordsOf(error), failures }, "The audio store could not be read.");
+    log.warn({ error: loggableMessage(error), failures }, "The audio store could not be read.");
   };
 
   return {
@@ -57,7 +57,7 @@ export const createStoreReader = (parts: StoreReaderParts): StoreReader => {
           store.get(name, both),
         );
         succeeded();
-        if (!bytes || !isCut(formatOf(name), bytes)) return bytes;
+        if (!bytes || !isTruncated(formatOf(name), bytes)) return bytes;
       } catch (error) {
         if (!signal.aborted && error instanceof AudioStoreUnavailable) failed(error);
         throw error;

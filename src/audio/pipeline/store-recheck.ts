@@ -1,14 +1,14 @@
-import type { Clock } from "../../async/sleep.ts";
-import type { Take } from "../formats/sound.ts";
+import type { Clock } from "../../async/deadline.ts";
+import type { Rendition } from "../formats/sound.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 import type { ObjectName } from "../store/audio-store.ts";
-import type { Speaker, SpeakerOptions } from "./renderer.ts";
-import { pieces } from "./shared-stream.ts";
+import type { Renderer, RenderOptions } from "./renderer.ts";
+import { inChunks } from "./shared-stream.ts";
 
-export interface SecondLook {
-  readonly speaker: Speaker;
+export interface StoreRecheck {
+  readonly renderer: Renderer;
   /** The sound if it is in the store by now; a store out of order counts as one that has nothing. */
-  readonly look: (name: ObjectName, signal: AbortSignal) => Promise<Buffer | undefined>;
+  readonly recheck: (name: ObjectName, signal: AbortSignal) => Promise<Buffer | undefined>;
   readonly clock: Clock;
   /** Told when it is there. */
   readonly onFound: () => void;
@@ -21,29 +21,29 @@ const freshMs = 100;
  * Speaks, unless the sound was made elsewhere while this waited for its turn, by another instance on the same store:
  * then it is that sound. Nothing is locked for it: two that begin at the same moment both make it, to the same bytes.
  */
-export const speakUnlessMade = async function* (
-  { speaker, look, clock, onFound }: SecondLook,
-  take: Take,
-  options: SpeakerOptions,
+export const renderUnlessStored = async function* (
+  { renderer, recheck, clock, onFound }: StoreRecheck,
+  rendition: Rendition,
+  options: RenderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, SoundLength | undefined> {
   const began = clock.now();
-  const onTurn = async (): Promise<void> => {
-    const sound = clock.now() - began < freshMs ? undefined : await look(take.name, signal);
-    if (sound) throw new MadeElsewhere(sound);
+  const beforeStart = async (): Promise<void> => {
+    const sound = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
+    if (sound) throw new FoundInStore(sound);
   };
   try {
-    return yield* speaker.speak(take, { ...options, onTurn }, signal);
+    return yield* renderer.render(rendition, { ...options, beforeStart }, signal);
   } catch (error) {
-    if (!(error instanceof MadeElsewhere)) throw error;
+    if (!(error instanceof FoundInStore)) throw error;
     onFound();
-    yield* pieces(error.sound);
+    yield* inChunks(error.sound);
     return undefined;
   }
 };
 
 /** Gives a turn back unused: no failure of anybody's. Passes through the engine as whatever is neither its failure nor its upstream's. */
-export class MadeElsewhere extends Error {
+export class FoundInStore extends Error {
   override readonly name = "MadeElsewhere";
   readonly sound: Buffer;
 

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
-import { type Clock, withDeadline } from "../../async/sleep.ts";
+import { type Clock, withDeadline } from "../../async/deadline.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
-import { type Log, wordsOf } from "./log.ts";
+import { type Log, loggableMessage } from "./log.ts";
 
 /** Writes that nobody waits for. */
 export interface StoreWriter {
@@ -30,7 +30,7 @@ export interface StoreWriterStats {
   readonly lost: number;
 }
 
-export interface StoreWriterParts {
+export interface StoreWriterOptions {
   readonly store: AudioStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +49,7 @@ const longestPauseWhenDrainingMs = 250;
 /** What a pending object costs beside its bytes. */
 const entryBytes = 1024;
 
-export const createStoreWriter = (parts: StoreWriterParts): StoreWriter => {
+export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
   const { store, clock, log, random, maxPendingBytes, timeoutMs, retryForMs } = parts;
   const slot = pLimit(parts.concurrency);
   const pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
@@ -83,7 +83,8 @@ export const createStoreWriter = (parts: StoreWriterParts): StoreWriter => {
   };
 
   const trouble = (error: unknown): void => {
-    if (!troubled) log.warn({ error: wordsOf(error) }, "The audio store cannot be written: trying on.");
+    if (!troubled)
+      log.warn({ error: loggableMessage(error) }, "The audio store cannot be written: trying on.");
     troubled = true;
   };
 
@@ -121,7 +122,7 @@ export const createStoreWriter = (parts: StoreWriterParts): StoreWriter => {
     try {
       await write(name, bytes);
     } catch (error) {
-      lose(name, wordsOf(error));
+      lose(name, loggableMessage(error));
     } finally {
       pending.delete(name);
       count.pendingBytes -= bytes.length + entryBytes;

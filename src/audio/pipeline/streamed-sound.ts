@@ -1,10 +1,10 @@
 import type { Provenance } from "../../domain/usage/usage.ts";
-import type { Take } from "../formats/sound.ts";
+import type { Rendition } from "../formats/sound.ts";
 
 /** A sound whose first bytes are there and whose rest comes. */
 export interface StreamedSound {
   /** The take that it is. */
-  readonly take: Take;
+  readonly rendition: Rendition;
   /** The system voices of the takes before it, which failed. */
   readonly failed: readonly string[];
   readonly provenance: Provenance;

@@ -2,7 +2,7 @@ import { languageTag, voiceName } from "../catalog/voice-schema.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
 import type { ShortGender } from "../synthesis/speech.ts";
-import type { PaidEngine } from "./provider-credentials.ts";
+import type { ByokEngine } from "./byok-providers.ts";
 
 /**
  * A website's credentials for the paid engines, sealed: nothing of them is here in clear. Stream
@@ -13,15 +13,15 @@ export type CredentialsEvent =
   | {
       readonly type: "CredentialsSet";
       readonly data: {
-        engine: PaidEngine;
+        engine: ByokEngine;
         provider: string;
         voices: readonly ListedVoice[];
         at: string;
       } & Sealed;
     }
   /** The same credentials under another key. */
-  | { readonly type: "CredentialsResealed"; readonly data: { engine: PaidEngine; at: string } & Sealed }
-  | { readonly type: "CredentialsRemoved"; readonly data: { engine: PaidEngine; at: string } };
+  | { readonly type: "CredentialsResealed"; readonly data: { engine: ByokEngine; at: string } & Sealed }
+  | { readonly type: "CredentialsRemoved"; readonly data: { engine: ByokEngine; at: string } };
 
 /** What only the holder of the key with that id can open. */
 export interface Sealed {
@@ -48,7 +48,7 @@ export interface EngineCredentials extends Sealed {
 export interface Credentials {
   /** How often any were set. */
   readonly settings: number;
-  readonly byEngine: Readonly<Partial<Record<PaidEngine, EngineCredentials>>>;
+  readonly byEngine: Readonly<Partial<Record<ByokEngine, EngineCredentials>>>;
 }
 
 const prefix = "credentials-";
@@ -84,20 +84,20 @@ export const credentialsDecider = { initial: initialCredentials, evolve: evolveC
 /** Always a fact, also for what was set before: the provider has been asked again. */
 export const setCredentials = (
   _credentials: Credentials,
-  set: { engine: PaidEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Sealed,
+  set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Sealed,
 ): CredentialsEvent[] => [{ type: "CredentialsSet", data: set }];
 
 /** Credentials that are no longer those which were opened (`was`) are left as they are. */
 export const resealCredentials = (
   { byEngine }: Credentials,
-  { was, ...resealed }: { engine: PaidEngine; was: string; at: string } & Sealed,
+  { was, ...resealed }: { engine: ByokEngine; was: string; at: string } & Sealed,
 ): CredentialsEvent[] =>
   byEngine[resealed.engine]?.sealed === was ? [{ type: "CredentialsResealed", data: resealed }] : [];
 
 /** @throws {NotFound} */
 export const removeCredentials = (
   { byEngine }: Credentials,
-  { engine, at }: { engine: PaidEngine; at: string },
+  { engine, at }: { engine: ByokEngine; at: string },
 ): CredentialsEvent[] => {
   if (!byEngine[engine]) throw new NotFound(`The website has no credentials for the engine ${engine}.`);
   return [{ type: "CredentialsRemoved", data: { engine, at } }];

@@ -1,19 +1,19 @@
-import type { AzureCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { AzureCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { joinedSpeech } from "../pcm/concatenate.ts";
-import { begun } from "../pcm/first-byte.ts";
+import { afterFirstByte } from "../pcm/after-first-byte.ts";
+import { concatenate } from "../pcm/concatenate.ts";
 import type { Provider } from "../provider.ts";
-import { beginningOf, refusalOf, unexpected } from "../provider-http/answers.ts";
-import type { Exchange, UpstreamAnswer } from "../provider-http/exchange.ts";
+import type { Exchange, UpstreamResponse } from "../provider-http/exchange.ts";
+import { errorFrom, invalidResponse, readStart } from "../provider-http/responses.ts";
 import { splitText } from "../text/pieces.ts";
-import { worthSaying } from "../text/speakable.ts";
+import { speakablePieces } from "../text/speakable.ts";
 import { splitSsml } from "../text/ssml-pieces.ts";
 import { speakingSeconds } from "./speaking-time.ts";
 import { azureSsml } from "./ssml.ts";
-import { type AzureWire, identified, isVoice, knobsOf, listVoices } from "./voices.ts";
+import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices } from "./voices.ts";
 
 export interface AzureOptions {
   readonly exchange: Exchange;
@@ -27,7 +27,7 @@ export const azureProvider = ({ exchange, url }: AzureOptions): Provider<AzureCr
   name: "azure",
   open: ({ subscriptionKey, region }) => {
     const base = url ?? `https://${region}.tts.speech.microsoft.com`;
-    const wire: AzureWire = { exchange, url: base, subscriptionKey };
+    const wire: AzureClient = { exchange, url: base, subscriptionKey };
     return {
       engine: {
         code: "msv",
@@ -41,18 +41,26 @@ export const azureProvider = ({ exchange, url }: AzureOptions): Provider<AzureCr
   },
 });
 
-const synthesize = async (wire: AzureWire, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+const synthesize = async (
+  wire: AzureClient,
+  request: SpeechRequest,
+  signal: AbortSignal,
+): Promise<Speech> => {
   signal.throwIfAborted();
   const { voice, ssml, format } = request;
   if (!isVoice(voice)) throw new EngineFailed("Azure has no voice of the name that was asked for.");
-  const pieces = worthSaying(piecesOf(request), ssml);
+  const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
-  const ask = (piece: string, wanted: AbortSignal, goesOn: boolean) =>
-    speak(wire, { request, piece, output: samples, goesOn }, wanted);
+  const synthesizePiece = (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
+    speak(wire, { request, piece, output: samples, isContinuation }, wanted);
   if (only === undefined || others.length > 0 || format === "wav") {
-    return joinedSpeech(pieces, { sampleRate, ask }, signal);
+    return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
   }
-  const audio = await speak(wire, { request, piece: only, output: outputs[format], goesOn: false }, signal);
+  const audio = await speak(
+    wire,
+    { request, piece: only, output: outputs[format], isContinuation: false },
+    signal,
+  );
   return { encoding: { kind: "encoded", format }, audio };
 };
 
@@ -78,24 +86,24 @@ const breakSeconds = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody }: SpeechRequest): string[] => {
   const rate = Math.min(2, Math.max(0.5, prosody.rate));
-  if (!ssml) return splitText(text, lang, { measure: speakingSeconds, most: mostSeconds * rate });
-  // Azure speaks nothing slower than at half the rate, whatever the document and we ask for together.
+  if (!ssml) return splitText(text, lang, { measure: speakingSeconds, max: mostSeconds * rate });
+  // Azure speaks nothing slower than at half the rate, whatever the document and we synthesizePiece for together.
   const slowest = text.includes(" rate=") ? 0.5 : rate;
   const spelled = text.includes("<say-as") ? 0.5 : 1;
-  const most = (mostSeconds - breakSeconds) * slowest * spelled;
-  return splitSsml(text, lang, { measure: speakingSeconds, most });
+  const max = (mostSeconds - breakSeconds) * slowest * spelled;
+  return splitSsml(text, lang, { measure: speakingSeconds, max });
 };
 
 interface Saying {
   readonly request: SpeechRequest;
   readonly piece: string;
   readonly output: Output;
-  readonly goesOn: boolean;
+  readonly isContinuation: boolean;
 }
 
 const speak = async (
-  wire: AzureWire,
-  { request, piece, output, goesOn }: Saying,
+  wire: AzureClient,
+  { request, piece, output, isContinuation }: Saying,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
   const { voice, prosody } = request;
@@ -104,29 +112,29 @@ const speak = async (
       method: "POST",
       url: endpoint(wire.url, "/cognitiveservices/v1"),
       headers: {
-        ...identified(wire),
+        ...authHeaders(wire),
         "Content-Type": "application/ssml+xml",
         "X-Microsoft-OutputFormat": output.name,
       },
       body: azureSsml({ ...request, text: piece, prosody: applied(prosody, knobsOf(voice)) }),
-      goesOn,
-      onTurn: request.onTurn,
+      isContinuation,
+      beforeStart: request.beforeStart,
     },
     signal,
   );
-  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [wire.subscriptionKey, piece] });
-  return begun(notCut(await soundOf(answer), output));
+  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [wire.subscriptionKey, piece] });
+  return afterFirstByte(notCut(await soundOf(answer), output));
 };
 
 const applied = (prosody: Prosody, taken: readonly Knob[]): Prosody =>
   taken.length > 0 ? prosody : normalProsody;
 
 /** Whatever stands between may answer 200 with a page of its own. */
-const soundOf = async (answer: UpstreamAnswer): Promise<AsyncIterable<Buffer>> => {
+const soundOf = async (answer: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
   const type = answer.headers["content-type"];
   if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return answer.body;
-  await beginningOf(answer);
-  throw unexpected("there is no sound in it");
+  await readStart(answer);
+  throw invalidResponse("there is no sound in it");
 };
 
 async function* notCut(
@@ -139,6 +147,6 @@ async function* notCut(
     yield chunk;
   }
   if (bytesPerSecond !== undefined && size >= (cutAfterSeconds - 1) * bytesPerSecond) {
-    throw unexpected("Azure cuts what is longer than ten minutes");
+    throw invalidResponse("Azure cuts what is longer than ten minutes");
   }
 }

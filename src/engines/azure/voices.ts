@@ -2,10 +2,10 @@ import { z } from "zod";
 import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ProviderVoice } from "../provider.ts";
-import { readJson, refusalOf, unexpected } from "../provider-http/answers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
+import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
 
-export interface AzureWire {
+export interface AzureClient {
   readonly exchange: Exchange;
   /** The base address. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface AzureWire {
 }
 
 /** Azure refuses whoever has no name. */
-export const identified = ({ subscriptionKey }: AzureWire) => ({
+export const authHeaders = ({ subscriptionKey }: AzureClient) => ({
   "Ocp-Apim-Subscription-Key": subscriptionKey,
   "User-Agent": "voxledger",
 });
@@ -36,12 +36,15 @@ const voiceShape = z.object({
 const mostBytes = 8 * 1024 * 1024;
 
 /** What is no voice as we know them is left out, and what is deprecated; one without a gender is counted among the women. */
-export const listVoices = async (wire: AzureWire, signal: AbortSignal): Promise<readonly ProviderVoice[]> => {
+export const listVoices = async (
+  wire: AzureClient,
+  signal: AbortSignal,
+): Promise<readonly ProviderVoice[]> => {
   const url = endpoint(wire.url, "/cognitiveservices/voices/list");
-  const answer = await wire.exchange({ method: "GET", url, headers: identified(wire) }, signal);
-  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [wire.subscriptionKey] });
+  const answer = await wire.exchange({ method: "GET", url, headers: authHeaders(wire) }, signal);
+  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [wire.subscriptionKey] });
   const list = z.array(z.unknown()).safeParse(await readJson(answer, mostBytes));
-  if (!list.success) throw unexpected("it lists no voices");
+  if (!list.success) throw invalidResponse("it lists no voices");
   return list.data.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);
     if (!voice.success || voice.data.Status === "Deprecated") return [];

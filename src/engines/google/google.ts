@@ -1,20 +1,20 @@
 import { z } from "zod";
-import type { GoogleCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat, Knob, Prosody } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { joinedSpeech } from "../pcm/concatenate.ts";
-import { begun } from "../pcm/first-byte.ts";
+import { afterFirstByte } from "../pcm/after-first-byte.ts";
+import { concatenate } from "../pcm/concatenate.ts";
 import { wavSamples } from "../pcm/wav-samples.ts";
 import type { Provider } from "../provider.ts";
-import { readJson, refusalOf, unexpected } from "../provider-http/answers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import { bytesOf, growing, type PieceLimits, splitText } from "../text/pieces.ts";
-import { worthSaying } from "../text/speakable.ts";
+import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
+import { doubling, type PieceLimits, splitText, utf8Length } from "../text/pieces.ts";
+import { speakablePieces } from "../text/speakable.ts";
 import { splitSsml } from "../text/ssml-pieces.ts";
-import { googleSignIn } from "./sign-in.ts";
-import { type GoogleWire, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
+import { googleAuth } from "./auth.ts";
+import { type GoogleClient, knobsOf, languageOf, listVoices, takesSsml } from "./voices.ts";
 
 export interface GoogleOptions {
   readonly exchange: Exchange;
@@ -30,7 +30,7 @@ export const googleProvider = ({
   code: "gwn",
   name: "google",
   open: (credentials) => {
-    const wire: GoogleWire = { exchange, url, signIn: googleSignIn(credentials, exchange) };
+    const wire: GoogleClient = { exchange, url, signIn: googleAuth(credentials, exchange) };
     return {
       engine: {
         code: "gwn",
@@ -44,24 +44,28 @@ export const googleProvider = ({
   },
 });
 
-const synthesize = async (wire: GoogleWire, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
+const synthesize = async (
+  wire: GoogleClient,
+  request: SpeechRequest,
+  signal: AbortSignal,
+): Promise<Speech> => {
   signal.throwIfAborted();
   const { voice, ssml, format } = request;
   languageOf(voice);
   if (ssml && !takesSsml(voice)) throw new EngineFailed("This voice takes no SSML.");
-  const pieces = worthSaying(piecesOf(request), ssml);
+  const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
-  const say = (piece: string, encoding: GoogleEncoding, wanted: AbortSignal, goesOn = false) =>
-    speak(wire, { request, piece, encoding, goesOn }, wanted);
+  const say = (piece: string, encoding: GoogleEncoding, wanted: AbortSignal, isContinuation = false) =>
+    speak(wire, { request, piece, encoding, isContinuation }, wanted);
   if (only !== undefined && others.length === 0 && format !== "wav") {
     return {
       encoding: { kind: "encoded", format },
-      audio: await begun(await say(only, encodings[format], signal)),
+      audio: await afterFirstByte(await say(only, encodings[format], signal)),
     };
   }
-  const ask = async (piece: string, wanted: AbortSignal, goesOn: boolean) =>
-    begun(wavSamples(await say(piece, "LINEAR16", wanted, goesOn), sampleRate));
-  return joinedSpeech(pieces, { sampleRate, ask }, signal);
+  const synthesizePiece = async (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
+    afterFirstByte(wavSamples(await say(piece, "LINEAR16", wanted, isContinuation), sampleRate));
+  return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
 };
 
 type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";
@@ -82,12 +86,12 @@ const mostHeardBytes = 2000;
 const firstBytes = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody, progressive }: SpeechRequest): string[] => {
-  if (!progressive && bytesOf(text) <= mostBytes) return [text];
-  const most = ssml ? mostBytes : mostHeardBytes * Math.min(1, speakingRate(prosody));
+  if (!progressive && utf8Length(text) <= mostBytes) return [text];
+  const max = ssml ? mostBytes : mostHeardBytes * Math.min(1, speakingRate(prosody));
   const limits: PieceLimits = {
-    measure: bytesOf,
-    most,
-    ...(progressive && { enough: growing(firstBytes) }),
+    measure: utf8Length,
+    max,
+    ...(progressive && { target: doubling(firstBytes) }),
   };
   return ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
 };
@@ -96,15 +100,15 @@ interface Saying {
   readonly request: SpeechRequest;
   readonly piece: string;
   readonly encoding: GoogleEncoding;
-  readonly goesOn: boolean;
+  readonly isContinuation: boolean;
 }
 
 const answerShape = z.object({ audioContent: z.string() });
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 const speak = async (
-  { exchange, url, signIn }: GoogleWire,
-  { request, piece, encoding, goesOn }: Saying,
+  { exchange, url, signIn }: GoogleClient,
+  { request, piece, encoding, isContinuation }: Saying,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
   const answer = await exchange(
@@ -113,14 +117,14 @@ const speak = async (
       url: endpoint(url, "/v1/text:synthesize"),
       headers: { ...(await signIn.headers(signal)), "Content-Type": "application/json; charset=utf-8" },
       body: JSON.stringify(bodyOf(request, piece, encoding)),
-      goesOn,
-      onTurn: request.onTurn,
+      isContinuation,
+      beforeStart: request.beforeStart,
     },
     signal,
   );
-  if (answer.status !== 200) throw await refusalOf(answer, { hidden: [...signIn.secrets, piece] });
+  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [...signIn.secrets, piece] });
   const shape = answerShape.safeParse(await readJson(answer, mostAnswerBytes));
-  if (!shape.success) throw unexpected("there is no sound in it");
+  if (!shape.success) throw invalidResponse("there is no sound in it");
   return inChunks(decoded(shape.data.audioContent), signal);
 };
 
@@ -147,13 +151,14 @@ const turned = (prosody: Prosody, applied: readonly Knob[]) => {
 const speakingRate = ({ rate }: Prosody): number => within(0.25, 2, rate);
 
 /** To hundredths: of a semitone or a decibel nobody hears less. */
-const within = (least: number, most: number, value: number): number =>
-  Math.round(Math.min(most, Math.max(least, value)) * 100) / 100;
+const within = (least: number, max: number, value: number): number =>
+  Math.round(Math.min(max, Math.max(least, value)) * 100) / 100;
 
 /** Node's decoder leaves out what is not base64: then there are too few bytes. */
 const decoded = (content: string): Buffer => {
   const bytes = Buffer.from(content, "base64");
-  if (bytes.length < Math.floor((content.length * 3) / 4) - 2) throw unexpected("its sound is not base64");
+  if (bytes.length < Math.floor((content.length * 3) / 4) - 2)
+    throw invalidResponse("its sound is not base64");
   return bytes;
 };
 

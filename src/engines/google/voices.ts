@@ -3,15 +3,15 @@ import { EngineFailed } from "../../domain/errors.ts";
 import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ProviderVoice } from "../provider.ts";
-import { readJson, refusalOf, unexpected } from "../provider-http/answers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { GoogleSignIn } from "./sign-in.ts";
+import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
+import type { GoogleAuth } from "./auth.ts";
 
-export interface GoogleWire {
+export interface GoogleClient {
   readonly exchange: Exchange;
   /** The base address. */
   readonly url: string;
-  readonly signIn: GoogleSignIn;
+  readonly signIn: GoogleAuth;
 }
 
 /**
@@ -49,14 +49,14 @@ const mostBytes = 8 * 1024 * 1024;
 
 /** What is no voice as we know them is left out; a voice without a gender is counted among the women. */
 export const listVoices = async (
-  { exchange, url, signIn }: GoogleWire,
+  { exchange, url, signIn }: GoogleClient,
   signal: AbortSignal,
 ): Promise<readonly ProviderVoice[]> => {
   const headers = await signIn.headers(signal);
   const answer = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
-  if (answer.status !== 200) throw await refusalOf(answer, { hidden: signIn.secrets });
+  if (answer.status !== 200) throw await errorFrom(answer, { hidden: signIn.secrets });
   const list = listShape.safeParse(await readJson(answer, mostBytes));
-  if (!list.success) throw unexpected("it lists no voices");
+  if (!list.success) throw invalidResponse("it lists no voices");
   return list.data.voices.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);
     if (!voice.success) return [];

@@ -1,8 +1,8 @@
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
-import { samplesOf } from "../pcm/samples.ts";
-import { unspoken } from "../text/unspoken.ts";
+import { readSamples } from "../pcm/read-samples.ts";
+import { silentSpeechError } from "../text/unspoken.ts";
 import type { LocalTool } from "./local-tool.ts";
 
 /** A voice by its file, because variants of a voice by its language are not always heard; and a variant. */
@@ -25,14 +25,14 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     },
     knobs: () => ["pitch", "rate", "volume"],
     takesSsml: true,
-    weigh: ({ length }) => length,
+    cost: ({ length }) => length,
     speak: (request, signal, turn) => {
       const { text, ssml, voice, prosody } = request;
       const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
       const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, turn);
-      return samplesOf(wav, () => unspoken(request)).catch((error: unknown) => {
+      return readSamples(wav, () => silentSpeechError(request)).catch((error: unknown) => {
         const isSilent = error instanceof ToolFailed && error.reason === "silent";
-        throw isSilent ? unspoken(request) : error;
+        throw isSilent ? silentSpeechError(request) : error;
       });
     },
   };

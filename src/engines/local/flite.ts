@@ -1,8 +1,8 @@
 import { Unpronounceable } from "../../domain/errors.ts";
-import type { SubprocessHost, Turn } from "../../subprocess/subprocess-host.ts";
+import type { SlotOptions, SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { type Samples, samplesOf, scaled } from "../pcm/samples.ts";
-import { nothingToSpeak, unspoken } from "../text/unspoken.ts";
+import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
+import { nothingToSpeak, silentSpeechError } from "../text/unspoken.ts";
 import type { LocalTool } from "./local-tool.ts";
 
 /** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
@@ -27,7 +27,7 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
     // It has an option for SSML; with it, it never ends.
     takesSsml: false,
-    weigh,
+    cost,
     speak: (request, signal, turn) => speak(host, request, signal, turn),
   };
 };
@@ -37,22 +37,22 @@ const speak = async (
   host: SubprocessHost,
   request: SpeechRequest,
   signal: AbortSignal,
-  turn: Turn,
+  turn: SlotOptions,
 ): Promise<Samples> => {
   const { volume } = request.prosody;
   const input = plain(request.text);
   if (!speakable.test(input)) throw beyondAscii.test(request.text) ? new Unpronounceable() : nothingToSpeak();
   const args = ["-voice", request.voice, ...knobArguments(request), "-f", "-", "-o", "/dev/stdout"];
   const wav = host.run({ tool: "flite", args, output: "file", input, maxOutputBytes }, signal, turn);
-  const sound = await samplesOf(wav, () => unspoken(request));
-  return volume === 1 ? sound : { ...sound, pcm: scaled(sound.pcm, volume) };
+  const sound = await readSamples(wav, () => silentSpeechError(request));
+  return volume === 1 ? sound : { ...sound, pcm: scale(sound.pcm, volume) };
 };
 
 /** A piece of letters at the slowest rate has 3 MB. */
 const maxOutputBytes = 16 * 1024 * 1024;
 
 /** It says a digit or a sign as a word, which takes it as long as four letters. */
-const weigh = (text: string): number => {
+const cost = (text: string): number => {
   const input = plain(text);
   return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
 };

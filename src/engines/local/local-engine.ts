@@ -4,12 +4,12 @@ import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
-import { joinedSpeech } from "../pcm/concatenate.ts";
-import { type PauseLimits, withPauses } from "../pcm/pauses.ts";
-import type { Samples } from "../pcm/samples.ts";
+import { concatenate } from "../pcm/concatenate.ts";
+import type { Samples } from "../pcm/read-samples.ts";
+import { type SilenceLimits, trimSilence } from "../pcm/trim-silence.ts";
 import { espeak } from "./espeak.ts";
 import { flite } from "./flite.ts";
-import { type Joint, type LocalPiece, localPieces } from "./local-pieces.ts";
+import { type Boundary, type LocalPiece, localPieces } from "./local-pieces.ts";
 import type { LocalTool } from "./local-tool.ts";
 
 export interface LocalEngineOptions {
@@ -52,7 +52,7 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
       const found = find(request.voice);
       if (!found) throw new EngineFailed(`The engine ${code} does not have the voice that was asked for.`);
       if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice takes no SSML.");
-      if (request.claim) host.requireRoom(request.claim);
+      if (request.claim) host.requireCapacity(request.claim);
       return speak(found.tool, { ...request, voice: found.name }, signal);
     },
   };
@@ -60,9 +60,9 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
 
 /** From the first piece on of which something is heard. Until then nothing has begun: each piece waits like a first one. */
 const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
-  const { claim, onTurn } = request;
-  const turn = { claim, onTurn };
-  const [first, ...others] = localPieces(request, tool.weigh);
+  const { claim, beforeStart } = request;
+  const turn = { claim, beforeStart };
+  const [first, ...others] = localPieces(request, tool.cost);
   let silence: unknown;
   for (let piece = first; piece; piece = others.shift()) {
     try {
@@ -89,12 +89,12 @@ const joined = async (
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { sampleRate } = samples;
-  const ask = async (piece: LocalPiece, signal: AbortSignal, goesOn: boolean) => {
-    const { pcm } = goesOn ? await askNext(piece, signal) : samples;
-    return withPauses(failingAsEngine(prefetched(pcm)), pausesOf(piece, sampleRate, request.prosody.volume));
+  const synthesizePiece = async (piece: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
+    const { pcm } = isContinuation ? await askNext(piece, signal) : samples;
+    return trimSilence(failingAsEngine(prefetched(pcm)), pausesOf(piece, sampleRate, request.prosody.volume));
   };
   const askNext = async (piece: LocalPiece, signal: AbortSignal): Promise<Pick<Samples, "pcm">> => {
-    const turn = { claim: request.claim, continues: true };
+    const turn = { claim: request.claim, isContinuation: true };
     try {
       return await tool.speak({ ...request, text: piece.text }, signal, turn);
     } catch (error) {
@@ -102,18 +102,18 @@ const joined = async (
       throw asEngines(error);
     }
   };
-  return await joinedSpeech([first, ...others], { sampleRate, ask }, signal);
+  return await concatenate([first, ...others], { sampleRate, synthesizePiece }, signal);
 };
 
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
-const keptSeconds: Readonly<Record<Joint, { before: number; after: number } | undefined>> = {
+const keptSeconds: Readonly<Record<Boundary, { before: number; after: number } | undefined>> = {
   sentence: undefined,
   clause: { before: 0.02, after: 0.1 },
   word: { before: 0.01, after: 0.01 },
 };
 
-const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: number): PauseLimits => {
+const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: number): SilenceLimits => {
   const samples = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.round(seconds * sampleRate);
   return {

@@ -3,28 +3,28 @@ import { type PieceLimits, splitText } from "../text/pieces.ts";
 import { splitSsml } from "../text/ssml-pieces.ts";
 
 /** How two neighbouring pieces meet: after a sentence the pause is the tool's own, else it is shortened. */
-export type Joint = "sentence" | "clause" | "word";
+export type Boundary = "sentence" | "clause" | "word";
 
 export interface LocalPiece {
   readonly text: string;
   /** How it meets its neighbours; undefined at the ends of the whole text. */
-  readonly before: Joint | undefined;
-  readonly after: Joint | undefined;
+  readonly before: Boundary | undefined;
+  readonly after: Boundary | undefined;
 }
 
 /** A piece of this weight takes flite, the slower tool, about half a second. */
-const most = 300;
+const max = 300;
 
 /**
- * A text or document in the pieces that a local tool is given one by one. `weigh`: how much a text without markup asks
+ * A text or document in the pieces that a local tool is given one by one. `cost`: how much a text without markup asks
  * of the tool, in letters of plain prose; the weight of a text is the sum of its parts' weights.
  * @throws {Invalid} path `text`: an element of the SSML is too large
  */
 export const localPieces = (
   { text, ssml, lang }: Pick<SpeechRequest, "text" | "ssml" | "lang">,
-  weigh: (text: string) => number,
+  cost: (text: string) => number,
 ): readonly LocalPiece[] => {
-  const limits: PieceLimits = { measure: (part) => weigh(ssml ? withoutTags(part) : part), most };
+  const limits: PieceLimits = { measure: (part) => cost(ssml ? withoutTags(part) : part), max };
   const pieces = ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
   const joints = pieces.slice(1).map((next, index) => jointOf(pieces[index] ?? "", next, ssml));
   return pieces.map((piece, index) => ({ text: piece, before: joints[index - 1], after: joints[index] }));
@@ -32,7 +32,7 @@ export const localPieces = (
 
 const withoutTags = (document: string): string => document.replace(/<[^>]*>/g, "");
 
-const jointOf = (piece: string, next: string, ssml: boolean): Joint => {
+const jointOf = (piece: string, next: string, ssml: boolean): Boundary => {
   if (ssml && (endsInPause.test(piece) || beginsWithPause.test(next))) return "sentence";
   const said = ssml ? withoutTags(piece) : piece;
   if (sentenceEnd.test(said)) return "sentence";

@@ -1,7 +1,7 @@
 import type { Knob } from "../../domain/synthesis/speech.ts";
-import type { Turn } from "../../subprocess/subprocess-host.ts";
+import type { SlotOptions } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import type { Samples } from "../pcm/samples.ts";
+import type { Samples } from "../pcm/read-samples.ts";
 
 /** A speech tool of this machine, behind whatever engine codes. Voices are its own names, without its prefix. */
 export interface LocalTool {
@@ -16,10 +16,10 @@ export interface LocalTool {
    * How much a text without markup asks of the tool, in letters of plain prose. The weight of a text is the sum of its
    * parts' weights.
    */
-  weigh(text: string): number;
+  cost(text: string): number;
   /**
    * Speaks one piece of a text.
    * @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's reason; so may the samples
    */
-  speak(request: SpeechRequest, signal: AbortSignal, turn: Turn): Promise<Samples>;
+  speak(request: SpeechRequest, signal: AbortSignal, turn: SlotOptions): Promise<Samples>;
 }

@@ -2,9 +2,9 @@
 export type Container = "mp3" | "ogg" | "wav" | "unknown";
 
 /** As many bytes tell all that is asked here. */
-export const tellingBytes = 28;
+export const sniffBytes = 28;
 
-export const containerOf = (beginning: Buffer): Container => {
+export const detectContainer = (beginning: Buffer): Container => {
   const four = beginning.toString("latin1", 0, 4);
   if (four === "OggS") return "ogg";
   if (four === "RIFF" && beginning.toString("latin1", 8, 12) === "WAVE") return "wav";
@@ -14,7 +14,7 @@ export const containerOf = (beginning: Buffer): Container => {
 
 /** The sample rate of a WAV, which almost every writer tells first of all. */
 export const rateOf = (wav: Buffer): number | undefined =>
-  wav.length >= tellingBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
+  wav.length >= sniffBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
 
 /** Layer III of any MPEG version: AAC in ADTS begins with the same eleven bits, and says layer 0. */
 const isMpegFrame = (bytes: Buffer): boolean => {

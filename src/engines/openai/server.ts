@@ -27,7 +27,7 @@ export const requestOf = (
 });
 
 /** Where and what it is, without credentials: what its sounds depend on. */
-export const identityOf = (server: Pick<SpeechServer, "baseUrl" | "model">): string => {
+export const serverIdentity = (server: Pick<SpeechServer, "baseUrl" | "model">): string => {
   const { host, pathname } = endpoint(server, "");
   return `openai ${host}${pathname.replace(/\/$/, "")} ${server.model}`;
 };

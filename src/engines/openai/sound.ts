@@ -1,10 +1,10 @@
 import type { AudioFormat } from "../../domain/synthesis/speech.ts";
 import type { Speech } from "../engine.ts";
 import { wavSamples } from "../pcm/wav-samples.ts";
-import { beginningOf, unexpected } from "../provider-http/answers.ts";
-import type { UpstreamAnswer } from "../provider-http/exchange.ts";
-import { wordsOf } from "../provider-http/redact.ts";
-import { containerOf, rateOf, tellingBytes } from "./container.ts";
+import type { UpstreamResponse } from "../provider-http/exchange.ts";
+import { messageFromBody } from "../provider-http/redact.ts";
+import { invalidResponse, readStart } from "../provider-http/responses.ts";
+import { detectContainer, rateOf, sniffBytes } from "./container.ts";
 
 /** What `response_format: "pcm"` is at OpenAI and those that follow it: s16le, mono. */
 export const pcmRate = 24_000;
@@ -14,22 +14,22 @@ export const pcmRate = 24_000;
  * another's place is given as its samples.
  * @throws {UpstreamFailed} it is no sound, or an empty one
  */
-export const soundOf = async (
-  answer: UpstreamAnswer,
+export const readSpeech = async (
+  answer: UpstreamResponse,
   wanted: AudioFormat,
   hidden: readonly string[],
 ): Promise<Speech> => {
   await mustBeSound(answer, hidden);
   const { beginning, audio, leave } = await begun(answer);
   try {
-    if (beginning.length === 0) throw unexpected("there is no sound in it");
-    const container = containerOf(beginning);
-    if (container === "unknown") throw unexpected("its sound is of no kind that is known here");
+    if (beginning.length === 0) throw invalidResponse("there is no sound in it");
+    const container = detectContainer(beginning);
+    if (container === "unknown") throw invalidResponse("its sound is of no kind that is known here");
     if (container !== "wav" || wanted === "wav") {
       return { encoding: { kind: "encoded", format: container }, audio };
     }
     const sampleRate = rateOf(beginning);
-    if (!sampleRate) throw unexpected("its WAV does not say what it holds");
+    if (!sampleRate) throw invalidResponse("its WAV does not say what it holds");
     return { encoding: { kind: "pcm", sampleRate }, audio: wavSamples(audio, sampleRate) };
   } catch (error) {
     await leave();
@@ -38,19 +38,19 @@ export const soundOf = async (
 };
 
 /** Raw samples, where raw samples were asked for; a server that knows no format but WAV gives them in that. */
-export const samplesOf = async (
-  answer: UpstreamAnswer,
+export const readPcm = async (
+  answer: UpstreamResponse,
   hidden: readonly string[],
 ): Promise<AsyncIterable<Buffer>> => {
   await mustBeSound(answer, hidden);
   const { beginning, audio, leave } = await begun(answer);
   try {
-    if (beginning.length === 0) throw unexpected("there is no sound in it");
+    if (beginning.length === 0) throw invalidResponse("there is no sound in it");
     // Any two bytes may be a sample: only what the type says as well, or what four bytes say, is another container.
-    const container = containerOf(beginning);
+    const container = detectContainer(beginning);
     if (container === "wav") return wavSamples(audio, pcmRate);
     if (container === "ogg" || /^audio\/(?:mpeg|mp3|aac|flac|ogg|opus)\b/.test(typeOf(answer))) {
-      throw unexpected("it is no raw sound");
+      throw invalidResponse("it is no raw sound");
     }
     return audio;
   } catch (error) {
@@ -59,13 +59,13 @@ export const samplesOf = async (
   }
 };
 
-const typeOf = ({ headers }: UpstreamAnswer): string => headers["content-type"]?.toLowerCase() ?? "";
+const typeOf = ({ headers }: UpstreamResponse): string => headers["content-type"]?.toLowerCase() ?? "";
 
 /** A proxy's page and an error that calls itself a success are no sound, however they begin. */
-const mustBeSound = async (answer: UpstreamAnswer, hidden: readonly string[]): Promise<void> => {
+const mustBeSound = async (answer: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
   if (!/^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b)/.test(typeOf(answer))) return;
-  const words = wordsOf(await beginningOf(answer), hidden);
-  throw unexpected(
+  const words = messageFromBody(await readStart(answer), hidden);
+  throw invalidResponse(
     words === undefined ? "it is no sound" : `it is no sound but says: ${words.replace(/\.$/, "")}`,
   );
 };
@@ -80,12 +80,12 @@ interface Begun {
 }
 
 /** The answer as soon as its first bytes can tell what it is. */
-const begun = async ({ body }: UpstreamAnswer): Promise<Begun> => {
+const begun = async ({ body }: UpstreamResponse): Promise<Begun> => {
   const pieces = body[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;
   let over = false;
-  while (!over && size < tellingBytes) {
+  while (!over && size < sniffBytes) {
     const { value, done } = await pieces.next();
     if (done) over = true;
     else {

@@ -1,18 +1,18 @@
 import { Unavailable } from "../../domain/errors.ts";
 import type { Speech } from "../engine.ts";
-import { eased } from "./fades.ts";
+import { fade } from "./fades.ts";
 
-export interface Joining<Piece> {
+export interface ConcatenateOptions<Piece> {
   readonly sampleRate: number;
   /**
    * The samples of one piece (s16le, mono). Resolves when they have begun; they never end well without having given
    * one. Abort ends asking and answer, also of samples that nobody has begun to read.
    */
-  readonly ask: (
+  readonly synthesizePiece: (
     piece: Piece,
     signal: AbortSignal,
     /** Whether another came before it. */
-    goesOn: boolean,
+    isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
 }
 
@@ -23,15 +23,15 @@ const jointSeconds = 0.003;
  * One sound of many pieces (at least one). Each is asked for while the one before it is read, so that at most two are
  * under way. A failure of the first is a failure to begin; of any other, one midway, told when it is that piece's turn.
  */
-export const joinedSpeech = async <Piece>(
+export const concatenate = async <Piece>(
   pieces: readonly Piece[],
-  { sampleRate, ask }: Joining<Piece>,
+  { sampleRate, synthesizePiece }: ConcatenateOptions<Piece>,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);
-  const begin = (piece: Piece, goesOn = true): Promise<AsyncIterable<Buffer>> => {
-    const begun = ask(piece, both, goesOn);
+  const begin = (piece: Piece, isContinuation = true): Promise<AsyncIterable<Buffer>> => {
+    const begun = synthesizePiece(piece, both, isContinuation);
     begun.catch(() => undefined); // told when its turn comes, and never when it does not
     return begun;
   };
@@ -50,10 +50,10 @@ export const joinedSpeech = async <Piece>(
       let current = begun;
       for (const [index, piece] of others.entries()) {
         const next = begin(piece);
-        yield* eased(current, { before: index > 0, after: true, samples });
+        yield* fade(current, { before: index > 0, after: true, samples });
         current = await next.catch((error) => inTurn(error, piece));
       }
-      yield* eased(current, { before: others.length > 0, after: false, samples });
+      yield* fade(current, { before: others.length > 0, after: false, samples });
     } finally {
       over.abort(nobodyReads);
     }

@@ -2,7 +2,7 @@
 const bytesPerSample = 2;
 
 /** Which ends of a piece meet another piece. */
-export interface Joints {
+export interface FadeOptions {
   readonly before: boolean;
   readonly after: boolean;
   /** How many samples the sound takes to rise or fall there. */
@@ -13,7 +13,7 @@ export interface Joints {
  * The samples, rising from and falling to silence where they meet another piece, so that no joint is heard as a click.
  * As many as there were, in whole samples: half a one at the very end is dropped, or all that follows would be noise.
  */
-export async function* eased(pcm: AsyncIterable<Buffer>, joints: Joints): AsyncGenerator<Buffer, void> {
+export async function* fade(pcm: AsyncIterable<Buffer>, joints: FadeOptions): AsyncGenerator<Buffer, void> {
   const tail = joints.after ? joints.samples * bytesPerSample : 0;
   let held = Buffer.alloc(0);
   let at = 0;

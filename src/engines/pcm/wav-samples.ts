@@ -1,7 +1,7 @@
-import { unexpected } from "../provider-http/answers.ts";
+import { invalidResponse } from "../provider-http/responses.ts";
 
 /** Whether a chunk's size is one that a writer puts there while it does not know how much is to come. */
-export const unknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
+export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 const largestChunk = 64 * 1024;
 
@@ -19,7 +19,7 @@ export async function* wavSamples(
   const take = async (size: number): Promise<Buffer> => {
     while (held.length < size) {
       const { value, done } = await source.next();
-      if (done) throw unexpected("its WAV stops before its end");
+      if (done) throw invalidResponse("its WAV stops before its end");
       held = held.length === 0 ? value : Buffer.concat([held, value]);
     }
     const taken = held.subarray(0, size);
@@ -35,7 +35,7 @@ export async function* wavSamples(
       if (left === 0) return;
       const { value, done } = await source.next();
       if (done && left === Number.POSITIVE_INFINITY) return;
-      if (done) throw unexpected("its WAV stops before its end");
+      if (done) throw invalidResponse("its WAV stops before its end");
       held = value;
     }
   } finally {
@@ -47,20 +47,20 @@ export async function* wavSamples(
 const readHeader = async (take: (size: number) => Promise<Buffer>, sampleRate: number): Promise<number> => {
   const riff = await take(12);
   if (riff.toString("latin1", 0, 4) !== "RIFF" || riff.toString("latin1", 8) !== "WAVE") {
-    throw unexpected("it is no WAV");
+    throw invalidResponse("it is no WAV");
   }
   for (let known = false; ; ) {
     const head = await take(8);
     const name = head.toString("latin1", 0, 4);
     const size = head.readUInt32LE(4);
     if (name === "data") {
-      if (!known) throw unexpected("its WAV does not say what it holds");
-      return unknownSize(size) ? Number.POSITIVE_INFINITY : size;
+      if (!known) throw invalidResponse("its WAV does not say what it holds");
+      return isUnknownSize(size) ? Number.POSITIVE_INFINITY : size;
     }
-    if (size > largestChunk) throw unexpected("its WAV has no samples");
+    if (size > largestChunk) throw invalidResponse("its WAV has no samples");
     const content = await take(size + (size % 2));
     if (name !== "fmt ") continue;
-    if (!isPlain(content, sampleRate)) throw unexpected(`its WAV is not 16 bit, mono, ${sampleRate} Hz`);
+    if (!isPlain(content, sampleRate)) throw invalidResponse(`its WAV is not 16 bit, mono, ${sampleRate} Hz`);
     known = true;
   }
 };

@@ -7,7 +7,7 @@ export interface BodyOptions {
   readonly deadlines: UpstreamDeadlines;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Already spent of `wholeMs`. */
+  /** Already spent of `totalMs`. */
   readonly waitedMs: number;
 }
 
@@ -15,7 +15,7 @@ export interface BodyOptions {
  * The body as it is pulled. The deadlines run while a piece is asked for and has not come: a reader that rests leaves
  * the upstream waiting on its socket, and no clock of ours ends that.
  */
-export async function* bodyOf(
+export async function* readResponse(
   response: IncomingMessage,
   { deadlines, clock, signal, waitedMs }: BodyOptions,
 ): AsyncGenerator<Buffer, void> {
@@ -24,7 +24,7 @@ export async function* bodyOf(
   try {
     for (;;) {
       signal.throwIfAborted();
-      const patience = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.wholeMs - waited));
+      const patience = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
       const asked = clock.now();
       const stopTimer = clock.after(patience, () => response.destroy(tooSlow()));
       const piece = await pieces.next().finally(stopTimer);

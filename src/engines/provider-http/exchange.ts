@@ -1,16 +1,16 @@
 import http from "node:http";
 import https from "node:https";
 import { type Clock, systemClock } from "../../async/clock.ts";
-import type { UpstreamAnswer, UpstreamDeadlines, UpstreamRequest } from "./messages.ts";
-import { ask } from "./send-request.ts";
-import type { Guard } from "./ssrf-guard.ts";
+import type { UpstreamDeadlines, UpstreamRequest, UpstreamResponse } from "./messages.ts";
+import { sendRequest } from "./send-request.ts";
+import type { SsrfGuard } from "./ssrf-guard.ts";
 
-export type { UpstreamAnswer, UpstreamDeadlines, UpstreamRequest } from "./messages.ts";
+export type { UpstreamDeadlines, UpstreamRequest, UpstreamResponse } from "./messages.ts";
 
 export const upstreamDeadlines: UpstreamDeadlines = {
   connectMs: 5_000,
   firstByteMs: 30_000,
-  wholeMs: 300_000,
+  totalMs: 300_000,
 };
 
 /**
@@ -18,10 +18,10 @@ export const upstreamDeadlines: UpstreamDeadlines = {
  * connection at any stage; promise or body then throw the signal's reason.
  * @throws {UpstreamFailed} @throws {EngineFailed} the guard forbids the address
  */
-export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamAnswer>;
+export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
 export interface ExchangeOptions {
-  readonly guard: Guard;
+  readonly guard: SsrfGuard;
   readonly deadlines?: UpstreamDeadlines;
   readonly clock?: Clock;
 }
@@ -35,9 +35,9 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   };
   return async (request, signal) => {
     signal.throwIfAborted();
-    guard.admit(request.url);
+    guard.check(request.url);
     const agent = agents[request.url.protocol === "http:" ? "http:" : "https:"];
-    return await ask({ request, agent, deadlines, clock, signal });
+    return await sendRequest({ request, agent, deadlines, clock, signal });
   };
 };
 

@@ -6,12 +6,12 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** It goes on with a sound that is heard already: it comes before what has not begun, if they must wait. */
-  readonly goesOn?: boolean;
+  readonly isContinuation?: boolean;
   /** Called when its turn has come, unless it goes on with something; what it throws is thrown, and nothing is asked. */
-  readonly onTurn?: (() => Promise<void>) | undefined;
+  readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   /** Never a redirection: that is a failure, since it leads where nobody looked. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -29,5 +29,5 @@ export interface UpstreamDeadlines {
   /** The longest silence: until the answer's head, and between any two pieces of its body. */
   readonly firstByteMs: number;
   /** All the waiting together, from the connection to the body's end. */
-  readonly wholeMs: number;
+  readonly totalMs: number;
 }

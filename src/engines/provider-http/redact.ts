@@ -6,13 +6,13 @@ const mostCharacters = 300;
 const mostLookedAt = 2_000;
 
 /** Of a body that is neither JSON nor plain text (an HTML page of some proxy) nothing is passed on. */
-export const wordsOf = (body: string, hidden: readonly string[] = []): string | undefined => {
+export const messageFromBody = (body: string, hidden: readonly string[] = []): string | undefined => {
   const said = messageIn(body);
-  return said === undefined ? undefined : cleaned(said, hidden);
+  return said === undefined ? undefined : redact(said, hidden);
 };
 
 /** One line without credentials; `hidden` are what must not be repeated even though it looks like nothing. */
-export const cleaned = (said: string, hidden: readonly string[] = []): string | undefined => {
+export const redact = (said: string, hidden: readonly string[] = []): string | undefined => {
   const open = hidden
     .filter(({ length }) => length >= shortestHidden)
     .toSorted((a, b) => b.length - a.length)

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../async/clock.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { bodyOf } from "./body.ts";
-import type { UpstreamAnswer, UpstreamDeadlines, UpstreamRequest } from "./messages.ts";
+import { readResponse } from "./body.ts";
+import type { UpstreamDeadlines, UpstreamRequest, UpstreamResponse } from "./messages.ts";
 import { type Stage, UpstreamFailed } from "./request-failed.ts";
 
-export interface Asking {
+export interface SendOptions {
   readonly request: UpstreamRequest;
   readonly agent: Agent;
   readonly deadlines: UpstreamDeadlines;
@@ -17,7 +17,13 @@ export interface Asking {
 }
 
 /** Sends the request and resolves with the answer's head. The signal holds until the body is over. */
-export const ask = ({ request, agent, deadlines, clock, signal }: Asking): Promise<UpstreamAnswer> =>
+export const sendRequest = ({
+  request,
+  agent,
+  deadlines,
+  clock,
+  signal,
+}: SendOptions): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => {
     const sent = send(request, agent);
     let stage: Stage = "connect";
@@ -33,7 +39,7 @@ export const ask = ({ request, agent, deadlines, clock, signal }: Asking): Promi
       stage = "waiting";
       asked = clock.now();
       stopTimer();
-      const patience = Math.min(deadlines.firstByteMs, deadlines.wholeMs);
+      const patience = Math.min(deadlines.firstByteMs, deadlines.totalMs);
       stopTimer = clock.after(patience, () => giveUp(tooLate(stage)));
     });
     const leave = () => giveUp(signal.reason);
@@ -54,7 +60,11 @@ export const ask = ({ request, agent, deadlines, clock, signal }: Asking): Promi
       const status = head.statusCode ?? 0;
       if (status >= 300 && status < 400) return giveUp(redirected(status));
       const waitedMs = clock.now() - asked;
-      resolve({ status, headers: head.headers, body: bodyOf(head, { deadlines, clock, signal, waitedMs }) });
+      resolve({
+        status,
+        headers: head.headers,
+        body: readResponse(head, { deadlines, clock, signal, waitedMs }),
+      });
     });
   });
 

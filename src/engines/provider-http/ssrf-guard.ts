@@ -14,9 +14,9 @@ export type Trust =
  * Keeps requests from where a server may be lured to (SSRF): judged by what the URL says, and again by every address
  * that its name has at the moment of connecting, so that a name that changes its mind gains nothing.
  */
-export interface Guard {
+export interface SsrfGuard {
   /** @throws {ForbiddenAddress} */
-  admit(url: URL): void;
+  check(url: URL): void;
   /** For the sockets of that scheme; fails with {ForbiddenAddress}. */
   lookup(protocol: "http:" | "https:"): LookupFunction;
 }
@@ -29,15 +29,15 @@ export class ForbiddenAddress extends EngineFailed {
 }
 
 /** For tests: where names lead. */
-export interface GuardOptions {
+export interface SsrfGuardOptions {
   readonly resolve?: typeof resolve;
 }
 
-export const createGuard = (trust: Trust, options: GuardOptions = {}): Guard => {
+export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): SsrfGuard => {
   const resolveName = options.resolve ?? resolve;
   const judge = trust.by === "operator" ? judgeOperators : judgeWebsites(trust.allowLoopback);
   return {
-    admit: (url) => {
+    check: (url) => {
       if (url.protocol !== "https:" && url.protocol !== "http:")
         throw new ForbiddenAddress("neither http nor https");
       if (url.username !== "" || url.password !== "") throw new ForbiddenAddress("it holds credentials");

@@ -3,17 +3,17 @@ import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
 
 /** Turns to ask an upstream: so many at once, so many begun in any minute, in order of arrival. */
-export interface Turns {
+export interface Limiter {
   /**
-   * Answers with what gives the turn back. Who `goesOn` with a sound that is heard already comes first and waits as
+   * Answers with what gives the turn back. Who `isContinuation` with a sound that is heard already comes first and waits as
    * long as need be: it cannot ask again later, and there are never more of them than sounds under way.
    * @throws {Unavailable} the queue is full, or no turn came in time; the signal's reason when it is aborted first
    */
-  take(signal: AbortSignal, asking?: { readonly goesOn?: boolean }): Promise<() => void>;
+  acquire(signal: AbortSignal, asking?: { readonly isContinuation?: boolean }): Promise<() => void>;
   stats(): { readonly taken: number; readonly waiting: number };
 }
 
-export interface TurnLimits {
+export interface LimiterOptions {
   /** Turns that are taken at once. */
   readonly concurrency: number;
   /** Turns that are begun in any sixty seconds. */
@@ -33,7 +33,7 @@ type Enter = (release: () => void) => void;
  * belong to nobody: a few are begun ahead and lie ready, whoever wants one waits in a queue that can be left, and no
  * more are asked for than somebody wants. Nothing here keeps a process alive; with its last user it is garbage.
  */
-export const createTurns = (limits: TurnLimits, clock: Clock = backgroundClock): Turns => {
+export const createLimiter = (limits: LimiterOptions, clock: Clock = backgroundClock): Limiter => {
   const { concurrency, perMinute, queueLimit, queueMs } = limits;
   const limiter = new Bottleneck({ maxConcurrent: concurrency, reservoir: perMinute });
   const ready: (() => void)[] = [];
@@ -107,11 +107,11 @@ export const createTurns = (limits: TurnLimits, clock: Clock = backgroundClock):
     });
 
   return {
-    take: async (signal, { goesOn = false } = {}) => {
+    acquire: async (signal, { isContinuation = false } = {}) => {
       signal.throwIfAborted();
       const turn = ready.shift();
-      if (!turn && !goesOn && beginning.size >= queueLimit) throw tooMuch();
-      const release = turn ? begun(turn) : wait(goesOn ? goingOn : beginning, signal);
+      if (!turn && !isContinuation && beginning.size >= queueLimit) throw tooMuch();
+      const release = turn ? begun(turn) : wait(isContinuation ? goingOn : beginning, signal);
       askAhead();
       return await release;
     },

@@ -1,19 +1,19 @@
-import type { Call, Circuit } from "../../async/circuit-breaker.ts";
+import type { Call, CircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Engine, Speech } from "../engine.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 
 /** The engine behind a circuit breaker: every synthesis is a call, which ends with the last of its sound. */
-export const guarded = (engine: Engine, circuit: Circuit): Engine => ({
+export const withCircuitBreaker = (engine: Engine, circuit: CircuitBreaker): Engine => ({
   ...engine,
   synthesize: async (request, signal) => {
     signal.throwIfAborted();
-    const call = circuit.enter();
-    signal.addEventListener("abort", call.dropped, { once: true });
+    const call = circuit.start();
+    signal.addEventListener("abort", call.ignored, { once: true });
     try {
       const { encoding, audio } = await engine.synthesize(request, signal);
       return { encoding, audio: followed(audio, call, signal) };
     } catch (error) {
-      signal.removeEventListener("abort", call.dropped);
+      signal.removeEventListener("abort", call.ignored);
       judge(call, error);
       throw error;
     }
@@ -31,14 +31,14 @@ async function* followed(audio: Speech["audio"], call: Call, signal: AbortSignal
     judge(call, error);
     throw error;
   } finally {
-    signal.removeEventListener("abort", call.dropped);
-    call.dropped();
+    signal.removeEventListener("abort", call.ignored);
+    call.ignored();
   }
 }
 
 const judge = (call: Call, error: unknown): void => {
   if (error instanceof UpstreamFailed && isTheUpstreams(error)) call.failed(error);
-  else call.dropped();
+  else call.ignored();
 };
 
 /**

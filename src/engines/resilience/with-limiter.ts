@@ -1,12 +1,12 @@
 import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { Turns } from "./limiter.ts";
+import type { Limiter } from "./limiter.ts";
 
-export interface LimitedOptions {
+export interface WithLimiterOptions {
   readonly clock?: Clock;
   /** How many may be open beside those that have a turn; of more, the one whose reader rests longest is broken off. */
-  readonly restingAtMost: number;
+  readonly maxIdle: number;
 }
 
 /** A reader that has taken nothing for so long keeps nobody waiting: the upstream has nothing to do for it either. */
@@ -17,16 +17,16 @@ const restMs = 5_000;
  * rests: else a few who ask and never listen would keep all others of the website from being heard.
  * @throws {Unavailable} no turn
  */
-export const limited = (
+export const withLimiter = (
   exchange: Exchange,
-  turns: Turns,
-  { clock = backgroundClock, restingAtMost }: LimitedOptions,
+  turns: Limiter,
+  { clock = backgroundClock, maxIdle }: WithLimiterOptions,
 ): Exchange => {
   /** Those that have given their turn back, by when their readers last took something. */
   const turnless = new Set<AbortController>();
 
   return async (request, signal) => {
-    const release = await turns.take(signal, request);
+    const release = await turns.acquire(signal, request);
     const own = new AbortController();
     const both = AbortSignal.any([signal, own.signal]);
     const over = () => {
@@ -36,14 +36,14 @@ export const limited = (
     };
     both.addEventListener("abort", over);
     try {
-      if (!request.goesOn) await request.onTurn?.();
+      if (!request.isContinuation) await request.beforeStart?.();
       const { status, headers, body } = await exchange(request, both);
       const onRest = () => {
         if (both.aborted) return;
         release();
         turnless.add(own);
         const [longest] = turnless;
-        if (turnless.size > restingAtMost) longest?.abort(restedTooLong());
+        if (turnless.size > maxIdle) longest?.abort(restedTooLong());
       };
       const onGoingOn = () => {
         if (turnless.delete(own)) turnless.add(own);

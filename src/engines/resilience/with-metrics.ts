@@ -2,7 +2,7 @@ import type { Exchange } from "../provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../provider-http/request-failed.ts";
 
 /** What a metric may be made of: nothing of what was asked for, and nobody's credentials. */
-export type Told =
+export type ProviderEvent =
   /** Somebody entered the queue for a turn, and left it, with a turn or without. */
   | { readonly what: "waits" | "waited" }
   /** The upstream is asked. */
@@ -15,11 +15,11 @@ export type Told =
   | { readonly what: "failed"; readonly stage: Stage }
   | { readonly what: "circuit"; readonly state: "closed" | "open" };
 
-export type Tell = (told: Told) => void;
+export type ReportProviderEvent = (told: ProviderEvent) => void;
 
 /** Tells of every exchange, and how it failed. An abort is no failure. */
-export const observed =
-  (exchange: Exchange, tell: Tell): Exchange =>
+export const withMetrics =
+  (exchange: Exchange, tell: ReportProviderEvent): Exchange =>
   async (request, signal) => {
     tell({ what: "asked" });
     const failed = (error: unknown): never => {

@@ -1,20 +1,20 @@
-import { createCircuit } from "../../async/circuit-breaker.ts";
+import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import { createTurns, type TurnLimits, type Turns } from "./limiter.ts";
-import { guarded } from "./with-circuit-breaker.ts";
-import { limited } from "./with-limiter.ts";
-import { observed, type Tell, type Told } from "./with-metrics.ts";
-import { retried } from "./with-retry.ts";
+import { createLimiter, type Limiter, type LimiterOptions } from "./limiter.ts";
+import { withCircuitBreaker } from "./with-circuit-breaker.ts";
+import { withLimiter } from "./with-limiter.ts";
+import { type ProviderEvent, type ReportProviderEvent, withMetrics } from "./with-metrics.ts";
+import { withRetry } from "./with-retry.ts";
 
 /** What a provider puts around each exchange by which it asks. */
-export type Careful = (exchange: Exchange) => Exchange;
+export type DecorateExchange = (exchange: Exchange) => Exchange;
 
-export interface CareOptions {
-  readonly limits: Pick<TurnLimits, "concurrency" | "perMinute">;
-  readonly tell?: (engine: EngineCode, told: Told) => void;
+export interface ResilienceOptions {
+  readonly limits: Pick<LimiterOptions, "concurrency" | "perMinute">;
+  readonly onEvent?: (engine: EngineCode, told: ProviderEvent) => void;
   readonly clock?: Clock;
   /** 0 to 1. */
   readonly random?: () => number;
@@ -29,40 +29,43 @@ export interface CareOptions {
  * by what came of the driver's asking (a page of HTML with 200 is a failure), after all retries, and while it is open
  * nobody stands in the queue. All of it belongs to one set of credentials and goes when the account goes.
  */
-export const caredFor = <Credentials, Code extends EngineCode>(
-  providerWith: (careful: Careful) => Provider<Credentials, Code>,
-  { limits, tell: tellOf, clock, random }: CareOptions,
+export const withResilience = <Credentials, Code extends EngineCode>(
+  providerWith: (careful: DecorateExchange) => Provider<Credentials, Code>,
+  { limits, onEvent: tellOf, clock, random }: ResilienceOptions,
 ): Provider<Credentials, Code> => {
   const { code, name } = providerWith((exchange) => exchange);
-  const tell: Tell = (told) => tellOf?.(code, told);
+  const tell: ReportProviderEvent = (told) => tellOf?.(code, told);
   const timed = clock ? { clock } : {};
   return {
     code,
     name,
     open: (credentials) => {
-      const turns = waited(createTurns(withQueue(limits), clock), tell);
-      const circuit = createCircuit({ ...timed, onChange: (state) => tell({ what: "circuit", state }) });
+      const turns = waited(createLimiter(withQueue(limits), clock), tell);
+      const circuit = createCircuitBreaker({
+        ...timed,
+        onChange: (state) => tell({ what: "circuit", state }),
+      });
       const retries = { ...timed, ...(random && { random }), onRetry: () => tell({ what: "retried" }) };
-      const resting = { ...timed, restingAtMost: limits.concurrency };
-      const careful: Careful = (exchange) =>
-        retried(limited(observed(exchange, tell), turns, resting), retries);
+      const resting = { ...timed, maxIdle: limits.concurrency };
+      const careful: DecorateExchange = (exchange) =>
+        withRetry(withLimiter(withMetrics(exchange, tell), turns, resting), retries);
       const account = providerWith(careful).open(credentials);
-      return { ...account, engine: guarded(account.engine, circuit) };
+      return { ...account, engine: withCircuitBreaker(account.engine, circuit) };
     },
   };
 };
 
 /** More than that, and longer, nobody should wait before the upstream is even asked. */
-const withQueue = (limits: CareOptions["limits"]): TurnLimits => ({
+const withQueue = (limits: ResilienceOptions["limits"]): LimiterOptions => ({
   ...limits,
   queueLimit: 25 * limits.concurrency,
   queueMs: 15_000,
 });
 
-const waited = (turns: Turns, tell: Tell): Turns => ({
+const waited = (turns: Limiter, tell: ReportProviderEvent): Limiter => ({
   ...turns,
-  take: (signal, asking) => {
+  acquire: (signal, asking) => {
     tell({ what: "waits" });
-    return turns.take(signal, asking).finally(() => tell({ what: "waited" }));
+    return turns.acquire(signal, asking).finally(() => tell({ what: "waited" }));
   },
 });

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { retryAfterOf } from "../provider-http/answers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { UpstreamAnswer } from "../provider-http/messages.ts";
+import type { UpstreamResponse } from "../provider-http/messages.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
+import { retryAfterSeconds } from "../provider-http/responses.ts";
 import { pause } from "./pause.ts";
 
 export interface RetryOptions {
@@ -24,7 +24,7 @@ const withinMs = 5_000;
  * was asked and not answered: that may be made, and be paid, already. Nor what broke off within a body: an exchange ends
  * for this with the answer's head.
  */
-export const retried = (exchange: Exchange, options: RetryOptions = {}): Exchange => {
+export const withRetry = (exchange: Exchange, options: RetryOptions = {}): Exchange => {
   const { clock = systemClock, random = Math.random, onRetry } = options;
   return async (request, signal) => {
     const began = clock.now();
@@ -42,15 +42,15 @@ export const retried = (exchange: Exchange, options: RetryOptions = {}): Exchang
 
 const refused = new Error("The upstream is asked again.");
 
-type Outcome = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
+type Outcome = { readonly answer: UpstreamResponse } | { readonly error: unknown };
 
-const settled = (asked: Promise<UpstreamAnswer>): Promise<Outcome> =>
+const settled = (asked: Promise<UpstreamResponse>): Promise<Outcome> =>
   asked.then(
     (answer) => ({ answer }),
     (error: unknown) => ({ error }),
   );
 
-const told = (outcome: Outcome): UpstreamAnswer => {
+const told = (outcome: Outcome): UpstreamResponse => {
   if ("error" in outcome) throw outcome.error;
   return outcome.answer;
 };
@@ -65,5 +65,5 @@ const waitAfter = (outcome: Outcome, retries: number, random: () => number): num
     return error instanceof UpstreamFailed && error.stage === "connect" ? jitter : undefined;
   }
   if (!passing.has(outcome.answer.status)) return undefined;
-  return (retryAfterOf(outcome.answer) ?? 0) * 1_000 + jitter;
+  return (retryAfterSeconds(outcome.answer) ?? 0) * 1_000 + jitter;
 };

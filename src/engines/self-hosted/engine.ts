@@ -1,6 +1,6 @@
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Engine } from "../engine.ts";
-import { createSpeaking } from "../openai/speaking.ts";
+import { createOpenAiEngine } from "../openai/engine.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import type { FreeEngine, SelfHostedServer } from "./server.ts";
 import { remoteName } from "./voices.ts";
@@ -9,7 +9,7 @@ import { remoteName } from "./voices.ts";
 export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exchange: Exchange): Engine => {
   const { voices, ...asked } = server;
   const names = voices.map(({ name }) => name);
-  const remote = createSpeaking({ code, server: { ...asked, exchange }, voices: names });
+  const remote = createOpenAiEngine({ code, server: { ...asked, exchange }, voices: names });
   // What is no name of the server's is none of its voices either.
   const nameOf = (voice: string): string => remoteName(voice) ?? "";
   return {
@@ -22,7 +22,7 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
 };
 
 /** One engine of two: the server's voices are the server's, all others the local engine's, if there is one. */
-export const besideLocal = (server: Engine, local: Engine | undefined): Engine => {
+export const combineEngines = (server: Engine, local: Engine | undefined): Engine => {
   const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);
   return {
     code: server.code,

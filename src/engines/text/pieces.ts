@@ -5,9 +5,9 @@ export interface PieceLimits {
   /** Of the whole is the sum of its parts: bytes, characters, seconds. */
   readonly measure: (text: string) => number;
   /** No piece measures more. */
-  readonly most: number;
+  readonly max: number;
   /** A piece that measures so much ends with its sentence. Without it pieces are as large as they may be. */
-  readonly enough?: (index: number) => number;
+  readonly target?: (index: number) => number;
 }
 
 /**
@@ -16,8 +16,8 @@ export interface PieceLimits {
  * @throws {Invalid} path `text`: one such character is too large
  */
 export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {
-  if (text !== "" && !limits.enough && limits.measure(text) <= limits.most) return [text];
-  return packed(sentences(text, lang, limits), limits);
+  if (text !== "" && !limits.target && limits.measure(text) <= limits.max) return [text];
+  return pack(sentences(text, lang, limits), limits);
 };
 
 /** What pieces are made of: sentences, and of those that are too large the parts. */
@@ -30,25 +30,25 @@ export const sentences = (text: string, lang: string, limits: PieceLimits): stri
  * For a listener who waits: the first sentence or two, then always twice as much, so that the next piece is made in the
  * time that the one before takes to be heard.
  */
-export const growing =
+export const doubling =
   (first: number) =>
   (index: number): number =>
     first * 2 ** index;
 
 /** In UTF-8. */
-export const bytesOf = (text: string): number => Buffer.byteLength(text);
+export const utf8Length = (text: string): number => Buffer.byteLength(text);
 
 /** Neighbours together, as long as they are within the limits. */
-export const packed = (
+export const pack = (
   parts: readonly string[],
-  { measure, most, enough = () => Number.POSITIVE_INFINITY }: PieceLimits,
+  { measure, max, target = () => Number.POSITIVE_INFINITY }: PieceLimits,
 ): string[] => {
   const pieces: string[] = [];
   let open = "";
   let size = 0;
   for (const part of parts) {
     const more = measure(part);
-    if (open !== "" && (size + more > most || size >= enough(pieces.length))) {
+    if (open !== "" && (size + more > max || size >= target(pieces.length))) {
       pieces.push(open);
       open = "";
       size = 0;
@@ -67,26 +67,26 @@ const fitting = (
   text: string,
   [granularity, ...finer]: readonly Granularity[],
   lang: string,
-  { measure, most }: PieceLimits,
+  { measure, max }: PieceLimits,
 ): string[] => {
-  if (measure(text) <= most) return [text];
+  if (measure(text) <= max) return [text];
   if (!granularity) throw tooLarge();
   const parts = segments(text, granularity, lang).flatMap((part) =>
-    fitting(part, finer, lang, { measure, most }),
+    fitting(part, finer, lang, { measure, max }),
   );
-  const share = granularity === "grapheme" ? evenShare(parts, { measure, most }) : most;
-  return packed(parts, { measure, most: share });
+  const share = granularity === "grapheme" ? evenShare(parts, { measure, max }) : max;
+  return pack(parts, { measure, max: share });
 };
 
 /**
  * A long number is read digit by digit, a short one as a number: in parts of one size all are long. As few parts as
  * `most` allows, or one more.
  */
-const evenShare = (parts: readonly string[], { measure, most }: PieceLimits): number => {
+const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): number => {
   const sizes = parts.map(measure);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
   const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
-  return Math.min(most, Math.ceil(whole / Math.ceil(whole / most)) + largest - 1);
+  return Math.min(max, Math.ceil(whole / Math.ceil(whole / max)) + largest - 1);
 };
 
 const tooLarge = (): Invalid =>
@@ -97,7 +97,7 @@ const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
   for (const next of segments(text, "sentence", lang)) {
     const previous = sentences.at(-1);
-    if (previous !== undefined && goesOn(previous, next)) sentences.splice(-1, 1, previous + next);
+    if (previous !== undefined && isContinuation(previous, next)) sentences.splice(-1, 1, previous + next);
     else sentences.push(next);
   }
   return sentences;
@@ -107,7 +107,7 @@ const sentencesOf = (text: string, lang: string): string[] => {
  * After `Mr. ` or an initial, and where the next line begins small: a cut there would be heard. Georgian letters count as
  * small ones, and begin every sentence.
  */
-const goesOn = (previous: string, next: string): boolean =>
+const isContinuation = (previous: string, next: string): boolean =>
   /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) ||
   /^\s*(?!\p{Script=Georgian})\p{Ll}/u.test(next);
 

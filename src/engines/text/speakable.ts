@@ -14,7 +14,7 @@ const isHeard = (document: string): boolean =>
  * The pieces of a text that are worth a provider's call.
  * @throws {Invalid} there is none, and nobody else would find one
  */
-export const worthSaying = (pieces: readonly string[], ssml: boolean): readonly string[] => {
+export const speakablePieces = (pieces: readonly string[], ssml: boolean): readonly string[] => {
   const worth = pieces.filter(ssml ? isHeard : isSpeakable);
   if (worth.length === 0) throw nothingToSpeak();
   return worth;

@@ -1,6 +1,6 @@
 import { SaxesParser } from "saxes";
 import { Invalid } from "../../domain/errors.ts";
-import { type PieceLimits, packed, sentences } from "./pieces.ts";
+import { type PieceLimits, pack, sentences } from "./pieces.ts";
 import { attributesXml, escapeXml } from "./xml.ts";
 
 /**
@@ -9,11 +9,11 @@ import { attributesXml, escapeXml } from "./xml.ts";
  * @throws {Invalid} path `text`: an element that may not be cut is too large
  */
 export const splitSsml = (document: string, lang: string, limits: PieceLimits): string[] => {
-  if (!limits.enough && limits.measure(document) <= limits.most) return [document];
+  if (!limits.target && limits.measure(document) <= limits.max) return [document];
   const speak = parse(document);
   const inner = within(speak, limits);
   const parts = speak.content.flatMap((node) => partsOf(node, lang, inner));
-  return packed(parts, inner).map((content) => around(speak, content));
+  return pack(parts, inner).map((content) => around(speak, content));
 };
 
 /** Whoever hears them cannot tell whether they were ended and begun again between two sentences. */
@@ -34,16 +34,16 @@ const partsOf = (node: Node, lang: string, limits: PieceLimits): string[] => {
     return sentences(node, lang, { ...limits, measure }).map(escapeXml);
   }
   const whole = written(node);
-  if (limits.measure(whole) <= limits.most) return [whole];
+  if (limits.measure(whole) <= limits.max) return [whole];
   if (!divisible.has(node.name)) throw tooLarge(node);
   const inner = within(node, limits);
   const parts = node.content.flatMap((child) => partsOf(child, lang, inner));
-  return packed(parts, inner).map((content) => around(node, content));
+  return pack(parts, inner).map((content) => around(node, content));
 };
 
 const within = (element: Element, limits: PieceLimits): PieceLimits => ({
   ...limits,
-  most: limits.most - limits.measure(around(element, "")),
+  max: limits.max - limits.measure(around(element, "")),
 });
 
 const written = (node: Node): string =>

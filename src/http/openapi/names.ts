@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { planOrTier } from "../../domain/accounts/plan.ts";
 import {
   azureCredentials,
   googleCredentials,
   openAiCredentials,
-} from "../../domain/accounts/provider-credentials.ts";
+} from "../../domain/accounts/byok-providers.ts";
+import { planOrTier } from "../../domain/accounts/plan.ts";
 import { websiteConfig } from "../../domain/accounts/website-config.ts";
 import { apiError, errorResponse, problem } from "../kernel/error-response.ts";
 import * as admin from "../routes/admin/answers.ts";

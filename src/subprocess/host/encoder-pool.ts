@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type EncodedFormat, encodedFormats } from "../tools.ts";
-import { type EncoderWork, startFfmpeg } from "./ffmpeg.ts";
-import type { Work } from "./work.ts";
+import type { ToolProcess } from "./exit-failure.ts";
+import { type EncoderProcess, startFfmpeg } from "./ffmpeg.ts";
 
 /**
  * Encoders started ahead, each for one job: ffmpeg takes longer to start (57 ms, mostly linking its libraries) than to
@@ -9,7 +9,7 @@ import type { Work } from "./work.ts";
  */
 export interface EncoderPool {
   /** One that waits, or, when all are taken, a new one. */
-  take(format: EncodedFormat): Work;
+  acquire(format: EncodedFormat): ToolProcess;
   killIdle(): void;
 }
 
@@ -17,7 +17,7 @@ export interface EncoderPool {
 const replaceDelayMs = 500;
 
 export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>): EncoderPool => {
-  const idle: Record<EncodedFormat, Set<EncoderWork>> = { mp3: new Set(), ogg: new Set() };
+  const idle: Record<EncodedFormat, Set<EncoderProcess>> = { mp3: new Set(), ogg: new Set() };
 
   const startAhead = (format: EncodedFormat) => {
     const encoder = startFfmpeg(format);
@@ -34,7 +34,7 @@ export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>)
   }
 
   return {
-    take: (format) => {
+    acquire: (format) => {
       const [waiting] = idle[format];
       if (!waiting) return startFfmpeg(format);
       idle[format].delete(waiting);

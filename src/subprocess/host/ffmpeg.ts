@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand from "fluent-ffmpeg";
 import type { EncodedFormat } from "../tools.ts";
-import { exitFailure, signalFailure, type Work } from "./work.ts";
+import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 
 /**
  * The only file that knows fluent-ffmpeg (2.1.3, archived). What one must know of it:
@@ -45,18 +45,18 @@ const formatOptions: Readonly<Record<EncodedFormat, readonly string[]>> = {
 const codecs: Readonly<Record<EncodedFormat, string>> = { mp3: "libmp3lame", ogg: "libvorbis" };
 
 /** Makes fluent-ffmpeg ask ffmpeg what it can do, so that no encoder waits for that. */
-export const askCapabilities = (): Promise<void> =>
+export const loadCapabilities = (): Promise<void> =>
   new Promise((resolve) => {
     createCommand().availableFormats(() => createCommand().availableEncoders(() => resolve()));
   });
 
-export interface EncoderWork extends Work {
+export interface EncoderProcess extends ToolProcess {
   /** Answers when the process is gone, whatever became of it. */
   readonly gone: Promise<void>;
 }
 
 /** Starts ffmpeg; it takes a WAV stream of one channel whenever that comes. */
-export const startFfmpeg = (format: EncodedFormat): EncoderWork => {
+export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   const input = new PassThrough();
   const output = new PassThrough({ autoDestroy: false });
   const command = createCommand({ source: input, stdoutLines: 20 })

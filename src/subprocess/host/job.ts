@@ -1,7 +1,7 @@
 import type { Limits, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { createWindow } from "../window.ts";
-import type { Work } from "./work.ts";
+import type { ToolProcess } from "./exit-failure.ts";
 
 /** A job in the helper process, between the channel and the process that works on it. */
 export interface Job {
@@ -11,13 +11,13 @@ export interface Job {
   /** Kills the process at once; `failed` is told when it is gone. */
   stop(failure: ToolFailed): void;
   /** Answers when `done` or `failed` was told. */
-  readonly told: Promise<void>;
+  readonly finished: Promise<void>;
 }
 
 export const serveJob = (
   job: number,
   name: string,
-  work: Work,
+  work: ToolProcess,
   limits: Limits,
   send: (response: Response) => void,
 ): Job => {
@@ -41,7 +41,7 @@ export const serveJob = (
     for await (const bytes of work.output) {
       size += bytes.length;
       if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} gave too much sound.`));
-      await window.room();
+      await window.ready();
       if (stopped) continue;
       window.sent(bytes.length);
       send({ type: "output", job, bytes });
@@ -68,9 +68,9 @@ export const serveJob = (
       work.input.write(bytes, () => send({ type: "written", job, bytes: bytes.length }));
     },
     end: () => work.input.end(),
-    taken: window.taken,
+    taken: window.acknowledged,
     stop,
-    told: outcome().then(send),
+    finished: outcome().then(send),
   };
 };
 

@@ -1,10 +1,10 @@
-import type { HostOptions, Order, Request, Response } from "../protocol.ts";
+import type { HostOptions, JobSpec, Request, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
-import { askCapabilities } from "./ffmpeg.ts";
+import { loadCapabilities } from "./ffmpeg.ts";
 import { type Job, serveJob } from "./job.ts";
 import { startTool } from "./tool-process.ts";
-import { askVersions } from "./versions.ts";
+import { detectVersions } from "./versions.ts";
 
 /**
  * The helper process: starts every tool, so that the service's event loop never waits for a `spawn` (which stops it
@@ -30,18 +30,18 @@ const send = (response: Response): void => {
   if (process.connected) process.send?.(response, undefined, {}, () => undefined);
 };
 
-const versions = await askVersions();
-if (versions.ffmpeg !== undefined) await askCapabilities();
+const versions = await detectVersions();
+if (versions.ffmpeg !== undefined) await loadCapabilities();
 const pool = startEncoderPool(versions.ffmpeg === undefined ? { mp3: 0, ogg: 0 } : encodersAhead);
 encoders = pool;
 
-const start = (job: number, order: Order): void => {
+const start = (job: number, order: JobSpec): void => {
   const name = order.type === "tool" ? order.tool : "ffmpeg";
   try {
-    const work = order.type === "tool" ? startTool(order) : pool.take(order.format);
+    const work = order.type === "tool" ? startTool(order) : pool.acquire(order.format);
     const served = serveJob(job, name, work, order, send);
     jobs.set(job, served);
-    void served.told.finally(() => jobs.delete(job));
+    void served.finished.finally(() => jobs.delete(job));
   } catch {
     // No more processes or files are to be had on this machine now.
     send({ type: "failed", job, reason: "exit", message: `${name} could not be started.` });

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, readSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import type { ToolOrder } from "../protocol.ts";
+import type { ToolSpec } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
+import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { openTemporaryFile } from "./temporary-file.ts";
-import { exitFailure, signalFailure, type Work } from "./work.ts";
 
 const pieceBytes = 64 * 1024;
 const maxStderr = 4096;
@@ -15,10 +15,10 @@ const memoryBytes = 256 * 1024 * 1024;
 const notFound = 127;
 
 /** Starts a speech tool under resource limits: arguments as a list, and the text by standard input alone. */
-export const startTool = (order: ToolOrder): Work =>
+export const startTool = (order: ToolSpec): ToolProcess =>
   order.output === "file" ? startOnFile(order) : startOnPipe(order);
 
-const startOnPipe = (order: ToolOrder): Work => {
+const startOnPipe = (order: ToolSpec): ToolProcess => {
   const child = start(order, "pipe");
   const exited = exitOf(order.tool, child);
   const { stdin, stdout } = child;
@@ -34,14 +34,14 @@ async function* piped(stdout: Readable, exited: Promise<void>): AsyncIterable<Bu
   await exited;
 }
 
-const startOnFile = (order: ToolOrder): Work => {
+const startOnFile = (order: ToolSpec): ToolProcess => {
   const file = openTemporaryFile(order.maxOutputBytes);
   const child = start(order, file);
   const exited = exitOf(order.tool, child);
   return { input: child.stdin as Writable, output: filed(file, exited), kill: () => child.kill("SIGKILL") };
 };
 
-const start = (order: ToolOrder, output: "pipe" | number): ChildProcess => {
+const start = (order: ToolSpec, output: "pipe" | number): ChildProcess => {
   const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
   const cpuSeconds = Math.ceil(deadlineMs / 1000);
   const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };

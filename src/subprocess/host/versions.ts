@@ -8,7 +8,7 @@ const questions: Readonly<Record<Tool, readonly [argument: string, answer: RegEx
   ffmpeg: ["-version", /^ffmpeg version (\S+)/],
 };
 
-export const askVersions = async (): Promise<ToolVersions> => {
+export const detectVersions = async (): Promise<ToolVersions> => {
   const tools = Object.keys(questions) as Tool[];
   const answers = await Promise.all(tools.map(async (tool) => [tool, await askVersion(tool)] as const));
   return Object.fromEntries(answers.filter(([, version]) => version !== undefined));

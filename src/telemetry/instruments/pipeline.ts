@@ -1,4 +1,4 @@
-import type { Pipeline, Take } from "../../audio/pipeline/pipeline.ts";
+import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
 import { within } from "../spans.ts";
 
@@ -10,7 +10,7 @@ export const observedPipeline = (pipeline: Pipeline): Pipeline => ({
 });
 
 const obtained = <T extends { provenance: Provenance; failed: readonly string[] }>(
-  [take]: readonly Take[],
+  [take]: readonly Rendition[],
   signal: AbortSignal,
   obtain: () => Promise<T>,
 ): Promise<T> =>

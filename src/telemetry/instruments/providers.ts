@@ -1,6 +1,6 @@
-import { paidEngines } from "../../domain/accounts/provider-credentials.ts";
+import { byokEngines } from "../../domain/accounts/byok-providers.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
-import type { Told } from "../../engines/resilience/with-metrics.ts";
+import type { ProviderEvent } from "../../engines/resilience/with-metrics.ts";
 import { createTally } from "../counter.ts";
 import type { Meters } from "../meters.ts";
 
@@ -11,13 +11,13 @@ export const countProviders = (meters: Meters) => {
   const retries = meters.tally("upstreamRetries");
   const circuits = meters.tally("circuitChanges");
   // What begins with its first change shows Prometheus no increase, and rings no alarm.
-  for (const engine of paidEngines) circuits.add(0, engine, "open");
+  for (const engine of byokEngines) circuits.add(0, engine, "open");
   const waiting = createTally(["queue", "engine"]);
   meters.gauge("queue", (observe) => {
     for (const [count, attributes] of waiting.entries()) observe(count, attributes);
   });
 
-  return (engine: EngineCode, told: Told): void => {
+  return (engine: EngineCode, told: ProviderEvent): void => {
     if (told.what === "waits") waiting.add(1, "providers", engine);
     else if (told.what === "waited") waiting.add(-1, "providers", engine);
     else if (told.what === "asked") requests.add(1, engine);

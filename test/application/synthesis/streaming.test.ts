@@ -57,10 +57,10 @@ describe("streaming", () => {
       yield Buffer.from("two");
     };
     const pipeline: Pick<Pipeline, "stream"> = {
-      stream: async ([take], signal) => {
-        if (!take) throw new TypeError("no take");
+      stream: async ([rendition], signal) => {
+        if (!rendition) throw new TypeError("no rendition");
         begun.push(signal);
-        return { take, failed: [], provenance: "miss", audio: source(signal) };
+        return { rendition, failed: [], provenance: "miss", audio: source(signal) };
       },
     };
     const quotas = runner.view(monthlyQuota);

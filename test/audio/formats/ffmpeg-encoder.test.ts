@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { expect } from "chai";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
-import { mendWav } from "../../../src/audio/formats/wav.ts";
+import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
 import { pipelineLimits } from "../../../src/audio/pipeline/pipeline-limits.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import { type AudioFormat, audioFormats } from "../../../src/domain/synthesis/speech.ts";
@@ -56,7 +56,7 @@ describe("The ffmpeg encoder", () => {
   const ahead = { mp3: 2, ogg: 1 };
 
   before(async () => {
-    host = await openSubprocessHost({ encodersAhead: ahead, atOnce: 4 });
+    host = await openSubprocessHost({ encodersAhead: ahead, concurrency: 4 });
     encoder = ffmpegEncoder(host);
   });
   after(() => host.close());
@@ -123,7 +123,7 @@ describe("The ffmpeg encoder", () => {
     const pcm = tone(24_000, 0.5);
     const wav = await encode("wav", 24_000, cut(pcm, 1001));
     expect(wav.readUInt32LE(40)).to.equal(0xffff_ffff);
-    expect(mendWav(wav).readUInt32LE(40)).to.equal(pcm.length);
+    expect(fixWavSizes(wav).readUInt32LE(40)).to.equal(pcm.length);
     expect(wav.readUInt32LE(24)).to.equal(24_000);
     expect(wav.subarray(44).equals(pcm)).to.equal(true);
   });

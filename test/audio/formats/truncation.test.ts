@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { isCut } from "../../../src/audio/formats/truncation.ts";
-import { mendWav } from "../../../src/audio/formats/wav.ts";
+import { isTruncated } from "../../../src/audio/formats/truncation.ts";
+import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
 
 const tone = (...output: string[]): Buffer => {
   const input = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=22050:duration=2"];
@@ -18,25 +18,25 @@ describe("a sound", () => {
       tone("-f", "mp3", "-b:a", "16k", "-ar", "11025", "-id3v2_version", "3", "-metadata", "title=t"),
     ],
     ogg: [tone("-f", "ogg", "-c:a", "libvorbis"), tone("-f", "ogg", "-c:a", "libopus")],
-    wav: [mendWav(tone("-f", "wav")), tone("-f", "wav")],
+    wav: [fixWavSizes(tone("-f", "wav")), tone("-f", "wav")],
   } as const;
 
   for (const format of ["mp3", "ogg", "wav"] as const) {
     it(`of ${format} that is whole is not accused of being cut`, () => {
-      for (const sound of sounds[format]) expect(isCut(format, sound)).to.equal(false);
+      for (const sound of sounds[format]) expect(isTruncated(format, sound)).to.equal(false);
     });
   }
 
   it("of mp3 is cut when it stops within a frame", () => {
     for (const sound of sounds.mp3) {
-      const unseen = lengths(sound, 2000).filter((length) => !isCut("mp3", sound.subarray(0, length)));
+      const unseen = lengths(sound, 2000).filter((length) => !isTruncated("mp3", sound.subarray(0, length)));
       expect(unseen.length, "only at the borders of frames").to.be.at.most(20);
     }
   });
 
   it("of ogg is cut when it stops within a page", () => {
     for (const sound of sounds.ogg) {
-      const unseen = lengths(sound, 2000).filter((length) => !isCut("ogg", sound.subarray(0, length)));
+      const unseen = lengths(sound, 2000).filter((length) => !isTruncated("ogg", sound.subarray(0, length)));
       expect(unseen.length, "only at the borders of pages").to.be.at.most(2);
     }
   });
@@ -44,7 +44,7 @@ describe("a sound", () => {
   it("of wav is cut when it stops before the length that it tells", () => {
     const [mended] = sounds.wav;
     for (const length of lengths(mended, 100))
-      expect(isCut("wav", mended.subarray(0, length))).to.equal(true);
+      expect(isTruncated("wav", mended.subarray(0, length))).to.equal(true);
   });
 
   it("that is nothing known is left alone", () => {
@@ -55,28 +55,28 @@ describe("a sound", () => {
         Buffer.from("no sound at all"),
         Buffer.alloc(9000, 255),
       ])
-        expect(isCut(format, bytes)).to.equal(false);
+        expect(isTruncated(format, bytes)).to.equal(false);
     }
   });
 
   it("with a tag behind it is whole", () => {
     const tagged = Buffer.concat([sounds.mp3[0], Buffer.from("TAG"), Buffer.alloc(125)]);
-    expect(isCut("mp3", tagged)).to.equal(false);
+    expect(isTruncated("mp3", tagged)).to.equal(false);
   });
 });
 
 describe("a wav that came through a pipe", () => {
   it("gets the lengths that it has", () => {
-    const mended = mendWav(tone("-f", "wav"));
+    const mended = fixWavSizes(tone("-f", "wav"));
     const data = mended.indexOf("data");
     expect(mended.readUInt32LE(4)).to.equal(mended.length - 8);
     expect(mended.readUInt32LE(data + 4)).to.equal(mended.length - data - 8);
-    expect(mendWav(mended)).to.equal(mended);
+    expect(fixWavSizes(mended)).to.equal(mended);
   });
 
   it("is left as it is when it is none", () => {
     const bytes = Buffer.from("RIFF????no wave in here");
-    expect(mendWav(bytes)).to.equal(bytes);
+    expect(fixWavSizes(bytes)).to.equal(bytes);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
-import { createSpeaker } from "../../../src/audio/pipeline/renderer.ts";
+import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Encoding, Engine } from "../../../src/engines/engine.ts";
@@ -24,13 +24,13 @@ describe("a sound that is heard while it is made", () => {
   let sound: Buffer;
   before(async () => {
     real = await openRealParts();
-    const { speak } = createSpeaker({
+    const { render } = createRenderer({
       engines: () => real.engine,
       encoder: real.encoder,
       maxObjectBytes: 1_000_000,
     });
     const spoken = takeOf("A sound that is heard while it is made.");
-    sound = Buffer.concat(await collect(speak(spoken, { progressive: false }, never)));
+    sound = Buffer.concat(await collect(render(spoken, { progressive: false }, never)));
   });
   after(() => real.close());
 
@@ -142,7 +142,7 @@ describe("a sound that is heard while it is made", () => {
     gate.open();
     const { audio } = await pipeline.stream([broken], never);
     expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);
-    expect(pipeline.peek(broken)).to.equal(undefined);
+    expect(pipeline.fromMemory(broken)).to.equal(undefined);
     expect(pipeline.stats().writes.pendingObjects).to.equal(0);
     await rejection(collect((await pipeline.stream([broken], never)).audio));
     expect(asked).to.have.length(2);
@@ -153,7 +153,7 @@ describe("a sound that is heard while it is made", () => {
     gate.open();
     const stream = await pipeline.stream([refusing, take], never);
     expect(stream.failed).to.deep.equal(["the first"]);
-    expect(stream.take).to.equal(take);
+    expect(stream.rendition).to.equal(take);
     expect((await bytesOf(stream.audio)).equals(sound)).to.equal(true);
     const broken = takeOf("Hello.", { websiteId: "w1", voice: "broken" });
     const midway = await pipeline.stream([broken, take], never);
@@ -164,7 +164,7 @@ describe("a sound that is heard while it is made", () => {
     const refusing = takeOf("Hello.", { websiteId: "w1", voice: "refusing" });
     const mute = takeOf("Hello.", { voice: "mute" });
     gate.open();
-    expect((await pipeline.stream([mute, take], never)).take).to.equal(take);
+    expect((await pipeline.stream([mute, take], never)).rendition).to.equal(take);
     expect(await rejection(pipeline.stream([mute, refusing], never))).to.be.instanceOf(Unpronounceable);
     expect(await rejection(pipeline.stream([refusing, mute], never))).to.be.instanceOf(EngineFailed);
   });
@@ -180,7 +180,7 @@ describe("a sound that is heard while it is made", () => {
     await reading;
     expect(asked[0]?.signal.aborted).to.equal(true);
     expect(pipeline.stats().underWay).to.equal(0);
-    expect(pipeline.peek(take)).to.equal(undefined);
+    expect(pipeline.fromMemory(take)).to.equal(undefined);
   });
 
   it("must have begun within the bound, and may then take as long as it takes", async () => {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
-import { mendWav } from "../../../src/audio/formats/wav.ts";
+import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
 import { hashRecipe, pipelineVersion } from "../../../src/domain/synthesis/recipe.ts";
 import type { Prosody } from "../../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../../src/engines/local/local-engine.ts";
-import { withPauses } from "../../../src/engines/pcm/pauses.ts";
-import { scaled } from "../../../src/engines/pcm/samples.ts";
+import { scale } from "../../../src/engines/pcm/read-samples.ts";
+import { trimSilence } from "../../../src/engines/pcm/trim-silence.ts";
 import { parseSsml } from "../../../src/engines/text/ssml.ts";
 import {
   openSubprocessHost,
@@ -100,9 +100,9 @@ describe("The pipeline's version", () => {
       yield ramp;
     };
     const wav = await collect(ffmpegEncoder(host).encode("wav", 22_050, pcm(), never));
-    const quiet = await collect(scaled(pcm(), 0.37));
-    const cut = await collect(withPauses(pcm(), { leading: 2, trailing: 3, silence: 30_000 }));
-    const all = [mendWav(Buffer.concat(wav)), Buffer.concat(quiet), Buffer.concat(cut)];
+    const quiet = await collect(scale(pcm(), 0.37));
+    const cut = await collect(trimSilence(pcm(), { leading: 2, trailing: 3, silence: 30_000 }));
+    const all = [fixWavSizes(Buffer.concat(wav)), Buffer.concat(quiet), Buffer.concat(cut)];
     return all.map((made) => made.toString("base64"));
   };
 

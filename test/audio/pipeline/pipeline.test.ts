@@ -8,7 +8,7 @@ import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import {
   createPipeline,
   type Pipeline,
-  type PipelineParts,
+  type PipelineOptions,
   type Sound,
 } from "../../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
@@ -34,7 +34,7 @@ describe("the pipeline", () => {
   let clock: ManualClock;
   let pipeline: Pipeline;
 
-  const pipelineWith = (more: Partial<PipelineParts> = {}): Pipeline =>
+  const pipelineWith = (more: Partial<PipelineOptions> = {}): Pipeline =>
     createPipeline({
       engines: ({ engine: code }) => (code === "g3" ? undefined : engine),
       encoder: real.encoder,
@@ -60,7 +60,7 @@ describe("the pipeline", () => {
 
   const hello = takeOf("Hello.");
   const broken = takeOf("Hello.", { voice: "espeak:nobody", systemVoice: "the broken one" });
-  const obtain = (take = hello): Promise<Sound> => pipeline.obtain([take], never);
+  const obtain = (rendition = hello): Promise<Sound> => pipeline.obtain([rendition], never);
   const allStored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
   const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     promise.then(
@@ -103,13 +103,13 @@ describe("the pipeline", () => {
       expect((await obtain()).provenance).to.equal("memory");
     });
 
-    it("with its hash, its name, its format and its take", async () => {
-      const { hash, name, format, take, failed } = await obtain();
-      expect({ hash, name, format, take, failed }).to.deep.equal({
+    it("with its hash, its name, its format and its rendition", async () => {
+      const { hash, name, format, rendition, failed } = await obtain();
+      expect({ hash, name, format, rendition, failed }).to.deep.equal({
         hash: hello.hash,
         name: `audio/${hello.hash}.mp3`,
         format: "mp3",
-        take: hello,
+        rendition: hello,
         failed: [],
       });
     });
@@ -137,28 +137,28 @@ describe("the pipeline", () => {
 
   describe("peeks and finds without making", () => {
     it("peeks into memory alone", async () => {
-      expect(pipeline.peek(hello)).to.equal(undefined);
+      expect(pipeline.fromMemory(hello)).to.equal(undefined);
       const { bytes } = await obtain();
-      expect(pipeline.peek(hello)).to.deep.include({ provenance: "memory", bytes, take: hello });
+      expect(pipeline.fromMemory(hello)).to.deep.include({ provenance: "memory", bytes, rendition: hello });
     });
 
     it("finds what memory or store has", async () => {
-      expect(await pipeline.find(hello, never)).to.equal(undefined);
+      expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
       await obtain();
-      expect((await pipeline.find(hello, never))?.provenance).to.equal("memory");
+      expect((await pipeline.fromCache(hello, never))?.provenance).to.equal("memory");
       await allStored();
       pipeline = pipelineWith();
-      expect((await pipeline.find(hello, never))?.provenance).to.equal("store");
+      expect((await pipeline.fromCache(hello, never))?.provenance).to.equal("store");
       expect(engine.asked).to.have.length(1);
     });
 
     it("fetches an object by its name from memory or store", async () => {
-      expect(await pipeline.fetch(hello.name, never)).to.equal(undefined);
+      expect(await pipeline.getObject(hello.name, never)).to.equal(undefined);
       const { bytes } = await obtain();
-      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      expect((await pipeline.getObject(hello.name, never))?.equals(bytes)).to.equal(true);
       await allStored();
       pipeline = pipelineWith();
-      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.fetch(hello.name, never)));
+      const fetched = await Promise.all([1, 2, 3].map(() => pipeline.getObject(hello.name, never)));
       for (const each of fetched) expect(each?.equals(bytes)).to.equal(true);
     });
   });
@@ -193,14 +193,14 @@ describe("the pipeline", () => {
       store.mood = "refuses";
       const { bytes } = await obtain();
       expect((await obtain()).provenance).to.equal("memory");
-      expect((await pipeline.fetch(hello.name, never))?.equals(bytes)).to.equal(true);
+      expect((await pipeline.getObject(hello.name, never))?.equals(bytes)).to.equal(true);
       expect(engine.asked).to.have.length(1);
     });
 
     it("does not claim that an object is not there", async () => {
       store.mood = "refuses";
-      expect(await failureOf(pipeline.fetch(hello.name, never))).to.be.instanceOf(Unavailable);
-      expect(await pipeline.find(hello, never)).to.equal(undefined);
+      expect(await failureOf(pipeline.getObject(hello.name, never))).to.be.instanceOf(Unavailable);
+      expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
     });
 
     it("waits at the end for what is pending", async () => {
@@ -213,7 +213,7 @@ describe("the pipeline", () => {
     });
   });
 
-  it("takes an object that something cut in the store as not there, and mends it", async () => {
+  it("renditions an object that something cut in the store as not there, and mends it", async () => {
     const { bytes } = await obtain();
     await allStored();
     await rm(path, { recursive: true });
@@ -237,7 +237,7 @@ describe("the pipeline", () => {
       expect(await failureOf(pipeline.obtain([story], controller.signal))).to.equal(reason);
       await until(() => real.running() === 0);
       expect(pipeline.stats()).to.deep.include({ underWay: 0 });
-      expect(pipeline.peek(story)).to.equal(undefined);
+      expect(pipeline.fromMemory(story)).to.equal(undefined);
     });
 
     it("goes on for the one who stays, also when it was the first who left", async () => {
@@ -266,20 +266,20 @@ describe("the pipeline", () => {
   });
 
   describe("when an engine fails", () => {
-    it("falls back to the next take, under that one's own name, and says which failed", async () => {
-      const { take, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
-      expect({ take, failed, hash, provenance }).to.deep.equal({
-        take: hello,
+    it("falls back to the next rendition, under that one's own name, and says which failed", async () => {
+      const { rendition, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
+      expect({ rendition, failed, hash, provenance }).to.deep.equal({
+        rendition: hello,
         failed: ["the broken one"],
         hash: hello.hash,
         provenance: "miss",
       });
       await allStored();
-      expect(pipeline.peek(broken)).to.equal(undefined);
+      expect(pipeline.fromMemory(broken)).to.equal(undefined);
       expect(await store.get(broken.name)).to.equal(undefined);
     });
 
-    it("throws the first failure when all takes fail", async () => {
+    it("throws the first failure when all renditions fail", async () => {
       const none = takeOf("Hello.", { engine: "g3" });
       const error = await failureOf(pipeline.obtain([broken, none], never));
       expect(error).to.be.instanceOf(EngineFailed);
@@ -296,12 +296,12 @@ describe("the pipeline", () => {
 
     it("asks another engine when one voice cannot pronounce the text, and counts no failure", async () => {
       const qya = takeOf("0", { voice: "espeak:art/qya", systemVoice: "Quenya" });
-      const { take, failed } = await pipeline.obtain([qya, hello], never);
-      expect({ take, failed }).to.deep.equal({ take: hello, failed: ["Quenya"] });
+      const { rendition, failed } = await pipeline.obtain([qya, hello], never);
+      expect({ rendition, failed }).to.deep.equal({ rendition: hello, failed: ["Quenya"] });
       expect(pipeline.stats().failures).to.equal(0);
     });
 
-    it("refuses the text when its voice cannot pronounce it and the other takes fail", async () => {
+    it("refuses the text when its voice cannot pronounce it and the other renditions fail", async () => {
       const qya = takeOf("0", { voice: "espeak:art/qya" });
       expect(await failureOf(pipeline.obtain([qya, broken], never))).to.be.instanceOf(Unpronounceable);
     });
@@ -343,7 +343,7 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("tells the log once of each take that failed: engine, voice and reason, never the text", async () => {
+    it("tells the log once of each rendition that failed: engine, voice and reason, never the text", async () => {
       const told: object[] = [];
       pipeline = pipelineWith({ log: { ...silent, warn: (facts) => told.push(facts) } });
       await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
@@ -392,7 +392,7 @@ describe("the pipeline", () => {
     const sounds = await Promise.all(
       texts.map((text) => pipeline.obtain([takeOf(text), takeOf(text, { engine: "g2" })], never)),
     );
-    expect(sounds.map(({ take, failed }) => [take.recipe.engine, failed])).to.deep.equal(
+    expect(sounds.map(({ rendition, failed }) => [rendition.recipe.engine, failed])).to.deep.equal(
       texts.map(() => ["g1", []]),
     );
   });
@@ -400,7 +400,7 @@ describe("the pipeline", () => {
   it("keeps room for who wants to hear something, however many objects are being fetched", async () => {
     pipeline = pipelineWith({ limits: { fetching: 2 } });
     store.mood = "hangs";
-    const fetches = [1, 2, 3].map((i) => failureOf(pipeline.fetch(takeOf(`Number ${i}.`).name, never)));
+    const fetches = [1, 2, 3].map((i) => failureOf(pipeline.getObject(takeOf(`Number ${i}.`).name, never)));
     expect(await fetches[2]).to.be.instanceOf(Unavailable);
     store.mood = "well";
     expect((await obtain()).provenance).to.equal("miss");

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
-import type { Take } from "../../../src/audio/formats/sound.ts";
-import { createSpeaker } from "../../../src/audio/pipeline/renderer.ts";
-import { createBroadcast } from "../../../src/audio/pipeline/shared-stream.ts";
+import type { Rendition } from "../../../src/audio/formats/sound.ts";
+import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
+import { createSharedStream } from "../../../src/audio/pipeline/shared-stream.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { until } from "../../support/manual-clock.ts";
@@ -40,20 +40,20 @@ describe("a synthesis", () => {
 
   const synthesisWith =
     (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>
-    (take: Take, signal: AbortSignal): Promise<Buffer> => {
-      const { speak, finish } = createSpeaker({
+    (take: Rendition, signal: AbortSignal): Promise<Buffer> => {
+      const { render, finish } = createRenderer({
         engines: () => engine,
         encoder: more.encoder ?? real.encoder,
         maxObjectBytes: more.max ?? 1024 * 1024,
       });
-      const broadcast = createBroadcast({
-        source: (shared) => speak(take, { progressive: false }, shared),
+      const broadcast = createSharedStream({
+        source: (shared) => render(take, { progressive: false }, shared),
         finish: (bytes, declared) => finish(take.recipe.format, bytes, declared),
         mayRestart: (error) => error instanceof Interrupted,
         readAheadBytes: 0,
         onOver: () => undefined,
       });
-      return broadcast.whole(signal);
+      return broadcast.readAll(signal);
     };
 
   const failure = async (engine: Engine | undefined, more: { max?: number } = {}) => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import {
-  type Broadcast,
-  type BroadcastOptions,
-  createBroadcast,
+  createSharedStream,
+  type SharedStream,
+  type SharedStreamOptions,
 } from "../../../src/audio/pipeline/shared-stream.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -47,8 +47,8 @@ const settle = async (): Promise<void> => {
 describe("A broadcast", () => {
   let hand: ReturnType<typeof byHand>;
   let overs: unknown[];
-  const begin = (more: Partial<BroadcastOptions> = {}): Broadcast =>
-    createBroadcast({
+  const begin = (more: Partial<SharedStreamOptions> = {}): SharedStream =>
+    createSharedStream({
       source: hand.source,
       finish: (bytes) => bytes,
       mayRestart: () => false,
@@ -73,10 +73,10 @@ describe("A broadcast", () => {
 
   it("gives each listener all of it, whenever it came, and is made once", async () => {
     const broadcast = begin();
-    const first = broadcast.listen(never).then(text);
+    const first = broadcast.read(never).then(text);
     await given("one ", "two ");
-    const second = broadcast.listen(never).then(text);
-    const whole = broadcast.whole(never);
+    const second = broadcast.read(never).then(text);
+    const whole = broadcast.readAll(never);
     await given("three");
     hand.end();
     expect(await first).to.equal("one two three");
@@ -87,14 +87,14 @@ describe("A broadcast", () => {
   });
 
   it("passes on the first bytes before the next are there", async () => {
-    const listening = begin().listen(never);
+    const listening = begin().read(never);
     await given("one");
     const audio = (await listening)[Symbol.asyncIterator]();
     expect(String((await audio.next()).value)).to.equal("one");
   });
 
   it("is read as far as the furthest listener wants to hear, and a little ahead", async () => {
-    const listening = begin({ readAheadBytes: 4 }).listen(never);
+    const listening = begin({ readAheadBytes: 4 }).read(never);
     await given("one");
     const audio = (await listening)[Symbol.asyncIterator]();
     await settle();
@@ -110,8 +110,8 @@ describe("A broadcast", () => {
 
   it("is not held up by a listener that stands still", async () => {
     const broadcast = begin();
-    const idle = broadcast.listen(never);
-    const eager = broadcast.listen(never).then(text);
+    const idle = broadcast.read(never);
+    const eager = broadcast.read(never).then(text);
     await given("one ", "two");
     hand.end();
     expect(await eager).to.equal("one two");
@@ -121,8 +121,8 @@ describe("A broadcast", () => {
   it("stops its source when the last listener leaves before the end", async () => {
     const broadcast = begin();
     const leaving = new AbortController();
-    const first = broadcast.listen(leaving.signal);
-    const second = await Promise.all([broadcast.listen(never), given("one ")]).then(([audio]) => audio);
+    const first = broadcast.read(leaving.signal);
+    const second = await Promise.all([broadcast.read(never), given("one ")]).then(([audio]) => audio);
     const heard = collect(await first);
     leaving.abort(new Error("left"));
     expect(String(await rejection(heard))).to.contain("left");
@@ -134,7 +134,7 @@ describe("A broadcast", () => {
 
   it("fails before its first byte for all who wait", async () => {
     const broadcast = begin();
-    const waiting = [broadcast.listen(never), broadcast.whole(never)].map(rejection);
+    const waiting = [broadcast.read(never), broadcast.readAll(never)].map(rejection);
     await settle();
     const failure = new Error("broken");
     hand.fail(failure);
@@ -143,7 +143,7 @@ describe("A broadcast", () => {
   });
 
   it("fails midway after all that was there, and never looks whole", async () => {
-    const listening = begin().listen(never);
+    const listening = begin().read(never);
     await given("one ");
     const heard: string[] = [];
     const reading = (async () => {
@@ -163,7 +163,7 @@ describe("A broadcast", () => {
         throw cut;
       },
     });
-    const listening = broadcast.listen(never);
+    const listening = broadcast.read(never);
     await given("one");
     const reading = listening.then(text);
     await settle();
@@ -174,7 +174,7 @@ describe("A broadcast", () => {
 
   it("is begun once more after an interruption that nobody could hear", async () => {
     const broadcast = begin({ mayRestart: () => true });
-    const whole = broadcast.whole(never);
+    const whole = broadcast.readAll(never);
     await given("wrong ");
     hand.fail(new Error("interrupted"));
     await given("right");
@@ -186,7 +186,7 @@ describe("A broadcast", () => {
 
   it("is not begun once more when somebody has heard of it, nor a second time", async () => {
     const heard = begin({ mayRestart: () => true });
-    const listening = heard.listen(never);
+    const listening = heard.read(never);
     await given("one ");
     const reading = listening.then(text);
     await settle();
@@ -195,7 +195,7 @@ describe("A broadcast", () => {
     expect(await rejection(reading)).to.equal(failure);
 
     hand = byHand();
-    const whole = begin({ source: hand.source, mayRestart: () => true }).whole(never);
+    const whole = begin({ source: hand.source, mayRestart: () => true }).readAll(never);
     await settle();
     hand.fail(new Error("interrupted"));
     await settle();
@@ -206,7 +206,7 @@ describe("A broadcast", () => {
 
   it("keeps one copy of the sound for 200 who hear it, and one beside the source's when it is finished", async () => {
     const broadcast = begin();
-    const all = Array.from({ length: 200 }, () => broadcast.listen(never));
+    const all = Array.from({ length: 200 }, () => broadcast.read(never));
     await given("one ");
     const chunks = Promise.all(all.map(async (listening) => await collect(await listening)));
     await given("two");
@@ -219,8 +219,8 @@ describe("A broadcast", () => {
   it("refuses who has left before", async () => {
     const broadcast = begin();
     const gone = AbortSignal.abort(new Error("left"));
-    expect(String(await rejection(broadcast.listen(gone)))).to.contain("left");
-    expect(String(await rejection(broadcast.whole(gone)))).to.contain("left");
+    expect(String(await rejection(broadcast.read(gone)))).to.contain("left");
+    expect(String(await rejection(broadcast.readAll(gone)))).to.contain("left");
     expect(hand.asked).to.equal(0);
   });
 });

@@ -96,7 +96,7 @@ describe("a sound that another instance makes while this one waits for its turn"
         expect(found.bytes.equals(made.bytes)).to.equal(true);
         await held;
         expect(upstream.requests).to.have.length(2);
-        expect(here.pipeline.peek(wanted)?.bytes.equals(made.bytes)).to.equal(true);
+        expect(here.pipeline.fromMemory(wanted)?.bytes.equals(made.bytes)).to.equal(true);
         const next = await here.pipeline.obtain([said("The turn is free.")], never);
         expect(next.provenance).to.equal("miss");
       });
@@ -133,7 +133,7 @@ describe("a sound that another instance makes while this one waits for its turn"
   }
 
   it("leaves a local tool's slot free, and the tool unasked", async () => {
-    const host = await openSubprocessHost({ atOnce: 1, encodersAhead: { mp3: 0, ogg: 0 } });
+    const host = await openSubprocessHost({ concurrency: 1, encodersAhead: { mp3: 0, ogg: 0 } });
     const [engine] = (await localEngines({ host })) as [Engine];
     const request = {
       ...{ text: "Hello.", ssml: false, voice: "espeak:gmw/en", lang: "en" },
@@ -141,10 +141,10 @@ describe("a sound that another instance makes while this one waits for its turn"
     };
     const prosody = { pitch: 1, rate: 1, volume: 1 };
     const reason = new Error("made elsewhere");
-    const onTurn = () => Promise.reject(reason);
-    const say = async (more: { onTurn?: () => Promise<void> }) =>
+    const beforeStart = () => Promise.reject(reason);
+    const say = async (more: { beforeStart?: () => Promise<void> }) =>
       collect((await engine.synthesize({ ...request, prosody, ...more }, never)).audio);
-    expect(await say({ onTurn }).catch((error: unknown) => error)).to.equal(reason);
+    expect(await say({ beforeStart }).catch((error: unknown) => error)).to.equal(reason);
     expect(host.stats().running).to.equal(0);
     expect(await say({})).not.to.have.length(0);
     await host.close();

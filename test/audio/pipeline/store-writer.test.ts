@@ -6,7 +6,7 @@ import { silent } from "../../../src/audio/pipeline/log.ts";
 import {
   createStoreWriter,
   type StoreWriter,
-  type StoreWriterParts,
+  type StoreWriterOptions,
 } from "../../../src/audio/pipeline/store-writer.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
@@ -29,7 +29,7 @@ describe("writing to the audio store", () => {
     await rm(path, { recursive: true });
   });
 
-  const writerWith = (more: Partial<StoreWriterParts> = {}): StoreWriter =>
+  const writerWith = (more: Partial<StoreWriterOptions> = {}): StoreWriter =>
     createStoreWriter({
       store,
       clock,

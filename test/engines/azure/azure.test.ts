@@ -7,7 +7,7 @@ import { speakingSeconds } from "../../../src/engines/azure/speaking-time.ts";
 import { azureSsml } from "../../../src/engines/azure/ssml.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { parseSsml } from "../../../src/engines/text/ssml.ts";
 import { collect } from "../../support/collect.ts";
 import { recording } from "../../support/recorded.ts";
@@ -15,7 +15,7 @@ import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
 const azure = "https://westeurope.tts.speech.microsoft.com";
-const exchange = createExchange({ guard: createGuard({ by: "operator" }) });
+const exchange = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
 const { engine, listVoices } = azureProvider({ exchange }).open({
   subscriptionKey: "key-of-nobody",
   region: "westeurope",

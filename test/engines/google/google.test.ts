@@ -1,13 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
-import type { GoogleCredentials } from "../../../src/domain/accounts/provider-credentials.ts";
+import type { GoogleCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/google.ts";
 import type { ProviderAccount } from "../../../src/engines/provider.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { collect } from "../../support/collect.ts";
 import { type Recorded, recording } from "../../support/recorded.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -18,7 +18,9 @@ const tokens = "https://oauth2.googleapis.com";
 const sound = JSON.stringify({ audioContent: Buffer.from("some sound").toString("base64") });
 
 const accountOf = (credentials: GoogleCredentials): ProviderAccount =>
-  googleProvider({ exchange: createExchange({ guard: createGuard({ by: "operator" }) }) }).open(credentials);
+  googleProvider({ exchange: createExchange({ guard: createSsrfGuard({ by: "operator" }) }) }).open(
+    credentials,
+  );
 const byKey = () => accountOf({ apiKey: "the-key-of-nobody" });
 
 const request: SpeechRequest = {

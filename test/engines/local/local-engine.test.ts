@@ -305,7 +305,7 @@ describe("The local engines", () => {
   }
 
   it("hold no slot for a listener who stops listening, and say the rest when it listens again", async () => {
-    const single = await openSubprocessHost({ encodersAhead: noEncoders, atOnce: 1 });
+    const single = await openSubprocessHost({ encodersAhead: noEncoders, concurrency: 1 });
     const [only] = await localEngines({ host: single });
     if (!only) throw new Error("no tool is installed");
     const request = requestOf("espeak:gmw/en-US", `${sentence} `.repeat(12));

@@ -1,15 +1,12 @@
 import { expect } from "chai";
-import {
-  type OpenAiCredentials,
-  openAiCredentials,
-} from "../../../src/domain/accounts/provider-credentials.ts";
+import { type OpenAiCredentials, openAiCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
 import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
-import { openAi } from "../../../src/engines/openai/openai.ts";
+import { openAiProvider } from "../../../src/engines/openai/provider.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { createGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { createSsrfGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { engineContract } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
 import { recording } from "../../support/recorded.ts";
@@ -34,11 +31,11 @@ const requestOf = (changed: Partial<SpeechRequest> = {}): SpeechRequest => ({
   ...changed,
 });
 
-const operators = createExchange({ guard: createGuard({ by: "operator" }) });
-const websites = createExchange({ guard: createGuard({ by: "website", allowLoopback: false }) });
+const operators = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
+const websites = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: false }) });
 
 const accountAt = (url: string, given: Partial<OpenAiCredentials> = {}) =>
-  openAi({ baseUrl: url, operators, websites }).open({ ...credentials, ...given });
+  openAiProvider({ baseUrl: url, operators, websites }).open({ ...credentials, ...given });
 
 engineContract("oai", async () => {
   const server = await serveOpenAi();
@@ -393,8 +390,8 @@ describe("The engine oai", () => {
     expect(await rejection(own.listVoices(never))).to.be.instanceOf(ForbiddenAddress);
     expect(await rejection(own.engine.synthesize(requestOf(), never))).to.be.instanceOf(ForbiddenAddress);
     expect(server.requests).to.have.length(0);
-    const allowed = createExchange({ guard: createGuard({ by: "website", allowLoopback: true }) });
-    const provider = openAi({ baseUrl: "http://127.0.0.1:1", operators, websites: allowed });
+    const allowed = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: true }) });
+    const provider = openAiProvider({ baseUrl: "http://127.0.0.1:1", operators, websites: allowed });
     const account = provider.open(openAiCredentials.parse({ ...credentials, baseUrl: `${server.url}/v1/` }));
     expect(await account.listVoices(never)).to.have.length(openAiVoices.length);
   });

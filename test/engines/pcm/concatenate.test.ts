@@ -3,8 +3,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { wavHeader } from "../../../src/audio/formats/wav-header.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
-import { joinedSpeech } from "../../../src/engines/pcm/concatenate.ts";
-import { eased } from "../../../src/engines/pcm/fades.ts";
+import { concatenate } from "../../../src/engines/pcm/concatenate.ts";
+import { fade } from "../../../src/engines/pcm/fades.ts";
 import { wavSamples } from "../../../src/engines/pcm/wav-samples.ts";
 import { collect } from "../../support/collect.ts";
 import { sayLocally } from "../../support/local-voice.ts";
@@ -33,9 +33,9 @@ describe("A sound of many pieces", () => {
 
   before(async () => {
     pieces = new Map(await Promise.all(words.map(async (piece) => [piece, await sayPiece(piece)] as const)));
-    const { audio } = await joinedSpeech(
+    const { audio } = await concatenate(
       words,
-      { sampleRate, ask: async (piece) => cutInto(bytesOf(piece), 777) },
+      { sampleRate, synthesizePiece: async (piece) => cutInto(bytesOf(piece), 777) },
       never,
     );
     joined = await whole(audio);
@@ -60,8 +60,8 @@ describe("A sound of many pieces", () => {
 
   it("falls to silence and rises from it at each joint, and nowhere else", async () => {
     const loud = Buffer.alloc(2 * 1_000, Buffer.from(Int16Array.of(20_000).buffer));
-    const ask = async () => cutInto(loud, 300);
-    const { audio } = await joinedSpeech(["one", "two", "three"], { sampleRate, ask }, never);
+    const synthesizePiece = async () => cutInto(loud, 300);
+    const { audio } = await concatenate(["one", "two", "three"], { sampleRate, synthesizePiece }, never);
     const sound = await whole(audio);
     const quiet = (sample: number) => Math.abs(sound.readInt16LE(2 * sample)) < 20_000 / jointSamples;
     const edges = [0, 999, 1_000, 1_999, 2_000, 2_999];
@@ -81,11 +81,11 @@ describe("A sound of many pieces", () => {
 
   it("asks for them in order, one ahead of what is read and no more", async () => {
     const asked: string[] = [];
-    const ask = async (piece: string) => {
+    const synthesizePiece = async (piece: string) => {
       asked.push(piece);
       return cutInto(Buffer.alloc(4000), 4000);
     };
-    const { audio } = await joinedSpeech(["a", "b", "c", "d"], { sampleRate, ask }, never);
+    const { audio } = await concatenate(["a", "b", "c", "d"], { sampleRate, synthesizePiece }, never);
     expect(asked).to.deep.equal(["a"]);
     const reading = audio[Symbol.asyncIterator]();
     await reading.next();
@@ -96,17 +96,19 @@ describe("A sound of many pieces", () => {
 
   it("fails to begin when its first piece does", async () => {
     const failure = new EngineFailed("no");
-    const ask = () => Promise.reject(failure);
-    expect(await rejection(joinedSpeech(["a", "b"], { sampleRate, ask }, never))).to.equal(failure);
+    const synthesizePiece = () => Promise.reject(failure);
+    expect(await rejection(concatenate(["a", "b"], { sampleRate, synthesizePiece }, never))).to.equal(
+      failure,
+    );
   });
 
   it("fails midway when another does, after all that came before it", async () => {
     const failure = new EngineFailed("no");
-    const ask = async (piece: string) => {
+    const synthesizePiece = async (piece: string) => {
       if (piece === "b") throw failure;
       return cutInto(Buffer.alloc(9000, 1), 500);
     };
-    const { audio } = await joinedSpeech(["a", "b", "c"], { sampleRate, ask }, never);
+    const { audio } = await concatenate(["a", "b", "c"], { sampleRate, synthesizePiece }, never);
     let heard = 0;
     const read = async () => {
       for await (const chunk of audio) heard += chunk.length;
@@ -117,23 +119,23 @@ describe("A sound of many pieces", () => {
 
   it("asks again in its turn for what could not be asked for ahead of it", async () => {
     const asked: string[] = [];
-    const ask = async (piece: string) => {
+    const synthesizePiece = async (piece: string) => {
       asked.push(piece);
       if (piece === "b" && asked.length === 2) throw new Unavailable("no turn", 1);
       return cutInto(Buffer.alloc(9000, 1), 500);
     };
-    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, never);
+    const { audio } = await concatenate(["a", "b"], { sampleRate, synthesizePiece }, never);
     expect((await whole(audio)).length).to.equal(18_000);
     expect(asked).to.deep.equal(["a", "b", "b"]);
   });
 
   it("lets go of the piece ahead when nobody reads it any more", async () => {
     const signals = new Map<string, AbortSignal>();
-    const ask = async (piece: string, signal: AbortSignal) => {
+    const synthesizePiece = async (piece: string, signal: AbortSignal) => {
       signals.set(piece, signal);
       return cutInto(Buffer.alloc(9000, 1), 500);
     };
-    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, never);
+    const { audio } = await concatenate(["a", "b"], { sampleRate, synthesizePiece }, never);
     for await (const _ of audio) break;
     expect(signals.get("b")?.aborted).to.equal(true);
   });
@@ -141,14 +143,14 @@ describe("A sound of many pieces", () => {
   it("has its pieces aborted for the reason that it is", async () => {
     const reason = new Error("nobody wants it");
     const controller = new AbortController();
-    const ask = async (_: string, signal: AbortSignal) =>
+    const synthesizePiece = async (_: string, signal: AbortSignal) =>
       (async function* () {
         for (;;) {
           signal.throwIfAborted();
           yield Buffer.alloc(100);
         }
       })();
-    const { audio } = await joinedSpeech(["a", "b"], { sampleRate, ask }, controller.signal);
+    const { audio } = await concatenate(["a", "b"], { sampleRate, synthesizePiece }, controller.signal);
     const read = async () => {
       for await (const _ of audio) controller.abort(reason);
     };
@@ -163,7 +165,7 @@ describe("A joint", () => {
     return bytes;
   };
   const ease = (bytes: Buffer, cut: number, before: boolean, after: boolean): Promise<Buffer> =>
-    whole(eased(cutInto(bytes, cut), { before, after, samples: 60 }));
+    whole(fade(cutInto(bytes, cut), { before, after, samples: 60 }));
 
   it("rises from silence and falls to it, step by step", async () => {
     const bytes = await ease(loud(500), 64, true, true);

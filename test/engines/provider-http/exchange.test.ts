@@ -2,18 +2,18 @@ import type { lookup as resolve } from "node:dns";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { expect } from "chai";
-import { readBody } from "../../../src/engines/provider-http/answers.ts";
-import { createExchange, type UpstreamAnswer } from "../../../src/engines/provider-http/exchange.ts";
+import { createExchange, type UpstreamResponse } from "../../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { readBody } from "../../../src/engines/provider-http/responses.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { headOf, type RawServer, serveRaw } from "../../support/wire/raw-server.ts";
 
 const never = new AbortController().signal;
-const patient = { connectMs: 10_000, firstByteMs: 10_000, wholeMs: 10_000 };
-const guard = createGuard({ by: "operator" });
+const patient = { connectMs: 10_000, firstByteMs: 10_000, totalMs: 10_000 };
+const guard = createSsrfGuard({ by: "operator" });
 
 describe("An exchange with an upstream", () => {
   let server: RawServer;
@@ -26,10 +26,10 @@ describe("An exchange with an upstream", () => {
 
   const asking = (deadlines = patient) => {
     const exchange = createExchange({ guard, deadlines });
-    return (signal = never): Promise<UpstreamAnswer> =>
+    return (signal = never): Promise<UpstreamResponse> =>
       exchange({ method: "POST", url: new URL("/say", server.url), headers: {}, body: "text" }, signal);
   };
-  const heard = async (answered: Promise<UpstreamAnswer>): Promise<string> =>
+  const heard = async (answered: Promise<UpstreamResponse>): Promise<string> =>
     (await readBody(await answered, 1000)).toString();
   const failure = async (answered: Promise<unknown>): Promise<UpstreamFailed> => {
     const error = await rejection(answered);
@@ -144,9 +144,9 @@ describe("An exchange with an upstream", () => {
   });
 
   describe("on its clock", () => {
-    const deadlines = { connectMs: 100, firstByteMs: 1_000, wholeMs: 2_500 };
+    const deadlines = { connectMs: 100, firstByteMs: 1_000, totalMs: 2_500 };
     let clock: ManualClock;
-    let ask: () => Promise<UpstreamAnswer>;
+    let ask: () => Promise<UpstreamResponse>;
 
     beforeEach(() => {
       clock = createManualClock();
@@ -156,7 +156,7 @@ describe("An exchange with an upstream", () => {
 
     it("gives up an upstream to which no connection is made in time", async () => {
       // A name that is never resolved stands for a network that swallows what is sent.
-      const lost = createGuard({ by: "operator" }, { resolve: nowhere });
+      const lost = createSsrfGuard({ by: "operator" }, { resolve: nowhere });
       const exchange = createExchange({ guard: lost, deadlines, clock });
       const asked = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
       clock.advance(100);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { cleaned, wordsOf } from "../../../src/engines/provider-http/redact.ts";
+import { messageFromBody, redact } from "../../../src/engines/provider-http/redact.ts";
 
-const said = (value: unknown) => wordsOf(JSON.stringify(value));
+const said = (value: unknown) => messageFromBody(JSON.stringify(value));
 
 describe("A provider's words", () => {
   it("are found where providers put them", () => {
@@ -14,7 +14,7 @@ describe("A provider's words", () => {
     );
     expect(said({ error: "invalid_grant", error_description: "Bad signature." })).to.equal("Bad signature.");
     expect(said([{ error: { message: "In a list." } }])).to.equal("In a list.");
-    expect(wordsOf("Quota exceeded\n")).to.equal("Quota exceeded");
+    expect(messageFromBody("Quota exceeded\n")).to.equal("Quota exceeded");
   });
 
   it("are none where it says nothing that a caller could use", () => {
@@ -27,16 +27,16 @@ describe("A provider's words", () => {
       "[1,2]",
       "null",
     ]) {
-      expect(wordsOf(body) ?? "", body).to.match(/^(null)?$/);
+      expect(messageFromBody(body) ?? "", body).to.match(/^(null)?$/);
     }
   });
 
   it("are one line of bounded length", () => {
-    expect(wordsOf("one\r\n\ttwo\u0000\u2028three")).to.equal("one two three");
-    const long = wordsOf("word ".repeat(200));
+    expect(messageFromBody("one\r\n\ttwo\u0000\u2028three")).to.equal("one two three");
+    const long = messageFromBody("word ".repeat(200));
     expect(long).to.have.length(300);
     expect(long).to.match(/…$/);
-    expect(wordsOf(`${"x ".repeat(149)}😀😀`)?.isWellFormed()).to.equal(true);
+    expect(messageFromBody(`${"x ".repeat(149)}😀😀`)?.isWellFormed()).to.equal(true);
   });
 
   for (const [what, words] of Object.entries({
@@ -53,14 +53,14 @@ describe("A provider's words", () => {
     "an address with a query": "See https://api.example/path?sig=Ab1&x=1#Ab1 now.",
   })) {
     it(`never hold ${what}`, () => {
-      const clean = cleaned(words);
+      const clean = redact(words);
       expect(clean).not.to.match(/Ab1|QWIx|eyJ/);
       expect(clean).to.match(/^(The|See|Incorrect|Basic|Wrong|…)/);
     });
   }
 
   it("never hold what is to be hidden, the longest first", () => {
-    expect(cleaned("Your key is hunter2hunter2.", ["hunter2", "hunter2hunter2"])).to.equal("Your key is ….");
+    expect(redact("Your key is hunter2hunter2.", ["hunter2", "hunter2hunter2"])).to.equal("Your key is ….");
   });
 
   it("never hold a part of what is to be hidden by which it could be known", () => {
@@ -70,11 +70,11 @@ describe("A provider's words", () => {
       " &amp; Jerry went to the bank on Friday",
       text.slice(20),
     ]) {
-      const clean = cleaned(`Cannot speak '${quoted}' here.`, [text]);
+      const clean = redact(`Cannot speak '${quoted}' here.`, [text]);
       expect(clean).to.match(/^Cannot speak '.{0,10}…' here\.$/);
       expect(clean).not.to.match(/went|bank|why/);
     }
-    expect(cleaned("Jerry went away, nobody knows.", [text])).to.equal("Jerry went away, nobody knows.");
+    expect(redact("Jerry went away, nobody knows.", [text])).to.equal("Jerry went away, nobody knows.");
   });
 
   it("keep what is no secret", () => {
@@ -85,14 +85,14 @@ describe("A provider's words", () => {
       "See https://platform.openai.com/account/api-keys for more.",
       "Rate limit reached for gpt-4o-mini-tts in organization org-abc on requests per min.",
     ]) {
-      expect(cleaned(words)).to.equal(words);
+      expect(redact(words)).to.equal(words);
     }
   });
 
   it("never hold half of a credential that is cut off", () => {
     const opaque = `${"0123456789abcdef".repeat(7)} `;
     for (let before = 17 * opaque.length - 40; before < 18 * opaque.length; before++) {
-      const clean = cleaned(`${opaque.repeat(18).slice(0, before)} sk-Ab1cdEFghijklmnop said so.`) ?? "";
+      const clean = redact(`${opaque.repeat(18).slice(0, before)} sk-Ab1cdEFghijklmnop said so.`) ?? "";
       expect(clean).not.to.match(/Ab1/);
     }
   });
@@ -100,7 +100,7 @@ describe("A provider's words", () => {
   it("take no longer for a body that is made to", () => {
     const hostile = ["a".repeat(100_000), "*".repeat(100_000), "a:".repeat(50_000), "key=".repeat(25_000)];
     for (const body of [...hostile, `https://${"a@".repeat(50_000)}`, "[".repeat(100_000)]) {
-      expect((wordsOf(body) ?? "").length).to.be.at.most(300);
+      expect((messageFromBody(body) ?? "").length).to.be.at.most(300);
     }
   });
 });

@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import {
-  createGuard,
+  createSsrfGuard,
   ForbiddenAddress,
-  type Guard,
+  type SsrfGuard,
   type Trust,
 } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -61,9 +61,9 @@ const never = [
   "instance-data.ec2.internal",
 ];
 
-const admits = (guard: Guard, url: string): boolean => {
+const admits = (guard: SsrfGuard, url: string): boolean => {
   try {
-    guard.admit(new URL(url));
+    guard.check(new URL(url));
     return true;
   } catch (error) {
     expect(error).to.be.instanceOf(ForbiddenAddress).and.instanceOf(EngineFailed);
@@ -75,8 +75,8 @@ describe("A guard of upstream addresses", () => {
   for (const host of never) {
     it(`sends nobody to ${host}`, () => {
       for (const trust of [website, websiteHere, operator]) {
-        expect(admits(createGuard(trust), `https://${host}/v1`), trust.by).to.equal(false);
-        expect(admits(createGuard(trust), `http://${host}/v1`), trust.by).to.equal(false);
+        expect(admits(createSsrfGuard(trust), `https://${host}/v1`), trust.by).to.equal(false);
+        expect(admits(createSsrfGuard(trust), `http://${host}/v1`), trust.by).to.equal(false);
       }
     });
   }
@@ -84,9 +84,9 @@ describe("A guard of upstream addresses", () => {
   for (const host of loopback) {
     it(`sends a website to ${host} only where the operator allows it`, () => {
       for (const scheme of ["http", "https"]) {
-        expect(admits(createGuard(website), `${scheme}://${host}:8880/v1`), scheme).to.equal(false);
-        expect(admits(createGuard(websiteHere), `${scheme}://${host}:8880/v1`), scheme).to.equal(true);
-        expect(admits(createGuard(operator), `${scheme}://${host}:8880/v1`), scheme).to.equal(true);
+        expect(admits(createSsrfGuard(website), `${scheme}://${host}:8880/v1`), scheme).to.equal(false);
+        expect(admits(createSsrfGuard(websiteHere), `${scheme}://${host}:8880/v1`), scheme).to.equal(true);
+        expect(admits(createSsrfGuard(operator), `${scheme}://${host}:8880/v1`), scheme).to.equal(true);
       }
     });
   }
@@ -94,23 +94,23 @@ describe("A guard of upstream addresses", () => {
   it("sends a website elsewhere by https alone", () => {
     for (const host of ["api.openai.com", "93.184.216.34", "10.0.0.7", "[2606:4700::1111]"]) {
       for (const trust of [website, websiteHere]) {
-        expect(admits(createGuard(trust), `https://${host}/v1`)).to.equal(true);
-        expect(admits(createGuard(trust), `http://${host}/v1`)).to.equal(false);
+        expect(admits(createSsrfGuard(trust), `https://${host}/v1`)).to.equal(true);
+        expect(admits(createSsrfGuard(trust), `http://${host}/v1`)).to.equal(false);
       }
-      expect(admits(createGuard(operator), `http://${host}/v1`)).to.equal(true);
+      expect(admits(createSsrfGuard(operator), `http://${host}/v1`)).to.equal(true);
     }
   });
 
   it("takes no credentials in an address, and no other scheme", () => {
     for (const trust of [website, websiteHere, operator]) {
       for (const url of ["https://user@host/", "https://:pass@host/", "ftp://host/", "file:///etc/passwd"]) {
-        expect(admits(createGuard(trust), url), url).to.equal(false);
+        expect(admits(createSsrfGuard(trust), url), url).to.equal(false);
       }
     }
   });
 
   it("does not repeat the address", () => {
-    expect(() => createGuard(website).admit(new URL("https://169.254.169.254/secret"))).to.throw(
+    expect(() => createSsrfGuard(website).check(new URL("https://169.254.169.254/secret"))).to.throw(
       ForbiddenAddress,
       /^The speech provider's address is not allowed: [^0-9]*$/,
     );
@@ -132,7 +132,7 @@ describe("A guard, when a name is resolved", () => {
       const resolved = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
       const lookup = ((_name: string, _options: object, told: (error: null, all: object[]) => void) =>
         setImmediate(told, null, resolved)) as unknown as typeof resolve;
-      const exchange = createExchange({ guard: createGuard(trust, { resolve: lookup }) });
+      const exchange = createExchange({ guard: createSsrfGuard(trust, { resolve: lookup }) });
       const url = new URL(`${scheme}://rebound.example:${port()}/`);
       return exchange({ method: "GET", url, headers: {} }, new AbortController().signal);
     };
@@ -158,7 +158,7 @@ describe("A guard, when a name is resolved", () => {
 
   it("is heeded for an address without a name as well, before anybody is reached", async () => {
     const before = server.connections();
-    const exchange = createExchange({ guard: createGuard(website) });
+    const exchange = createExchange({ guard: createSsrfGuard(website) });
     const asked = exchange(
       { method: "GET", url: new URL(server.url), headers: {} },
       new AbortController().signal,

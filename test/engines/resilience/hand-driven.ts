@@ -1,11 +1,11 @@
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import type { UpstreamAnswer, UpstreamRequest } from "../../../src/engines/provider-http/messages.ts";
+import type { UpstreamRequest, UpstreamResponse } from "../../../src/engines/provider-http/messages.ts";
 
 /** What an upstream was asked, to be answered by the test. */
 export interface Asked {
   readonly signal: AbortSignal;
-  answer(answer?: Partial<UpstreamAnswer>): void;
+  answer(answer?: Partial<UpstreamResponse>): void;
   fail(error: unknown): void;
 }
 

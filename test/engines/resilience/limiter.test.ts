@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import { Unavailable } from "../../../src/domain/errors.ts";
-import { createTurns, type TurnLimits } from "../../../src/engines/resilience/limiter.ts";
+import { createLimiter, type LimiterOptions } from "../../../src/engines/resilience/limiter.ts";
 import { createManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
 
-const open = (limits: Partial<TurnLimits> = {}) => {
+const open = (limits: Partial<LimiterOptions> = {}) => {
   const clock = createManualClock();
-  const turns = createTurns(
+  const turns = createLimiter(
     { concurrency: 2, perMinute: 100, queueLimit: 3, queueMs: 1_000, ...limits },
     clock,
   );
   /** Takes so many, and lists their numbers as they get their turns. */
   const began: number[] = [];
   const take = (number: number, options = {}) =>
-    turns.take(never, options).then((release) => {
+    turns.acquire(never, options).then((release) => {
       began.push(number);
       return release;
     });
@@ -89,7 +89,7 @@ describe("Turns at an upstream", () => {
     const release = await take(1);
     await take(2);
     const waiting = rejection(take(3));
-    const goingOn = take(4, { goesOn: true });
+    const goingOn = take(4, { isContinuation: true });
     clock.advance(3_600_000);
     await waiting;
     const another = take(5);
@@ -104,12 +104,12 @@ describe("Turns at an upstream", () => {
     const release = await take(1);
     const controller = new AbortController();
     await take(2);
-    const left = rejection(turns.take(controller.signal));
+    const left = rejection(turns.acquire(controller.signal));
     const next = take(3);
     const reason = new Error("nobody wants it");
     controller.abort(reason);
     expect(await left).to.equal(reason);
-    expect(await rejection(turns.take(controller.signal))).to.equal(reason);
+    expect(await rejection(turns.acquire(controller.signal))).to.equal(reason);
     expect(turns.stats()).to.deep.equal({ taken: 2, waiting: 1 });
     release();
     await next;
@@ -122,7 +122,7 @@ describe("Turns at an upstream", () => {
     const releases = [await take(1), await take(2)];
     for (let round = 0; round < 50; round++) {
       const controller = new AbortController();
-      const left = [0, 1, 2].map(() => rejection(turns.take(controller.signal)));
+      const left = [0, 1, 2].map(() => rejection(turns.acquire(controller.signal)));
       controller.abort();
       await Promise.all(left);
     }

@@ -2,12 +2,12 @@ import { type AudioFormat, engines, normalProsody } from "../../../src/domain/sy
 import { azureProvider } from "../../../src/engines/azure/azure.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/google.ts";
-import { openAi } from "../../../src/engines/openai/openai.ts";
-import type { PaidEngineCode, Provider, ProviderAccount } from "../../../src/engines/provider.ts";
+import { openAiProvider } from "../../../src/engines/openai/provider.ts";
+import type { ByokEngineCode, Provider, ProviderAccount } from "../../../src/engines/provider.ts";
 import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
-import type { Told } from "../../../src/engines/resilience/with-metrics.ts";
-import { type Careful, caredFor } from "../../../src/engines/resilience/with-resilience.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import type { ProviderEvent } from "../../../src/engines/resilience/with-metrics.ts";
+import { type DecorateExchange, withResilience } from "../../../src/engines/resilience/with-resilience.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { azureSubscriptionKey, serveAzure } from "../../support/wire/azure.ts";
 import { googleApiKey, serveGoogle } from "../../support/wire/google.ts";
@@ -16,7 +16,7 @@ import type { WireServer } from "../../support/wire/wire-server.ts";
 
 /** A provider with all its care, as it is composed, over the loopback. */
 export interface CaredProvider {
-  readonly code: PaidEngineCode;
+  readonly code: ByokEngineCode;
   readonly formats: readonly AudioFormat[];
   readonly voice: string;
   serve(): Promise<WireServer>;
@@ -34,12 +34,12 @@ export interface CaredAccount extends ProviderAccount {
   /** The exchange's own, on which deadlines run. */
   readonly deadlines: ManualClock;
   /** How often it was told. */
-  told(what: Told["what"]): number;
+  told(what: ProviderEvent["what"]): number;
   /** For a turn. */
   waiting(): number;
 }
 
-const guard = createGuard({ by: "operator" });
+const guard = createSsrfGuard({ by: "operator" });
 
 const cared = <C>(
   { concurrency = 8, perMinute = 100 }: CareWith,
@@ -48,18 +48,18 @@ const cared = <C>(
 ): CaredAccount => {
   const clock = createManualClock();
   const deadlines = createManualClock();
-  const told: Told[] = [];
+  const told: ProviderEvent[] = [];
   const exchange = createExchange({ guard, clock: deadlines });
-  const provider = caredFor((careful: Careful) => providerOver(careful(exchange)), {
+  const provider = withResilience((careful: DecorateExchange) => providerOver(careful(exchange)), {
     limits: { concurrency, perMinute },
     clock,
     random: () => 0,
-    tell: (_engine, event) => {
+    onEvent: (_engine, event) => {
       told.push(event);
       if (event.what === "retried") setImmediate(() => clock.advance(1_000));
     },
   });
-  const count = (what: Told["what"]) => told.filter((event) => event.what === what).length;
+  const count = (what: ProviderEvent["what"]) => told.filter((event) => event.what === what).length;
   return {
     ...provider.open(credentials),
     clock,
@@ -92,7 +92,7 @@ const providers: readonly Omit<CaredProvider, "formats">[] = [
     serve: () => serveOpenAi(),
     open: (url, options = {}) =>
       cared(options, { apiKey: openAiApiKey, voices: openAiVoices }, (exchange) =>
-        openAi({ baseUrl: url, operators: exchange, websites: exchange }),
+        openAiProvider({ baseUrl: url, operators: exchange, websites: exchange }),
       ),
   },
 ];

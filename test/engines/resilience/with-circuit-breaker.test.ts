@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { createCircuit } from "../../../src/async/circuit-breaker.ts";
+import { createCircuitBreaker } from "../../../src/async/circuit-breaker.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../../src/domain/errors.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { guarded } from "../../../src/engines/resilience/with-circuit-breaker.ts";
+import { withCircuitBreaker } from "../../../src/engines/resilience/with-circuit-breaker.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -14,8 +14,8 @@ const refused = (status: number) => new UpstreamFailed("Refused.", { stage: "ans
 /** An engine behind a circuit that one failure opens. */
 const open = (...script: readonly Scripted[]) => {
   const { engine, asked } = scriptedEngine(...script);
-  const circuit = createCircuit({ clock: createManualClock(), failures: 1 });
-  const behind = guarded(engine, circuit);
+  const circuit = createCircuitBreaker({ clock: createManualClock(), threshold: 1 });
+  const behind = withCircuitBreaker(engine, circuit);
   const hear = async () => Buffer.concat(await collect((await behind.synthesize(sentence, never)).audio));
   return { engine: behind, hear, circuit, asked };
 };

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createTurns, type Turns } from "../../../src/engines/resilience/limiter.ts";
-import { limited } from "../../../src/engines/resilience/with-limiter.ts";
+import { createLimiter, type Limiter } from "../../../src/engines/resilience/limiter.ts";
+import { withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -10,7 +10,7 @@ import { type Asked, bodyOf, brokenBody, handDrivenExchange, somethingAsked } fr
 
 describe("An exchange in turns", () => {
   let clock: ManualClock;
-  let turns: Turns;
+  let turns: Limiter;
   let exchange: Exchange;
   let asked: Asked[];
   let caller: AbortController;
@@ -18,10 +18,10 @@ describe("An exchange in turns", () => {
   beforeEach(() => {
     const limits = { concurrency: 1, perMinute: 100, queueLimit: 10, queueMs: 1_000 };
     clock = createManualClock();
-    turns = createTurns(limits, clock);
+    turns = createLimiter(limits, clock);
     const upstream = handDrivenExchange();
     asked = upstream.asked;
-    exchange = limited(upstream.exchange, turns, { clock, restingAtMost: 2 });
+    exchange = withLimiter(upstream.exchange, turns, { clock, maxIdle: 2 });
     caller = new AbortController();
   });
 

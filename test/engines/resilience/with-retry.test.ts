@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { retried } from "../../../src/engines/resilience/with-retry.ts";
+import { withRetry } from "../../../src/engines/resilience/with-retry.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -24,7 +24,7 @@ describe("An exchange with retries", () => {
     const upstream = handDrivenExchange();
     asked = upstream.asked;
     const onRetry = () => void retries++;
-    exchange = retried(upstream.exchange, { clock, random: () => random, onRetry });
+    exchange = withRetry(upstream.exchange, { clock, random: () => random, onRetry });
     caller = new AbortController();
   });
 

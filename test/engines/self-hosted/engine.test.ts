@@ -4,8 +4,8 @@ import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/s
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/local-engine.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
-import { besideLocal, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
+import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
+import { combineEngines, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
 import { parseSelfHosted } from "../../../src/engines/self-hosted/server.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
@@ -14,7 +14,7 @@ import { serveOpenAi } from "../../support/wire/openai.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 
 const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
-const exchange = createExchange({ guard: createGuard({ by: "operator" }) });
+const exchange = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
 const kokoro = { apiKey: undefined, models: ["kokoro"], voices: ["af_bella", "bm_george"] };
 
 const setting = (url: string, more = "") =>
@@ -26,7 +26,7 @@ const requestOf = (voice: string, format: AudioFormat = "mp3"): SpeechRequest =>
 engineContract("a self-hosted server", async () => {
   const server = await serveOpenAi(kokoro);
   return {
-    engine: besideLocal(selfHostedEngine("g1", setting(server.url), exchange), undefined),
+    engine: combineEngines(selfHostedEngine("g1", setting(server.url), exchange), undefined),
     request: requestOf("openai:af_bella"),
     longText: `${sentence} `.repeat(40),
     unspeakable: " … \n — ",
@@ -49,7 +49,7 @@ describe("A self-hosted server beside the local engine", () => {
   });
   beforeEach(async () => {
     server = await serveOpenAi(kokoro);
-    both = besideLocal(selfHostedEngine("g1", setting(server.url), exchange), local);
+    both = combineEngines(selfHostedEngine("g1", setting(server.url), exchange), local);
   });
   afterEach(() => server.close());
   after(() => host.close());
@@ -106,7 +106,7 @@ describe("A self-hosted server beside the local engine", () => {
   });
 
   it("alone has no local voices", async () => {
-    const alone = besideLocal(selfHostedEngine("g1", setting(server.url), exchange), undefined);
+    const alone = combineEngines(selfHostedEngine("g1", setting(server.url), exchange), undefined);
     expect(await rejection(say(alone, requestOf("espeak:gmw/en-US+f3")))).to.be.instanceOf(EngineFailed);
     expect([alone.version("x"), alone.prosody("x"), alone.takesSsml("x")]).to.deep.equal(["none", [], false]);
   });

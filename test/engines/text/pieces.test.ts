@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { bytesOf, growing, splitText } from "../../../src/engines/text/pieces.ts";
+import { doubling, splitText, utf8Length } from "../../../src/engines/text/pieces.ts";
 
 const length = (text: string): number => text.length;
-const split = (text: string, most: number, enough?: (index: number) => number): string[] =>
-  splitText(text, "en-US", { measure: length, most, ...(enough && { enough }) });
+const split = (text: string, max: number, target?: (index: number) => number): string[] =>
+  splitText(text, "en-US", { measure: length, max, ...(target && { target }) });
 
 /** Of what cuts go wrong on: blanks, stops, surrogate pairs, marks, joined emoji, scripts without blanks, halves of pairs. */
 const alphabet = [
@@ -38,24 +38,24 @@ const seams = (text: string): Set<number> =>
 describe("A text in pieces", () => {
   it("is given back whole when they are joined, none larger than it may be, none empty", () => {
     fc.assert(
-      fc.property(someText, fc.integer({ min: 40, max: 200 }), fc.boolean(), (text, most, growingPieces) => {
+      fc.property(someText, fc.integer({ min: 40, max: 200 }), fc.boolean(), (text, max, growingPieces) => {
         const pieces = splitText(text, "en-US", {
-          measure: bytesOf,
-          most,
-          ...(growingPieces && { enough: growing(10) }),
+          measure: utf8Length,
+          max,
+          ...(growingPieces && { target: doubling(10) }),
         });
         expect(pieces.join("")).to.equal(text);
-        for (const piece of pieces) expect(bytesOf(piece)).to.be.within(1, most);
+        for (const piece of pieces) expect(utf8Length(piece)).to.be.within(1, max);
       }),
     );
   });
 
   it("is never cut within what a reader sees as one character", () => {
     fc.assert(
-      fc.property(someText, fc.integer({ min: 40, max: 80 }), (text, most) => {
+      fc.property(someText, fc.integer({ min: 40, max: 80 }), (text, max) => {
         const allowed = seams(text);
         let at = 0;
-        for (const piece of splitText(text, "en-US", { measure: bytesOf, most })) {
+        for (const piece of splitText(text, "en-US", { measure: utf8Length, max })) {
           at += piece.length;
           expect(allowed.has(at), `at ${at}`).to.equal(true);
         }
@@ -63,7 +63,7 @@ describe("A text in pieces", () => {
     );
   });
 
-  for (const [rule, text, most, expected] of [
+  for (const [rule, text, max, expected] of [
     ["is one piece when it fits", "One. Two.", 9, ["One. Two."]],
     ["is cut between sentences", "One two. Three four.", 12, ["One two. ", "Three four."]],
     ["has as many sentences in a piece as fit", "A b. C d. E f. G h.", 10, ["A b. C d. ", "E f. G h."]],
@@ -107,14 +107,14 @@ describe("A text in pieces", () => {
     ["is nothing when it is empty", "", 10, []],
   ] as const) {
     it(rule, () => {
-      const pieces = split(text, most);
+      const pieces = split(text, max);
       expect(pieces).to.deep.equal(expected);
     });
   }
 
   it("is cut in a language that nobody knows as in any other", () => {
     for (const lang of ["", "no such_language", "xx-YY", "cmn-CN"]) {
-      expect(splitText("One. Two.", lang, { measure: length, most: 5 })).to.deep.equal(["One. ", "Two."]);
+      expect(splitText("One. Two.", lang, { measure: length, max: 5 })).to.deep.equal(["One. ", "Two."]);
     }
   });
 
@@ -127,20 +127,20 @@ describe("A text for a listener who waits", () => {
   const sentence = "This is a sentence of fifty characters, not fewer. ";
 
   it("begins with its first sentence, however much fits", () => {
-    expect(split(sentence.repeat(20), 5000, growing(40))[0]).to.equal(sentence);
+    expect(split(sentence.repeat(20), 5000, doubling(40))[0]).to.equal(sentence);
   });
 
   it("begins with its first sentence in a script whose every letter is a small one", () => {
     const [first, second] = ["დღეს კარგი ამინდია. ", "ხვალ წვიმა იქნება."];
-    expect(split(`${first}${second}`, 5000, growing(10))).to.deep.equal([first, second]);
+    expect(split(`${first}${second}`, 5000, doubling(10))).to.deep.equal([first, second]);
   });
 
   it("does not begin with less than a moment's listening", () => {
-    expect(split(`Hi. Yes. ${sentence.repeat(3)}`, 5000, growing(40))[0]).to.equal(`Hi. Yes. ${sentence}`);
+    expect(split(`Hi. Yes. ${sentence.repeat(3)}`, 5000, doubling(40))[0]).to.equal(`Hi. Yes. ${sentence}`);
   });
 
   it("goes on in pieces that grow, so that the next is there when the one before has been heard", () => {
-    const sizes = split(sentence.repeat(40), 700, growing(50)).map(({ length }) => length / sentence.length);
+    const sizes = split(sentence.repeat(40), 700, doubling(50)).map(({ length }) => length / sentence.length);
     expect(sizes).to.deep.equal([1, 2, 4, 8, 13, 12]);
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Invalid } from "../../../src/domain/errors.ts";
-import { bytesOf, growing } from "../../../src/engines/text/pieces.ts";
+import { doubling, utf8Length } from "../../../src/engines/text/pieces.ts";
 import { parseSsml } from "../../../src/engines/text/ssml.ts";
 import { splitSsml } from "../../../src/engines/text/ssml-pieces.ts";
 
-const split = (document: string, most: number, enough?: (index: number) => number): string[] =>
-  splitSsml(parseSsml(document), "en-US", { measure: bytesOf, most, ...(enough && { enough }) });
+const split = (document: string, max: number, target?: (index: number) => number): string[] =>
+  splitSsml(parseSsml(document), "en-US", { measure: utf8Length, max, ...(target && { target }) });
 
 const words = (document: string): string => document.replace(/<[^>]*>/g, "");
 
@@ -36,10 +36,10 @@ const document = fc
 describe("SSML in pieces", () => {
   it("is whole documents, none larger than it may be, that say together what it said", () => {
     fc.assert(
-      fc.property(document, fc.integer({ min: 300, max: 600 }), fc.boolean(), (given, most, progressive) => {
-        const pieces = split(given, most, progressive ? growing(60) : undefined);
+      fc.property(document, fc.integer({ min: 300, max: 600 }), fc.boolean(), (given, max, progressive) => {
+        const pieces = split(given, max, progressive ? doubling(60) : undefined);
         for (const piece of pieces) {
-          expect(bytesOf(piece)).to.be.at.most(most);
+          expect(utf8Length(piece)).to.be.at.most(max);
           if (words(piece).trim() !== "") expect(parseSsml(piece)).to.equal(piece);
         }
         expect(pieces.map(words).join("")).to.equal(words(parseSsml(given)));
@@ -47,7 +47,7 @@ describe("SSML in pieces", () => {
     );
   });
 
-  for (const [rule, given, most, expected] of [
+  for (const [rule, given, max, expected] of [
     ["is the document itself when it fits", "<speak>One. Two.</speak>", 24, ["<speak>One. Two.</speak>"]],
     [
       "is cut between the elements of the document",
@@ -72,7 +72,7 @@ describe("SSML in pieces", () => {
     ],
   ] as const) {
     it(rule, () => {
-      const pieces = split(given, most);
+      const pieces = split(given, max);
       expect(pieces).to.deep.equal(expected);
     });
   }

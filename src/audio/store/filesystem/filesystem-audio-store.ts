@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import pLimit from "p-limit";
 import { type AudioStore, AudioStoreUnavailable } from "../audio-store.ts";
 import { checkObjectName } from "../object-name.ts";
-import { createShards, type Shards, shardedPath, syncFolder } from "./shards.ts";
-import { type Incoming, openIncoming } from "./temporary-files.ts";
+import { createShards, type Shards, shardedPath, syncDirectory } from "./shards.ts";
+import { openTemporaryFiles, type TemporaryFiles } from "./temporary-files.ts";
 
 /** Of the four threads that Node has for files: who wants to hear must not wait until others' sounds are on the disk. */
 const writesAtOnce = 2;
@@ -24,7 +24,7 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const writing = new Set<Promise<void>>();
 
   const write = (file: string, bytes: Buffer): Promise<void> => {
-    const hold = () => incoming.hold(bytes, (part) => publish(shards, part, file, bytes));
+    const hold = () => incoming.withFile(bytes, (part) => publish(shards, part, file, bytes));
     const written = told("written", () => slot(hold));
     const tracked = written
       .catch(() => undefined)
@@ -46,16 +46,16 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
       if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
       await write(shardedPath(root, name), bytes);
     },
-    ping: () => told("written", () => incoming.hold(Buffer.from("ping"), async () => undefined)),
+    ping: () => told("written", () => incoming.withFile(Buffer.from("ping"), async () => undefined)),
     close: async () => {
       await Promise.all(writing);
     },
   };
 };
 
-const openFolders = async (root: string): Promise<Incoming> => {
+const openFolders = async (root: string): Promise<TemporaryFiles> => {
   await mkdir(root, { recursive: true, mode: 0o700 });
-  return openIncoming(join(root, "incoming"));
+  return openTemporaryFiles(join(root, "incoming"));
 };
 
 /** What is not there, as most of what is asked for, is told in half the time that the promises of `node:fs` take. */
@@ -87,7 +87,7 @@ const publish = async (shards: Shards, part: string, file: string, bytes: Buffer
     await shards.ensure(shard);
     await give(part, file, bytes);
   }
-  await syncFolder(shard);
+  await syncDirectory(shard);
 };
 
 const give = async (part: string, file: string, bytes: Buffer): Promise<void> => {

@@ -50,7 +50,7 @@ export const createShards = (): Shards => {
 const prefixOf = (shard: string): string => shard.split(sep).slice(-3).join("/");
 
 /** Makes the folder's entries (not the files' contents) survive a power failure. */
-export const syncFolder = async (folder: string): Promise<void> => {
+export const syncDirectory = async (folder: string): Promise<void> => {
   const handle = await open(folder, "r");
   try {
     await handle.sync();
@@ -64,5 +64,5 @@ const makeDurably = async (shard: string): Promise<void> => {
   await mkdir(shard, { recursive: true, mode: 0o700 });
   const level = dirname(shard);
   const prefix = dirname(level);
-  for (const folder of [level, prefix, dirname(prefix)]) await syncFolder(folder);
+  for (const folder of [level, prefix, dirname(prefix)]) await syncDirectory(folder);
 };

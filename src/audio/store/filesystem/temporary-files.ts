@@ -6,12 +6,12 @@ import { join } from "node:path";
  * Where files are written before they have a name: on the same file system as the objects, so that a link can give
  * them one. Nothing here is ever read as an object.
  */
-export interface Incoming {
+export interface TemporaryFiles {
   /**
    * Writes the bytes to a new file, makes them durable and hands over its path; the file is gone afterwards,
    * whatever became of it.
    */
-  hold<T>(bytes: Buffer, use: (file: string) => Promise<T>): Promise<T>;
+  withFile<T>(bytes: Buffer, use: (file: string) => Promise<T>): Promise<T>;
 }
 
 /** No write takes so long: what is older was left by a process that was killed. */
@@ -19,12 +19,12 @@ const leftoverAgeMs = 60 * 60_000;
 const ownFile = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /** Makes the folder where it is missing and sweeps what crashed writers left in it. */
-export const openIncoming = async (folder: string): Promise<Incoming> => {
+export const openTemporaryFiles = async (folder: string): Promise<TemporaryFiles> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await sweep(folder);
 
   return {
-    hold: async (bytes, use) => {
+    withFile: async (bytes, use) => {
       const file = join(folder, `${randomUUID()}.part`);
       try {
         await writeDurably(file, bytes);

@@ -12,7 +12,7 @@ export interface S3Bucket {
   /** Adds it, unless there is one already. */
   add(name: ObjectName, bytes: Buffer): Promise<void>;
   /** Writes something and takes it away again. */
-  tryOut(): Promise<void>;
+  probe(): Promise<void>;
 }
 
 /** What is larger is not ours. */
@@ -51,7 +51,7 @@ export const s3Bucket = (client: Client, bucket: string, region: string): S3Buck
     read: (name) =>
       unless(["NoSuchKey", "NoSuchBucket"], async () => wholeOf(await client.getObject(bucket, name))),
     add: (name, bytes) => inBucket(() => addOnce(name, bytes)),
-    tryOut: () =>
+    probe: () =>
       inBucket(async () => {
         await client.putObject(bucket, "ping", Buffer.from("ping"), 4, { "Cache-Control": "no-store" });
         await client.removeObject(bucket, "ping").catch(() => undefined); // one that stays is written again

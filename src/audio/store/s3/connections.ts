@@ -50,7 +50,7 @@ const isLeftUnread = (status: number): boolean => [408, 429, 499, 500, 502, 503,
 const closedWhenReused = new WeakSet<object>();
 
 /** Runs it anew as long as it fails because a connection that was kept had been closed by the server meanwhile. */
-export const onOpenConnection = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
+export const retryStaleConnections = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
       return await run();

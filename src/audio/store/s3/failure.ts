@@ -35,7 +35,7 @@ const failureOf = (error: unknown): S3Failure => {
 };
 
 /** Runs it and tells what went wrong as the port does, except that somebody aborted it: then the signal's reason. */
-export const toldByS3 = async <T>(
+export const translateS3Errors = async <T>(
   what: "opened" | "read" | "written",
   signal: AbortSignal | undefined,
   run: () => Promise<T>,

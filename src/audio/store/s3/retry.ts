@@ -1,4 +1,4 @@
-import type { Clock } from "../../../async/sleep.ts";
+import type { Clock } from "../../../async/deadline.ts";
 import { untilAborted } from "../../../async/until-aborted.ts";
 import { s3Code } from "./failure.ts";
 

@@ -1,14 +1,14 @@
 import { Client } from "minio";
-import { type Clock, systemClock, withDeadline } from "../../../async/sleep.ts";
+import { type Clock, systemClock, withDeadline } from "../../../async/deadline.ts";
 import type { AudioStore } from "../audio-store.ts";
 import { checkObjectName } from "../object-name.ts";
 import type { S3Address } from "../s3-address.ts";
 import { type S3Bucket, s3Bucket } from "./bucket.ts";
-import { onOpenConnection, openS3Connections, type S3Connections } from "./connections.ts";
-import { isRefusal, S3Failure, toldByS3 } from "./failure.ts";
+import { openS3Connections, retryStaleConnections, type S3Connections } from "./connections.ts";
+import { isRefusal, S3Failure, translateS3Errors } from "./failure.ts";
 import { retryTransient } from "./retry.ts";
 
-export interface S3AudioStoreParts extends S3Address {
+export interface S3AudioStoreOptions extends S3Address {
   readonly clock?: Clock;
   /** Told when the server cannot be reached at the start. */
   readonly warn?: (sentence: string) => void;
@@ -27,7 +27,7 @@ const onePart = 5 * 1024 ** 3;
  * A server that cannot be reached does not hinder the start: every call tries it anew.
  * @throws {AudioStoreUnavailable} when the server refuses, for it would refuse every other call as well
  */
-export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioStore> => {
+export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
   const { bucket, region, clock = systemClock, warn = () => undefined } = parts;
   const connections = openS3Connections(parts.tls);
   const writing = new Set<Promise<void>>();
@@ -42,11 +42,13 @@ export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioS
     return withDeadline({ clock, ms, late, ...(signal && { signal }) }, (either) => {
       const client = createClient(parts, connections.until(either));
       const inside = s3Bucket(client, bucket, region);
-      return retryTransient({ clock, signal: either }, () => onOpenConnection(either, () => run(inside)));
+      return retryTransient({ clock, signal: either }, () =>
+        retryStaleConnections(either, () => run(inside)),
+      );
     });
   };
 
-  const tryOut = (): Promise<void> => within(pingMs, undefined, (inside) => inside.tryOut());
+  const tryOut = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
 
   const tracked = (written: Promise<void>): Promise<void> => {
     const settled = written
@@ -59,7 +61,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioS
   };
 
   try {
-    await toldByS3("opened", undefined, tryOut);
+    await translateS3Errors("opened", undefined, tryOut);
   } catch (error) {
     if (isRefusal(error)) {
       connections.close();
@@ -71,15 +73,15 @@ export const openS3AudioStore = async (parts: S3AudioStoreParts): Promise<AudioS
   return {
     get: async (name, signal) => {
       checkObjectName(name);
-      return toldByS3("read", signal, () => within(readMs, signal, (inside) => inside.read(name)));
+      return translateS3Errors("read", signal, () => within(readMs, signal, (inside) => inside.read(name)));
     },
     put: async (name, bytes) => {
       checkObjectName(name);
       if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
       const write = () => within(writeMs, undefined, (inside) => inside.add(name, bytes));
-      await tracked(toldByS3("written", undefined, write));
+      await tracked(translateS3Errors("written", undefined, write));
     },
-    ping: () => toldByS3("written", undefined, tryOut),
+    ping: () => translateS3Errors("written", undefined, tryOut),
     close: async () => {
       await Promise.all(writing);
       connections.close();

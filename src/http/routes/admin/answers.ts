@@ -8,8 +8,8 @@ import type { KeyDetails, NewKey, NewSecret } from "../../../application/account
 import type { NewWebsite, WebsiteDetails } from "../../../application/accounts/websites.ts";
 import type { AuditEntry } from "../../../application/usage/audit.ts";
 import type { UsageReport } from "../../../application/usage/usage-report.ts";
+import { byokEngines } from "../../../domain/accounts/byok-providers.ts";
 import { type Plan, tiers } from "../../../domain/accounts/plan.ts";
-import { paidEngines } from "../../../domain/accounts/provider-credentials.ts";
 import { websiteConfig } from "../../../domain/accounts/website-config.ts";
 
 import { SystemVoice, Voice } from "../voices/schemas.ts";
@@ -93,7 +93,7 @@ export const verifiedOrigin = z.object({
 }) satisfies z.ZodType<VerificationOutcome>;
 
 export const credentialsDetails = z.object({
-  engine: z.enum(paidEngines),
+  engine: z.enum(byokEngines),
   provider: z.string().meta({ description: "As its voices tell it: google, azure, openai." }),
   voices: count.meta({ description: "How many voices the provider listed." }),
   setAt: time,

@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import type { CredentialsKeeper } from "../../../application/accounts/credentials.ts";
-import { paidEngines, parseCredentials } from "../../../domain/accounts/provider-credentials.ts";
+import { byokEngines, parseCredentials } from "../../../domain/accounts/byok-providers.ts";
 import { paramOf } from "../../kernel/validation.ts";
 import { operatorOf } from "./operator.ts";
 
@@ -13,7 +13,7 @@ export const credentialRoutes = ({ credentials }: { credentials: CredentialsKeep
     ctx.body = { credentials: all, count: all.length };
   });
 
-  for (const engine of paidEngines) {
+  for (const engine of byokEngines) {
     router.put(`/${engine}`, async (ctx) => {
       const given = parseCredentials(engine, ctx.request.body);
       ctx.body = await credentials.set(paramOf(ctx, "id"), engine, given, operatorOf(ctx));

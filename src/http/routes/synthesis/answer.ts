@@ -1,10 +1,10 @@
 import type {
   Extent,
   Order,
+  Rendition,
   Sound,
   Synthesis,
   SynthesisPlan,
-  Take,
 } from "../../../application/synthesis/synthesis.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { isAnyTag, noneMatchHits, partOf } from "../../caching/conditional.ts";
@@ -71,7 +71,7 @@ export const createAnswerer = ({
 
   const headersOf = (
     plan: SynthesisPlan,
-    { recipe, hash, name }: Take,
+    { recipe, hash, name }: Rendition,
     method: Asked["method"],
   ): Record<string, string> => {
     const headers = soundHeaders(hash, recipe.format);
@@ -95,7 +95,7 @@ export const createAnswerer = ({
   /** HEAD makes nothing: it tells the length only of what is there. */
   const head = async (plan: SynthesisPlan, { signal, method }: Asked): Promise<Answer> => {
     const sound = await synthesis.find(plan, signal);
-    const headers = headersOf(plan, sound?.take ?? plan.takes[0], method);
+    const headers = headersOf(plan, sound?.rendition ?? plan.takes[0], method);
     if (sound) {
       headers[names.cached] = sound.provenance;
       headers["Content-Length"] = String(sound.bytes.length);
@@ -108,7 +108,7 @@ export const createAnswerer = ({
   const deliver = async (plan: SynthesisPlan, sound: Sound, asked: Asked): Promise<Answer> => {
     const part = asked.method === "GET" ? askedPart(asked, sound.hash, sound.bytes.length) : "whole";
     await synthesis.record(plan, asked, sound, part !== "whole");
-    const headers = headersOf(plan, sound.take, asked.method);
+    const headers = headersOf(plan, sound.rendition, asked.method);
     headers[names.cached] = sound.provenance;
     Object.assign(headers, audioDuration(sound.format, sound.bytes));
     if (sound.failed.length > 0) headers["Cache-Control"] = fallbackLifetimeOf(plan);

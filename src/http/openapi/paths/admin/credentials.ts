@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiPathItemObject, ZodOpenApiPathsObject } from "zod-openapi";
-import { type PaidEngine, providerCredentials } from "../../../../domain/accounts/provider-credentials.ts";
+import { type ByokEngine, providerCredentials } from "../../../../domain/accounts/byok-providers.ts";
 import * as answers from "../../../routes/admin/answers.ts";
 import { requestId } from "../../headers.ts";
 import { type Call, shown, websiteId } from "./call.ts";
@@ -34,7 +34,7 @@ export const credentialPaths = (call: Call): ZodOpenApiPathsObject => ({
 
 const ofEngine = (
   call: Call,
-  engine: PaidEngine,
+  engine: ByokEngine,
   provider: string,
   example: object,
 ): ZodOpenApiPathItemObject => ({

@@ -53,16 +53,16 @@ export interface ProviderCredentials {
 }
 
 /** The engines that run on a website's own credentials. */
-export const paidEngines = ["gwn", "msv", "oai"] as const;
-export type PaidEngine = (typeof paidEngines)[number];
-export const isPaid = (code: EngineCode): code is PaidEngine => engines[code].byok;
+export const byokEngines = ["gwn", "msv", "oai"] as const;
+export type ByokEngine = (typeof byokEngines)[number];
+export const isByok = (code: EngineCode): code is ByokEngine => engines[code].byok;
 
-export const providerCredentials: { readonly [E in PaidEngine]: z.ZodType<ProviderCredentials[E]> } = {
+export const providerCredentials: { readonly [E in ByokEngine]: z.ZodType<ProviderCredentials[E]> } = {
   gwn: googleCredentials,
   msv: azureCredentials,
   oai: openAiCredentials,
 };
 
 /** @throws {Invalid} */
-export const parseCredentials = <E extends PaidEngine>(engine: E, given: unknown): ProviderCredentials[E] =>
+export const parseCredentials = <E extends ByokEngine>(engine: E, given: unknown): ProviderCredentials[E] =>
   parse(providerCredentials[engine], given);

@@ -1,8 +1,8 @@
-import type { OpenAiCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { OpenAiCredentials } from "../../domain/accounts/byok-providers.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import { listNames } from "./listing.ts";
-import { createSpeaking } from "./speaking.ts";
+import { createOpenAiEngine } from "./engine.ts";
+import { listVoiceNames } from "./list-voice-names.ts";
 import { voiceOf } from "./voices.ts";
 
 export interface OpenAiOptions {
@@ -21,17 +21,21 @@ export interface OpenAiOptions {
 const defaultModel = "gpt-4o-mini-tts";
 
 /** OpenAI's speech, and that of the many servers that are asked in the same way. */
-export const openAi = ({ baseUrl, operators, websites }: OpenAiOptions): Provider<OpenAiCredentials> => ({
+export const openAiProvider = ({
+  baseUrl,
+  operators,
+  websites,
+}: OpenAiOptions): Provider<OpenAiCredentials> => ({
   code: "oai",
   name: "openai",
   open: ({ apiKey, baseUrl: own, model = defaultModel, voices }) => {
     const exchange = own === undefined ? operators : websites;
     const server = { baseUrl: own ?? baseUrl, model, apiKey, exchange };
-    const engine = createSpeaking({ code: "oai", server, voices });
+    const engine = createOpenAiEngine({ code: "oai", server, voices });
     return {
       engine,
       listVoices: async (signal) => {
-        const names = await listNames(server, { engine, given: voices }, signal);
+        const names = await listVoiceNames(server, { engine, given: voices }, signal);
         return names.map(voiceOf);
       },
     };

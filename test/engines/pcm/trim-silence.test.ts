@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { withPauses } from "../../../src/engines/pcm/pauses.ts";
+import { trimSilence } from "../../../src/engines/pcm/trim-silence.ts";
 import { collect } from "../../support/collect.ts";
 
 const pcm = (samples: readonly number[]): Buffer => {
@@ -26,7 +26,7 @@ describe("The pauses at the ends of a piece", () => {
   ] as const) {
     it(`${rule}, however the bytes are cut`, async () => {
       for (const size of [1, 2, 3, 7, 100]) {
-        const heard = await collect(withPauses(inChunks(pcm(spoken), size), { ...limits, silence: 1 }));
+        const heard = await collect(trimSilence(inChunks(pcm(spoken), size), { ...limits, silence: 1 }));
         expect(samplesIn(Buffer.concat(heard)), `${size}`).to.deep.equal(expected);
       }
     });

@@ -2,13 +2,13 @@ import { voiceName } from "../../domain/catalog/voice-schema.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
-import { joinedSpeech } from "../pcm/concatenate.ts";
-import { refusalOf } from "../provider-http/answers.ts";
-import type { UpstreamAnswer } from "../provider-http/exchange.ts";
-import { bytesOf, splitText } from "../text/pieces.ts";
-import { worthSaying } from "../text/speakable.ts";
-import { identityOf, requestOf, type SpeechServer } from "./server.ts";
-import { pcmRate, samplesOf, soundOf } from "./sound.ts";
+import { concatenate } from "../pcm/concatenate.ts";
+import type { UpstreamResponse } from "../provider-http/exchange.ts";
+import { errorFrom } from "../provider-http/responses.ts";
+import { splitText, utf8Length } from "../text/pieces.ts";
+import { speakablePieces } from "../text/speakable.ts";
+import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
+import { pcmRate, readPcm, readSpeech } from "./sound.ts";
 
 /**
  * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1` 4,096 characters. A token
@@ -22,7 +22,7 @@ const fastest = 4;
 const responseFormats = { mp3: "mp3", ogg: "opus", wav: "wav" } as const;
 type ResponseFormat = (typeof responseFormats)[keyof typeof responseFormats] | "pcm";
 
-export interface SpeakingOptions {
+export interface OpenAiEngineOptions {
   readonly code: EngineCode;
   readonly server: SpeechServer;
   /** The names that are its voices'; without it whatever can be one, and the server says which are. */
@@ -30,12 +30,12 @@ export interface SpeakingOptions {
 }
 
 /** The engine that has an OpenAI-compatible server speak. It streams, and of prosody it knows the rate alone. */
-export const createSpeaking = ({ code, server, voices }: SpeakingOptions): Engine => {
+export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions): Engine => {
   const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
 
   return {
     code,
-    version: () => identityOf(server),
+    version: () => serverIdentity(server),
     prosody: (voice) => (has(voice) ? ["rate"] : []),
     takesSsml: () => false,
     synthesize: async (request, signal) => {
@@ -43,8 +43,8 @@ export const createSpeaking = ({ code, server, voices }: SpeakingOptions): Engin
       if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have that voice.`);
       if (request.ssml) throw new EngineFailed("This voice takes no SSML.");
       const { text, lang } = request;
-      const limits = { measure: bytesOf, most: mostInput };
-      return speak(server, request, worthSaying(splitText(text, lang, limits), false), signal);
+      const limits = { measure: utf8Length, max: mostInput };
+      return speak(server, request, speakablePieces(splitText(text, lang, limits), false), signal);
     },
   };
 };
@@ -55,28 +55,28 @@ const speak = async (
   pieces: readonly string[],
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { voice, prosody, format, onTurn } = request;
-  const ask = async (
+  const { voice, prosody, format, beforeStart } = request;
+  const send = async (
     input: string,
     as: ResponseFormat,
     signal: AbortSignal,
-    goesOn = false,
-  ): Promise<UpstreamAnswer> => {
+    isContinuation = false,
+  ): Promise<UpstreamResponse> => {
     const body = { model: server.model, input, voice, response_format: as, ...speedOf(prosody.rate) };
-    const asked = { ...requestOf(server, "audio/speech", body), goesOn, onTurn };
+    const asked = { ...requestOf(server, "audio/speech", body), isContinuation, beforeStart };
     const answer = await server.exchange(asked, signal);
     if (answer.status === 200) return answer;
-    throw await refusalOf(answer, { hidden: hiddenFrom(server, input) });
+    throw await errorFrom(answer, { hidden: hiddenFrom(server, input) });
   };
 
   const [only = "", ...others] = pieces;
   if (others.length === 0) {
-    const answer = await ask(only, responseFormats[format], signal);
-    return await soundOf(answer, format, hiddenFrom(server, only));
+    const answer = await send(only, responseFormats[format], signal);
+    return await readSpeech(answer, format, hiddenFrom(server, only));
   }
-  const askForSamples = async (piece: string, signal: AbortSignal, goesOn: boolean) =>
-    samplesOf(await ask(piece, "pcm", signal, goesOn), hiddenFrom(server, piece));
-  return await joinedSpeech(pieces, { sampleRate: pcmRate, ask: askForSamples }, signal);
+  const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
+    readPcm(await send(piece, "pcm", signal, isContinuation), hiddenFrom(server, piece));
+  return await concatenate(pieces, { sampleRate: pcmRate, synthesizePiece: askForSamples }, signal);
 };
 
 /** OpenAI refuses fields that a model does not know: what is normal is not sent. */

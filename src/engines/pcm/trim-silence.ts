@@ -1,5 +1,5 @@
 /** How long the silence may be at each end of a piece's samples, in samples; undefined: as the tool made it. */
-export interface PauseLimits {
+export interface SilenceLimits {
   readonly leading?: number | undefined;
   readonly trailing?: number | undefined;
   /** Samples up to this amplitude are silent. */
@@ -13,9 +13,9 @@ const bytesPerSample = 2;
  * The samples with the silence at their ends shortened. Tools begin and end every text with a pause, which is natural
  * after a sentence and a stammer within one. Whole samples alone: half a one at the very end is dropped.
  */
-export async function* withPauses(
+export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
-  { leading, trailing, silence }: PauseLimits,
+  { leading, trailing, silence }: SilenceLimits,
 ): AsyncGenerator<Buffer, void> {
   let held: Buffer = Buffer.alloc(0);
   let heard = leading === undefined;

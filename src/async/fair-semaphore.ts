@@ -3,36 +3,40 @@ import type { Claim } from "./claim.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
 /** A number of slots, and a queue per API key. The queues are served in turn. */
-export interface FairSlots {
+export interface FairSemaphore {
   /**
    * Resolves with a function that gives the slot back, when it is the claim's turn in the queue of any of its keys.
-   * Work that `continues` something begun goes before what its key begins, is not refused, and waits until `signal` is
+   * Work that `isContinuation` something begun goes before what its key begins, is not refused, and waits until `signal` is
    * aborted.
    * @throws {Unavailable} the queue of each of its keys is full, or all queues are, or no slot is free in time
    * @throws the signal's reason when it is aborted first
    */
-  acquire(claim: Claim, signal: AbortSignal, options?: { readonly continues?: boolean }): Promise<() => void>;
+  acquire(
+    claim: Claim,
+    signal: AbortSignal,
+    options?: { readonly isContinuation?: boolean },
+  ): Promise<() => void>;
   /** For work that costs something to prepare. @throws {Unavailable} if `acquire` would refuse the claim now */
-  requireRoom(claim: Claim): void;
+  requireCapacity(claim: Claim): void;
   running(): number;
   queued(): number;
 }
 
-export interface FairSlotsOptions {
-  readonly atOnce: number;
+export interface FairSemaphoreOptions {
+  readonly concurrency: number;
   /** Slots that one key may hold. */
-  readonly atOncePerKey: number;
+  readonly concurrencyPerKey: number;
   /** How many may wait to begin, in all queues and in the queue of one key. */
   readonly queueLimit: number;
   readonly queueLimitPerKey: number;
   /** How long one may wait to begin, in milliseconds. */
-  readonly queueMs: number;
+  readonly queueTimeoutMs: number;
   readonly clock?: Clock;
 }
 
 interface Waiting {
   readonly claim: Claim;
-  readonly continues: boolean;
+  readonly isContinuation: boolean;
   /** Takes the slot, on the account of that key. */
   readonly enter: (key: string) => void;
 }
@@ -40,8 +44,15 @@ interface Waiting {
 const tooMuch = () => new Unavailable("Too much speech is being made at once.", 1);
 const tooMuchOfKey = () => new Unavailable("Too much speech of this API key is waiting to be made.", 2);
 
-export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
-  const { atOnce, atOncePerKey, queueLimit, queueLimitPerKey, queueMs, clock = systemClock } = options;
+export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
+  const {
+    concurrency,
+    concurrencyPerKey,
+    queueLimit,
+    queueLimitPerKey,
+    queueTimeoutMs,
+    clock = systemClock,
+  } = options;
   const queue = new Set<Waiting>();
   const held = new Map<string, number>();
   /** When each key with slots or waiting work was last served, or first came: by the number of slots given until then. */
@@ -55,7 +66,7 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
   /** Of the claim's keys that may hold another slot, the one that was served longest ago. */
   const keyOf = ({ keys }: Claim): string | undefined =>
     [...keys]
-      .filter((key) => heldBy(key) < atOncePerKey)
+      .filter((key) => heldBy(key) < concurrencyPerKey)
       .sort((one, other) => servedAt(one) - servedAt(other))[0];
 
   const next = (): { waiting: Waiting; key: string } | undefined => {
@@ -63,7 +74,7 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
     for (const waiting of queue) {
       const key = keyOf(waiting.claim);
       if (key === undefined) continue;
-      const order = servedAt(key) - (waiting.continues ? 0.5 : 0);
+      const order = servedAt(key) - (waiting.isContinuation ? 0.5 : 0);
       if (!best || order < best.order) best = { waiting, key, order };
     }
     return best;
@@ -82,7 +93,7 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
   };
 
   const dispatch = (): void => {
-    while (running < atOnce) {
+    while (running < concurrency) {
       const found = next();
       if (!found) return;
       running++;
@@ -101,13 +112,13 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
 
   /** Why one more that wants to begin with this claim may not wait. */
   const refusal = ({ keys }: Claim): Unavailable | undefined => {
-    const beginning = [...queue].filter(({ continues }) => !continues);
+    const beginning = [...queue].filter(({ isContinuation }) => !isContinuation);
     const waitingOf = (key: string) => beginning.filter(({ claim }) => claim.keys.has(key)).length;
     if ([...keys].every((key) => waitingOf(key) >= queueLimitPerKey)) return tooMuchOfKey();
     return beginning.length >= queueLimit ? tooMuch() : undefined;
   };
 
-  const wait = (claim: Claim, continues: boolean, signal: AbortSignal): Promise<() => void> =>
+  const wait = (claim: Claim, isContinuation: boolean, signal: AbortSignal): Promise<() => void> =>
     new Promise((resolve, reject) => {
       const leaveQueue = () => {
         queue.delete(waiting);
@@ -125,14 +136,16 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
         leaveQueue();
         resolve(releaseOf(claim, key));
       };
-      const waiting: Waiting = { claim, continues, enter };
-      const cancelTimer = continues ? () => undefined : clock.after(queueMs, () => fail(tooMuch()));
+      const waiting: Waiting = { claim, isContinuation, enter };
+      const cancelTimer = isContinuation
+        ? () => undefined
+        : clock.after(queueTimeoutMs, () => fail(tooMuch()));
       const stopListening = claim.onJoin(() => {
         note(claim);
         dispatch();
       });
       signal.addEventListener("abort", onAbort, { once: true });
-      const refused = continues ? undefined : refusal(claim);
+      const refused = isContinuation ? undefined : refusal(claim);
       queue.add(waiting);
       note(claim);
       dispatch();
@@ -140,12 +153,12 @@ export const createFairSlots = (options: FairSlotsOptions): FairSlots => {
     });
 
   return {
-    acquire: async (claim, signal, { continues = false } = {}) => {
+    acquire: async (claim, signal, { isContinuation = false } = {}) => {
       signal.throwIfAborted();
-      return await wait(claim, continues, signal);
+      return await wait(claim, isContinuation, signal);
     },
-    requireRoom: (claim) => {
-      if (running < atOnce && keyOf(claim) !== undefined) return;
+    requireCapacity: (claim) => {
+      if (running < concurrency && keyOf(claim) !== undefined) return;
       const refused = refusal(claim);
       if (refused) throw refused;
     },

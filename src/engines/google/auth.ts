@@ -1,10 +1,10 @@
 import { untilAborted } from "../../async/until-aborted.ts";
-import type { GoogleCredentials } from "../../domain/accounts/provider-credentials.ts";
+import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { readBody, refusalOf } from "../provider-http/answers.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
+import { errorFrom, readBody } from "../provider-http/responses.ts";
 
-export interface GoogleSignIn {
+export interface GoogleAuth {
   /** The headers that prove who asks. @throws {EngineFailed} the signal's reason */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** What no message may repeat. */
@@ -13,12 +13,12 @@ export interface GoogleSignIn {
 
 type ServiceAccount = Extract<GoogleCredentials, { serviceAccount: object }>["serviceAccount"];
 
-export const googleSignIn = (credentials: GoogleCredentials, exchange: Exchange): GoogleSignIn =>
+export const googleAuth = (credentials: GoogleCredentials, exchange: Exchange): GoogleAuth =>
   "apiKey" in credentials
     ? byKey(credentials.apiKey)
     : byServiceAccount(credentials.serviceAccount, exchange);
 
-const byKey = (apiKey: string): GoogleSignIn => ({
+const byKey = (apiKey: string): GoogleAuth => ({
   headers: async () => ({ "x-goog-api-key": apiKey }),
   secrets: [apiKey],
 });
@@ -26,7 +26,7 @@ const byKey = (apiKey: string): GoogleSignIn => ({
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
 /** A token is asked for once, whoever waits for it, kept while it lasts, and outlives those who leave. */
-const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleSignIn => {
+const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleAuth => {
   const secrets = [account.private_key, account.private_key_id ?? ""].filter((secret) => secret !== "");
   // Where tokens are had is the library's constant: no file of an account has a say in it.
   const openClient = async () => {
@@ -71,7 +71,7 @@ const fetchThrough =
     const deadline = AbortSignal.timeout(tokenDeadlineMs);
     try {
       const answer = await exchange(request, deadline);
-      if (answer.status !== 200) throw await refusalOf(answer, { hidden });
+      if (answer.status !== 200) throw await errorFrom(answer, { hidden });
       return new Response(new Uint8Array(await readBody(answer, tokenBytes)));
     } catch (error) {
       if (deadline.aborted) throw new EngineFailed("Google did not sign the service account in in time.");

@@ -3,7 +3,7 @@ import { Unavailable } from "../domain/errors.ts";
 import { type ForkOptions, type HostProcess, startHostProcess } from "./host-process.ts";
 
 /** Keeps a helper process at hand: one at a time, a new one for the next use when it died. */
-export interface KeptHostProcess {
+export interface HostSupervisor {
   /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
   current(): Promise<HostProcess>;
   stats(): { readonly restarts: number; readonly pid: number | undefined };
@@ -16,7 +16,7 @@ const pausesMs = [0, 0, 250, 1000, 5000];
 const goodLifeMs = 60_000;
 
 /** `onDeath` is called for each that ended before `close`. */
-export const keepHostProcess = (options: ForkOptions, onDeath: () => void): KeptHostProcess => {
+export const superviseHostProcess = (options: ForkOptions, onDeath: () => void): HostSupervisor => {
   const closing = new AbortController();
   let starts = 0;
   let shortLives = 0;

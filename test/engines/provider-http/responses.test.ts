@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { expect } from "chai";
-import { readBody, readJson, refusalOf } from "../../../src/engines/provider-http/answers.ts";
-import type { UpstreamAnswer } from "../../../src/engines/provider-http/exchange.ts";
+import type { UpstreamResponse } from "../../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
+import { errorFrom, readBody, readJson } from "../../../src/engines/provider-http/responses.ts";
 import { rejection } from "../../support/rejection.ts";
 
-const answered = (body: string, status = 200, headers: IncomingHttpHeaders = {}): UpstreamAnswer => ({
+const answered = (body: string, status = 200, headers: IncomingHttpHeaders = {}): UpstreamResponse => ({
   status,
   headers,
   body: (async function* () {
     for (let at = 0; at < body.length; at += 1000) yield Buffer.from(body.slice(at, at + 1000));
   })(),
 });
-const brokenOff = (body: string, status: number): UpstreamAnswer => ({
+const brokenOff = (body: string, status: number): UpstreamResponse => ({
   status,
   headers: {},
   body: (async function* () {
@@ -40,19 +40,19 @@ describe("A small answer", () => {
 describe("A refusal", () => {
   it("tells the status, and the provider's words without what is to be hidden", async () => {
     const body = JSON.stringify({ error: { message: "No voice for 'my dear text' with hunter2." } });
-    const failure = await refusalOf(answered(body, 400), { hidden: ["hunter2", "my dear text"] });
+    const failure = await errorFrom(answered(body, 400), { hidden: ["hunter2", "my dear text"] });
     expect(failure).to.include({ stage: "answer", status: 400, retryAfterSeconds: undefined });
     expect(failure.message).to.equal("No voice for '…' with ….");
   });
 
   it("without words tells its status", async () => {
-    expect((await refusalOf(answered("<html>", 502))).message).to.equal(
+    expect((await errorFrom(answered("<html>", 502))).message).to.equal(
       "The speech provider refused (HTTP 502 Bad Gateway).",
     );
   });
 
   it("is told by its status even when its words break off, and by as many words as were heard", async () => {
-    const failure = await refusalOf(brokenOff("Overloaded", 503));
+    const failure = await errorFrom(brokenOff("Overloaded", 503));
     expect([failure.status, failure.message]).to.deep.equal([503, "Overloaded"]);
   });
 
@@ -64,7 +64,7 @@ describe("A refusal", () => {
         yield Buffer.alloc(4096, "word ");
       }
     })();
-    await refusalOf({ status: 500, headers: {}, body });
+    await errorFrom({ status: 500, headers: {}, body });
     expect(read).to.be.below(10);
   });
 
@@ -78,7 +78,7 @@ describe("A refusal", () => {
   ] as const) {
     it(`passes a wait on that is told as ${given}`, async () => {
       const clock = () => Date.UTC(2000, 0, 1);
-      const failure = await refusalOf(answered("", 429, { "retry-after": given }), { clock });
+      const failure = await errorFrom(answered("", 429, { "retry-after": given }), { clock });
       expect(failure.retryAfterSeconds).to.equal(seconds);
     });
   }

@@ -4,7 +4,7 @@ import { EngineFailed } from "../../domain/errors.ts";
  * The sound, as soon as its first byte is there: what has none has not begun, and may still be asked of another voice.
  * @throws {EngineFailed} it ended without a byte; what `audio` throws
  */
-export const begun = async (audio: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> => {
+export const afterFirstByte = async (audio: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> => {
   const rest = audio[Symbol.asyncIterator]();
   for (;;) {
     const { value, done } = await rest.next();

@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import { ToolFailed } from "../tools.ts";
 
 /** One process at work on one job. */
-export interface Work {
+export interface ToolProcess {
   readonly input: Writable;
   /** Ends when the process has ended well and is gone; throws {ToolFailed} when it is gone otherwise. */
   readonly output: AsyncIterable<Buffer>;

@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { type Claim, createClaim } from "../../src/async/claim.ts";
-import { createFairSlots, type FairSlots, type FairSlotsOptions } from "../../src/async/fair-slots.ts";
+import {
+  createFairSemaphore,
+  type FairSemaphore,
+  type FairSemaphoreOptions,
+} from "../../src/async/fair-semaphore.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
@@ -10,17 +14,23 @@ const settle = () => new Promise(setImmediate);
 
 describe("Fair slots", () => {
   let clock: ManualClock;
-  let slots: FairSlots;
+  let slots: FairSemaphore;
   let served: string[];
   let releases: Map<string, () => void>;
 
-  const open = (options: Partial<FairSlotsOptions> = {}): void => {
-    const defaults = { atOnce: 1, atOncePerKey: 1, queueLimit: 100, queueLimitPerKey: 10, queueMs: 10_000 };
-    slots = createFairSlots({ ...defaults, clock, ...options });
+  const open = (options: Partial<FairSemaphoreOptions> = {}): void => {
+    const defaults = {
+      concurrency: 1,
+      concurrencyPerKey: 1,
+      queueLimit: 100,
+      queueLimitPerKey: 10,
+      queueTimeoutMs: 10_000,
+    };
+    slots = createFairSemaphore({ ...defaults, clock, ...options });
   };
   /** Asks for a slot under a name, by which it is listed in `served` and can be released. */
-  const ask = async (name: string, claim: Claim, continues = false, signal = never): Promise<void> => {
-    const release = await slots.acquire(claim, signal, { continues });
+  const ask = async (name: string, claim: Claim, isContinuation = false, signal = never): Promise<void> => {
+    const release = await slots.acquire(claim, signal, { isContinuation });
     served.push(name);
     releases.set(name, release);
   };
@@ -46,7 +56,7 @@ describe("Fair slots", () => {
   });
 
   it("let no key hold all of several slots", async () => {
-    open({ atOnce: 3, atOncePerKey: 2 });
+    open({ concurrency: 3, concurrencyPerKey: 2 });
     for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createClaim(name[0]));
     await settle();
     expect(served).to.deep.equal(["a1", "a2", "b1"]);
@@ -57,7 +67,7 @@ describe("Fair slots", () => {
   });
 
   it("start at most one job of a busy key between another key's request and its start", async () => {
-    open({ atOnce: 2, atOncePerKey: 2 });
+    open({ concurrency: 2, concurrencyPerKey: 2 });
     for (let job = 0; job < 10; job++) void ask(`a${job}`, createClaim("a"));
     await settle();
     void ask("b", createClaim("b"));
@@ -81,8 +91,8 @@ describe("Fair slots", () => {
     await settle();
     const refused = await rejection(slots.acquire(createClaim("a"), never));
     expect(refused).to.be.instanceOf(Unavailable).and.have.property("message").that.contains("API key");
-    expect(() => slots.requireRoom(createClaim("a"))).to.throw(Unavailable, "API key");
-    slots.requireRoom(createClaim("b"));
+    expect(() => slots.requireCapacity(createClaim("a"))).to.throw(Unavailable, "API key");
+    slots.requireCapacity(createClaim("b"));
     void ask("b1", createClaim("b"));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
@@ -90,7 +100,7 @@ describe("Fair slots", () => {
   });
 
   it("refuse everybody when all queues together are full, except who finds a slot free", async () => {
-    open({ atOnce: 2, queueLimit: 1 });
+    open({ concurrency: 2, queueLimit: 1 });
     for (const name of ["a1", "a2"]) void ask(name, createClaim("a"));
     await settle();
     expect(await rejection(slots.acquire(createClaim("a"), never))).to.be.instanceOf(Unavailable);
@@ -99,7 +109,7 @@ describe("Fair slots", () => {
   });
 
   it("serve a claim in the queue of whichever key comes first, also of one that joins", async () => {
-    open({ atOnce: 2 });
+    open({ concurrency: 2 });
     const shared = createClaim("a");
     void ask("a1", createClaim("a"));
     void ask("a2", createClaim("a"));
@@ -110,7 +120,7 @@ describe("Fair slots", () => {
     expect(served).to.deep.equal(["a1", "shared"]);
   });
 
-  it("give up waiting to begin after a time, and never what continues", async () => {
+  it("give up waiting to begin after a time, and never what isContinuation", async () => {
     await ask("a1", createClaim("a"));
     const begins = rejection(slots.acquire(createClaim("a"), never));
     void ask("a's second piece", createClaim("a"), true);

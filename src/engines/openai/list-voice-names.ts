@@ -3,9 +3,9 @@ import { voiceName } from "../../domain/catalog/voice-schema.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../engine.ts";
-import { beginningOf, readJson, refusalOf } from "../provider-http/answers.ts";
-import type { UpstreamAnswer } from "../provider-http/exchange.ts";
+import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
+import { errorFrom, readJson, readStart } from "../provider-http/responses.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
 import { openAiNames } from "./voices.ts";
 
@@ -17,7 +17,7 @@ const mostVoices = 500;
  * credentials.
  * @throws {EngineFailed} the server refuses them, or cannot be asked
  */
-export const listNames = async (
+export const listVoiceNames = async (
   server: SpeechServer,
   { engine, given }: { engine: Engine; given: readonly string[] | undefined },
   signal: AbortSignal,
@@ -36,7 +36,7 @@ const provenByModels = async (server: SpeechServer, signal: AbortSignal): Promis
   const answer = await server.exchange(requestOf(server, "models"), signal);
   if (answer.status === 200) return (await jsonOf(answer)) !== undefined;
   if (![403, 404, 405, 501].includes(answer.status)) throw await refused(server, answer);
-  await beginningOf(answer);
+  await readStart(answer);
   return false;
 };
 
@@ -76,7 +76,7 @@ const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string
   const answer = await server.exchange(request, signal);
   if (answer.status === 401) throw await refused(server, answer);
   if (answer.status !== 200) {
-    await beginningOf(answer);
+    await readStart(answer);
     return undefined;
   }
   const { data } = voiceList.safeParse(await jsonOf(answer));
@@ -85,11 +85,11 @@ const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string
 };
 
 /** Undefined for a page: some servers answer every address that they do not know with one, and call it a success. */
-const jsonOf = (answer: UpstreamAnswer): Promise<unknown> =>
+const jsonOf = (answer: UpstreamResponse): Promise<unknown> =>
   readJson(answer, mostBytes).catch((error: unknown) => {
     if (error instanceof UpstreamFailed) return undefined;
     throw error;
   });
 
-const refused = ({ apiKey }: SpeechServer, answer: UpstreamAnswer): Promise<Error> =>
-  refusalOf(answer, { hidden: apiKey ? [apiKey] : [] });
+const refused = ({ apiKey }: SpeechServer, answer: UpstreamResponse): Promise<Error> =>
+  errorFrom(answer, { hidden: apiKey ? [apiKey] : [] });

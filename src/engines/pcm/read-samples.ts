@@ -1,5 +1,5 @@
 import { EngineFailed } from "../../domain/errors.ts";
-import { unknownSize } from "./wav-samples.ts";
+import { isUnknownSize } from "./wav-samples.ts";
 
 /** s16le, mono. */
 export interface Samples {
@@ -15,7 +15,7 @@ const headerBytes = 44;
  * @throws {EngineFailed} when it is no WAV, or holds another number of samples than its header declares (the samples
  * throw that too); `silence()` when all are silent; what `wav` throws
  */
-export const samplesOf = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
+export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
   const rest = whole(wav)[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;
@@ -47,12 +47,12 @@ async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> 
   }
   if (header.toString("latin1", 0, 4) !== "RIFF") throw new EngineFailed("The speech tool gave no WAV.");
   const declared = size < headerBytes ? Number.NaN : header.readUInt32LE(40);
-  if (unknownSize(declared) || declared === size - headerBytes) return;
+  if (isUnknownSize(declared) || declared === size - headerBytes) return;
   throw new EngineFailed("The speech tool's sound is not as long as its header declares.");
 }
 
 /** Each sample times the gain; the rounding is the same wherever the chunks are cut. */
-export async function* scaled(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
+export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
   let carried = Buffer.alloc(0);
   for await (const chunk of pcm) {
     const bytes = carried.length > 0 ? Buffer.concat([carried, chunk]) : chunk;
