@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../async/clock.ts";
 import { createDeadlineQueue } from "../async/deadline-queue.ts";
@@ -83,6 +82,11 @@ const conflictDelayMs = { first: 10, most: 160 };
 const maxConflictDoublings = 2;
 /** Batches in a row after which an instance pauses on a stream, so that other instances can append to it. */
 const batchesInARow = 16;
+/**
+ * This many streams with new commands are decided at once, fewer at the end of the turn of the event loop. The store then
+ * writes the first appends of a long turn while its other requests are read; a lower number costs more messages to it.
+ */
+const startedTogether = 4;
 const retryAfterSeconds = 2;
 
 export const createCommandHandler = ({
@@ -97,7 +101,7 @@ export const createCommandHandler = ({
 }: CommandHandlerOptions): CommandHandler => {
   // Two lanes for one stream (one evicted while busy) would only conflict and decide again.
   const lanes = new LRUCache<string, Lane>({ max: warmStreams });
-  let turn: Promise<void> | undefined;
+  let starting: Lane[] = [];
 
   /** Commands come and are given up in one order: an overdue one that is still queued is the first of its queue. */
   const giveUp = (command: Command): void => {
@@ -122,17 +126,21 @@ export const createCommandHandler = ({
     return lane;
   };
 
-  /** The same end for all lanes that wait for it in one turn, so that their appends fall together too. */
-  const endOfTurn = (): Promise<void> => {
-    turn ??= nextTurn().then(() => {
-      turn = undefined;
-    });
-    return turn;
+  /** Commands that meet in one turn share an append to their stream, and appends to several streams share a message. */
+  const start = (lane: Lane): void => {
+    lane.busy = true;
+    starting.push(lane);
+    if (starting.length === startedTogether) startAll();
+    else if (starting.length === 1) setImmediate(startAll);
+  };
+
+  const startAll = (): void => {
+    const lanes = starting;
+    starting = [];
+    for (const lane of lanes) void work(lane);
   };
 
   const work = async (lane: Lane): Promise<void> => {
-    lane.busy = true;
-    await endOfTurn(); // commands of one turn of the event loop meet
     for (let batches = 1; lane.queue.length > 0; batches++) {
       const begun = timers.now();
       const batch = newBatch(lane.queue.splice(0, maxBatch));
@@ -251,7 +259,7 @@ export const createCommandHandler = ({
         const command = { lane, decide, metadata, resolve, reject };
         waiting.add(command);
         lane.queue.push(command);
-        if (!lane.busy) void work(lane);
+        if (!lane.busy) start(lane);
       }),
     get pending() {
       return waiting.size;

@@ -27,6 +27,15 @@ const faulty = (store: EventStore, faults: readonly Fault[]): EventStore => {
   };
 };
 
+const countAppends = (store: EventStore) => {
+  let appends = 0;
+  const append: EventStore["append"] = (...args) => {
+    appends += 1;
+    return store.append(...args);
+  };
+  return { store: { ...store, append }, appends: () => appends };
+};
+
 const logOf = async (store: EventStore, stream: string): Promise<CounterEvent["data"][]> => {
   const log: CounterEvent["data"][] = [];
   for await (const { data } of store.readStream(stream)) log.push(data as CounterEvent["data"]);
@@ -85,21 +94,26 @@ describe("the command handler", () => {
 
   it("appends commands that meet as one batch", async () => {
     const stream = freshStream();
-    let appends = 0;
-    const { store } = temporary;
-    const counting: EventStore = {
-      ...store,
-      append: (...append) => {
-        appends += 1;
-        return store.append(...append);
-      },
-    };
-    const handler = createCommandHandler({ store: counting });
+    const { store, appends } = countAppends(temporary.store);
+    const handler = createCommandHandler({ store });
     await Promise.all(
       Array.from({ length: 50 }, (_, id) => handler.execute(counter, stream, add(id, 1, 50), {})),
     );
     expect(await logOf(store, stream)).to.have.length(50);
-    expect(appends).to.equal(1);
+    expect(appends()).to.equal(1);
+  });
+
+  it("appends to several streams before the turn of the event loop ends", async () => {
+    const { store, appends } = countAppends(temporary.store);
+    const handler = createCommandHandler({ store });
+    const known = Array.from({ length: 8 }, freshStream);
+    const addToAll = (id: number) =>
+      Promise.all(known.map((stream) => handler.execute(counter, stream, add(id, 1, 50), {})));
+    await addToAll(0); // from now on their states are in memory
+    const added = addToAll(1);
+    await Promise.resolve(); // still the same turn
+    expect(appends()).to.equal(16);
+    await added;
   });
 
   it("decides again on what another handler has written meanwhile", async () => {

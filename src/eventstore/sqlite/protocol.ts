@@ -91,7 +91,7 @@ export type Call<P extends Protocol> = {
 
 export type Answer = { readonly id: number } & ({ readonly answer: unknown } | { readonly failure: Failure });
 
-/** Main thread to worker: the calls of one turn of the event loop; "close" comes last. */
+/** Main thread to worker: the calls that were made together; "close" comes last. */
 export type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
 /** Worker to main thread; a refusal means that the worker could not open the database and ends. */
 export type Outbound = { readonly answers: readonly Answer[] } | { readonly refused: Failure };
