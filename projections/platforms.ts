@@ -7,7 +7,7 @@ import {
   type PlatformEvent,
   platformStream,
 } from "../src/domain/catalog/platform.ts";
-import { browsers, operatingSystems, type PlatformAsked } from "../src/domain/catalog/platform-names.ts";
+import { browsers, operatingSystems, type PlatformQuery } from "../src/domain/catalog/platform-names.ts";
 import type { SystemVoice } from "../src/domain/synthesis/speech.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
@@ -23,20 +23,20 @@ export const platforms: Projection<Platform> = {
 };
 
 /** Whether the native voice was reported for a platform such as the one asked about, of this version or an earlier one. */
-export const isVoiceReported = (view: View<Platform>, asked: PlatformAsked, voice: SystemVoice): boolean =>
+export const isVoiceReported = (view: View<Platform>, asked: PlatformQuery, voice: SystemVoice): boolean =>
   streamsOf(asked).some((stream) => {
     const platform = view.get(stream);
     return platform && byOwnName(platform).get(ownName(voice.name))?.some(isMeant(asked, voice));
   });
 
 const isMeant =
-  (asked: PlatformAsked, voice: SystemVoice) =>
+  (asked: PlatformQuery, voice: SystemVoice) =>
   (known: KnownVoice): boolean =>
     isSameVoice(voice, known) &&
     known.browserVersion <= (asked.browserVersion ?? known.browserVersion) &&
     known.osVersion <= (asked.osVersion ?? known.osVersion);
 
-const streamsOf = ({ browser, os }: PlatformAsked): string[] =>
+const streamsOf = ({ browser, os }: PlatformQuery): string[] =>
   browsers
     .filter((one) => browser === undefined || one === browser)
     .flatMap((one) =>

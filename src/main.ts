@@ -1,6 +1,6 @@
 import { createLog } from "./bootstrap/log.ts";
 import { composeService } from "./bootstrap/service.ts";
-import { closeOnSignal, endInFailure } from "./bootstrap/shutdown.ts";
+import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
 import { startTelemetry } from "./bootstrap/telemetry.ts";
 import { readSettings } from "./settings.ts";
 
@@ -20,4 +20,4 @@ const serve = async (): Promise<void> => {
   log.info({ url: service.url }, "listening");
 };
 
-serve().catch(endInFailure);
+serve().catch(exitWithError);

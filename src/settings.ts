@@ -2,14 +2,10 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
 import { BadS3Address, parseS3Address, type S3Address } from "./audio/store/s3-address.ts";
-import { reasonOf } from "./bootstrap/error-message.ts";
+import { errorMessage } from "./bootstrap/error-message.ts";
 import { findMisspelled } from "./bootstrap/misspelled-settings.ts";
 import type { TelemetrySettings } from "./bootstrap/telemetry-settings.ts";
-import {
-  readTelemetrySettings,
-  refuseLostEndpoints,
-  telemetryVariables,
-} from "./bootstrap/telemetry-settings.ts";
+import { checkEndpoints, readTelemetrySettings, telemetryVariables } from "./bootstrap/telemetry-settings.ts";
 import { parseSelfHosted, type SelfHostedServers } from "./engines/self-hosted/server.ts";
 
 /** Everything that can be set, read from the environment once, here and nowhere else. */
@@ -91,11 +87,11 @@ export class BadSetting extends Error {
 }
 
 /** What is opened as a setting says. @throws {BadSetting} naming the setting, with the reason in one line */
-export const underSetting = async <T>(name: string, opened: Promise<T>): Promise<T> => {
+export const withSettingName = async <T>(name: string, opened: Promise<T>): Promise<T> => {
   try {
     return await opened;
   } catch (error) {
-    throw new BadSetting(`${name}: ${reasonOf(error)}`, { cause: error });
+    throw new BadSetting(`${name}: ${errorMessage(error)}`, { cause: error });
   }
 };
 
@@ -157,7 +153,7 @@ const selfHosted = z.string().transform((value, context) => {
   try {
     return parseSelfHosted(value);
   } catch (error) {
-    context.addIssue({ code: "custom", message: reasonOf(error) });
+    context.addIssue({ code: "custom", message: errorMessage(error) });
     return z.NEVER;
   }
 });
@@ -232,7 +228,7 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
   refuseMisspelled(env);
   // An empty variable is one that is not set: that is how compose files and shells leave them out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const { success, data, error } = environment.superRefine(refuseLostEndpoints).safeParse(given);
+  const { success, data, error } = environment.superRefine(checkEndpoints).safeParse(given);
   if (!success) {
     const issue = error.issues[0];
     throw new BadSetting(`${issue?.path.join(".")}: ${issue?.message}`);

@@ -3,7 +3,7 @@
  * answered; beside node:sqlite by itself, which inserts the same events, 64 to a transaction.
  */
 import { join } from "node:path";
-import { serve, usageDecider, usageStream } from "../../src/domain/usage/usage.ts";
+import { recordServing, usageDecider, usageStream } from "../../src/domain/usage/usage.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openBareLog } from "./bare-log.ts";
@@ -27,7 +27,7 @@ const bench = async (folder: string, streams: number): Promise<void> => {
     const n = serial++;
     const served = servedAs(n);
     const metadata = { correlationId: served.requestId, actor: "key:k1" };
-    await handler.execute(usageDecider, streamOf(n), (usage) => serve(usage, served, null), metadata);
+    await handler.execute(usageDecider, streamOf(n), (usage) => recordServing(usage, served, null), metadata);
   };
   const executeAll = async (): Promise<void> => {
     let left = commands;

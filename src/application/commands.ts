@@ -1,6 +1,6 @@
 import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
-import { untilShown } from "./until-visible.ts";
+import { untilVisible } from "./until-visible.ts";
 
 /** Who commands, and under which request. */
 export interface CommandContext {
@@ -32,6 +32,6 @@ export const createExecute =
   async (decider, stream, decide, { requestId, actor }) => {
     const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
     const { state, position } = await handler.execute(decider, stream, decide, metadata);
-    await untilShown(runner, position);
+    await untilVisible(runner, position);
     return state;
   };

@@ -13,10 +13,10 @@ export interface InstalledProjection {
   readonly fault?: string;
 }
 
-export interface Patience {
+export interface PollOptions {
   /** How often to look whether they run, and how long to wait between, in milliseconds. */
-  readonly looks: number;
-  readonly everyMs: number;
+  readonly attempts: number;
+  readonly intervalMs: number;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Patience {
 export const installProjections = async (
   server: ProjectionServer,
   wanted: readonly UserProjection[],
-  patience: Patience = { looks: 50, everyMs: 200 },
+  patience: PollOptions = { attempts: 50, intervalMs: 200 },
 ): Promise<InstalledProjection[]> => {
   const done: Pick<InstalledProjection, "name" | "done" | "fault">[] = [];
   for (const projection of wanted) done.push(await install(server, projection));
@@ -39,7 +39,7 @@ export const installProjections = async (
   }
   const installed: InstalledProjection[] = [];
   for (const one of done) {
-    const { state = "absent", reason } = (await settled(server, one.name, patience)) ?? {};
+    const { state = "absent", reason } = (await awaitSettled(server, one.name, patience)) ?? {};
     installed.push({ ...one, state, reason });
   }
   return installed;
@@ -65,14 +65,14 @@ const earlierVersions = ({ name, family }: UserProjection): string[] => {
 };
 
 /** How the server has it once it runs, is stopped or has failed, or patience is at its end. */
-const settled = async (
+const awaitSettled = async (
   server: ProjectionServer,
   name: string,
-  { looks, everyMs }: Patience,
+  { attempts, intervalMs }: PollOptions,
 ): Promise<ServerProjection | undefined> => {
   for (let look = 1; ; look++) {
     const found = await server.find(name);
-    if (look >= looks || (found && found.state !== "passing")) return found;
-    await delay(everyMs);
+    if (look >= attempts || (found && found.state !== "passing")) return found;
+    await delay(intervalMs);
   }
 };

@@ -15,10 +15,10 @@ import { catalogStream } from "../domain/catalog/catalog.ts";
 import { monthOf, usageStream } from "../domain/usage/usage.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
-import { type Settings, underSetting } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { openLog, sealingOf } from "./event-log.ts";
-import { composeOperations, type Operations } from "./operations.ts";
+import { createLazySealing, openLog } from "./event-log.ts";
+import { type AdminServices, composeAdminServices } from "./operations.ts";
 import { composeProviders } from "./providers.ts";
 
 /**
@@ -30,9 +30,9 @@ export const composeCommandLine = async (
   settings: Settings,
   { writes, reads = {} }: Access,
   { clock = Date.now, telemetry = noTelemetry }: { clock?: () => number; telemetry?: Telemetry } = {},
-): Promise<Operations & { close(): Promise<void> }> => {
+): Promise<AdminServices & { close(): Promise<void> }> => {
   await using opened = new AsyncDisposableStack();
-  const { events, patient } = await openLog(settings, { clock, readOnly: !writes, telemetry });
+  const { events, startHandler } = await openLog(settings, { clock, readOnly: !writes, telemetry });
   opened.defer(events.close);
   const store = validatedEventStore(events);
   const handler = createCommandHandler({ store, clock });
@@ -41,14 +41,14 @@ export const composeCommandLine = async (
   const viewOf = <S>(projection: Projection<S>, streams: StreamsRead | undefined): Promise<View<S>> =>
     streams === undefined
       ? Promise.resolve(unreadView(projection))
-      : underSetting("EVENT_STORE", readView(store, projection, streams));
+      : withSettingName("EVENT_STORE", readView(store, projection, streams));
   const named = (ids: StreamsRead | undefined, streamOf: (id: string) => string): StreamsRead | undefined =>
     ids === undefined || ids === "all" ? ids : ids.map(streamOf);
 
   const month = monthOf(new Date(clock()).toISOString());
   const { usageOf } = reads;
   const quotas = usageOf && (await viewOf(monthlyQuota, [usageStream(usageOf, month)]));
-  const operations = composeOperations({
+  const operations = composeAdminServices({
     store,
     log: events,
     views: {
@@ -60,7 +60,7 @@ export const composeCommandLine = async (
     },
     execute: createExecute({ handler, runner: { waitForPosition: async () => {} } }),
     providers: composeProviders(settings, telemetry),
-    sealing: sealingOf(settings, patient, clock),
+    sealing: createLazySealing(settings, startHandler, clock),
     clock,
   });
   const running = opened.move();

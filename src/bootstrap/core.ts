@@ -16,15 +16,15 @@ import { identifyLog } from "../application/log-identity.ts";
 import { createWarmUsage } from "../application/usage/warm-usage.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
-import { type Settings, underSetting } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { openLog, sealingOf, startTimeoutMs } from "./event-log.ts";
-import { composeOperations, type Operations } from "./operations.ts";
+import { createLazySealing, openLog, startTimeoutMs } from "./event-log.ts";
+import { type AdminServices, composeAdminServices } from "./operations.ts";
 import { composeProviders } from "./providers.ts";
 import { composeViews } from "./views.ts";
 
 /** What the service stands on: the log, its views, and the operations. */
-export interface Core extends Operations {
+export interface Core extends AdminServices {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly runner: ProjectionRunner;
@@ -52,16 +52,16 @@ export const composeCore = async (
   { clock = Date.now, telemetry = noTelemetry }: CoreOptions = {},
 ): Promise<Core> => {
   await using opened = new AsyncDisposableStack();
-  const { events, patient } = await openLog(settings, { clock, readOnly: false, telemetry });
+  const { events, startHandler } = await openLog(settings, { clock, readOnly: false, telemetry });
   opened.defer(events.close);
-  const logId = await identifyLog(patient, randomUUID(), new Date(clock()).toISOString());
+  const logId = await identifyLog(startHandler, randomUUID(), new Date(clock()).toISOString());
   const { runner, store } = composeViews(events, {
     log,
     snapshots: createSnapshotFiles(join(settings.dataDir, "snapshots", logId)),
     startTimeoutMs,
   });
   opened.defer(runner.close);
-  await underSetting("EVENT_STORE", runner.start());
+  await withSettingName("EVENT_STORE", runner.start());
   const quotas = runner.view(monthlyQuota);
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, warm: createWarmUsage({ store, quotas, clock }) }),
@@ -69,7 +69,7 @@ export const composeCore = async (
   opened.defer(handler.drain);
   const execute = createExecute({ handler, runner });
   const providers = composeProviders(settings, telemetry);
-  const sealing = sealingOf(settings, patient, clock);
+  const sealing = createLazySealing(settings, startHandler, clock);
   const views = {
     websites: runner.view(websites),
     keys: runner.view(keys),
@@ -78,7 +78,7 @@ export const composeCore = async (
     quotas,
     totals: runner.view(usageTotals),
   };
-  const operations = composeOperations({ store, log: events, views, execute, providers, sealing, clock });
+  const operations = composeAdminServices({ store, log: events, views, execute, providers, sealing, clock });
   const running = opened.move();
   return {
     ...operations,

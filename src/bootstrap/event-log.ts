@@ -9,16 +9,16 @@ import {
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
-import { BadSetting, type Settings, underSetting } from "../settings.ts";
+import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { deriveKeys, obtainMasterKeys } from "./master-key.ts";
-import { makeFolder } from "./private-directory.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
 import { openEventStore } from "./stores.ts";
 
 /** The log as it is, and a command handler that waits for a store which is just starting. */
 export interface OpenLog {
   readonly events: EventStore;
-  readonly patient: CommandHandler;
+  readonly startHandler: CommandHandler;
 }
 
 /** A start may wait longer for the event store than a request. */
@@ -33,17 +33,17 @@ export const openLog = async (
     telemetry,
   }: { readonly clock: () => number; readonly readOnly: boolean; readonly telemetry: Telemetry },
 ): Promise<OpenLog> => {
-  if (!readOnly) await underSetting("DATA_DIR", makeFolder(settings.dataDir));
+  if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
   const events = telemetry.eventStore(await openEventStore(settings, { readOnly }));
   const store = validatedEventStore(events);
-  return { events, patient: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
+  return { events, startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
 };
 
 /**
  * Obtains the keys when they are first needed, and checks them against the log: what only reads makes none.
  * @throws {BadSetting} from the promise, without the master key that the log records
  */
-export const sealingOf = (
+export const createLazySealing = (
   settings: Settings,
   handler: CommandHandler,
   clock: () => number,

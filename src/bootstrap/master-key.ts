@@ -1,8 +1,8 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BadSetting, type Settings, underSetting } from "../settings.ts";
-import { makeFolder } from "./private-directory.ts";
+import { BadSetting, type Settings, withSettingName } from "../settings.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
 
 const bytes = 32;
 
@@ -19,7 +19,7 @@ export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySet
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
   }
-  return await underSetting("DATA_DIR", readOrMake(dataDir));
+  return await withSettingName("DATA_DIR", readOrMake(dataDir));
 };
 
 const readOrMake = async (dataDir: string): Promise<Buffer> => {
@@ -60,7 +60,7 @@ const read = async (path: string): Promise<Buffer | undefined> => {
  * A link is made by one process alone, and to a file that is whole: those who come second read the first one's key.
  */
 const make = async (dataDir: string, path: string): Promise<Buffer> => {
-  await makeFolder(dataDir);
+  await makePrivateDirectory(dataDir);
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeDurably(draft, `${randomBytes(bytes).toString("base64")}\n`);

@@ -7,12 +7,12 @@ import {
   createOriginVerification,
   type OriginVerification,
 } from "../application/access/origin-verification.ts";
-import { type CredentialsKeeper, createCredentialsKeeper } from "../application/accounts/credentials.ts";
+import { type CredentialsService, createCredentialsService } from "../application/accounts/credentials.ts";
 import { createKeys, type Keys } from "../application/accounts/keys.ts";
 import type { Providers } from "../application/accounts/providers.ts";
 import type { Sealing } from "../application/accounts/sealing.ts";
 import { createWebsites, type Websites } from "../application/accounts/websites.ts";
-import { type CatalogKeeper, createCatalogKeeper } from "../application/catalog/catalog.ts";
+import { type CatalogService, createCatalogService } from "../application/catalog/catalog.ts";
 import type { Execute } from "../application/commands.ts";
 import { type Audit, createAudit } from "../application/usage/audit.ts";
 import { createUsageReport, type ReportUsage } from "../application/usage/usage-report.ts";
@@ -22,17 +22,17 @@ import type { Website } from "../domain/accounts/website.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 
 /** What an operator does and asks, over HTTP or on the command line. */
-export interface Operations {
+export interface AdminServices {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
-  readonly credentials: CredentialsKeeper;
-  readonly catalog: CatalogKeeper;
+  readonly credentials: CredentialsService;
+  readonly catalog: CatalogService;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
 }
 
-export interface OperationsViews {
+export interface AdminViews {
   readonly websites: View<Website>;
   readonly keys: View<Key>;
   readonly credentials: View<Credentials>;
@@ -43,7 +43,7 @@ export interface OperationsViews {
   readonly totals?: View<UsageTotals>;
 }
 
-export const composeOperations = ({
+export const composeAdminServices = ({
   store,
   log,
   views,
@@ -55,12 +55,12 @@ export const composeOperations = ({
   readonly store: EventStore;
   /** The same log with malformed events as they are: an audit leaves nothing out. */
   readonly log: EventStore;
-  readonly views: OperationsViews;
+  readonly views: AdminViews;
   readonly execute: Execute;
   readonly providers: Providers;
   readonly sealing: () => Promise<Sealing>;
   readonly clock: () => number;
-}): Operations => {
+}): AdminServices => {
   const { websites, keys: keysView, credentials, catalog, quotas, totals } = views;
   const commands = { execute, clock, random: randomBytes };
   const keys = createKeys({ ...commands, keys: keysView, ...(quotas && { quotas }) });
@@ -68,8 +68,8 @@ export const composeOperations = ({
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
     originVerification: createOriginVerification(commands),
-    credentials: createCredentialsKeeper({ ...commands, websites, credentials, providers, sealing }),
-    catalog: createCatalogKeeper({ ...commands, catalog }),
+    credentials: createCredentialsService({ ...commands, websites, credentials, providers, sealing }),
+    catalog: createCatalogService({ ...commands, catalog }),
     audit: createAudit({ store: log, clock }),
     reportUsage: createUsageReport({ store, clock, ...(totals && { totals }) }),
   };

@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
  * where nobody makes anything and the refusal is ENOENT, that one tries for ever.
  * @throws when it cannot be made
  */
-export const makeFolder = async (path: string): Promise<void> => {
+export const makePrivateDirectory = async (path: string): Promise<void> => {
   const folder = resolve(path);
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -14,8 +14,8 @@ export const makeFolder = async (path: string): Promise<void> => {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
     if (code !== "ENOENT" || (await exists(dirname(folder)))) throw error;
-    await makeFolder(dirname(folder));
-    await makeFolder(folder);
+    await makePrivateDirectory(dirname(folder));
+    await makePrivateDirectory(folder);
   }
 };
 

@@ -1,5 +1,5 @@
 import type { ProjectionServer } from "../eventstore/projection-server.ts";
-import { BadSetting, type Settings, underSetting } from "../settings.ts";
+import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 
 /** The server behind EVENT_STORE, for its own projections. @throws {BadSetting} */
 export const openProjectionServer = ({ eventStore }: Settings): Promise<ProjectionServer> => {
@@ -9,5 +9,5 @@ export const openProjectionServer = ({ eventStore }: Settings): Promise<Projecti
     const { openProjectionServer } = await import("../eventstore/eventstoredb/projection-server.ts");
     return openProjectionServer(eventStore);
   };
-  return underSetting("EVENT_STORE", open());
+  return withSettingName("EVENT_STORE", open());
 };

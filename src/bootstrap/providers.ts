@@ -59,7 +59,11 @@ export const besideSelfHosted = (
     if (!server) continue;
     const { engine } = cared((careful) => selfHosted(code, server, careful(exchange))).open({});
     engines.set(code, combineEngines(engine, local.get(code)));
-    checks.push({ name: `engine ${code}`, vital: false, look: async () => mustAnswer(leftAlone.has(code)) });
+    checks.push({
+      name: `engine ${code}`,
+      critical: false,
+      probe: async () => mustAnswer(leftAlone.has(code)),
+    });
   }
   return { engines, checks };
 };

@@ -15,7 +15,7 @@ import { createAuthenticator } from "../application/access/authentication.ts";
 import { createFailedAttempts } from "../application/access/failed-attempts.ts";
 import { createRateLimiter } from "../application/access/rate-limiter.ts";
 import { createProviderAccounts } from "../application/accounts/provider-accounts.ts";
-import { createOwnVoices } from "../application/catalog/byok-voices.ts";
+import { createByokVoices } from "../application/catalog/byok-voices.ts";
 import { createVoiceReports } from "../application/catalog/voice-reports.ts";
 import { createVoices } from "../application/catalog/voices.ts";
 import { createWebsiteCatalogs } from "../application/catalog/website-catalog.ts";
@@ -64,14 +64,14 @@ import { voiceRoutes } from "../http/routes/voices/routes.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { socketRoutes } from "../http/websocket/routes.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
-import { type Settings, underSetting } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeCore } from "./core.ts";
 import { startTimeoutMs } from "./event-log.ts";
 import { deriveKeys, obtainMasterKeys } from "./master-key.ts";
-import { sharedPatience } from "./shutdown-deadline.ts";
+import { createShutdownDeadline } from "./shutdown-deadline.ts";
 import { composeSound } from "./sound.ts";
-import { mustReport, mustServe, skippedEvents } from "./view-health.ts";
+import { requireReportingViews, requireServingViews, skippedEvents } from "./view-health.ts";
 import { malformedEvents } from "./views.ts";
 
 /** The whole service. */
@@ -103,7 +103,7 @@ export const composeService = async (
     (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),
     { actor: "system" },
   );
-  const patience = sharedPatience(settings.drainSeconds * 1_000);
+  const patience = createShutdownDeadline(settings.drainSeconds * 1_000);
   const accountOf = createProviderAccounts({
     credentials: runner.view(credentialsProjection),
     providers: core.providers,
@@ -119,20 +119,20 @@ export const composeService = async (
       clock,
       burstWindowMs: settings.burstWindowMs,
       burstLimit: settings.burstLimit,
-      onTrouble: (what, error) => log.warn({ err: error }, what),
+      onError: (what, error) => log.warn({ err: error }, what),
     }),
   );
   opened.defer(limiter.close);
   const voiding = createVoiding({
     openHandler: (options) => telemetry.commands(createCommandHandler({ store, clock, ...options })),
     clock,
-    onTrouble: (what, error) => log.warn({ err: error }, what),
+    onError: (what, error) => log.warn({ err: error }, what),
   });
   const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), voiding, clock });
   opened.defer(() => ledger.close(patience()));
   const catalogOf = createWebsiteCatalogs({
     catalog: runner.view(catalog),
-    ownVoices: createOwnVoices(runner.view(credentialsProjection)),
+    ownVoices: createByokVoices(runner.view(credentialsProjection)),
     configuredVoices: selfHostedVoices(settings.selfHosted),
   });
   const synthesis = createSynthesis({ ...sound, ledger, catalogOf });
@@ -189,22 +189,22 @@ export const composeService = async (
   const malformed = () => readMalformedEvents(runner.lastKnownView(malformedEvents));
   const checkHealth = createHealth({
     checks: [
-      { name: "eventStore", vital: true, look: () => store.ping() },
-      { name: "projections", vital: true, look: async () => mustServe(runner.status()) },
-      { name: "reports", vital: false, look: async () => mustReport(runner.status()) },
-      { name: "events", vital: false, look: async () => {}, note: () => skippedEvents(malformed()) },
+      { name: "eventStore", critical: true, probe: () => store.ping() },
+      { name: "projections", critical: true, probe: async () => requireServingViews(runner.status()) },
+      { name: "reports", critical: false, probe: async () => requireReportingViews(runner.status()) },
+      { name: "events", critical: false, probe: async () => {}, note: () => skippedEvents(malformed()) },
       ...sound.checks,
-      { name: "audioStore", vital: false, look: () => sound.audioStore.ping(), goodForMs: 5_000 },
+      { name: "audioStore", critical: false, probe: () => sound.audioStore.ping(), cacheMs: 5_000 },
     ],
   });
   const readiness = createReadiness({ checkHealth, clock });
-  telemetry.watch({
+  telemetry.observe({
     views: runner.status,
     malformedEvents: () => malformed().count,
-    commands: () => handler.pending,
-    unsettled: () => voiding.pending,
+    pendingCommands: () => handler.pending,
+    unsettledServings: () => voiding.pending,
     pipeline: sound.pipeline.stats,
-    tools: sound.toolStats,
+    subprocess: sound.toolStats,
     checkHealth,
   });
   const schema = synthesizeRequest(settings.maxTextCharacters);
@@ -250,7 +250,7 @@ export const composeService = async (
   const server = await listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(speechSocket) }).catch(
     (error) => {
       const isOfPort = error.code === "EADDRINUSE" || error.code === "EACCES";
-      return underSetting(isOfPort ? "PORT" : "HOST", Promise.reject(error));
+      return withSettingName(isOfPort ? "PORT" : "HOST", Promise.reject(error));
     },
   );
   opened.defer(async () => {

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { reasonOf } from "./error-message.ts";
+import { errorMessage } from "./error-message.ts";
 
 /** Says in one line on standard error why the process ends, and that it has failed. */
-export const endInFailure = (error: unknown): void => {
-  process.stderr.write(`voxledger: ${reasonOf(error)}\n`);
+export const exitWithError = (error: unknown): void => {
+  process.stderr.write(`voxledger: ${errorMessage(error)}\n`);
   process.exitCode = 1;
 };
 
@@ -18,7 +18,7 @@ export const closeOnSignal = (close: () => Promise<void>, log: Logger): void => 
       await close();
       log.info("ended");
     } catch (error) {
-      endInFailure(error);
+      exitWithError(error);
       process.exit(); // what could not be closed may hold the process
     }
   };

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { AccountOf } from "../application/accounts/provider-accounts.ts";
+import type { FindAccount } from "../application/accounts/provider-accounts.ts";
 import type { Check } from "../application/health/health.ts";
-import type { EngineOf } from "../application/synthesis/synthesis.ts";
+import type { FindEngine } from "../application/synthesis/synthesis.ts";
 import { ffmpegEncoder } from "../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../audio/pipeline/pipeline.ts";
@@ -17,7 +17,7 @@ import { openAudioStore } from "./stores.ts";
 /** What makes sound and keeps it. */
 export interface SoundParts {
   readonly audioStore: AudioStore;
-  readonly engineOf: EngineOf;
+  readonly engineOf: FindEngine;
   /** What encoded bytes depend on beside the samples. */
   readonly encoderVersion: string;
   readonly pipeline: Pipeline;
@@ -32,7 +32,7 @@ export interface SoundOptions {
   readonly opened: AsyncDisposableStack;
   /** Milliseconds that a drain may still take. */
   readonly patience: () => number;
-  readonly accountOf: AccountOf;
+  readonly accountOf: FindAccount;
   readonly telemetry: Telemetry;
 }
 
@@ -46,7 +46,7 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
   const local = await localEngines({ host, warn });
   const localOnes = new Map(local.map((engine) => [engine.code, engine]));
   const { engines, checks } = besideSelfHosted(settings, localOnes, telemetry);
-  const engineOf: EngineOf = (code, websiteId) =>
+  const engineOf: FindEngine = (code, websiteId) =>
     isByok(code) ? accountOf(websiteId, code)?.engine : engines.get(code);
   const encoder = telemetry.encoder(ffmpegEncoder(host));
   const pipeline = telemetry.pipeline(
@@ -68,7 +68,7 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
     if (lost > 0) log.warn({ lost }, "sounds were not kept: they will be made again when asked for");
   });
   const ownServers = checks.length > 0;
-  const look = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     if (engines.size === 0) throw new Error("no engine is running");
     if (!ownServers) await host.ping();
   };
@@ -79,8 +79,8 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
     pipeline,
     toolStats: host.stats,
     checks: [
-      { name: "engines", vital: true, look },
-      ...(ownServers ? [{ name: "speechTools", vital: false, look: host.ping }, ...checks] : []),
+      { name: "engines", critical: true, probe },
+      ...(ownServers ? [{ name: "speechTools", critical: false, probe: host.ping }, ...checks] : []),
     ],
   };
 };

@@ -3,8 +3,8 @@ import type { AudioStore } from "../audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../audio/store/filesystem/filesystem-audio-store.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { openSqliteEventStore } from "../eventstore/sqlite/sqlite-event-store.ts";
-import { type Settings, underSetting } from "../settings.ts";
-import { makeFolder } from "./private-directory.ts";
+import { type Settings, withSettingName } from "../settings.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
 
 // Drivers whose clients are large are imported where they are configured.
 
@@ -18,10 +18,10 @@ export const openEventStore = (
       const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
       return await openEventStoreDB({ url: place.url, readOnly });
     }
-    if (!readOnly) await makeFolder(dirname(place.path));
+    if (!readOnly) await makePrivateDirectory(dirname(place.path));
     return await openSqliteEventStore({ path: place.path, readOnly });
   };
-  return underSetting("EVENT_STORE", open());
+  return withSettingName("EVENT_STORE", open());
 };
 
 /** The store that AUDIO_STORE names. @throws {BadSetting} */
@@ -34,8 +34,8 @@ export const openAudioStore = (
       const { openS3AudioStore } = await import("../audio/store/s3/s3-audio-store.ts");
       return await openS3AudioStore({ ...place, warn });
     }
-    await makeFolder(place.path);
+    await makePrivateDirectory(place.path);
     return openFilesystemAudioStore(place);
   };
-  return underSetting("AUDIO_STORE", open());
+  return withSettingName("AUDIO_STORE", open());
 };

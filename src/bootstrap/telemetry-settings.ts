@@ -5,7 +5,7 @@ export type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
 /** What is traced. */
 export interface Sampling {
   /** Of the traces that begin here, 0 to 1. */
-  readonly share: number;
+  readonly ratio: number;
   /** Whether a caller's own decision is followed, where its trace is gone on with. */
   readonly parentBased: boolean;
 }
@@ -71,7 +71,7 @@ export const telemetryVariables = {
 const variables = z.object(telemetryVariables);
 
 /** Over HTTP only a URL leads anywhere; over gRPC the SDK takes `host:port` as well. */
-export const refuseLostEndpoints = (given: z.output<typeof variables>, context: z.RefinementCtx): void => {
+export const checkEndpoints = (given: z.output<typeof variables>, context: z.RefinementCtx): void => {
   const common = given.OTEL_EXPORTER_OTLP_PROTOCOL;
   const endpoints = [
     ["OTEL_EXPORTER_OTLP_ENDPOINT", common],
@@ -113,7 +113,7 @@ export const readTelemetrySettings = (
 };
 
 const samplingOf = (sampler: (typeof samplers)[number], share: number): Sampling => ({
-  share: sampler.endsWith("always_off") ? 0 : sampler.endsWith("traceidratio") ? share : 1,
+  ratio: sampler.endsWith("always_off") ? 0 : sampler.endsWith("traceidratio") ? share : 1,
   parentBased: sampler.startsWith("parentbased_"),
 });
 

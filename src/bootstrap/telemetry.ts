@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
 import { trustedProxies } from "../http/kernel/client-address.ts";
-import { type Settings, underSetting } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings.ts";
 import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
@@ -12,7 +12,7 @@ export const startTelemetry = async (settings: Settings, log: Logger): Promise<R
   const { openTelemetry } = await import("../telemetry/sdk.ts");
   const isTrusted = trustedProxies(trustProxy);
   const options = { settings: telemetry, host, version: packageJson.version, log, isTrusted };
-  return await underSetting("METRICS_PORT", openTelemetry(options));
+  return await withSettingName("METRICS_PORT", openTelemetry(options));
 };
 
 const nothing: RunningTelemetry = {

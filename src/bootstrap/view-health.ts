@@ -3,17 +3,17 @@ import type { RunnerStatus } from "../../projections/runner/runner.ts";
 import { isServing } from "./views.ts";
 
 /** @throws when requests cannot be answered from the views */
-export const mustServe = ({ live, current, failed }: RunnerStatus): void => {
+export const requireServingViews = ({ live, current, failed }: RunnerStatus): void => {
   if (!live) throw new Error("the subscription to the event store is down");
   if (!current) throw new Error("the subscription to the event store lags, and requests are refused");
-  mustWork(failed.filter(isServing));
+  throwIfFailed(failed.filter(isServing));
 };
 
 /** @throws when a view has stopped that only reports and hints need */
-export const mustReport = ({ failed }: RunnerStatus): void =>
-  mustWork(failed.filter((name) => !isServing(name)));
+export const requireReportingViews = ({ failed }: RunnerStatus): void =>
+  throwIfFailed(failed.filter((name) => !isServing(name)));
 
-const mustWork = (failed: readonly string[]): void => {
+const throwIfFailed = (failed: readonly string[]): void => {
   if (failed.length > 0) throw new Error(`stopped, see the log: ${failed.join(", ")}`);
 };
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { OriginVerification } from "../application/access/origin-verification.ts";
-import type { CredentialsKeeper } from "../application/accounts/credentials.ts";
+import type { CredentialsService } from "../application/accounts/credentials.ts";
 import type { Keys } from "../application/accounts/keys.ts";
 import type { Websites } from "../application/accounts/websites.ts";
-import type { CatalogKeeper } from "../application/catalog/catalog.ts";
+import type { CatalogService } from "../application/catalog/catalog.ts";
 import type { CommandContext } from "../application/commands.ts";
 import type { Audit } from "../application/usage/audit.ts";
 import type { ReportUsage } from "../application/usage/usage-report.ts";
@@ -13,8 +13,8 @@ export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
-  readonly credentials: CredentialsKeeper;
-  readonly catalog: CatalogKeeper;
+  readonly credentials: CredentialsService;
+  readonly catalog: CatalogService;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CatalogKeeper } from "../application/catalog/catalog.ts";
+import type { CatalogService } from "../application/catalog/catalog.ts";
 import { engineCodes, type SystemVoice, type Voice } from "../domain/synthesis/speech.ts";
 import { operator, print, type Register, reading, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
@@ -57,7 +57,7 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .option("--no-deprecated", "no longer deprecated")
     .action(async (name: string, options: VoiceOptions, command: Command) => {
       const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
-      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.changeVoice(name, change, operator);
+      const work = ({ catalog }: { catalog: CatalogService }) => catalog.changeVoice(name, change, operator);
       print(command, await withServices(work, writing), voiceText);
     });
 
@@ -98,7 +98,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     .option("--voice-name <name>", "the engine's own name for it")
     .action(async (name: string, { engine: service, ...members }, command: Command) => {
       const given = { name, ...members, ...(service && { service }) };
-      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.addSystemVoice(given, operator);
+      const work = ({ catalog }: { catalog: CatalogService }) => catalog.addSystemVoice(given, operator);
       print(command, await withServices(work, writing), systemVoiceText);
     });
 
@@ -107,7 +107,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
     .description("no longer choose a system voice by language alone")
     .action(async (given: string, _options, command: Command) => {
       const [id = 0] = ids(given);
-      const work = ({ catalog }: { catalog: CatalogKeeper }) => catalog.deprecateSystemVoice(id, operator);
+      const work = ({ catalog }: { catalog: CatalogService }) => catalog.deprecateSystemVoice(id, operator);
       print(command, await withServices(work, writing), systemVoiceText);
     });
 };

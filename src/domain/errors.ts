@@ -16,7 +16,7 @@ export class Invalid extends ServiceError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(inWords).join("; "));
+    super(problems.map(problemText).join("; "));
     this.problems = problems;
   }
 }
@@ -29,7 +29,7 @@ export class Unpronounceable extends Invalid {
 }
 
 /** The message says by itself what it is about: many a caller reads nothing else. */
-const inWords = ({ path, message }: Problem): string => {
+const problemText = ({ path, message }: Problem): string => {
   const place = path.join(".");
   const isNamed = place === "" || message.split(/\W+/).includes(place);
   return isNamed ? message : `${place}: ${message}`;
@@ -73,15 +73,15 @@ export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
   readonly retryAfterSeconds: number | undefined;
   /** The same would fail again, until somebody changes what was refused: the credentials, the address, the text. */
-  readonly lasting: boolean;
+  readonly permanent: boolean;
 
   constructor(
     message: string,
-    options?: { cause?: unknown; retryAfterSeconds?: number | undefined; lasting?: boolean },
+    options?: { cause?: unknown; retryAfterSeconds?: number | undefined; permanent?: boolean },
   ) {
     super(message, { cause: options?.cause });
     this.retryAfterSeconds = options?.retryAfterSeconds;
-    this.lasting = options?.lasting ?? false;
+    this.permanent = options?.permanent ?? false;
   }
 }
 

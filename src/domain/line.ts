@@ -4,7 +4,7 @@ import { z } from "zod";
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** A text that fits in a line of a list or a log: 1 to `most` characters, none of them a control character. */
-export const line = (most: number) =>
+export const singleLine = (most: number) =>
   z
     .string()
     .trim()

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 
 /** A counter that is read when its numbers are wanted: adding costs next to nothing. */
-export interface Tally {
+export interface Counter {
   /** One value for each of its attributes. */
   add(amount: number, ...values: string[]): void;
   entries(): Iterable<readonly [number, Attributes]>;
@@ -10,7 +10,7 @@ export interface Tally {
 const separator = "\u0000";
 
 /** Values come from fixed lists: there are never more of them than these lists allow. */
-export const createTally = (attributes: readonly string[]): Tally => {
+export const createCounter = (attributes: readonly string[]): Counter => {
   const sums = new Map<string, number>();
   return {
     add: (amount, ...values) => {
@@ -18,12 +18,12 @@ export const createTally = (attributes: readonly string[]): Tally => {
       sums.set(key, (sums.get(key) ?? 0) + amount);
     },
     *entries() {
-      for (const [key, sum] of sums) yield [sum, labelled(attributes, key)];
+      for (const [key, sum] of sums) yield [sum, toAttributes(attributes, key)];
     },
   };
 };
 
-const labelled = (attributes: readonly string[], key: string): Attributes => {
+const toAttributes = (attributes: readonly string[], key: string): Attributes => {
   const values = key.split(separator);
   return Object.fromEntries(
     attributes.flatMap((name, index) => (values[index] ? [[name, values[index]]] : [])),

@@ -1,9 +1,10 @@
-import type { Meters } from "./meters.ts";
-import type { Gauges } from "./telemetry.ts";
+import type { Instruments } from "./meters.ts";
+import type { MetricSources } from "./telemetry.ts";
 
 /** Looks at the parts whenever the numbers are wanted. */
-export const watchGauges = ({ gauge }: Meters, watched: Gauges): void => {
-  const { views, malformedEvents, commands, unsettled, pipeline, tools, checkHealth } = watched;
+export const observeGauges = ({ gauge }: Instruments, watched: MetricSources): void => {
+  const { views, malformedEvents, pendingCommands, unsettledServings, pipeline, subprocess, checkHealth } =
+    watched;
   gauge("viewsPosition", (observe) => observe(views().position));
   gauge("viewsLive", (observe) => observe(Number(views().live)));
   gauge("viewsFailed", (observe) => observe(views().failed.length));
@@ -11,13 +12,13 @@ export const watchGauges = ({ gauge }: Meters, watched: Gauges): void => {
   gauge("viewsLag", (observe) => observe(views().lagMs / 1_000));
 
   gauge("queue", (observe) => {
-    observe(commands(), { queue: "commands" });
-    observe(tools().queued, { queue: "speech_tools" });
+    observe(pendingCommands(), { queue: "commands" });
+    observe(subprocess().queued, { queue: "speech_tools" });
   });
-  gauge("toolsRunning", (observe) => observe(tools().running));
-  gauge("toolsRestarts", (observe) => observe(tools().restarts));
+  gauge("toolsRunning", (observe) => observe(subprocess().running));
+  gauge("toolsRestarts", (observe) => observe(subprocess().restarts));
 
-  gauge("unsettled", (observe) => observe(unsettled()));
+  gauge("unsettled", (observe) => observe(unsettledServings()));
   gauge("makings", (observe) => observe(pipeline().underWay));
   gauge("cacheBytes", (observe) => observe(pipeline().memory.bytes));
   gauge("cacheObjects", (observe) => observe(pipeline().memory.objects));

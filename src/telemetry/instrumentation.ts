@@ -1,40 +1,40 @@
-import { watchGauges } from "./gauges.ts";
-import { observedAudioStore } from "./instruments/audio-store.ts";
-import { observedAuthenticator, observedLimiter, observedUpgrade } from "./instruments/callers.ts";
-import { observedCommands } from "./instruments/commands.ts";
-import { observedEncoder } from "./instruments/encoder.ts";
-import { observedEngine } from "./instruments/engine.ts";
-import { observedEventStore } from "./instruments/event-store.ts";
-import { observedExchange } from "./instruments/exchange.ts";
-import { observedPipeline } from "./instruments/pipeline.ts";
+import { observeGauges } from "./gauges.ts";
+import { instrumentAudioStore } from "./instruments/audio-store.ts";
+import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./instruments/callers.ts";
+import { instrumentCommands } from "./instruments/commands.ts";
+import { instrumentEncoder } from "./instruments/encoder.ts";
+import { instrumentEngine } from "./instruments/engine.ts";
+import { instrumentEventStore } from "./instruments/event-store.ts";
+import { instrumentExchange } from "./instruments/exchange.ts";
+import { instrumentPipeline } from "./instruments/pipeline.ts";
 import { countProviders } from "./instruments/providers.ts";
-import { observedStreaming } from "./instruments/streaming.ts";
-import { createMeters } from "./meters.ts";
-import { watchProcess } from "./process.ts";
+import { instrumentStreaming } from "./instruments/streaming.ts";
+import { createInstruments } from "./meters.ts";
+import { observeProcess } from "./process.ts";
 import { createRequestObserver, type RequestObserverOptions } from "./requests.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** What is put around the parts, on the providers of traces and metrics that are set by now. */
 export const instrument = (options: RequestObserverOptions): Telemetry & { readonly end: () => void } => {
-  const meters = createMeters();
-  const { isDrawn } = options.sampler;
-  const refusals = meters.tally("refusals");
-  const end = watchProcess(meters);
+  const meters = createInstruments();
+  const { shouldSample } = options.sampler;
+  const refusals = meters.counter("refusals");
+  const end = observeProcess(meters);
   return {
-    eventStore: observedEventStore(meters),
-    commands: observedCommands(meters, refusals),
-    audioStore: observedAudioStore(meters),
-    engine: observedEngine(meters),
-    encoder: observedEncoder(meters),
-    exchange: observedExchange,
-    pipeline: observedPipeline,
-    streaming: observedStreaming(isDrawn),
-    authenticator: observedAuthenticator(refusals),
-    limiter: observedLimiter(refusals),
-    upgrade: observedUpgrade(meters),
+    eventStore: instrumentEventStore(meters),
+    commands: instrumentCommands(meters, refusals),
+    audioStore: instrumentAudioStore(meters),
+    engine: instrumentEngine(meters),
+    encoder: instrumentEncoder(meters),
+    exchange: instrumentExchange,
+    pipeline: instrumentPipeline,
+    streaming: instrumentStreaming(shouldSample),
+    authenticator: instrumentAuthenticator(refusals),
+    limiter: instrumentLimiter(refusals),
+    upgrade: instrumentUpgrade(meters),
     provider: countProviders(meters),
     requests: createRequestObserver(options),
-    watch: (watched) => watchGauges(meters, watched),
+    observe: (watched) => observeGauges(meters, watched),
     end,
   };
 };

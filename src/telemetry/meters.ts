@@ -1,26 +1,26 @@
 import { type Attributes, type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
-import { createTally, type Tally } from "./counter.ts";
-import { type Metric, type MetricKey, metricNames } from "./metric-names.ts";
+import { type Counter, createCounter } from "./counter.ts";
+import { type Metric, type MetricKey, metricDefinitions } from "./metric-names.ts";
 
 type KeysOf<Kind extends Metric["kind"]> = {
-  [Key in MetricKey]: (typeof metricNames)[Key]["kind"] extends Kind ? Key : never;
+  [Key in MetricKey]: (typeof metricDefinitions)[Key]["kind"] extends Kind ? Key : never;
 }[MetricKey];
 
 export type Observe = (value: number, attributes?: Attributes) => void;
 
 /** The instruments, by the names that metric-names.ts gives them. */
-export interface Meters {
+export interface Instruments {
   /** Answers with what takes a value, in the metric's unit. */
   histogram(key: Exclude<KeysOf<"histogram">, "requests">): (value: number, attributes?: Attributes) => void;
-  tally(key: KeysOf<"counter">): Tally;
+  counter(key: KeysOf<"counter">): Counter;
   /** Read whenever the numbers are wanted. */
   gauge(key: KeysOf<"gauge"> | KeysOf<"counter">, read: (observe: Observe) => void | Promise<void>): void;
 }
 
-export const createMeters = (meter: Meter = metrics.getMeter("voxledger")): Meters => {
-  const gauge: Meters["gauge"] = (key, read) => {
-    const { name, unit, about, kind } = metricNames[key];
-    const options = { unit, description: about };
+export const createInstruments = (meter: Meter = metrics.getMeter("voxledger")): Instruments => {
+  const gauge: Instruments["gauge"] = (key, read) => {
+    const { name, unit, description, kind } = metricDefinitions[key];
+    const options = { unit, description };
     const instrument =
       kind === "counter"
         ? meter.createObservableCounter(name, options)
@@ -31,14 +31,14 @@ export const createMeters = (meter: Meter = metrics.getMeter("voxledger")): Mete
   };
   return {
     histogram: (key) => {
-      const { name, unit, about, bounds } = metricNames[key];
+      const { name, unit, description, bounds } = metricDefinitions[key];
       const advice = { explicitBucketBoundaries: [...bounds] };
-      const instrument = meter.createHistogram(name, { unit, description: about, advice });
+      const instrument = meter.createHistogram(name, { unit, description, advice });
       return (value, attributes) => instrument.record(value, attributes);
     },
-    tally: (key) => {
-      const { attributes = [] } = metricNames[key] as Metric;
-      const tally = createTally(attributes);
+    counter: (key) => {
+      const { attributes = [] } = metricDefinitions[key] as Metric;
+      const tally = createCounter(attributes);
       gauge(key, (observe) => {
         for (const [sum, labels] of tally.entries()) observe(sum, labels);
       });

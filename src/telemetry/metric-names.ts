@@ -9,7 +9,7 @@ export interface Metric {
   readonly kind: "counter" | "gauge" | "histogram";
   /** UCUM, as OpenTelemetry writes units: `s`, `By`, or what is counted in braces. */
   readonly unit: string;
-  readonly about: string;
+  readonly description: string;
   readonly attributes?: readonly string[];
   /** Of a histogram: the upper bounds of its buckets, in the unit. */
   readonly bounds?: readonly number[];
@@ -21,12 +21,12 @@ const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 const storeSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30];
 const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-export const metricNames = {
+export const metricDefinitions = {
   requests: {
     name: "http.server.request.duration",
     kind: "histogram",
     unit: "s",
-    about: "Requests by route and status, from their first to their last byte.",
+    description: "Requests by route and status, from their first to their last byte.",
     attributes: ["http.request.method", "http.route", "http.response.status_code"],
     bounds: requestSeconds,
   },
@@ -34,75 +34,77 @@ export const metricNames = {
     name: "voxledger.refusals",
     kind: "counter",
     unit: "{refusal}",
-    about: "Callers refused: unauthorized, failures (too many of these), burst, minute, quota.",
+    description: "Callers refused: unauthorized, failures (too many of these), burst, minute, quota.",
     attributes: ["reason"],
   },
   sockets: {
     name: "voxledger.websocket.connections",
     kind: "gauge",
     unit: "{connection}",
-    about: "WebSockets that are open.",
+    description: "WebSockets that are open.",
   },
 
   answers: {
     name: "voxledger.synthesis.answers",
     kind: "counter",
     unit: "{answer}",
-    about: "Answers with audio that the ledger holds, by where it came from: miss, coalesced, memory, store.",
+    description:
+      "Answers with audio that the ledger holds, by where it came from: miss, coalesced, memory, store.",
     attributes: ["provenance", "engine", "delivery"],
   },
   characters: {
     name: "voxledger.synthesis.characters",
     kind: "counter",
     unit: "{character}",
-    about: "Characters of those answers, as the ledger counts them.",
+    description: "Characters of those answers, as the ledger counts them.",
     attributes: ["engine"],
   },
   voided: {
     name: "voxledger.synthesis.voided",
     kind: "counter",
     unit: "{answer}",
-    about: "Servings taken back because no audio was delivered.",
+    description: "Servings taken back because no audio was delivered.",
     attributes: ["engine"],
   },
   voidedCharacters: {
     name: "voxledger.synthesis.voided_characters",
     kind: "counter",
     unit: "{character}",
-    about: "Characters given back with those servings.",
+    description: "Characters given back with those servings.",
     attributes: ["engine"],
   },
   unsettled: {
     name: "voxledger.synthesis.unsettled",
     kind: "gauge",
     unit: "{request}",
-    about: "Requests without audio that the ledger may still have to take back.",
+    description: "Requests without audio that the ledger may still have to take back.",
   },
   makings: {
     name: "voxledger.synthesis.under_way",
     kind: "gauge",
     unit: "{sound}",
-    about: "Sounds that are being made.",
+    description: "Sounds that are being made.",
   },
   streamsEnded: {
     name: "voxledger.stream.ended",
     kind: "counter",
     unit: "{stream}",
-    about: "Streams by how they ended: whole, left, failed.",
+    description: "Streams by how they ended: whole, left, failed.",
     attributes: ["outcome"],
   },
   streamsOpen: {
     name: "voxledger.stream.open",
     kind: "gauge",
     unit: "{stream}",
-    about: "Streams under way.",
+    description: "Streams under way.",
   },
 
   engineDuration: {
     name: "voxledger.engine.duration",
     kind: "histogram",
     unit: "s",
-    about: "Syntheses of an engine until their last byte, by outcome: made, failed, unavailable, abandoned.",
+    description:
+      "Syntheses of an engine until their last byte, by outcome: made, failed, unavailable, abandoned.",
     attributes: ["engine", "outcome"],
     bounds: workSeconds,
   },
@@ -110,7 +112,7 @@ export const metricNames = {
     name: "voxledger.engine.first_byte",
     kind: "histogram",
     unit: "s",
-    about: "Syntheses of an engine until their first byte.",
+    description: "Syntheses of an engine until their first byte.",
     attributes: ["engine"],
     bounds: workSeconds,
   },
@@ -118,7 +120,8 @@ export const metricNames = {
     name: "voxledger.encoder.duration",
     kind: "histogram",
     unit: "s",
-    about: "Encodings until their last byte, the waiting for samples included; outcomes as an engine's.",
+    description:
+      "Encodings until their last byte, the waiting for samples included; outcomes as an engine's.",
     attributes: ["format", "outcome"],
     bounds: workSeconds,
   },
@@ -126,48 +129,48 @@ export const metricNames = {
     name: "voxledger.queue.waiting",
     kind: "gauge",
     unit: "{job}",
-    about: "Who waits for a turn: speech_tools, commands (for the event store), providers (by engine).",
+    description: "Who waits for a turn: speech_tools, commands (for the event store), providers (by engine).",
     attributes: ["queue", "engine"],
   },
   toolsRunning: {
     name: "voxledger.speech_tools.running",
     kind: "gauge",
     unit: "{job}",
-    about: "Local speech tools and encoders at work.",
+    description: "Local speech tools and encoders at work.",
   },
   toolsRestarts: {
     name: "voxledger.speech_tools.restarts",
     kind: "counter",
     unit: "{restart}",
-    about: "How often the process that runs the speech tools was started again.",
+    description: "How often the process that runs the speech tools was started again.",
   },
 
   upstreamRequests: {
     name: "voxledger.upstream.requests",
     kind: "counter",
     unit: "{request}",
-    about: "Requests to speech providers, repeated ones too.",
+    description: "Requests to speech providers, repeated ones too.",
     attributes: ["engine"],
   },
   upstreamErrors: {
     name: "voxledger.upstream.errors",
     kind: "counter",
     unit: "{error}",
-    about: "Those that failed: their status, or how far they came (connect, waiting, answer).",
+    description: "Those that failed: their status, or how far they came (connect, waiting, answer).",
     attributes: ["engine", "error.type"],
   },
   upstreamRetries: {
     name: "voxledger.upstream.retries",
     kind: "counter",
     unit: "{retry}",
-    about: "Requests to speech providers that were repeated.",
+    description: "Requests to speech providers that were repeated.",
     attributes: ["engine"],
   },
   circuitChanges: {
     name: "voxledger.upstream.circuit.changes",
     kind: "counter",
     unit: "{change}",
-    about: "Circuits of one account with a provider that opened (it is left alone) or closed.",
+    description: "Circuits of one account with a provider that opened (it is left alone) or closed.",
     attributes: ["engine", "state"],
   },
 
@@ -175,7 +178,7 @@ export const metricNames = {
     name: "voxledger.event_store.append.duration",
     kind: "histogram",
     unit: "s",
-    about: "Appends by outcome: stored, conflict, unavailable.",
+    description: "Appends by outcome: stored, conflict, unavailable.",
     attributes: ["outcome"],
     bounds: storeSeconds,
   },
@@ -183,48 +186,48 @@ export const metricNames = {
     name: "voxledger.event_store.append.events",
     kind: "histogram",
     unit: "{event}",
-    about: "Events in one append.",
+    description: "Events in one append.",
     bounds: batchSizes,
   },
   viewsPosition: {
     name: "voxledger.views.position",
     kind: "gauge",
     unit: "{position}",
-    about: "The position of the log that the views have reached.",
+    description: "The position of the log that the views have reached.",
   },
   viewsLag: {
     name: "voxledger.views.lag",
     kind: "gauge",
     unit: "s",
-    about:
+    description:
       "How long an event that this instance appended has been missing from its views, or the log out of reach.",
   },
   viewsFailed: {
     name: "voxledger.views.failed",
     kind: "gauge",
     unit: "{view}",
-    about:
+    description:
       "Views that have stopped because of a defect in their fold. Requests that need them are refused with 503.",
   },
   malformedEvents: {
     name: "voxledger.events.malformed",
     kind: "gauge",
     unit: "{event}",
-    about:
+    description:
       "Events in the log that cannot be folded and are skipped. The log names the stream and revision of each.",
   },
   viewsLive: {
     name: "voxledger.views.live",
     kind: "gauge",
     unit: "{view}",
-    about: "1 while the views follow the log, 0 while the subscription is down.",
+    description: "1 while the views follow the log, 0 while the subscription is down.",
   },
 
   audioStoreDuration: {
     name: "voxledger.audio_store.operation.duration",
     kind: "histogram",
     unit: "s",
-    about: "Reads and writes of the audio store by outcome: found, absent, stored, failed, abandoned.",
+    description: "Reads and writes of the audio store by outcome: found, absent, stored, failed, abandoned.",
     attributes: ["operation", "outcome"],
     bounds: storeSeconds,
   },
@@ -232,92 +235,92 @@ export const metricNames = {
     name: "voxledger.audio_store.pending.objects",
     kind: "gauge",
     unit: "{object}",
-    about: "Sounds that are yet to be written to the audio store.",
+    description: "Sounds that are yet to be written to the audio store.",
   },
   pendingBytes: {
     name: "voxledger.audio_store.pending.size",
     kind: "gauge",
     unit: "By",
-    about: "What these take in memory.",
+    description: "What these take in memory.",
   },
   lostObjects: {
     name: "voxledger.audio_store.lost",
     kind: "counter",
     unit: "{object}",
-    about: "Sounds that were given up: they will be made again when asked for.",
+    description: "Sounds that were given up: they will be made again when asked for.",
   },
   writeRetries: {
     name: "voxledger.audio_store.retries",
     kind: "counter",
     unit: "{retry}",
-    about: "Writes to the audio store that were tried again.",
+    description: "Writes to the audio store that were tried again.",
   },
   readsSuspended: {
     name: "voxledger.audio_store.reads_suspended",
     kind: "gauge",
     unit: "{store}",
-    about: "1 while the audio store is left alone because reading failed.",
+    description: "1 while the audio store is left alone because reading failed.",
   },
   cacheBytes: {
     name: "voxledger.memory_cache.size",
     kind: "gauge",
     unit: "By",
-    about: "Audio kept in memory.",
+    description: "Audio kept in memory.",
   },
   cacheObjects: {
     name: "voxledger.memory_cache.objects",
     kind: "gauge",
     unit: "{object}",
-    about: "Sounds kept in memory.",
+    description: "Sounds kept in memory.",
   },
 
   dependency: {
     name: "voxledger.dependency.up",
     kind: "gauge",
     unit: "{dependency}",
-    about: "1 for each part of /health that is ok, 0 for one that is down.",
+    description: "1 for each part of /health that is ok, 0 for one that is down.",
     attributes: ["dependency"],
   },
   loopDelay: {
     name: "nodejs.eventloop.delay.max",
     kind: "gauge",
     unit: "s",
-    about: "The longest delay of the event loop since the last reading.",
+    description: "The longest delay of the event loop since the last reading.",
   },
   loopDelayTypical: {
     name: "nodejs.eventloop.delay.p99",
     kind: "gauge",
     unit: "s",
-    about: "The delay that 99 of 100 turns of the event loop kept within since the last reading.",
+    description: "The delay that 99 of 100 turns of the event loop kept within since the last reading.",
   },
   loopUtilization: {
     name: "nodejs.eventloop.utilization",
     kind: "gauge",
     unit: "1",
-    about: "The share of its time that the event loop was at work, since the start.",
+    description: "The share of its time that the event loop was at work, since the start.",
   },
   memory: {
     name: "process.memory.usage",
     kind: "gauge",
     unit: "By",
-    about: "Resident memory of the process.",
+    description: "Resident memory of the process.",
   },
   heap: {
     name: "v8js.memory.heap.used",
     kind: "gauge",
     unit: "By",
-    about: "JavaScript's share of it.",
+    description: "JavaScript's share of it.",
   },
   cpu: {
     name: "process.cpu.time",
     kind: "counter",
     unit: "s",
-    about: "Processor time taken.",
+    description: "Processor time taken.",
     attributes: ["cpu.mode"],
   },
 } as const satisfies Record<string, Metric>;
 
-export type MetricKey = keyof typeof metricNames;
+export type MetricKey = keyof typeof metricDefinitions;
 
 const unitSuffixes: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "1": "_ratio" };
 

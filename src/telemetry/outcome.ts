@@ -11,7 +11,7 @@ export const outcomeOf = (error: unknown, signal: AbortSignal): Outcome => {
 };
 
 /** The kind of an error: its code, where the system gave one, or its name. */
-export const failureOf = (error: unknown): string => {
+export const errorType = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 };

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { Meters } from "./meters.ts";
+import type { Instruments } from "./meters.ts";
 
 /** The process itself. Answers with what ends the watching of its event loop. */
-export const watchProcess = ({ gauge }: Meters): (() => void) => {
+export const observeProcess = ({ gauge }: Instruments): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
   const seconds = (nanoseconds: number): number =>

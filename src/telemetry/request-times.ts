@@ -7,14 +7,14 @@ import {
   type Histogram,
   type MetricProducer,
 } from "@opentelemetry/sdk-metrics";
-import { metricNames } from "./metric-names.ts";
+import { metricDefinitions } from "./metric-names.ts";
 
 /**
  * How long requests took. An instrument of the SDK takes 2.4 µs for one value under three attributes, since it looks the
  * cell up by what these hold: a fifteenth of what a whole answer from memory costs. Here a cell is found by two look-ups
  * and a value is an addition.
  */
-export interface RequestTimes {
+export interface RequestDurations {
   add(method: string, route: string | undefined, status: number, seconds: number): void;
   readonly producer: MetricProducer;
 }
@@ -26,11 +26,11 @@ interface Cell {
   count: number;
 }
 
-const { name, unit, about, bounds } = metricNames.requests;
-const descriptor = { name, unit, description: about, valueType: ValueType.DOUBLE };
+const { name, unit, description, bounds } = metricDefinitions.requests;
+const descriptor = { name, unit, description, valueType: ValueType.DOUBLE };
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export const createRequestTimes = (now: () => number = Date.now): RequestTimes => {
+export const createRequestDurations = (now: () => number = Date.now): RequestDurations => {
   const startTime = hrTimeOf(now());
   const cells = new Map<string | undefined, Map<number, Cell>>();
 

@@ -1,24 +1,24 @@
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { RequestObserver } from "../http/kernel/observer.ts";
-import type { RequestTimes } from "./request-times.ts";
+import type { RequestDurations } from "./request-times.ts";
 import type { Sampler } from "./sampler.ts";
-import { inSpan, startSpan, untraced } from "./spans.ts";
+import { noopSpan, runInSpan, startSpan } from "./spans.ts";
 
 export interface RequestObserverOptions {
-  readonly times: RequestTimes;
+  readonly durations: RequestDurations;
   readonly sampler: Sampler;
 }
 
-export const createRequestObserver = ({ times, sampler }: RequestObserverOptions): RequestObserver => ({
+export const createRequestObserver = ({ durations, sampler }: RequestObserverOptions): RequestObserver => ({
   begin: (request, requestId) => {
     const { method = "" } = request;
     const began = performance.now();
-    const context = sampler.contextOf(request);
-    const span = context ? startSpan(method, server, context) : untraced;
+    const context = sampler.parentContext(request);
+    const span = context ? startSpan(method, server, context) : noopSpan;
     return {
-      run: (work) => inSpan(span, work),
+      run: (work) => runInSpan(span, work),
       end: (route, status) => {
-        times.add(method, route, status, (performance.now() - began) / 1_000);
+        durations.add(method, route, status, (performance.now() - began) / 1_000);
         if (!context) return;
         if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute("http.route", route);
         span.setAttributes({

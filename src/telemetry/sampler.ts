@@ -8,9 +8,9 @@ import type { Sampling } from "../bootstrap/telemetry-settings.ts";
  */
 export interface Sampler {
   /** Draws for a trace that begins here. */
-  isDrawn(): boolean;
+  shouldSample(): boolean;
   /** The context that a request's span is to begin in; undefined when it is not to be traced. */
-  contextOf(request: IncomingMessage): Context | undefined;
+  parentContext(request: IncomingMessage): Context | undefined;
 }
 
 export const createSampler = (
@@ -19,8 +19,8 @@ export const createSampler = (
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,
 ): Sampler => {
-  const { share, parentBased } = sampling ?? { share: 0, parentBased: false };
-  const isDrawn = (): boolean => random() < share;
+  const { ratio, parentBased } = sampling ?? { ratio: 0, parentBased: false };
+  const shouldSample = (): boolean => random() < ratio;
 
   const fromCaller = ({ headers, socket }: IncomingMessage): Context | undefined => {
     if (!isTrusted(socket.remoteAddress ?? "")) return undefined;
@@ -29,11 +29,11 @@ export const createSampler = (
   };
 
   return {
-    isDrawn,
-    contextOf: (request) => {
+    shouldSample,
+    parentContext: (request) => {
       if (!sampling) return undefined;
       const given = request.headers.traceparent === undefined ? undefined : fromCaller(request);
-      const isWanted = given && parentBased ? isSampled(given) : isDrawn();
+      const isWanted = given && parentBased ? isSampled(given) : shouldSample();
       return isWanted ? (given ?? ROOT_CONTEXT) : undefined;
     },
   };

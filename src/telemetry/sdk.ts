@@ -14,7 +14,7 @@ import { instrument } from "./instrumentation.ts";
 import { otlpMetricExporter } from "./metric-exporter.ts";
 import { listenForMetrics } from "./metrics-listener.ts";
 import { prometheusText } from "./prometheus-text.ts";
-import { createRequestTimes } from "./request-times.ts";
+import { createRequestDurations } from "./request-times.ts";
 import { createSampler } from "./sampler.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -41,8 +41,8 @@ export interface RunningTelemetry {
  */
 export const openTelemetry = async (options: TelemetryOptions): Promise<RunningTelemetry> => {
   const { settings, host, version, log, isTrusted } = options;
-  const times = createRequestTimes();
-  const metricProducers = [times.producer];
+  const durations = createRequestDurations();
+  const metricProducers = [durations.producer];
   const readers: IMetricReader[] = [];
   const scraped = new PrometheusExporter({ preventServerStart: true, metricProducers });
   if (settings.metricsPort !== undefined) readers.push(scraped);
@@ -64,8 +64,8 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
     sampler: everySpan,
     ...(!settings.traces && { spanProcessors: [] }),
   });
-  tellTroubles(log);
-  const telemetry = instrument({ times, sampler: createSampler(settings.traces, isTrusted) });
+  logDiagnostics(log);
+  const telemetry = instrument({ durations, sampler: createSampler(settings.traces, isTrusted) });
   const listener =
     settings.metricsPort === undefined
       ? undefined
@@ -79,7 +79,7 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
     close: async () => {
       telemetry.end();
       await listener?.close();
-      await inTime(farewellMs, sdk.shutdown()).catch((error) => diag.error("shutdown", error));
+      await withTimeout(shutdownTimeoutMs, sdk.shutdown()).catch((error) => diag.error("shutdown", error));
     },
   };
 };
@@ -90,16 +90,16 @@ const everySpan = {
   toString: () => "every span that is begun",
 };
 
-const farewellMs = 5_000;
+const shutdownTimeoutMs = 5_000;
 
-const inTime = async (ms: number, ending: Promise<unknown>): Promise<void> => {
+const withTimeout = async (ms: number, ending: Promise<unknown>): Promise<void> => {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);
   await Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
 };
 
 /** The SDK's own words may hold addresses, headers and stacks: the log is told the code in them, and not too often. */
-const tellTroubles = (log: Logger): void => {
+const logDiagnostics = (log: Logger): void => {
   let quietUntil = 0;
   const tell = (...words: unknown[]): void => {
     if (Date.now() < quietUntil) return;

@@ -10,7 +10,7 @@ import {
   TraceFlags,
   trace,
 } from "@opentelemetry/api";
-import { failureOf } from "./outcome.ts";
+import { errorType } from "./outcome.ts";
 
 /** Hands on to the SDK's own, once that is started. */
 const tracer = trace.getTracer("voxledger");
@@ -19,19 +19,19 @@ const tracer = trace.getTracer("voxledger");
 export const startSpan = tracer.startSpan.bind(tracer);
 
 /** What stands for a span where nothing is traced. */
-export const untraced = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+export const noopSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /** Whether what runs now belongs to a trace that somebody will see. */
-export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
+export const isRecording = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
 /** Runs it in a span of the trace that is active; without one where nothing is traced. An abort is no error. */
-export const within = <T>(
+export const withSpan = <T>(
   name: string,
   attributes: Attributes,
   run: (span: Span | undefined) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> => {
-  if (!isTraced()) return run(undefined);
+  if (!isRecording()) return run(undefined);
   return tracer.startActiveSpan(name, { attributes }, async (span) => {
     try {
       return await run(span);
@@ -46,11 +46,11 @@ export const within = <T>(
 
 /** The kind of error alone: words may be a provider's, or name a path. */
 export const markFailed = (span: Span, error: unknown): void => {
-  span.setAttribute("error.type", failureOf(error));
+  span.setAttribute("error.type", errorType(error));
   span.setStatus({ code: SpanStatusCode.ERROR });
 };
 
-export const inSpan = <T>(span: Span, run: () => T): T =>
+export const runInSpan = <T>(span: Span, run: () => T): T =>
   span.isRecording() ? context.with(trace.setSpan(context.active(), span), run) : run();
 
 /** W3C trace context of a span that is recorded: every such span is also sampled (sampler.ts). */

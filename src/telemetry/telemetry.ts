@@ -35,11 +35,11 @@ export interface Telemetry {
   /** Undefined when nobody wants to know of requests. */
   readonly requests: RequestObserver | undefined;
   /** Tells of these whenever it is asked for its numbers. */
-  watch(gauges: Gauges): void;
+  observe(gauges: MetricSources): void;
 }
 
 /** What is looked at, and costs nothing in between. */
-export interface Gauges {
+export interface MetricSources {
   views(): {
     readonly position: number;
     readonly live: boolean;
@@ -48,30 +48,30 @@ export interface Gauges {
   };
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
-  commands(): number;
+  pendingCommands(): number;
   /** Requests without audio that are not settled on the ledger. */
-  unsettled(): number;
+  unsettledServings(): number;
   pipeline: Pipeline["stats"];
-  tools(): { readonly running: number; readonly queued: number; readonly restarts: number };
+  subprocess(): { readonly running: number; readonly queued: number; readonly restarts: number };
   checkHealth: CheckHealth;
 }
 
-const same = <T>(part: T): T => part;
+const identity = <T>(part: T): T => part;
 
 /** Tells nobody anything: every part is left as it is. */
 export const noTelemetry: Telemetry = {
-  eventStore: same,
-  commands: same,
-  audioStore: same,
-  engine: same,
-  encoder: same,
-  exchange: same,
-  pipeline: same,
-  streaming: same,
-  authenticator: same,
-  limiter: same,
-  upgrade: same,
+  eventStore: identity,
+  commands: identity,
+  audioStore: identity,
+  engine: identity,
+  encoder: identity,
+  exchange: identity,
+  pipeline: identity,
+  streaming: identity,
+  authenticator: identity,
+  limiter: identity,
+  upgrade: identity,
   provider: () => {},
   requests: undefined,
-  watch: () => {},
+  observe: () => {},
 };

@@ -1,20 +1,20 @@
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { inSpan, isTraced, markFailed, startSpan, untraced } from "./spans.ts";
+import { isRecording, markFailed, noopSpan, runInSpan, startSpan } from "./spans.ts";
 
 /** Work that is over when the last of what it makes has been read, given up, or failed. */
-export interface Work {
+export interface Operation {
   readonly span: Span;
   run<T>(step: () => T): T;
   /** The first of what is made is there. */
-  begun(): void;
-  done(): void;
-  failed(error: unknown): void;
+  firstByte(): void;
+  end(): void;
+  fail(error: unknown): void;
   /** Nobody reads on. */
-  left(): void;
+  abandon(): void;
 }
 
-export interface WorkOptions {
+export interface OperationOptions {
   readonly name: string;
   readonly attributes: Attributes;
   readonly kind?: SpanKind;
@@ -22,13 +22,13 @@ export interface WorkOptions {
   readonly root?: boolean;
   readonly signal: AbortSignal;
   /** Told once each, with the seconds since the beginning. */
-  readonly onBegun?: (seconds: number) => void;
-  readonly onEnded?: (outcome: Outcome, seconds: number) => void;
+  readonly onFirstByte?: (seconds: number) => void;
+  readonly onEnd?: (outcome: Outcome, seconds: number) => void;
 }
 
-export const beginWork = (options: WorkOptions): Work => {
-  const { name, attributes, kind = SpanKind.INTERNAL, root = false, signal, onBegun, onEnded } = options;
-  const span = root || isTraced() ? startSpan(name, { attributes, kind }) : untraced;
+export const startOperation = (options: OperationOptions): Operation => {
+  const { name, attributes, kind = SpanKind.INTERNAL, root = false, signal, onFirstByte, onEnd } = options;
+  const span = root || isRecording() ? startSpan(name, { attributes, kind }) : noopSpan;
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1_000;
   let state: "waiting" | "begun" | "over" = "waiting";
@@ -37,7 +37,7 @@ export const beginWork = (options: WorkOptions): Work => {
     if (state === "over") return;
     state = "over";
     signal.removeEventListener("abort", leave);
-    onEnded?.(outcome, seconds());
+    onEnd?.(outcome, seconds());
     span.setAttribute("voxledger.outcome", outcome);
     if (outcome === "failed" || outcome === "unavailable") markFailed(span, error);
     span.end();
@@ -47,35 +47,35 @@ export const beginWork = (options: WorkOptions): Work => {
 
   return {
     span,
-    run: (step) => inSpan(span, step),
-    begun: () => {
+    run: (step) => runInSpan(span, step),
+    firstByte: () => {
       if (state !== "waiting") return;
       state = "begun";
       span.addEvent("first byte");
-      onBegun?.(seconds());
+      onFirstByte?.(seconds());
     },
-    done: () => end("made"),
-    failed: (error) => end(outcomeOf(error, signal), error),
-    left: leave,
+    end: () => end("made"),
+    fail: (error) => end(outcomeOf(error, signal), error),
+    abandon: leave,
   };
 };
 
 /** The same chunks, read as a part of the work; it is over with them. */
-export async function* followed<T>(chunks: AsyncIterable<T>, work: Work): AsyncGenerator<T, void> {
+export async function* trackStream<T>(chunks: AsyncIterable<T>, work: Operation): AsyncGenerator<T, void> {
   const reading = work.run(() => chunks[Symbol.asyncIterator]());
   try {
     for (;;) {
       const { done, value } = await work.run(() => reading.next());
       if (done) break;
-      work.begun();
+      work.firstByte();
       yield value;
     }
-    work.done();
+    work.end();
   } catch (error) {
-    work.failed(error);
+    work.fail(error);
     throw error;
   } finally {
-    work.left();
+    work.abandon();
     await work.run(() => reading.return?.());
   }
 }

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { sharedPatience } from "../../src/bootstrap/shutdown-deadline.ts";
+import { createShutdownDeadline } from "../../src/bootstrap/shutdown-deadline.ts";
 
 describe("patience at the end", () => {
   it("is one for all: who comes later has what the earlier left, and never less than nothing", () => {
     let now = 5_000;
-    const left = sharedPatience(1_000, () => now);
+    const left = createShutdownDeadline(1_000, () => now);
     now = 9_000;
     expect(left()).to.equal(1_000);
     now = 9_700;

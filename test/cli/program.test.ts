@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type Operated, operate } from "../application/accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../application/accounts/operated.ts";
 
 describe("the command line", () => {
-  let service: Operated;
+  let service: AdminFixture;
   let folder: string;
 
   before(async () => {
-    service = await operate();
+    service = await openAdminServices();
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
   });
   after(async () => {

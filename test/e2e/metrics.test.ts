@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
 import {
   admin,
   bytesOf,
@@ -51,9 +51,9 @@ describe("metrics", function () {
 
   describe("at /metrics", () => {
     const answered = (samples: readonly Sample[], labels: Record<string, string>): number =>
-      sumOf(samples, prometheusName(metricNames.answers), labels);
+      sumOf(samples, prometheusName(metricDefinitions.answers), labels);
     const requests = (samples: readonly Sample[], status: string): number =>
-      sumOf(samples, `${prometheusName(metricNames.requests)}_count`, {
+      sumOf(samples, `${prometheusName(metricDefinitions.requests)}_count`, {
         http_route: "/v2/text/synthesize",
         http_response_status_code: status,
       });
@@ -65,15 +65,15 @@ describe("metrics", function () {
       const samples = await scrape();
       expect(answered(samples, { provenance: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
       expect(answered(samples, { provenance: "memory" })).to.equal(2);
-      expect(sumOf(samples, prometheusName(metricNames.characters), { engine: "g1" })).to.equal(
+      expect(sumOf(samples, prometheusName(metricDefinitions.characters), { engine: "g1" })).to.equal(
         3 * text.length,
       );
       expect(requests(samples, "200")).to.equal(3);
       expect(
-        sumOf(samples, `${prometheusName(metricNames.engineDuration)}_count`, { outcome: "made" }),
+        sumOf(samples, `${prometheusName(metricDefinitions.engineDuration)}_count`, { outcome: "made" }),
       ).to.equal(1);
-      expect(sumOf(samples, prometheusName(metricNames.viewsLive))).to.equal(1);
-      expect(sumOf(samples, prometheusName(metricNames.dependency))).to.equal(6);
+      expect(sumOf(samples, prometheusName(metricDefinitions.viewsLive))).to.equal(1);
+      expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(6);
     });
 
     it("counts who was refused, and why", async () => {
@@ -86,7 +86,7 @@ describe("metrics", function () {
       expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 429]);
       const samples = await scrape();
       for (const reason of ["quota", "unauthorized", "burst"])
-        expect(sumOf(samples, prometheusName(metricNames.refusals), { reason }), reason).to.equal(1);
+        expect(sumOf(samples, prometheusName(metricDefinitions.refusals), { reason }), reason).to.equal(1);
     });
 
     it("counts what providers refuse", async () => {
@@ -96,9 +96,9 @@ describe("metrics", function () {
       expect((await synthesizeByPost(service.url, website, { voice: "alloy", text })).status).to.equal(502);
       const samples = await scrape();
       const labels = { engine: "oai", error_type: "400" };
-      expect(sumOf(samples, prometheusName(metricNames.upstreamErrors), labels)).to.equal(1);
+      expect(sumOf(samples, prometheusName(metricDefinitions.upstreamErrors), labels)).to.equal(1);
       expect(
-        sumOf(samples, `${prometheusName(metricNames.engineDuration)}_count`, { outcome: "failed" }),
+        sumOf(samples, `${prometheusName(metricDefinitions.engineDuration)}_count`, { outcome: "failed" }),
       ).to.equal(1);
     });
 
@@ -113,7 +113,7 @@ describe("metrics", function () {
     it("tells no more than the names that are written down, and each as it is written there", async () => {
       await start({ METRICS_PORT: "0" });
       await bytesOf(await synthesize(service.url, website, { voice, text }));
-      const written = new Set(Object.values(metricNames).map(prometheusName));
+      const written = new Set(Object.values(metricDefinitions).map(prometheusName));
       const families = (await scrape()).map(({ name }) =>
         written.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ""),
       );

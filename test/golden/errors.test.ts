@@ -19,7 +19,7 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   EngineFailed: [
     new domainErrors.EngineFailed("…"),
     new domainErrors.EngineFailed("…", { retryAfterSeconds: 7 }),
-    new domainErrors.EngineFailed("…", { lasting: true }),
+    new domainErrors.EngineFailed("…", { permanent: true }),
   ],
   Unavailable: [new domainErrors.Unavailable("…", 7)],
   Interrupted: [new domainErrors.Interrupted()],

@@ -1,10 +1,10 @@
-import { type Metric, metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
 import { expectGolden } from "./golden.ts";
 
 describe("golden files: metrics", () => {
   it("have the recorded names, types, units, attributes and bounds", () => {
-    const metrics: readonly Metric[] = Object.values(metricNames);
-    const recorded = metrics.map(({ about: _text, attributes = [], bounds = [], ...metric }) => ({
+    const metrics: readonly Metric[] = Object.values(metricDefinitions);
+    const recorded = metrics.map(({ description: _text, attributes = [], bounds = [], ...metric }) => ({
       ...metric,
       prometheus: prometheusName(metric),
       attributes,

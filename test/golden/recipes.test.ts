@@ -1,6 +1,6 @@
-import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
+import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
-import { createSynthesis, type EngineOf } from "../../src/application/synthesis/synthesis.ts";
+import { createSynthesis, type FindEngine } from "../../src/application/synthesis/synthesis.ts";
 import { besideSelfHosted, composeProviders } from "../../src/bootstrap/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
@@ -121,7 +121,7 @@ const openSynthesis = async () => {
     msv: providers.msv?.open({ subscriptionKey: "k", region: "westeurope" }).engine,
     oai: providers.oai?.open({ apiKey: "k" }).engine,
   };
-  const engineOf: EngineOf = (code, websiteId) => {
+  const engineOf: FindEngine = (code, websiteId) => {
     if (!isByok(code)) return engines.get(code);
     return websiteId === own ? accounts[code] : undefined;
   };
@@ -129,7 +129,7 @@ const openSynthesis = async () => {
   const catalog = { revision: 1, updatedAt: at, voices: [...voices], systemVoices: [...systemVoices] };
   const catalogOf = createWebsiteCatalogs({
     catalog: new Map([["catalog", catalog]]),
-    ownVoices: createOwnVoices(new Map([[`credentials-${own}`, credentials]])),
+    ownVoices: createByokVoices(new Map([[`credentials-${own}`, credentials]])),
     configuredVoices: selfHostedVoices(settings.selfHosted),
   });
   const unused = { pipeline: {} as never, ledger: {} as never };
@@ -151,8 +151,8 @@ describe("golden files: recipes", () => {
     const schema = synthesizeRequest(5_000);
     const recorded = requests.map(([body, website = "without-credentials"]) => {
       try {
-        const { takes, characters } = synthesis.plan(requestFromBody(schema, body), website);
-        const lines = takes.map(({ name, voice, systemVoice, recipe }) =>
+        const { renditions, characters } = synthesis.plan(requestFromBody(schema, body), website);
+        const lines = renditions.map(({ name, voice, systemVoice, recipe }) =>
           lineOf(name, voice, systemVoice, recipe),
         );
         return { request: body, website, characters, takes: lines };

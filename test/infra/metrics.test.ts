@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { type Metric, metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
 import { read, readYaml } from "./files.ts";
 
-const metrics: readonly Metric[] = Object.values(metricNames);
+const metrics: readonly Metric[] = Object.values(metricDefinitions);
 
 /** Every series that Prometheus has of the service, with its labels. */
 const series = new Map<string, readonly string[]>(

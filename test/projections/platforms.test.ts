@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isVoiceReported, platforms } from "../../projections/platforms.ts";
 import type { View } from "../../projections/runner/runner.ts";
 import type { Platform, PlatformEvent } from "../../src/domain/catalog/platform.ts";
-import { type PlatformSaid, platformAsked } from "../../src/domain/catalog/platform-names.ts";
+import { type PlatformParameters, parsePlatform } from "../../src/domain/catalog/platform-names.ts";
 import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
@@ -32,8 +32,8 @@ const hear = (events: readonly RecordedEvent[]): View<Platform> => {
   return states as unknown as View<Platform>;
 };
 
-const known = (view: View<Platform>, said: PlatformSaid, voice = samantha): boolean => {
-  const asked = platformAsked(said);
+const known = (view: View<Platform>, said: PlatformParameters, voice = samantha): boolean => {
+  const asked = parsePlatform(said);
   return asked ? isVoiceReported(view, asked, voice) : expect.fail("no platform is named");
 };
 

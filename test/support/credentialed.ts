@@ -4,14 +4,17 @@ import { credentials as credentialsProjection } from "../../projections/credenti
 import { createProjectionRunner } from "../../projections/runner/runner.ts";
 import { websites as websitesProjection } from "../../projections/websites.ts";
 import {
-  type CredentialsKeeper,
-  createCredentialsKeeper,
+  type CredentialsService,
+  createCredentialsService,
 } from "../../src/application/accounts/credentials.ts";
-import { type AccountOf, createProviderAccounts } from "../../src/application/accounts/provider-accounts.ts";
+import {
+  createProviderAccounts,
+  type FindAccount,
+} from "../../src/application/accounts/provider-accounts.ts";
 import type { Providers } from "../../src/application/accounts/providers.ts";
 import { createSealing, type Sealing } from "../../src/application/accounts/sealing.ts";
 import { createWebsites, type Websites } from "../../src/application/accounts/websites.ts";
-import { createOwnVoices } from "../../src/application/catalog/byok-voices.ts";
+import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createExecute } from "../../src/application/commands.ts";
 import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
 import type { ProviderCredentials } from "../../src/domain/accounts/byok-providers.ts";
@@ -85,9 +88,9 @@ export const heard = async (account: ProviderAccount | undefined): Promise<strin
 
 /** One instance's part in credentials, over a real store. */
 export interface Credentialed {
-  readonly keeper: CredentialsKeeper;
-  readonly accountOf: AccountOf;
-  readonly ownVoicesOf: ReturnType<typeof createOwnVoices>;
+  readonly keeper: CredentialsService;
+  readonly accountOf: FindAccount;
+  readonly ownVoicesOf: ReturnType<typeof createByokVoices>;
   readonly websites: Websites;
   readonly sealing: Sealing;
   readonly folder: string;
@@ -137,7 +140,7 @@ export const openCredentialed = async ({
   const websites = createWebsites({ ...commands, websites: views.websites, keys: noKeys });
   const read = (stream: string) => collect(store.readStream(stream));
   return {
-    keeper: createCredentialsKeeper({
+    keeper: createCredentialsService({
       ...commands,
       ...views,
       providers,
@@ -145,7 +148,7 @@ export const openCredentialed = async ({
       deadlineMs,
     }),
     accountOf: createProviderAccounts({ credentials, providers, sealing, onTrouble }),
-    ownVoicesOf: createOwnVoices(credentials),
+    ownVoicesOf: createByokVoices(credentials),
     websites,
     sealing,
     folder: path,

@@ -13,7 +13,7 @@ export const openVoiding = (
   createVoiding({
     openHandler: (given) => createCommandHandler({ store, clock, ...given }),
     clock,
-    onTrouble: (what, error) => Promise.reject(new Error(what, { cause: error })),
+    onError: (what, error) => Promise.reject(new Error(what, { cause: error })),
     ...options,
   });
 

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { byokEngines } from "../../src/domain/accounts/byok-providers.ts";
-import { createTally, type Tally } from "../../src/telemetry/counter.ts";
+import { type Counter, createCounter } from "../../src/telemetry/counter.ts";
 import { countProviders } from "../../src/telemetry/instruments/providers.ts";
-import { metricNames, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
 import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
-import { createRequestTimes } from "../../src/telemetry/request-times.ts";
+import { createRequestDurations } from "../../src/telemetry/request-times.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
 
 describe("a tally", () => {
   it("sums by its attributes, and leaves out those that are empty", () => {
-    const tally = createTally(["engine", "state"]);
+    const tally = createCounter(["engine", "state"]);
     tally.add(1, "g1", "open");
     tally.add(2, "g1", "open");
     tally.add(1, "g2");
@@ -22,13 +22,13 @@ describe("a tally", () => {
 
 describe("the circuits of providers", () => {
   it("are told as never opened before one opens, so that the first to open is an increase", () => {
-    const tallies = new Map<string, Tally>();
-    const tally = (key: string): Tally => {
-      const made = createTally(metricNames[key as "circuitChanges"].attributes);
+    const tallies = new Map<string, Counter>();
+    const counter = (key: string): Counter => {
+      const made = createCounter(metricDefinitions[key as "circuitChanges"].attributes);
       tallies.set(key, made);
       return made;
     };
-    const tell = countProviders({ tally, gauge: () => {}, histogram: () => () => {} });
+    const tell = countProviders({ counter, gauge: () => {}, histogram: () => () => {} });
     const opened = () => [...(tallies.get("circuitChanges")?.entries() ?? [])];
     expect(opened()).to.deep.equal(byokEngines.map((engine) => [0, { engine, state: "open" }]));
     tell("oai", { what: "circuit", state: "open" });
@@ -37,13 +37,13 @@ describe("the circuits of providers", () => {
 });
 
 describe("the times of requests", () => {
-  const told = async (add: (times: ReturnType<typeof createRequestTimes>) => void) => {
-    const times = createRequestTimes();
+  const told = async (add: (times: ReturnType<typeof createRequestDurations>) => void) => {
+    const times = createRequestDurations();
     add(times);
     const { resourceMetrics } = await times.producer.collect();
     return parseExposition(prometheusText(resourceMetrics));
   };
-  const name = prometheusName(metricNames.requests);
+  const name = prometheusName(metricDefinitions.requests);
 
   it("lie in the bucket whose bound they do not pass", async () => {
     const samples = await told(({ add }) => {
@@ -75,7 +75,12 @@ describe("the times of requests", () => {
 
 describe("the metrics' names", () => {
   it("are told to Prometheus with their units, as a collector writes them", () => {
-    const names = [metricNames.requests, metricNames.answers, metricNames.cacheBytes, metricNames.cpu];
+    const names = [
+      metricDefinitions.requests,
+      metricDefinitions.answers,
+      metricDefinitions.cacheBytes,
+      metricDefinitions.cpu,
+    ];
     expect(names.map(prometheusName)).to.deep.equal([
       "http_server_request_duration_seconds",
       "voxledger_synthesis_answers_total",
@@ -85,7 +90,7 @@ describe("the metrics' names", () => {
   });
 
   it("are each another's, and no part of another's histogram", () => {
-    const all = Object.values(metricNames).map(prometheusName);
+    const all = Object.values(metricDefinitions).map(prometheusName);
     expect(new Set(all).size).to.equal(all.length);
     const series = all.flatMap((name) => [`${name}_count`, `${name}_sum`, `${name}_bucket`]);
     expect(all.filter((name) => series.includes(name))).to.deep.equal([]);

@@ -8,11 +8,11 @@ import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { localEngines } from "../../src/engines/local/local-engine.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
-import { observedAudioStore } from "../../src/telemetry/instruments/audio-store.ts";
-import { observedEncoder } from "../../src/telemetry/instruments/encoder.ts";
-import { observedEngine } from "../../src/telemetry/instruments/engine.ts";
-import { observedEventStore } from "../../src/telemetry/instruments/event-store.ts";
-import { createMeters } from "../../src/telemetry/meters.ts";
+import { instrumentAudioStore } from "../../src/telemetry/instruments/audio-store.ts";
+import { instrumentEncoder } from "../../src/telemetry/instruments/encoder.ts";
+import { instrumentEngine } from "../../src/telemetry/instruments/engine.ts";
+import { instrumentEventStore } from "../../src/telemetry/instruments/event-store.ts";
+import { createInstruments } from "../../src/telemetry/meters.ts";
 import { audioStoreContract } from "../contracts/audio-store.ts";
 import { engineContract } from "../contracts/engine.ts";
 import { eventStoreContract } from "../contracts/event-store.ts";
@@ -22,11 +22,11 @@ import { until } from "../support/processes.ts";
 /* A part that is observed keeps the contract of the part. */
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), "voxledger-observed-"));
-const meters = createMeters();
+const meters = createInstruments();
 
 audioStoreContract("observed", async () => {
   const path = await folder();
-  const open = async () => observedAudioStore(meters)(await openFilesystemAudioStore({ path }));
+  const open = async () => instrumentAudioStore(meters)(await openFilesystemAudioStore({ path }));
   const store = await open();
   return {
     store,
@@ -46,7 +46,7 @@ eventStoreContract("observed", async () => {
   const path = await folder();
   let now = Date.UTC(2026, 0, 1);
   const options = { path: join(path, "events.db"), clock: () => now };
-  const open = async () => observedEventStore(meters)(await openSqliteEventStore(options));
+  const open = async () => instrumentEventStore(meters)(await openSqliteEventStore(options));
   const store = await open();
   return {
     store,
@@ -67,7 +67,7 @@ engineContract("observed", async () => {
   if (!engine) throw new Error("neither espeak-ng nor flite is installed");
   const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children.";
   return {
-    engine: observedEngine(meters)(engine),
+    engine: instrumentEngine(meters)(engine),
     request: {
       text: sentence,
       voice: "espeak:gmw/en-US+f3",
@@ -91,7 +91,7 @@ describe("an encoder that is observed", () => {
     })();
   const encode = async (given: AsyncIterable<Buffer>, own?: Error): Promise<readonly unknown[]> => {
     const outcomes: unknown[] = [];
-    const observed = observedEncoder({
+    const observed = instrumentEncoder({
       ...meters,
       histogram: () => (_, attributes) => outcomes.push(attributes?.outcome),
     })({

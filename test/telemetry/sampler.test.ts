@@ -18,18 +18,18 @@ describe("what is traced", () => {
     if (traceparent !== undefined) message.headers.traceparent = traceparent;
     return message;
   };
-  const sampler = (share: number, parentBased = true, trusted = true) =>
+  const sampler = (ratio: number, parentBased = true, trusted = true) =>
     createSampler(
-      { share, parentBased },
+      { ratio, parentBased },
       () => trusted,
       () => 0.5,
     );
   const parentOf = (made: ReturnType<typeof sampler>, traceparent?: string): string | undefined => {
-    const context = made.contextOf(request(traceparent));
+    const context = made.parentContext(request(traceparent));
     return context && (trace.getSpanContext(context)?.traceId ?? "a new trace");
   };
 
-  it("is the share of new traces that was asked for", () => {
+  it("is the ratio of new traces that was asked for", () => {
     expect(parentOf(sampler(0.6))).to.equal("a new trace");
     expect(parentOf(sampler(0.4))).to.equal(undefined);
     expect(parentOf(sampler(0))).to.equal(undefined);
@@ -56,6 +56,6 @@ describe("what is traced", () => {
   });
 
   it("is nothing where nobody wants traces", () => {
-    expect(createSampler(undefined, () => true).contextOf(request(sampled))).to.equal(undefined);
+    expect(createSampler(undefined, () => true).parentContext(request(sampled))).to.equal(undefined);
   });
 });

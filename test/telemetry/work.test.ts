@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { FoundInStore } from "../../src/audio/pipeline/store-recheck.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
-import { beginWork, followed } from "../../src/telemetry/work.ts";
+import { startOperation, trackStream } from "../../src/telemetry/work.ts";
 
 async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
   for (let number = 1; number <= upTo; number++) yield number;
@@ -12,12 +12,12 @@ describe("work that is over with the last of what it makes", () => {
   let told: string[];
   let life: AbortController;
   const begin = () =>
-    beginWork({
+    startOperation({
       name: "count",
       attributes: {},
       signal: life.signal,
-      onBegun: () => told.push("begun"),
-      onEnded: (outcome) => told.push(outcome),
+      onFirstByte: () => told.push("begun"),
+      onEnd: (outcome) => told.push(outcome),
     });
   const read = async (source: AsyncIterable<number>, most = 10): Promise<number[]> => {
     const heard: number[] = [];
@@ -34,7 +34,7 @@ describe("work that is over with the last of what it makes", () => {
   });
 
   it("is made when all of it was read, and says when the first of it was there", async () => {
-    expect(await read(followed(numbers(3), begin()))).to.deep.equal([1, 2, 3]);
+    expect(await read(trackStream(numbers(3), begin()))).to.deep.equal([1, 2, 3]);
     expect(told).to.deep.equal(["begun", "made"]);
   });
 
@@ -45,7 +45,7 @@ describe("work that is over with the last of what it makes", () => {
     [new FoundInStore(Buffer.from("sound")), "abandoned"],
   ] as const) {
     it(`is ${outcome} after ${failure.name}, which goes on as it is`, async () => {
-      const error = await read(followed(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);
+      const error = await read(trackStream(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);
       expect(error).to.equal(failure);
       expect(told).to.deep.equal(["begun", outcome]);
     });
@@ -60,22 +60,22 @@ describe("work that is over with the last of what it makes", () => {
         left = true;
       }
     }
-    expect(await read(followed(endless(), begin()), 2)).to.deep.equal([1, 1]);
+    expect(await read(trackStream(endless(), begin()), 2)).to.deep.equal([1, 1]);
     expect(told).to.deep.equal(["begun", "abandoned"]);
     expect(left).to.equal(true);
   });
 
   it("is abandoned when nobody wants it before anybody has read", () => {
-    void followed(numbers(3), begin());
+    void trackStream(numbers(3), begin());
     life.abort();
     expect(told).to.deep.equal(["abandoned"]);
   });
 
   it("has one end, whatever comes after it", async () => {
     const work = begin();
-    await read(followed(numbers(1), work));
+    await read(trackStream(numbers(1), work));
     life.abort();
-    work.failed(new Error("late"));
+    work.fail(new Error("late"));
     expect(told).to.deep.equal(["begun", "made"]);
   });
 });

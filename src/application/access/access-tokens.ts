@@ -29,7 +29,7 @@ export interface AccessTokens {
 
 /** Longer than any token minted here: what is longer is refused before any work. */
 const maxTokenLength = 1_000;
-const remembered = 10_000;
+const maxCachedTokens = 10_000;
 
 /** So far may the clock of another instance that mints tokens be ahead of this one's. */
 const leewaySeconds = 30;
@@ -48,7 +48,7 @@ export const createAccessTokens = ({
   /** Milliseconds since the epoch. */
   clock: () => number;
 }): AccessTokens => {
-  const known = new LRUCache<string, SignedClaims>({ max: remembered });
+  const known = new LRUCache<string, SignedClaims>({ max: maxCachedTokens });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
   const issue = ({ apiKey, proof }: Principal): AccessToken => {

@@ -36,7 +36,7 @@ export interface Authenticator {
    * Who was let in before, as it stands now, whatever the time of the token that it came with.
    * @throws {Unauthorized} when what proved it was withdrawn
    */
-  recall(principal: Principal): Principal;
+  reauthenticate(principal: Principal): Principal;
 }
 
 export const createAuthenticator = ({
@@ -54,7 +54,7 @@ export const createAuthenticator = ({
     findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
 
   /** Looked up anew each time: what a token was minted from may be withdrawn before it expires. */
-  const stillHolds = (proof: Proof, key: IssuedKey): boolean =>
+  const isProofValid = (proof: Proof, key: IssuedKey): boolean =>
     proof.by === "secret"
       ? key.secrets.some(({ secretId }) => secretId === proof.secretId)
       : isOriginOf(key, proof.origin);
@@ -71,7 +71,7 @@ export const createAuthenticator = ({
     const { proof } = claims;
     if (proof.by === "origin" && proof.origin !== origin) return undefined;
     const key = findKey(keys, claims.apiKey);
-    return key && stillHolds(proof, key) ? { ...principalOf(key, proof), token: claims } : undefined;
+    return key && isProofValid(proof, key) ? { ...principalOf(key, proof), token: claims } : undefined;
   };
 
   const byOrigin = ({ apiKey, origin }: Of<"origin">): Principal | undefined => {
@@ -92,20 +92,20 @@ export const createAuthenticator = ({
   };
 
   /** Whether refused credentials are a failed attempt: a secret or a token that was not issued here. */
-  const isGuess = (credentials: Credentials): boolean =>
+  const isFailedAttempt = (credentials: Credentials): boolean =>
     credentials.by === "secret" || (credentials.by === "token" && !accessTokens.isSigned(credentials.token));
 
   return {
     authenticate: (credentials, client) => {
-      failedAttempts.requireRoom(client);
+      failedAttempts.throwIfThrottled(client);
       const principal = principalBy(credentials);
       if (principal) return principal;
-      if (isGuess(credentials)) failedAttempts.count(client);
+      if (isFailedAttempt(credentials)) failedAttempts.count(client);
       throw new Unauthorized(refusals[credentials.by]);
     },
-    recall: ({ apiKey, proof }) => {
+    reauthenticate: ({ apiKey, proof }) => {
       const key = findKey(keys, apiKey);
-      if (!key || !stillHolds(proof, key)) throw new Unauthorized("The credentials were withdrawn.");
+      if (!key || !isProofValid(proof, key)) throw new Unauthorized("The credentials were withdrawn.");
       return principalOf(key, proof);
     },
   };

@@ -3,9 +3,9 @@ import { LRUCache } from "lru-cache";
 /** Counts over a sliding window, for each (key, client). */
 export interface BurstLimiter {
   /** Counts one request and answers whether it is within the limit; one beyond it is not counted. */
-  take(id: string, limit: number): boolean;
+  tryAcquire(id: string, limit: number): boolean;
   /** After so long without a request any number within the limit passes. */
-  readonly forgetsWithinMs: number;
+  readonly recoveryMs: number;
 }
 
 /** The window moves in steps of this part of it: it is at most so much longer than asked for, and never shorter. */
@@ -26,7 +26,7 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
   const slotMs = windowMs / slots;
 
   return {
-    take: (id, limit) => {
+    tryAcquire: (id, limit) => {
       const slot = Math.floor(uptime() / slotMs);
       let window = windows.get(id);
       if (!window) {
@@ -39,7 +39,7 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
       window.sum += 1;
       return true;
     },
-    forgetsWithinMs: windowMs + slotMs,
+    recoveryMs: windowMs + slotMs,
   };
 };
 

@@ -13,7 +13,7 @@ import { clientNetwork } from "./client-network.ts";
  */
 export interface FailedAttempts {
   /** To be called before credentials are looked at. @throws {RateLimited} for a throttled client */
-  requireRoom(client: string): void;
+  throwIfThrottled(client: string): void;
   /** Counts a failed attempt. */
   count(client: string): void;
 }
@@ -34,7 +34,7 @@ export const createFailedAttempts = ({ clock }: { clock: () => number }): Failed
   };
 
   return {
-    requireRoom: (client) => {
+    throwIfThrottled: (client) => {
       if (failures.size === 0 || countOf(clientNetwork(client)) < maxFailuresPerMinute) return;
       const secondsLeft = Math.ceil((minuteMs - (clock() % minuteMs)) / 1_000);
       throw new RateLimited("Too many failed attempts from this address.", "failures", secondsLeft);

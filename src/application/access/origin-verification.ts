@@ -7,7 +7,7 @@ import {
   websiteDecider,
   websiteStream,
 } from "../../domain/accounts/website.ts";
-import { newVerificationToken, type Random, websiteOfVerification } from "../accounts/identifiers.ts";
+import { newVerificationToken, type Random, websiteIdOfVerification } from "../accounts/identifiers.ts";
 import type { CommandContext, Execute } from "../commands.ts";
 import { hashSecret } from "./secrets.ts";
 
@@ -68,7 +68,7 @@ export const createOriginVerification = ({
     return { token, origin, expiresAt: issued.expiresAt };
   },
   verify: async ({ token, origin }, requestId) => {
-    const websiteId = websiteOfVerification(token);
+    const websiteId = websiteIdOfVerification(token);
     if (websiteId === undefined) throw unknownVerification();
     const presented = { hash: hashSecret(token), origin };
     let verified = false;

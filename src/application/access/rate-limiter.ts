@@ -44,7 +44,7 @@ export interface RateLimiterOptions {
   /** How long a report waits for the store. Default 5,000. */
   readonly deadlineMs?: number;
   /** Called when a report fails, once until reports succeed again. */
-  readonly onTrouble?: (what: string, error: unknown) => void;
+  readonly onError?: (what: string, error: unknown) => void;
 }
 
 interface Counter {
@@ -63,10 +63,10 @@ export const createRateLimiter = ({
   burstLimit,
   flushMs = 100,
   deadlineMs = 5_000,
-  onTrouble = () => {},
+  onError = () => {},
 }: RateLimiterOptions): RateLimiter => {
   const bursts = createBurstLimiter(burstWindowMs, uptime);
-  const burstOver = Math.ceil(bursts.forgetsWithinMs / 1_000);
+  const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new Map<string, Counter>();
   const stream = rateStream(instance);
   let isTrimmed = false;
@@ -115,7 +115,7 @@ export const createRateLimiter = ({
       for (const [, counter, count] of changed) counter.reported = count;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) onTrouble("requests counted here cannot be reported to the other instances", error);
+      if (!isFailing) onError("requests counted here cannot be reported to the other instances", error);
       isFailing = true;
     }
   };
@@ -138,10 +138,10 @@ export const createRateLimiter = ({
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
       // Whoever waited only for the burst to be over would be refused again.
-      if (left === 0) return { limit, remaining: 0, refusal: tooMany(secondsLeft(now)) };
+      if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(secondsLeft(now)) };
       const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
-      if (!bursts.take(`${apiKey} ${clientNetwork(client)}`, burst)) {
-        return { limit, remaining: left, refusal: tooFast(burstOver) };
+      if (!bursts.tryAcquire(`${apiKey} ${clientNetwork(client)}`, burst)) {
+        return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
       counter.count += 1;
       return { limit, remaining: left - 1 };
@@ -157,8 +157,8 @@ export const createRateLimiter = ({
 
 const secondsLeft = (now: number): number => Math.max(1, Math.ceil(60 - ((now / 1_000) % 60)));
 
-const tooMany = (retryAfterSeconds: number): RateLimited =>
+const minuteExceeded = (retryAfterSeconds: number): RateLimited =>
   new RateLimited("The key has no requests left in this minute.", "minute", retryAfterSeconds);
 
-const tooFast = (retryAfterSeconds: number): RateLimited =>
+const burstExceeded = (retryAfterSeconds: number): RateLimited =>
   new RateLimited("Too many requests at once from this key and address.", "burst", retryAfterSeconds);

@@ -27,7 +27,7 @@ import {
 import { NotFound } from "../../domain/errors.ts";
 import type { CommandContext, Execute } from "../commands.ts";
 import { listVoices, type Providers } from "./providers.ts";
-import { CannotUnseal, type Place, type Sealing } from "./sealing.ts";
+import { type SealContext, type Sealing, UnsealFailed } from "./sealing.ts";
 
 /** Credentials as their operator sees them: never what they are. */
 export interface CredentialsDetails {
@@ -47,11 +47,11 @@ export interface Resealing {
   /** Sealed under the current key already. */
   readonly current: number;
   /** Those that none of the keys opens. They are left as they are. */
-  readonly unopened: readonly Place[];
+  readonly unopened: readonly SealContext[];
 }
 
 /** Websites' own credentials. Every command is visible here once it resolves, and may throw {Unavailable}. */
-export interface CredentialsKeeper {
+export interface CredentialsService {
   /**
    * Proves the credentials by listing the provider's voices, then replaces what was set for the engine.
    * @throws {NotFound} for an unknown website, or an engine that is not provided here
@@ -74,7 +74,7 @@ export interface CredentialsKeeper {
   reseal(context: CommandContext): Promise<Resealing>;
 }
 
-export interface CredentialsKeeperOptions {
+export interface CredentialsServiceOptions {
   readonly execute: Execute;
   readonly websites: View<Website>;
   readonly credentials: View<Credentials>;
@@ -87,7 +87,7 @@ export interface CredentialsKeeperOptions {
   readonly deadlineMs?: number;
 }
 
-export const createCredentialsKeeper = ({
+export const createCredentialsService = ({
   execute,
   websites,
   credentials: view,
@@ -95,7 +95,7 @@ export const createCredentialsKeeper = ({
   sealing,
   clock,
   deadlineMs = 15_000,
-}: CredentialsKeeperOptions): CredentialsKeeper => {
+}: CredentialsServiceOptions): CredentialsService => {
   const now = (): string => new Date(clock()).toISOString();
 
   const command = (
@@ -104,11 +104,11 @@ export const createCredentialsKeeper = ({
     context: CommandContext,
   ): Promise<Credentials> => execute(credentialsDecider, credentialsStream(websiteId), decide, context);
 
-  const mustBeThere = (websiteId: string, context: CommandContext): Promise<Website> =>
+  const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
 
-  /** Whether it is under the current key now, by whomever. @throws {CannotUnseal} */
-  const resealOne = async (place: Place, context: CommandContext): Promise<boolean> => {
+  /** Whether it is under the current key now, by whomever. @throws {UnsealFailed} */
+  const resealOne = async (place: SealContext, context: CommandContext): Promise<boolean> => {
     const was = view.get(credentialsStream(place.websiteId))?.byEngine[place.engine];
     const seals = await sealing();
     if (!was || was.keyId === seals.keyId) return false;
@@ -120,7 +120,7 @@ export const createCredentialsKeeper = ({
 
   return {
     set: async (websiteId, engine, given, context) => {
-      await mustBeThere(websiteId, context);
+      await loadWebsite(websiteId, context);
       const provider = providers[engine];
       if (!provider) {
         throw new NotFound(`There is no provider for the engine ${engine}: it is not running here.`);
@@ -134,7 +134,7 @@ export const createCredentialsKeeper = ({
       return details(engine, { ...set, setAt: at });
     },
     remove: async (websiteId, engine, context) => {
-      await mustBeThere(websiteId, context);
+      await loadWebsite(websiteId, context);
       await command(websiteId, (state) => removeCredentials(state, { engine, at: now() }), context);
     },
     list: (websiteId) => {
@@ -146,14 +146,14 @@ export const createCredentialsKeeper = ({
       });
     },
     reseal: async (context) => {
-      const unopened: Place[] = [];
+      const unopened: SealContext[] = [];
       let [resealed, current] = [0, 0];
-      for (const place of placesOf(view)) {
+      for (const place of sealContexts(view)) {
         try {
           if (await resealOne(place, context)) resealed++;
           else current++;
         } catch (error) {
-          if (!(error instanceof CannotUnseal)) throw error;
+          if (!(error instanceof UnsealFailed)) throw error;
           unopened.push(place);
         }
       }
@@ -170,7 +170,7 @@ const details = (
   { provider, voices, setAt }: Pick<EngineCredentials, "provider" | "voices" | "setAt">,
 ): CredentialsDetails => ({ engine, provider, voices: voices.length, setAt });
 
-const placesOf = (view: View<Credentials>): Place[] =>
+const sealContexts = (view: View<Credentials>): SealContext[] =>
   Iterator.from(view.entries())
     .flatMap(([stream, { byEngine }]) =>
       byokEngines

@@ -21,7 +21,7 @@ export const newVerificationToken = (random: Random, websiteId: string): string 
   `vlv_${random(32).toString("base64url")}.${websiteId}`;
 
 /** The website that such a token was issued for, as the token tells it. */
-export const websiteOfVerification = (token: string): string | undefined =>
+export const websiteIdOfVerification = (token: string): string | undefined =>
   /^vlv_[\w-]{43}\.(web_[0-9A-Za-z]{22})$/.exec(token)?.[1];
 
 const base62 = (bytes: Buffer, length: number): string => {

@@ -10,8 +10,8 @@ import {
   type KeyEvent,
   keyDecider,
   keyStream,
-  known,
   reinstateKey,
+  requireIssued,
   revokeSecret,
   type SuspensionCause,
   suspendKey,
@@ -98,7 +98,8 @@ export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions
     apiKey: string,
     decide: (key: Key) => KeyEvent[],
     context: CommandContext,
-  ): Promise<KeyDetails> => details(known(await execute(keyDecider, keyStream(apiKey), decide, context)));
+  ): Promise<KeyDetails> =>
+    details(requireIssued(await execute(keyDecider, keyStream(apiKey), decide, context)));
 
   return {
     issue: async (websiteId, plan, context) => {

@@ -9,17 +9,17 @@ import {
 import { EngineFailed, Invalid } from "../../domain/errors.ts";
 import type { ProviderAccount } from "../../engines/provider.ts";
 import type { Providers } from "./providers.ts";
-import { CannotUnseal, type Place, type Sealing } from "./sealing.ts";
+import { type SealContext, type Sealing, UnsealFailed } from "./sealing.ts";
 
 /**
  * The account that the website's credentials open; undefined when it has none for the engine, or nobody provides it
  * here. The same one for the same credentials, so that what it keeps (connections, limits) lasts as long as they.
  * Credentials that cannot be opened make an account that fails when it is used, and the operator is told once.
  */
-export type AccountOf = (websiteId: string, engine: ByokEngine) => ProviderAccount | undefined;
+export type FindAccount = (websiteId: string, engine: ByokEngine) => ProviderAccount | undefined;
 
 /** Accounts that are kept ready. */
-const readyAccounts = 1_000;
+const maxCachedAccounts = 1_000;
 
 export const createProviderAccounts = ({
   credentials,
@@ -32,16 +32,18 @@ export const createProviderAccounts = ({
   sealing: Sealing;
   /** Told, for the operator, of credentials that cannot be used. */
   onTrouble: (what: string, error: unknown) => void;
-}): AccountOf => {
-  const ready = new LRUCache<string, { revision: number; account: ProviderAccount }>({ max: readyAccounts });
+}): FindAccount => {
+  const ready = new LRUCache<string, { revision: number; account: ProviderAccount }>({
+    max: maxCachedAccounts,
+  });
 
-  const open = <E extends ByokEngine>(place: Place & { engine: E }, sealed: EngineCredentials) => {
+  const open = <E extends ByokEngine>(place: SealContext & { engine: E }, sealed: EngineCredentials) => {
     const { engine } = place;
     try {
       return providers[engine]?.open(parseCredentials(engine, unsealed(sealing, sealed, place)));
     } catch (error) {
-      onTrouble(cannotBeUsed(place), tellable(error));
-      return unusable(engine);
+      onTrouble(unusableCredentials(place), redactedError(error));
+      return failingAccount(engine);
     }
   };
 
@@ -58,30 +60,30 @@ export const createProviderAccounts = ({
   };
 };
 
-const unsealed = (sealing: Sealing, sealed: EngineCredentials, place: Place): unknown => {
+const unsealed = (sealing: Sealing, sealed: EngineCredentials, place: SealContext): unknown => {
   const text = sealing.open(sealed, place);
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own words repeat what it could not read.
-    throw new CannotUnseal("What was sealed is no JSON.");
+    throw new UnsealFailed("What was sealed is no JSON.");
   }
 };
 
-const cannotBeUsed = ({ websiteId, engine }: Place): string =>
+const unusableCredentials = ({ websiteId, engine }: SealContext): string =>
   `the credentials of ${websiteId} for ${engine} cannot be used: set them again, or give this instance the MASTER_KEY under which they were sealed (in MASTER_KEY_PREVIOUS, if it has been replaced)`;
 
 /** Whatever else a driver throws may hold the credentials that it was given. */
-const tellable = (error: unknown): unknown =>
-  error instanceof CannotUnseal || error instanceof Invalid
+const redactedError = (error: unknown): unknown =>
+  error instanceof UnsealFailed || error instanceof Invalid
     ? error
     : new Error("the provider did not take them");
 
-const unusable = (code: ByokEngine): ProviderAccount => {
+const failingAccount = (code: ByokEngine): ProviderAccount => {
   const fail = async (): Promise<never> => {
     throw new EngineFailed(
       `The website's credentials for the engine ${code} cannot be used: they must be set again.`,
-      { lasting: true },
+      { permanent: true },
     );
   };
   return {

@@ -4,7 +4,7 @@ import type { Sealed } from "../../domain/accounts/credentials.ts";
 import type { Random } from "./identifiers.ts";
 
 /** Whose it is and what for. What was sealed for one place cannot be opened in another. */
-export interface Place {
+export interface SealContext {
   readonly websiteId: string;
   readonly engine: ByokEngine;
 }
@@ -15,14 +15,14 @@ export interface Sealing {
   readonly keyId: string;
   /** The ids of all keys, that one first. */
   readonly keyIds: readonly [string, ...string[]];
-  seal(text: string, place: Place): Sealed;
-  /** With whichever of the keys it was sealed under. @throws {CannotUnseal} */
-  open(sealed: Sealed, place: Place): string;
+  seal(text: string, place: SealContext): Sealed;
+  /** With whichever of the keys it was sealed under. @throws {UnsealFailed} */
+  open(sealed: Sealed, place: SealContext): string;
 }
 
 /** It stays closed. Tells nothing of what is inside. */
-export class CannotUnseal extends Error {
-  override readonly name = "CannotUnseal";
+export class UnsealFailed extends Error {
+  override readonly name = "UnsealFailed";
 }
 
 /** AES-256-GCM. A nonce must never be used twice under one key: 96 random bits are good for 2³² seals (NIST SP 800-38D). */
@@ -42,44 +42,44 @@ export const createSealing = ({
   random: Random;
 }): Sealing => {
   const [current, ...previous] = keys;
-  const byId = new Map(keys.map((key) => [idOf(key), key]));
-  const keyId = idOf(current);
+  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const keyId = keyIdOf(current);
   return {
     keyId,
-    keyIds: [keyId, ...previous.map(idOf)],
+    keyIds: [keyId, ...previous.map(keyIdOf)],
     seal: (text, place) => {
       const nonce = random(nonceBytes);
       const closing = createCipheriv(cipher, current, nonce, { authTagLength: tagBytes }).setAAD(
-        labelOf(place),
+        associatedData(place),
       );
       const parts = [nonce, closing.update(text, "utf8"), closing.final(), closing.getAuthTag()];
       return { sealed: `${version}.${Buffer.concat(parts).toString("base64url")}`, keyId };
     },
     open: (sealed, place) => {
       const key = byId.get(sealed.keyId);
-      if (!key) throw new CannotUnseal(`It is sealed under a key that is not here (${sealed.keyId}).`);
+      if (!key) throw new UnsealFailed(`It is sealed under a key that is not here (${sealed.keyId}).`);
       try {
-        return openWith(key, sealed.sealed, place);
+        return decrypt(key, sealed.sealed, place);
       } catch {
-        throw new CannotUnseal("It was changed since it was sealed, or sealed for another place.");
+        throw new UnsealFailed("It was changed since it was sealed, or sealed for another place.");
       }
     },
   };
 };
 
-const openWith = (key: Buffer, sealed: string, place: Place): string => {
+const decrypt = (key: Buffer, sealed: string, place: SealContext): string => {
   const [form, encoded = ""] = sealed.split(".");
   const bytes = Buffer.from(encoded, "base64url");
-  if (form !== version || bytes.length < nonceBytes + tagBytes) throw new CannotUnseal();
+  if (form !== version || bytes.length < nonceBytes + tagBytes) throw new UnsealFailed();
   const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
-    .setAAD(labelOf(place))
+    .setAAD(associatedData(place))
     .setAuthTag(bytes.subarray(-tagBytes));
   return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString();
 };
 
 /** What is authenticated beside the text. A list in JSON: no two places are written the same. */
-const labelOf = ({ websiteId, engine }: Place): Buffer =>
+const associatedData = ({ websiteId, engine }: SealContext): Buffer =>
   Buffer.from(JSON.stringify([version, websiteId, engine]));
 
 /** A key of 256 random bits is not to be guessed from its hash. */
-const idOf = (key: Buffer): string => hash("sha256", key).slice(0, 16);
+const keyIdOf = (key: Buffer): string => hash("sha256", key).slice(0, 16);

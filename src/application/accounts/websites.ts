@@ -7,8 +7,8 @@ import {
   configureWebsite,
   origins as originList,
   type RegisteredWebsite,
-  registered,
   registerWebsite,
+  requireRegistered,
   type Website,
   type WebsiteEvent,
   websiteDecider,
@@ -89,7 +89,7 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
     decide: (website: Website) => WebsiteEvent[],
     context: CommandContext,
   ): Promise<WebsiteDetails> =>
-    details(registered(await execute(websiteDecider, websiteStream(id), decide, context)));
+    details(requireRegistered(await execute(websiteDecider, websiteStream(id), decide, context)));
 
   return {
     register: async ({ name, origins, plan }, context) => {

@@ -4,38 +4,38 @@ import { type ByokEngine, byokEngines } from "../../domain/accounts/byok-provide
 import { type Credentials, credentialsStream, type ListedVoice } from "../../domain/accounts/credentials.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
-import type { AddedVoices, OwnVoicesOf } from "./website-catalog.ts";
+import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";
 
 /** Websites whose voices are kept ready. */
-const readyWebsites = 100;
+const maxCachedWebsites = 100;
 
 /** The voices that websites have by credentials of their own. Without credentials that costs a look into the view. */
-export const createOwnVoices = (credentials: View<Credentials>): OwnVoicesOf => {
+export const createByokVoices = (credentials: View<Credentials>): ByokVoicesOf => {
   const ready = new LRUCache<string, { state: Credentials; own: AddedVoices | undefined }>({
-    max: readyWebsites,
+    max: maxCachedWebsites,
   });
   return (websiteId) => {
     const state = credentials.get(credentialsStream(websiteId));
     if (!state) return undefined;
     const known = ready.get(websiteId);
     if (known?.state === state) return known.own;
-    const own = ownVoices(state);
+    const own = byokVoices(state);
     ready.set(websiteId, { state, own });
     return own;
   };
 };
 
 /** A listed voice, and whose it is. */
-interface OwnVoice extends ListedVoice {
+interface ByokVoice extends ListedVoice {
   readonly engine: ByokEngine;
   readonly provider: string;
   readonly id: number;
 }
 
-const ownVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
+const byokVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
   const revisions = byokEngines.flatMap((engine) => byEngine[engine]?.revision ?? []);
   if (revisions.length === 0) return undefined;
-  const all = byokEngines.flatMap((engine): OwnVoice[] => {
+  const all = byokEngines.flatMap((engine): ByokVoice[] => {
     const { provider = "", voices = [] } = byEngine[engine] ?? {};
     return voices.map((listed, index) => ({ ...listed, engine, provider, id: firstIds[engine] + index }));
   });
@@ -50,9 +50,9 @@ const ownVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
 const firstIds: Readonly<Record<ByokEngine, number>> = { gwn: 1_000_000, msv: 2_000_000, oai: 3_000_000 };
 
 /** What a voice that speaks any language is listed under. */
-const anyLanguage = "en-US";
+const multilingualTag = "en-US";
 
-const voiceOf = ({ name, lang = anyLanguage, gender, provider, id }: OwnVoice): Voice => ({
+const voiceOf = ({ name, lang = multilingualTag, gender, provider, id }: ByokVoice): Voice => ({
   name,
   flag: flagOf(lang),
   gender,
@@ -62,7 +62,7 @@ const voiceOf = ({ name, lang = anyLanguage, gender, provider, id }: OwnVoice): 
   provider,
 });
 
-const systemVoiceOf = ({ id, name, lang, gender, engine }: OwnVoice): SystemVoice => ({
+const systemVoiceOf = ({ id, name, lang, gender, engine }: ByokVoice): SystemVoice => ({
   id,
   name,
   ...(lang !== undefined && { lang }),

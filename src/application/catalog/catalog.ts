@@ -25,7 +25,7 @@ export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: 
  * The shared catalog in its operator's hands. Every command is visible here once it resolves; all may throw
  * {Invalid} and {Unavailable}.
  */
-export interface CatalogKeeper {
+export interface CatalogService {
   /** In the order in which they were added; system voices by id. */
   list(): { readonly voices: readonly Voice[]; readonly systemVoices: readonly SystemVoice[] };
   /** @throws {NotFound} */
@@ -42,7 +42,7 @@ export interface CatalogKeeper {
   deprecateSystemVoice(id: number, context: CommandContext): Promise<SystemVoice>;
 }
 
-export const createCatalogKeeper = ({
+export const createCatalogService = ({
   execute,
   catalog,
   clock,
@@ -51,7 +51,7 @@ export const createCatalogKeeper = ({
   catalog: View<CatalogState>;
   /** Milliseconds since the epoch. */
   clock: () => number;
-}): CatalogKeeper => {
+}): CatalogService => {
   const command = (
     decide: (catalog: Catalog, at: string) => CatalogEvent[],
     context: CommandContext,
@@ -67,20 +67,20 @@ export const createCatalogKeeper = ({
     },
     voice: (name) => {
       const state = catalog.get(catalogStream);
-      return found(state && catalogIndexOf(state).voice(name));
+      return required(state && catalogIndexOf(state).voice(name));
     },
     addVoice: async (given, context) => {
       const voice = parse(voiceSchema, given);
       const { voices } = await command((state, at) => addVoice(state, { voice, at }), context);
-      return found(voices.get(voice.name));
+      return required(voices.get(voice.name));
     },
     changeVoice: async (name, change, context) => {
       const { voices } = await command((state, at) => changeVoice(state, { name, change, at }), context);
-      return found(voices.get(name));
+      return required(voices.get(name));
     },
     deprecateVoice: async (name, context) => {
       const { voices } = await command((state, at) => deprecateVoice(state, { name, at }), context);
-      return found(voices.get(name));
+      return required(voices.get(name));
     },
     addSystemVoice: async (given, context) => {
       const systemVoice = parse(newSystemVoice, given);
@@ -90,17 +90,17 @@ export const createCatalogKeeper = ({
         context,
       );
       const { name, service } = systemVoice;
-      return found([...systemVoices.values()].find((one) => one.name === name && one.service === service));
+      return required([...systemVoices.values()].find((one) => one.name === name && one.service === service));
     },
     deprecateSystemVoice: async (id, context) => {
       const { systemVoices } = await command((state, at) => deprecateSystemVoice(state, { id, at }), context);
-      return found(systemVoices.get(id));
+      return required(systemVoices.get(id));
     },
   };
 };
 
 /** @throws {NotFound} */
-const found = <T>(voice: T | undefined): T => {
+const required = <T>(voice: T | undefined): T => {
   if (voice === undefined) throw new NotFound("There is no voice of that name.");
   return voice;
 };

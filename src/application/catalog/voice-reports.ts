@@ -3,14 +3,14 @@ import type { View } from "../../../projections/runner/runner.ts";
 import { catalogStream } from "../../domain/catalog/catalog.ts";
 import { indexByOwnName, isNative, isSameVoice } from "../../domain/catalog/native-voice.ts";
 import {
-  keptVersion,
+  majorVersionOrZero,
+  normalizeVoice,
   platformDecider,
   platformStream,
-  plausibleVoice,
   type ReportedVoice,
   reportVoices,
 } from "../../domain/catalog/platform.ts";
-import { browserNamed, systemNamed } from "../../domain/catalog/platform-names.ts";
+import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";
 import type { Execute } from "../commands.ts";
 
 /** What a browser tells of itself and its voices. */
@@ -43,14 +43,14 @@ export const createVoiceReports =
     clock: () => number;
   }): ReportVoices =>
   async ({ platform, voices }) => {
-    const [browser, os] = [browserNamed(platform.browser), systemNamed(platform.os)];
-    const plausible = voices.flatMap((voice) => plausibleVoice(voice) ?? []);
+    const [browser, os] = [findBrowser(platform.browser), findOperatingSystem(platform.os)];
+    const plausible = voices.flatMap((voice) => normalizeVoice(voice) ?? []);
     if (!browser || !os || plausible.length === 0) return;
     const state = catalog.get(catalogStream);
     const natives = indexByOwnName(state ? catalogIndexOf(state).systemVoices.filter(isNative) : []);
     const report = {
-      browserVersion: keptVersion(platform.browserVersion),
-      osVersion: keptVersion(platform.osVersion),
+      browserVersion: majorVersionOrZero(platform.browserVersion),
+      osVersion: majorVersionOrZero(platform.osVersion),
       voices: plausible,
       isInCatalog: (voice: ReportedVoice) => natives(voice.name).some((native) => isSameVoice(native, voice)),
       at: new Date(clock()).toISOString(),

@@ -2,9 +2,18 @@ import { isVoiceReported } from "../../../projections/platforms.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { isInRange } from "../../domain/catalog/language-match.ts";
-import { indexByOwnName, isOn, isSameVoice, type NativeVoice } from "../../domain/catalog/native-voice.ts";
+import {
+  indexByOwnName,
+  isAvailableOn,
+  isSameVoice,
+  type NativeVoice,
+} from "../../domain/catalog/native-voice.ts";
 import type { Platform } from "../../domain/catalog/platform.ts";
-import { type PlatformAsked, type PlatformSaid, platformAsked } from "../../domain/catalog/platform-names.ts";
+import {
+  type PlatformParameters,
+  type PlatformQuery,
+  parsePlatform,
+} from "../../domain/catalog/platform-names.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { GenderName, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { CatalogOf } from "./website-catalog.ts";
@@ -18,7 +27,7 @@ export interface VoiceCollection {
 }
 
 /** Which voices are asked for. */
-export interface VoiceFilter extends PlatformSaid {
+export interface VoiceFilter extends PlatformParameters {
   /** A basic language range (RFC 4647). */
   readonly lang?: string | undefined;
   readonly gender?: GenderName | undefined;
@@ -49,20 +58,24 @@ export const createVoices = ({
 }): Voices => {
   const nativesNamed = indexByOwnName(nativeVoices);
 
-  const isKnownOn = (asked: PlatformAsked, voice: SystemVoice): boolean =>
-    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isOn(native, asked)) ||
+  const isKnownOn = (asked: PlatformQuery, voice: SystemVoice): boolean =>
+    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isAvailableOn(native, asked)) ||
     isVoiceReported(platforms, asked, voice);
 
   /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
-  const isMissing = (index: CatalogIndex, asked: PlatformAsked, voice: Voice): boolean => {
+  const isMissing = (index: CatalogIndex, asked: PlatformQuery, voice: Voice): boolean => {
     if (isSpoken(index, voice)) return false;
     const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
     return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
   };
 
   /** Without what the platform lacks. */
-  const onPlatform = (index: CatalogIndex, all: VoiceCollection, platform: PlatformSaid): VoiceCollection => {
-    const asked = platformAsked(platform);
+  const withoutMissingVoices = (
+    index: CatalogIndex,
+    all: VoiceCollection,
+    platform: PlatformParameters,
+  ): VoiceCollection => {
+    const asked = parsePlatform(platform);
     const missing = asked ? all.voices.filter((voice) => isMissing(index, asked, voice)) : [];
     if (missing.length === 0) return all;
     const leftOut = new Set(missing);
@@ -77,7 +90,7 @@ export const createVoices = ({
     collection: (websiteId, filter = {}) => {
       const { revision, index } = catalogOf(websiteId);
       const { voices, systemVoices } = index;
-      return ofLanguageAndGender(onPlatform(index, { revision, voices, systemVoices }, filter), filter);
+      return filterVoices(withoutMissingVoices(index, { revision, voices, systemVoices }, filter), filter);
     },
     inLanguage: (websiteId, lang) => catalogOf(websiteId).index.voicesIn(lang),
     named: (websiteId, name) => {
@@ -92,7 +105,7 @@ export const createVoices = ({
 const isSpoken = (index: CatalogIndex, { voiceIDs }: Voice): boolean =>
   voiceIDs.some((id) => index.systemVoice(id)?.service !== undefined);
 
-const ofLanguageAndGender = (
+const filterVoices = (
   all: VoiceCollection,
   { lang, gender }: Pick<VoiceFilter, "lang" | "gender">,
 ): VoiceCollection => {

@@ -27,13 +27,13 @@ export interface AddedVoices {
 }
 
 /** What a website's own providers add. */
-export type OwnVoicesOf = (websiteId: string) => AddedVoices | undefined;
+export type ByokVoicesOf = (websiteId: string) => AddedVoices | undefined;
 
 /** What this instance's own engines add, to the shared voices as they are now; its system voices go before all others. */
 export type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 
 /** Catalogs of websites with voices of their own that are kept ready. */
-const readyCatalogs = 100;
+const maxCachedCatalogs = 100;
 
 /**
  * The catalogs that requests are spoken from: the shared voices, those of this instance's own engines, and those of the
@@ -45,13 +45,13 @@ export const createWebsiteCatalogs = ({
   configuredVoices = () => undefined,
 }: {
   catalog: View<CatalogState>;
-  ownVoices: OwnVoicesOf;
+  ownVoices: ByokVoicesOf;
   configuredVoices?: ConfiguredVoicesOf;
 }): CatalogOf => {
-  const merged = new LRUCache<string, WebsiteCatalog>({ max: readyCatalogs });
+  const merged = new LRUCache<string, WebsiteCatalog>({ max: maxCachedCatalogs });
   let shared: { readonly of: number; readonly catalog: WebsiteCatalog } | undefined;
 
-  const everybodys = (): WebsiteCatalog => {
+  const sharedCatalog = (): WebsiteCatalog => {
     const state = catalog.get(catalogStream) ?? emptyCatalog;
     if (shared?.of === state.revision) return shared.catalog;
     const index = catalogIndexOf(state);
@@ -67,7 +67,7 @@ export const createWebsiteCatalogs = ({
   };
 
   return (websiteId) => {
-    const common = everybodys();
+    const common = sharedCatalog();
     const own = ownVoices(websiteId);
     if (!own) return common;
     const revision = `${common.revision} ${websiteId} ${own.revision}`;

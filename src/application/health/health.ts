@@ -1,5 +1,5 @@
 /** The state of one thing that the service depends on. */
-export interface PartHealth {
+export interface ComponentHealth {
   readonly status: "ok" | "down";
   /** What is wrong or worth knowing, in words that tell no secrets. */
   readonly detail?: string;
@@ -8,19 +8,19 @@ export interface PartHealth {
 /** `ok`: everything works; `degraded`: synthesis works without something; `down`: it does not. */
 export interface Health {
   readonly status: "ok" | "degraded" | "down";
-  readonly parts: Readonly<Record<string, PartHealth>>;
+  readonly parts: Readonly<Record<string, ComponentHealth>>;
 }
 
 /** Looks at one part; a rejection's message becomes the detail. */
 export interface Check {
   readonly name: string;
   /** Whether nothing can be served without it. */
-  readonly vital: boolean;
-  readonly look: () => Promise<void>;
+  readonly critical: boolean;
+  readonly probe: () => Promise<void>;
   /** What is worth knowing of a part that is well. */
   readonly note?: () => string | undefined;
   /** For so long a part that was well is taken to be: where each look costs somebody something. Default 0. */
-  readonly goodForMs?: number;
+  readonly cacheMs?: number;
 }
 
 /** Resolves with the report; who asks while one is being made, or shortly after, shares it. Never rejects. */
@@ -40,39 +40,39 @@ export const createHealth = ({
   /** A report serves for so long: asking costs no more than that, whoever asks. */
   freshMs?: number;
 }): CheckHealth => {
-  const goodUntil = new Map<string, number>();
+  const cachedUntil = new Map<string, number>();
   let last: Promise<Health> | undefined;
   let staleAt = Number.POSITIVE_INFINITY; // while it is being made
 
-  const examineOne = async ({ name, look, note, goodForMs = 0 }: Check): Promise<PartHealth> => {
-    const isGood = uptime() < (goodUntil.get(name) ?? 0);
-    const found: PartHealth = isGood ? { status: "ok" } : await lookAt(look, patienceMs);
+  const checkOne = async ({ name, probe, note, cacheMs = 0 }: Check): Promise<ComponentHealth> => {
+    const isGood = uptime() < (cachedUntil.get(name) ?? 0);
+    const found: ComponentHealth = isGood ? { status: "ok" } : await runProbe(probe, patienceMs);
     if (found.status === "down") return found;
-    if (!isGood) goodUntil.set(name, uptime() + goodForMs);
+    if (!isGood) cachedUntil.set(name, uptime() + cacheMs);
     const detail = note?.();
     return detail === undefined ? found : { status: "ok", detail };
   };
 
-  const examine = async (): Promise<Health> => {
+  const checkAll = async (): Promise<Health> => {
     const found = await Promise.all(
-      checks.map(async (check): Promise<[string, PartHealth]> => [check.name, await examineOne(check)]),
+      checks.map(async (check): Promise<[string, ComponentHealth]> => [check.name, await checkOne(check)]),
     );
     const down = checks.filter((_, index) => found[index]?.[1].status === "down");
-    const status = down.length === 0 ? "ok" : down.some(({ vital }) => vital) ? "down" : "degraded";
+    const status = down.length === 0 ? "ok" : down.some(({ critical }) => critical) ? "down" : "degraded";
     return { status, parts: Object.fromEntries(found) };
   };
 
   return () => {
     if (last && uptime() < staleAt) return last;
     staleAt = Number.POSITIVE_INFINITY;
-    last = examine().finally(() => {
+    last = checkAll().finally(() => {
       staleAt = uptime() + freshMs;
     });
     return last;
   };
 };
 
-const lookAt = async (look: () => Promise<void>, patienceMs: number): Promise<PartHealth> => {
+const runProbe = async (look: () => Promise<void>, patienceMs: number): Promise<ComponentHealth> => {
   const patience = Promise.withResolvers<never>();
   const timer = setTimeout(() => patience.reject(new Error("no answer in time")), patienceMs);
   try {

@@ -1,8 +1,8 @@
 import { isoClock } from "../iso-clock.ts";
-import type { CheckHealth, PartHealth } from "./health.ts";
+import type { CheckHealth, ComponentHealth } from "./health.ts";
 
 /** What the service depends on, and since when it has been seen as it is (ISO 8601, UTC). */
-export interface Dependency extends PartHealth {
+export interface Dependency extends ComponentHealth {
   readonly name: string;
   readonly since: string;
 }
@@ -29,10 +29,10 @@ export const createReadiness = ({
   readonly clock: () => number;
 }): ReadinessCheck => {
   const now = isoClock(clock);
-  const seen = new Map<string, { readonly status: PartHealth["status"]; readonly since: string }>();
+  const seen = new Map<string, { readonly status: ComponentHealth["status"]; readonly since: string }>();
   let draining = false;
 
-  const sinceOf = (name: string, { status }: PartHealth): string => {
+  const sinceOf = (name: string, { status }: ComponentHealth): string => {
     const known = seen.get(name);
     if (known?.status === status) return known.since;
     const since = now();

@@ -3,7 +3,7 @@ import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
 import { contentTypes, engines, type Knob } from "../../domain/synthesis/speech.ts";
 import type { Provenance, StreamKind } from "../../domain/usage/usage.ts";
 import type { Ledger, Receipt, StreamOutcome } from "../usage/ledger.ts";
-import type { Order, SynthesisPlan } from "./synthesis.ts";
+import type { RequestContext, SynthesisPlan } from "./synthesis.ts";
 
 export type { StreamKind };
 
@@ -33,24 +33,24 @@ export interface Streaming {
    */
   begin(
     plan: SynthesisPlan,
-    order: Order & { readonly kind: StreamKind },
+    order: RequestContext & { readonly kind: StreamKind },
     signal: AbortSignal,
   ): Promise<SynthesisStream>;
 }
 
-export interface StreamingParts {
+export interface StreamingOptions {
   readonly pipeline: Pick<Pipeline, "stream">;
   readonly ledger: Ledger;
   /** Told of an end that the ledger could not be told of. */
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-type StreamOrder = Parameters<Streaming["begin"]>[1];
+type StreamContext = Parameters<Streaming["begin"]>[1];
 
-export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts): Streaming => {
-  const complete = ({ principal }: StreamOrder, receipt: Receipt, ended: StreamOutcome): void => {
+export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingOptions): Streaming => {
+  const complete = ({ principal }: StreamContext, receipt: Receipt, ended: StreamOutcome): void => {
     ledger
-      .complete(principal, receipt, ended)
+      .recordStreamEnd(principal, receipt, ended)
       .catch((error) => onTrouble("the end of a stream was not recorded", error));
   };
 
@@ -58,20 +58,24 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
     requireProvider,
     begin: async (plan, order, signal) => {
       requireProvider(plan);
-      const { characters, takes } = plan;
+      const { characters, renditions } = plan;
       const { principal, requestId, kind, idempotency } = order;
-      const prospect = { hashes: takes.map(({ hash }) => hash), characters, idempotency };
-      await ledger.precheck(principal, prospect, requestId);
+      const prospect = { hashes: renditions.map(({ hash }) => hash), characters, idempotency };
+      await ledger.checkQuota(principal, prospect, requestId);
       const life = new AbortController();
-      const sound = await pipeline.stream(takes, AbortSignal.any([signal, life.signal]), principal.apiKey);
+      const sound = await pipeline.stream(
+        renditions,
+        AbortSignal.any([signal, life.signal]),
+        principal.apiKey,
+      );
       const { rendition, provenance } = sound;
       const receipt = await ledger.record(principal, servedBy(plan, order, sound, kind)).catch((error) => {
         life.abort(error);
         throw error;
       });
       let hasDelivered = false;
-      const audio = accounted(sound.audio, signal, (ended) => {
-        life.abort(over);
+      const audio = meterStream(sound.audio, signal, (ended) => {
+        life.abort(streamEnded);
         complete(order, receipt, { hash: rendition.hash, ...ended });
         if (!hasDelivered) ledger.void(receipt);
       });
@@ -89,17 +93,17 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingParts)
   };
 };
 
-const over = new Error("The stream is over.");
+const streamEnded = new Error("The stream has ended.");
 
 /** What is spoken first decides; what it falls back to may be any engine. @throws {NotFound} */
-const requireProvider = ({ takes: [{ recipe }] }: SynthesisPlan): void => {
+const requireProvider = ({ renditions: [{ recipe }] }: SynthesisPlan): void => {
   if (engines[recipe.engine].byok) return;
   throw new NotFound(`There is no streaming provider for the engine ${recipe.engine}.`);
 };
 
 const servedBy = (
   { characters }: SynthesisPlan,
-  { requestId, idempotency }: StreamOrder,
+  { requestId, idempotency }: StreamContext,
   { rendition: { recipe, hash, voice }, provenance, failed }: StreamedSound,
   stream: StreamKind,
 ): Parameters<Ledger["record"]>[1] => ({
@@ -120,7 +124,7 @@ const servedBy = (
  * Passes the chunks on and tells, once, how it ended: also when the listener's signal is raised before anybody read, or
  * was already. A chunk counts as taken when the next one is asked for.
  */
-const accounted = (
+const meterStream = (
   audio: AsyncIterable<Buffer>,
   signal: AbortSignal,
   onEnd: (ended: Omit<StreamOutcome, "hash">) => void,
@@ -149,11 +153,11 @@ const accounted = (
       end(signal.aborted ? "left" : "failed");
       throw error instanceof EngineFailed || error instanceof Unavailable || signal.aborted
         ? error
-        : broken(error);
+        : interrupted(error);
     } finally {
       end("left");
     }
   })();
 };
 
-const broken = (cause: unknown): Unavailable => new Unavailable("The stream broke off.", 1, { cause });
+const interrupted = (cause: unknown): Unavailable => new Unavailable("The stream broke off.", 1, { cause });

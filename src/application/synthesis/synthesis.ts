@@ -36,7 +36,7 @@ export interface SynthesisPlan {
   /** The volume is 0: there is nothing to hear. */
   readonly silent: boolean;
   /** The ways to answer, the best first; never empty. */
-  readonly takes: readonly [Rendition, ...Rendition[]];
+  readonly renditions: readonly [Rendition, ...Rendition[]];
   /** Of the catalog that all websites share: a shared plan depends on nothing else. */
   readonly catalogRevision: string;
   /** Whether the same request comes to the same for every website: none's own provider is in it. */
@@ -44,7 +44,7 @@ export interface SynthesisPlan {
 }
 
 /** The engine that speaks for the website; undefined when there is none, or no credentials for it. */
-export type EngineOf = (code: EngineCode, websiteId: string) => Engine | undefined;
+export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undefined;
 
 /** From a request to sound, and onto the ledger. */
 export interface Synthesis {
@@ -53,23 +53,23 @@ export interface Synthesis {
   /** Whether the plan, a shared one, was made from the catalog as it is now. */
   isCurrent(plan: SynthesisPlan): boolean;
   /** The sound, if it lies in memory. */
-  peek(plan: SynthesisPlan): Sound | undefined;
+  fromMemory(plan: SynthesisPlan): Sound | undefined;
   /** The sound from memory or store, without making it. */
-  find(plan: SynthesisPlan, signal: AbortSignal): Promise<Sound | undefined>;
+  fromCache(plan: SynthesisPlan, signal: AbortSignal): Promise<Sound | undefined>;
   /**
    * The sound, made if need be. What the quota has no room for, for sure, is refused before any work.
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
-  obtain(plan: SynthesisPlan, order: Order, extent: Extent, signal: AbortSignal): Promise<Sound>;
+  obtain(plan: SynthesisPlan, order: RequestContext, extent: Extent, signal: AbortSignal): Promise<Sound>;
   /** Puts the answer on the ledger; only then may the sound leave. @throws {KeyIsSuspended} @throws {Unavailable} */
-  record(plan: SynthesisPlan, order: Order, sound: Sound, partial: boolean): Promise<void>;
+  record(plan: SynthesisPlan, order: RequestContext, sound: Sound, partial: boolean): Promise<void>;
 }
 
 /** What of the sound is asked for, as far as that is known without it; `uncertain`: perhaps nothing that it has. */
 export type Extent = "whole" | "part" | "uncertain";
 
 /** Who asks, and under which request. */
-export interface Order {
+export interface RequestContext {
   readonly principal: Principal;
   readonly requestId: string;
   /** The caller's Idempotency-Key: a repeat of the same request is charged once. */
@@ -85,14 +85,17 @@ export const createSynthesis = ({
   ledger,
   catalogOf,
 }: {
-  engineOf: EngineOf;
+  engineOf: FindEngine;
   /** What encoded bytes depend on beside the samples. */
   encoderVersion: string;
   pipeline: Pipeline;
   ledger: Ledger;
   catalogOf: CatalogOf;
 }): Synthesis => {
-  const takeOf = (candidate: Candidate, { request, text, ssml, websiteId }: Asked): Rendition[] => {
+  const renditionFor = (
+    candidate: Candidate,
+    { request, text, ssml, websiteId }: PlannedRequest,
+  ): Rendition[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
     const engine = engineOf(candidate.engine, websiteId);
     if (!engine) return [];
@@ -124,25 +127,25 @@ export const createSynthesis = ({
         engineOf(engine, websiteId)?.takesSsml(voiceName) ?? false;
       const candidates = resolveVoices(index, { ...request, ssml }, takesSsml);
       const asked = { request, text, ssml, websiteId };
-      const [first, ...others] = candidates.flatMap((candidate) => takeOf(candidate, asked));
-      if (!first) throw noProvider(candidates);
+      const [first, ...others] = candidates.flatMap((candidate) => renditionFor(candidate, asked));
+      if (!first) throw noEngine(candidates);
       return {
         characters: countCharacters(request.text),
         silent: request.prosody.volume === 0,
-        takes: [first, ...others],
-        catalogRevision: catalogOf(nobodys).revision,
+        renditions: [first, ...others],
+        catalogRevision: catalogOf(sharedCatalog).revision,
         shared: !candidates.some(({ engine }) => engines[engine].byok),
       };
     },
-    isCurrent: ({ catalogRevision }) => catalogOf(nobodys).revision === catalogRevision,
-    peek: ({ takes: [first] }) => pipeline.fromMemory(first),
-    find: async ({ takes: [first] }, signal) => pipeline.fromCache(first, signal),
+    isCurrent: ({ catalogRevision }) => catalogOf(sharedCatalog).revision === catalogRevision,
+    fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
+    fromCache: async ({ renditions: [first] }, signal) => pipeline.fromCache(first, signal),
     obtain: async (plan, { principal, requestId, idempotency }, extent, signal) => {
-      const { characters, takes } = plan;
-      const hashes = takes.map(({ hash }) => hash);
+      const { characters, renditions } = plan;
+      const hashes = renditions.map(({ hash }) => hash);
       const prospect = { hashes, characters, partial: extent === "part", idempotency };
-      if (extent !== "uncertain") await ledger.precheck(principal, prospect, requestId);
-      return await pipeline.obtain(takes, signal, principal.apiKey);
+      if (extent !== "uncertain") await ledger.checkQuota(principal, prospect, requestId);
+      return await pipeline.obtain(renditions, signal, principal.apiKey);
     },
     record: async (plan, { principal, requestId, idempotency }, sound, partial) => {
       const { recipe, voice } = sound.rendition;
@@ -163,7 +166,7 @@ export const createSynthesis = ({
   };
 };
 
-interface Asked {
+interface PlannedRequest {
   readonly request: SynthesisRequest;
   /** As it is spoken. */
   readonly text: string;
@@ -172,9 +175,9 @@ interface Asked {
 }
 
 /** No website's name: its catalog is the shared one. */
-const nobodys = "";
+const sharedCatalog = "";
 
-const noProvider = (candidates: readonly Candidate[]): NotFound => {
+const noEngine = (candidates: readonly Candidate[]): NotFound => {
   const codes = [...new Set(candidates.map(({ engine }) => engine))];
   const why = codes.every((code) => engines[code].byok)
     ? "the website has no credentials for it"

@@ -6,9 +6,9 @@ import {
   EventStoreUnavailable,
   type RecordedEvent,
 } from "../../eventstore/event-store.ts";
-import { businessTime, instant } from "./business-time.ts";
-import { readKeyLog } from "./key-log.ts";
-import { storeTrouble } from "./store-error.ts";
+import { eventTime, instant } from "./business-time.ts";
+import { readKeyEvents } from "./key-log.ts";
+import { toUnavailable } from "./store-error.ts";
 
 export interface AuditRequest {
   /** Only what was done to this key and what it was served. Default: the whole log. */
@@ -49,12 +49,12 @@ export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 export const createAudit =
   ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
   ({ apiKey, from, to, after, signal }) => {
-    const within = inside(parse(period, { from, to }));
+    const inPeriod = isInPeriod(parse(period, { from, to }));
     const events =
       apiKey === undefined
-        ? wholeLog(store, after, signal)
-        : readKeyLog(store, clock(), { apiKey, after, signal });
-    return replay(events, within);
+        ? readLog(store, after, signal)
+        : readKeyEvents(store, clock(), { apiKey, after, signal });
+    return replay(events, inPeriod);
   };
 
 async function* replay(
@@ -63,16 +63,16 @@ async function* replay(
 ): AsyncGenerator<AuditEntry> {
   try {
     for await (const event of events) {
-      const at = businessTime(event);
+      const at = eventTime(event);
       if (within(at)) yield entry(event, at);
     }
   } catch (error) {
-    throw storeTrouble(error);
+    throw toUnavailable(error);
   }
 }
 
 /** Without the per-minute counters: they are telemetry that is trimmed by age, and prove nothing. */
-async function* wholeLog(
+async function* readLog(
   store: EventStore,
   after: number | undefined,
   signal: AbortSignal | undefined,
@@ -89,7 +89,7 @@ async function* wholeLog(
 const period = z.object({ from: instant.optional(), to: instant.optional() });
 
 /** Zones and digits of a second may differ: times are compared as numbers. One that is no time is never left out. */
-const inside = ({ from, to }: z.infer<typeof period>): ((at: string) => boolean) => {
+const isInPeriod = ({ from, to }: z.infer<typeof period>): ((at: string) => boolean) => {
   if (from === undefined && to === undefined) return () => true;
   return (at) => {
     const time = Date.parse(at);
@@ -107,7 +107,7 @@ const entry = (
   id,
   type,
   at,
-  data: shown(type, data),
+  data: redact(type, data),
   metadata,
 });
 
@@ -118,7 +118,7 @@ const withheld: ReadonlyMap<string, string> = new Map([
   ["CredentialsResealed", "sealed"],
 ]);
 
-const shown = (type: string, data: object): object => {
+const redact = (type: string, data: object): object => {
   const member = withheld.get(type);
   return member === undefined ? data : { ...data, [member]: "[withheld]" };
 };

@@ -5,7 +5,7 @@ import type { RecordedEvent } from "../../eventstore/event-store.ts";
  * The time that counts for months, days, from, to and as-of is the event's own: `data.at`, ISO 8601 in UTC. When
  * the store took the event only stands in for an event that has none, so that no audit ever loses it.
  */
-export const businessTime = ({ data, created }: RecordedEvent): string =>
+export const eventTime = ({ data, created }: RecordedEvent): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();
 
 /** Another program's event may have any JSON value, or bytes, for its data. */

@@ -2,9 +2,9 @@ import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { usageStream } from "../../domain/usage/usage.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { businessTime } from "./business-time.ts";
+import { eventTime } from "./business-time.ts";
 
-export interface KeyLogRequest {
+export interface KeyEventsRequest {
   readonly apiKey: string;
   /** Only events of greater positions. */
   readonly after?: number | undefined;
@@ -16,13 +16,13 @@ export interface KeyLogRequest {
  * holds no more than a page of those whose events lie side by side.
  * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
  */
-export async function* readKeyLog(
+export async function* readKeyEvents(
   store: EventStore,
   now: number,
-  { apiKey, after, signal }: KeyLogRequest,
+  { apiKey, after, signal }: KeyEventsRequest,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const streams = await streamsOf(store, apiKey, now);
-  const ends = await Promise.all(streams.map((stream) => edge(store, stream, "backwards")));
+  const ends = await Promise.all(streams.map((stream) => endOfStream(store, stream, "backwards")));
   // Every event up to the last one seen can be read from now on; one that is appended meanwhile would leave a gap.
   const upTo = Math.max(...ends.map((end) => end?.position ?? -1));
   const firsts = await Promise.all(ends.map((end) => end && firstAfter(store, end, after)));
@@ -44,9 +44,9 @@ export async function* readKeyLog(
 
 /** Usage streams are named by the clocks of instances, which may differ from this one's. */
 const streamsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
-  const issued = await edge(store, keyStream(apiKey), "forwards");
+  const issued = await endOfStream(store, keyStream(apiKey), "forwards");
   if (!issued) throw new NotFound("There is no such key.");
-  const at = Date.parse(businessTime(issued));
+  const at = Date.parse(eventTime(issued));
   const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
   return [keyStream(apiKey), ...monthsBetween(since, now).map((month) => usageStream(apiKey, month))];
 };
@@ -68,7 +68,7 @@ const monthIndex = (time: number): number => {
 };
 
 /** The stream's first or last event. */
-const edge = async (
+const endOfStream = async (
   store: EventStore,
   stream: string,
   direction: "forwards" | "backwards",

@@ -3,17 +3,17 @@ import type { ProjectionRunner, View } from "../../../projections/runner/runner.
 import { keyDecider, keyStream, suspendKey } from "../../domain/accounts/key.ts";
 import { KeyIsSuspended, Unavailable } from "../../domain/errors.ts";
 import {
-  endStream,
+  checkQuota,
   isRepeat,
   monthOf,
   otherMonths,
-  type Prospect,
   QuotaExceeded,
-  requireRoom,
+  type QuotaRequest,
+  recordRepeat,
+  recordServing,
+  recordStreamEnd,
   type StreamEnded,
   type SynthesisServed,
-  serve,
-  serveRepeat,
   type Usage,
   type UsageEvent,
   usageDecider,
@@ -22,7 +22,7 @@ import {
 import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { Principal } from "../access/authentication.ts";
 import { isoClock } from "../iso-clock.ts";
-import { untilShown } from "../until-visible.ts";
+import { untilVisible } from "../until-visible.ts";
 import type { Receipt, Voiding } from "./voiding.ts";
 
 /** The ledger of what was served: recorded before it leaves, never over the quota. */
@@ -39,14 +39,14 @@ export interface Ledger {
    * Records how a stream ended that was recorded when it began, in the same month.
    * @throws {Unavailable} when the event store gives no answer
    */
-  complete(principal: Principal, receipt: Receipt, ended: StreamOutcome): Promise<void>;
+  recordStreamEnd(principal: Principal, receipt: Receipt, ended: StreamOutcome): Promise<void>;
   /** Takes a recorded serving back, in the background: its caller got no audio. */
   void(receipt: Receipt): void;
   /**
    * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
    * @throws {KeyIsSuspended} @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
    */
-  precheck(principal: Principal, prospect: Omit<Prospect, "at">, requestId: string): Promise<void>;
+  checkQuota(principal: Principal, prospect: Omit<QuotaRequest, "at">, requestId: string): Promise<void>;
   /** Waits until what is being recorded has an outcome, then for at most so long until what must be is voided. */
   close(voidingMs: number): Promise<void>;
 }
@@ -90,7 +90,7 @@ export const createLedger = ({
       (key) => suspendKey(key, { cause: "quota", quota: exceeded.quota, reason, at: now() }),
       { correlationId: requestId, actor: "system" },
     );
-    await untilShown(views, position);
+    await untilVisible(views, position);
     if (state.status !== "suspended") throw new Unavailable("The key's plan has just changed: try again.", 1);
     throw suspended(state.reason);
   };
@@ -99,7 +99,7 @@ export const createLedger = ({
    * Puts a decision to the month's usage, and answers whether it recorded anything; a key that would exceed its quota is
    * suspended.
    */
-  const put = async (
+  const decide = async (
     principal: Principal,
     requestId: string,
     stream: string,
@@ -130,9 +130,9 @@ export const createLedger = ({
     decision: (usage: Usage) => UsageEvent[],
   ): Promise<Receipt | undefined> => {
     const receipt = receiptOf(stream, requestId);
-    voiding.requireRoom(stream);
+    voiding.throwIfFull(stream);
     try {
-      return (await put(principal, requestId, stream, decision)) ? receipt : undefined;
+      return (await decide(principal, requestId, stream, decision)) ? receipt : undefined;
     } catch (error) {
       if (error instanceof OutcomeUnknown) voiding.void(receipt);
       throw error;
@@ -140,30 +140,32 @@ export const createLedger = ({
   };
 
   /** The streams of the months in which the request's Idempotency-Key may have been used, but for its own. */
-  const otherStreams = ({ apiKey }: Principal, { idempotency, at }: Pick<Prospect, "idempotency" | "at">) =>
-    idempotency ? otherMonths(at).map((month) => usageStream(apiKey, month)) : [];
+  const otherStreams = (
+    { apiKey }: Principal,
+    { idempotency, at }: Pick<QuotaRequest, "idempotency" | "at">,
+  ) => (idempotency ? otherMonths(at).map((month) => usageStream(apiKey, month)) : []);
 
   const record = async (principal: Principal, served: SynthesisServed): Promise<Receipt> => {
     const { requestId, at } = served;
     const { apiKey, plan } = principal;
     for (const stream of otherStreams(principal, served)) {
-      const repeated = await recordIn(stream, principal, requestId, (usage) => serveRepeat(usage, served));
+      const repeated = await recordIn(stream, principal, requestId, (usage) => recordRepeat(usage, served));
       if (repeated) return repeated;
     }
     const stream = usageStream(apiKey, monthOf(at));
     const receipt = await recordIn(stream, principal, requestId, (usage) =>
-      serve(usage, served, plan.monthlyCharacters),
+      recordServing(usage, served, plan.monthlyCharacters),
     );
     return receipt ?? receiptOf(stream, requestId);
   };
 
   return {
     record: (principal, served) => tracked(record(principal, { ...served, at: now() })),
-    complete: async (principal, { stream, requestId }, ended) => {
-      await put(principal, requestId, stream, () => endStream({ requestId, ...ended, at: now() }));
+    recordStreamEnd: async (principal, { stream, requestId }, ended) => {
+      await decide(principal, requestId, stream, () => recordStreamEnd({ requestId, ...ended, at: now() }));
     },
     void: voiding.void,
-    precheck: async (principal, given, requestId) => {
+    checkQuota: async (principal, given, requestId) => {
       const prospect = { ...given, at: now() };
       const { apiKey, plan } = principal;
       const stream = usageStream(apiKey, monthOf(prospect.at));
@@ -172,14 +174,14 @@ export const createLedger = ({
       if (hasRoom && !prospect.idempotency) return;
       let repeated = false;
       for (const other of otherStreams(principal, prospect)) {
-        await put(principal, requestId, other, (usage) => {
+        await decide(principal, requestId, other, (usage) => {
           repeated ||= isRepeat(usage, prospect);
           return [];
         });
       }
       if (repeated) return;
-      await put(principal, requestId, stream, (usage) =>
-        requireRoom(usage, prospect, plan.monthlyCharacters),
+      await decide(principal, requestId, stream, (usage) =>
+        checkQuota(usage, prospect, plan.monthlyCharacters),
       );
     },
     close: async (voidingMs) => {

@@ -11,8 +11,8 @@ import { NotFound } from "../../domain/errors.ts";
 import { monthOf, usageStream } from "../../domain/usage/usage.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { businessTime, instant, month as monthName } from "./business-time.ts";
-import { storeTrouble } from "./store-error.ts";
+import { eventTime, instant, month as monthName } from "./business-time.ts";
+import { toUnavailable } from "./store-error.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;
@@ -59,7 +59,7 @@ export const createUsageReport =
     try {
       return await report(parts, { apiKey: request.apiKey, month, asOf, signal: request.signal });
     } catch (error) {
-      throw storeTrouble(error);
+      throw toUnavailable(error);
     }
   };
 
@@ -107,7 +107,7 @@ const keyAsOf = async (events: AsyncIterable<RecordedEvent>, until?: number): Pr
 
 /** Events of several instances are not in the order of their times: the rest of the stream must be looked at too. */
 const happenedBy = (event: RecordedEvent, until: number | undefined): boolean =>
-  until === undefined || Date.parse(businessTime(event)) <= until;
+  until === undefined || Date.parse(eventTime(event)) <= until;
 
 const present = (state: UsageTotals) => {
   const byDay = totalsBy("day", state).map(([day, tally]) => ({ day, ...tally }));

@@ -15,7 +15,7 @@ export interface Receipt {
 export interface Voiding {
   void(receipt: Receipt): void;
   /** @throws {Unavailable} when the stream has as many unsettled requests as are remembered for one */
-  requireRoom(stream: string): void;
+  throwIfFull(stream: string): void;
   /** Requests that are not settled yet. */
   readonly pending: number;
   /** Resolves when none is pending. */
@@ -32,7 +32,7 @@ export interface VoidingOptions {
   readonly deadlineMs?: number;
   /** Unsettled requests of one stream, at most. Default 1,000. */
   readonly maxPerStream?: number;
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onError: (what: string, error: unknown) => void;
 }
 
 /** After an error that the store's absence does not explain. */
@@ -44,7 +44,7 @@ export const createVoiding = ({
   clock,
   deadlineMs = 2_000,
   maxPerStream = 1_000,
-  onTrouble,
+  onError,
 }: VoidingOptions): Voiding => {
   const now = isoClock(clock);
   const streams = new Map<string, { readonly open: Set<Receipt>; readonly work: Promise<void> }>();
@@ -71,7 +71,7 @@ export const createVoiding = ({
       return true;
     } catch (error) {
       if (error instanceof Unavailable) return false;
-      onTrouble("servings without audio could not be voided yet", error);
+      onError("servings without audio could not be voided yet", error);
       await delay(retryMs, undefined, { signal: closing.signal }).catch(() => {});
       return false;
     }
@@ -103,7 +103,7 @@ export const createVoiding = ({
       const open = new Set([receipt]);
       streams.set(stream, { open, work: work(stream, open) });
     },
-    requireRoom: (stream) => {
+    throwIfFull: (stream) => {
       if ((streams.get(stream)?.open.size ?? 0) >= maxPerStream) throw tooMany();
     },
     get pending() {
@@ -121,7 +121,7 @@ export const createVoiding = ({
       const left = unsettled().map(({ requestId }) => requestId);
       if (left.length === 0) return;
       const some = left.slice(0, maxReported).join(", ");
-      onTrouble(`${left.length} requests without audio may stay charged`, new Error(`not settled: ${some}`));
+      onError(`${left.length} requests without audio may stay charged`, new Error(`not settled: ${some}`));
     },
   };
 };

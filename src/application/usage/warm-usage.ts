@@ -9,7 +9,7 @@ import {
 } from "../../domain/usage/usage.ts";
 import type { StreamSnapshot } from "../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { businessTime } from "./business-time.ts";
+import { eventTime } from "./business-time.ts";
 
 /**
  * A month's usage as the view has counted it, without reading the whole month: what was counted lately is read
@@ -49,7 +49,7 @@ const lastEvents = async (
   for await (const event of store.readStream(stream, { direction: "backwards", from })) {
     events.push(event);
     if (event.type === "SynthesisServed") served++;
-    if (served >= max || Date.parse(businessTime(event)) < since) break;
+    if (served >= max || Date.parse(eventTime(event)) < since) break;
   }
   return events;
 };

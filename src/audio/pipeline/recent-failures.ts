@@ -29,9 +29,9 @@ export const createRecentFailures = (clock: Clock, rememberMs: number): RecentFa
         return undefined;
       }
       if (failure instanceof Invalid) return failure;
-      const { message, lasting } = failure;
+      const { message, permanent } = failure;
       const retryAfterSeconds = Math.max(failure.retryAfterSeconds ?? 0, Math.ceil(leftMs / 1000));
-      return new EngineFailed(message, { cause: failure, lasting, retryAfterSeconds });
+      return new EngineFailed(message, { cause: failure, permanent, retryAfterSeconds });
     },
   };
 };

@@ -1,5 +1,5 @@
 import { Conflict, NotFound } from "../errors.ts";
-import { line } from "../line.ts";
+import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
 import type { Plan } from "./plan.ts";
 
@@ -64,10 +64,10 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
       return { ...key, plan: event.data.plan };
     case "KeySuspended": {
       const { cause, reason, at } = event.data;
-      return { ...issued(key), status: "suspended", cause, reason, suspendedAt: at };
+      return { ...issuedMembers(key), status: "suspended", cause, reason, suspendedAt: at };
     }
     case "KeyReinstated":
-      return { ...issued(key), status: "active" };
+      return { ...issuedMembers(key), status: "active" };
     default:
       return never(event, key);
   }
@@ -76,7 +76,7 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
 export const keyDecider = { initial: initialKey, evolve: evolveKey };
 
 /** Why a key is suspended or reinstated, as an operator tells it. */
-export const reason = line(500);
+export const reason = singleLine(500);
 
 /** At most so many secrets are valid at once: room to rotate, no room to hoard. */
 export const maxSecrets = 10;
@@ -93,14 +93,14 @@ export const createSecret = (
   key: Key,
   { secretId, hash, at }: { secretId: string; hash: string; at: string },
 ): KeyEvent[] => {
-  if (known(key).secrets.length >= maxSecrets) {
+  if (requireIssued(key).secrets.length >= maxSecrets) {
     throw new Conflict(`A key has at most ${maxSecrets} secrets: revoke one first.`);
   }
   return [{ type: "SecretCreated", data: { secretId, hash, at } }];
 };
 
 export const revokeSecret = (key: Key, { secretId, at }: { secretId: string; at: string }): KeyEvent[] => {
-  if (!known(key).secrets.some((secret) => secret.secretId === secretId)) {
+  if (!requireIssued(key).secrets.some((secret) => secret.secretId === secretId)) {
     throw new NotFound(`The key has no secret ${secretId}.`);
   }
   return [{ type: "SecretRevoked", data: { secretId, at } }];
@@ -108,7 +108,7 @@ export const revokeSecret = (key: Key, { secretId, at }: { secretId: string; at:
 
 /** A raised quota also lifts a suspension that the old one caused. */
 export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): KeyEvent[] => {
-  const was = known(key);
+  const was = requireIssued(key);
   if (samePlan(was.plan, plan)) return [];
   const changed: KeyEvent = { type: "PlanChanged", data: { plan, at } };
   const lifted = was.status === "suspended" && was.cause === "quota" && quotaOf(plan) > quotaOf(was.plan);
@@ -122,7 +122,7 @@ export type Suspension =
 
 /** An operator's suspension outranks one by quota: it replaces it. */
 export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
-  const was = known(key);
+  const was = requireIssued(key);
   const { cause, reason, at } = suspension;
   if (was.status === "suspended" && (was.cause === "operator" || cause === "quota")) return [];
   // The request was refused under a plan that has been raised meanwhile: the raise must not be undone.
@@ -131,17 +131,17 @@ export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
 };
 
 export const reinstateKey = (key: Key, { reason, at }: { reason: string; at: string }): KeyEvent[] => {
-  if (known(key).status === "active") return [];
+  if (requireIssued(key).status === "active") return [];
   return [{ type: "KeyReinstated", data: { reason, at } }];
 };
 
 /** @throws {NotFound} */
-export const known = (key: Key): IssuedKey => {
+export const requireIssued = (key: Key): IssuedKey => {
   if (key.status === "absent") throw new NotFound("There is no such key.");
   return key;
 };
 
-const issued = ({ apiKey, websiteId, plan, secrets, issuedAt }: Issued): Issued => ({
+const issuedMembers = ({ apiKey, websiteId, plan, secrets, issuedAt }: Issued): Issued => ({
   apiKey,
   websiteId,
   plan,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unauthorized } from "../errors.ts";
-import { line } from "../line.ts";
+import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
 import type { StoredConfig } from "./website-config.ts";
 
@@ -115,7 +115,7 @@ export const configureWebsite = (
   website: Website,
   { config, at }: { config: StoredConfig; at: string },
 ): WebsiteEvent[] => {
-  if (isSame(registered(website).config, config)) return [];
+  if (isSame(requireRegistered(website).config, config)) return [];
   return [{ type: "WebsiteConfigured", data: { config, at } }];
 };
 
@@ -123,7 +123,7 @@ export const changeOrigins = (
   website: Website,
   { origins, at }: { origins: readonly string[]; at: string },
 ): WebsiteEvent[] => {
-  if (isSame(registered(website).origins, origins)) return [];
+  if (isSame(requireRegistered(website).origins, origins)) return [];
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
@@ -137,7 +137,7 @@ export const issueVerification = (
   website: Website,
   { hash, origin, expiresAt, at }: OriginVerification & { at: string },
 ): WebsiteEvent[] => {
-  const was = registered(website);
+  const was = requireRegistered(website);
   if (pending(was, at).length >= maxVerifications) {
     throw new Conflict(
       `A website has at most ${maxVerifications} verifications under way: wait for one to end.`,
@@ -167,12 +167,12 @@ export const unknownVerification = (): Unauthorized =>
 
 /** Decides nothing, but that the website is there. @throws {NotFound} */
 export const requireWebsite = (website: Website): WebsiteEvent[] => {
-  registered(website);
+  requireRegistered(website);
   return [];
 };
 
 /** @throws {NotFound} */
-export const registered = (website: Website): RegisteredWebsite => {
+export const requireRegistered = (website: Website): RegisteredWebsite => {
   if (website.status === "absent") throw new NotFound("There is no such website.");
   return website;
 };
@@ -186,7 +186,7 @@ const pending = ({ verifications }: RegisteredWebsite, at: string): OriginVerifi
 /** The same members in another order count as a change, which does no harm. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export const websiteName = line(200);
+export const websiteName = singleLine(200);
 
 /** The URL parser forgives much (blanks, backslashes, missing slashes) that is no origin. */
 const originShape = /^https?:\/\/[^\s/\\?#@*]+\/?$/i;

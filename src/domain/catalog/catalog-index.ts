@@ -24,7 +24,7 @@ export interface CatalogIndex {
 }
 
 /** Matching a language costs some microseconds; what clients ask for repeats. */
-const remembered = { answers: 1000, longestLang: 35 };
+const cacheLimits = { answers: 1000, longestLang: 35 };
 
 /** Where two entries share a name or an id, the later one counts. */
 export const indexCatalog = (
@@ -58,8 +58,8 @@ export const indexCatalog = (
       const known = answers.get(key);
       if (known) return known;
       const answer = speakersOf(engines.flatMap(spokenBy), lang);
-      if (answers.size >= remembered.answers) answers.clear();
-      if (lang.length <= remembered.longestLang) answers.set(key, answer);
+      if (answers.size >= cacheLimits.answers) answers.clear();
+      if (lang.length <= cacheLimits.longestLang) answers.set(key, answer);
       return answer;
     },
   };

@@ -60,7 +60,7 @@ export const addVoice = (
 ): CatalogEvent[] => {
   const voice = parse(voiceSchema, given);
   if (catalog.voices.has(voice.name)) throw new Conflict(`There is a voice named ${voice.name} already.`);
-  mustKnow(catalog, voice.voiceIDs);
+  requireSystemVoices(catalog, voice.voiceIDs);
   return [{ type: "VoiceAdded", data: { voice, at } }];
 };
 
@@ -71,7 +71,7 @@ export const changeVoice = (
 ): CatalogEvent[] => {
   const was = voiceNamed(catalog, name);
   const voice = parse(voiceSchema, { ...was, ...parse(voiceChange, given) });
-  mustKnow(catalog, voice.voiceIDs);
+  requireSystemVoices(catalog, voice.voiceIDs);
   return sameVoice(was, voice) ? [] : [{ type: "VoiceChanged", data: { voice, at } }];
 };
 
@@ -145,7 +145,7 @@ const voiceNamed = (catalog: Catalog, name: string): Voice => {
   return voice;
 };
 
-const mustKnow = ({ systemVoices }: Catalog, ids: readonly number[]): void => {
+const requireSystemVoices = ({ systemVoices }: Catalog, ids: readonly number[]): void => {
   const problems = ids.flatMap((id, index) =>
     systemVoices.has(id) ? [] : [{ path: ["voiceIDs", index], message: `There is no system voice ${id}.` }],
   );

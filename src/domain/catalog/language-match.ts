@@ -20,7 +20,7 @@ export const matchLanguage = (wanted: string, available: readonly string[]): str
   if (same) return same;
   const tag = canonical(renamed(wanted));
   if (tag === undefined) return undefined;
-  for (const step of ladder(tag)) {
+  for (const step of fallbackTags(tag)) {
     const found = find(step);
     if (found) return found;
   }
@@ -43,19 +43,19 @@ const canonical = (tag: string): Intl.Locale | undefined => {
 };
 
 /** Where the next of kin is not the language's most likely region (after CLDR's parent locales). */
-const kin: readonly { readonly to: string; readonly of: string }[] = [
+const parentRegions: readonly { readonly to: string; readonly of: string }[] = [
   { to: "en-029", of: "AG BB BS DM GD GY JM KN LC TT VC" },
   { to: "en-GB", of: "AU BW CY GG GH GI HK IE IM IN JE KE LK MT MY NG NZ PK SG TZ UG ZA ZM ZW" },
   { to: "es-419", of: "AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE" },
   { to: "pt-PT", of: "AO CH CV GW LU MO MZ ST TL" },
 ];
 
-function* ladder(tag: Intl.Locale): Generator<string> {
+function* fallbackTags(tag: Intl.Locale): Generator<string> {
   const { language, region } = tag;
   yield tag.baseName;
   if (region) {
     yield `${language}-${region}`;
-    for (const { to, of } of kin)
+    for (const { to, of } of parentRegions)
       if (to.startsWith(`${language}-`) && of.split(" ").includes(region)) yield to;
   }
   for (

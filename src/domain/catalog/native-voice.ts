@@ -1,5 +1,5 @@
 import type { SystemVoice } from "../synthesis/speech.ts";
-import type { Browser, OperatingSystem, PlatformAsked } from "./platform-names.ts";
+import type { Browser, OperatingSystem, PlatformQuery } from "./platform-names.ts";
 
 /** A voice that browsers bring with them, and where it is known to be. */
 export interface NativeVoice {
@@ -33,8 +33,8 @@ export const indexByOwnName = <V extends { readonly name: string }>(voices: read
 };
 
 /** Whether the platform asked about can be one that the voice is on. */
-export const isOn = ({ on }: NativeVoice, asked: PlatformAsked): boolean =>
-  on.some(({ browser, os }) => mayBe(asked.browser, browser) && mayBe(asked.os, os));
+export const isAvailableOn = ({ on }: NativeVoice, asked: PlatformQuery): boolean =>
+  on.some(({ browser, os }) => isCompatible(asked.browser, browser) && isCompatible(asked.os, os));
 
-const mayBe = <Name>(asked: Name | undefined, there: Name | undefined): boolean =>
+const isCompatible = <Name>(asked: Name | undefined, there: Name | undefined): boolean =>
   asked === undefined || there === undefined || asked === there;

@@ -6,7 +6,7 @@ export const operatingSystems = ["android", "chromeos", "ios", "linux", "macos",
 export type OperatingSystem = (typeof operatingSystems)[number];
 
 /** A platform as a client names it. */
-export interface PlatformSaid {
+export interface PlatformParameters {
   readonly browser?: string | undefined;
   readonly browserVersion?: string | undefined;
   readonly os?: string | undefined;
@@ -14,7 +14,7 @@ export interface PlatformSaid {
 }
 
 /** What is asked about: a part that is absent may be anything, an `unknown` one is nothing that we know of. */
-export interface PlatformAsked {
+export interface PlatformQuery {
   readonly browser?: Browser | "unknown";
   /** The major version. */
   readonly browserVersion?: number;
@@ -23,20 +23,21 @@ export interface PlatformAsked {
 }
 
 /** The platform asked about, or undefined when neither browser nor system is named: versions alone say nothing. */
-export const platformAsked = (said: PlatformSaid): PlatformAsked | undefined => {
+export const parsePlatform = (said: PlatformParameters): PlatformQuery | undefined => {
   if (!said.browser && !said.os) return undefined;
   const browserVersion = majorVersion(said.browserVersion);
   const osVersion = majorVersion(said.osVersion);
   return {
-    ...(said.browser && { browser: browserNamed(said.browser) ?? "unknown" }),
+    ...(said.browser && { browser: findBrowser(said.browser) ?? "unknown" }),
     ...(said.browser && browserVersion !== undefined && { browserVersion }),
-    ...(said.os && { os: systemNamed(said.os) ?? "unknown" }),
+    ...(said.os && { os: findOperatingSystem(said.os) ?? "unknown" }),
     ...(said.os && osVersion !== undefined && { osVersion }),
   };
 };
 
-export const browserNamed = (name: string): Browser | undefined => aliasedBrowsers.get(plain(name));
-export const systemNamed = (name: string): OperatingSystem | undefined => aliasedSystems.get(plain(name));
+export const findBrowser = (name: string): Browser | undefined => aliasedBrowsers.get(plain(name));
+export const findOperatingSystem = (name: string): OperatingSystem | undefined =>
+  aliasedSystems.get(plain(name));
 
 /** `120` of `120.0.6099.109`, `17` of `17_4`; undefined for what is no version or has more than three digits. */
 export const majorVersion = (version: string | undefined): number | undefined => {

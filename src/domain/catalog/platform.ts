@@ -42,7 +42,7 @@ export interface Platform {
  * Reports come from anybody's browser: what they can add to the log is bounded for every platform. Voices that the
  * catalog has are taken where there is no room for others any more.
  */
-export const platformBounds = { voices: 500, withTheCatalogs: 1_000, tellings: 10 } as const;
+export const platformLimits = { voices: 500, withTheCatalogs: 1_000, tellings: 10 } as const;
 
 export const platformStream = (browser: Browser, os: OperatingSystem): string => `platform-${browser}-${os}`;
 
@@ -86,7 +86,7 @@ export const reportVoices = (
 ): PlatformEvent[] => {
   let count = Object.keys(known).length;
   const hasRoom = (voice: ReportedVoice): boolean =>
-    count < (isInCatalog(voice) ? platformBounds.withTheCatalogs : platformBounds.voices);
+    count < (isInCatalog(voice) ? platformLimits.withTheCatalogs : platformLimits.voices);
   const isNews = (voice: ReportedVoice): boolean => {
     const was = known[voiceKey(voice)];
     if (was === undefined) {
@@ -95,7 +95,7 @@ export const reportVoices = (
       return true;
     }
     const isEarlier = browserVersion < was.browserVersion || osVersion < was.osVersion;
-    return isEarlier && was.told < platformBounds.tellings;
+    return isEarlier && was.told < platformLimits.tellings;
   };
   const different = new Map(voices.map((voice) => [voiceKey(voice), voice]));
   const news = [...different.values()].filter(isNews);
@@ -104,13 +104,13 @@ export const reportVoices = (
 };
 
 /** What is kept of a version: its major number, 0 for one that is not told. */
-export const keptVersion = (version: string): number => majorVersion(version) ?? 0;
+export const majorVersionOrZero = (version: string): number => majorVersion(version) ?? 0;
 
 /** Letters of any script, digits and a few marks: no path, no address, no long number. */
 const plausibleName = /^(?!.*\d{5})[\p{L}\p{N}][\p{L}\p{M}\p{N} .,'’&+_-]{0,99}$/u;
 
 /** What is kept of a voice that a browser told of, or undefined for what cannot be a voice's name and language. */
-export const plausibleVoice = (voice: ReportedVoice): ReportedVoice | undefined => {
+export const normalizeVoice = (voice: ReportedVoice): ReportedVoice | undefined => {
   const name = ownName(voice.name).trim();
   const lang = voice.lang.replaceAll("_", "-");
   if (!plausibleName.test(name) || !languageTag.safeParse(lang).success) return undefined;

@@ -41,7 +41,7 @@ export interface Candidate {
  * The engines that serve a language by itself, in the order in which they are tried. g5 has its languages alone
  * (Armenian, Esperanto, Macedonian, Welsh) and so comes first where it comes at all.
  */
-export const freeChain: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
+export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 
 /**
  * Every way to speak the request, the best first; never empty. `voice` wins over everything else and is spoken by its
@@ -68,7 +68,7 @@ const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
   if (request.voice !== undefined) return byVoice(catalog, request.voice, request);
   const { lang } = request;
   if (lang === undefined) throw invalid("lang", "Either voice or lang is needed.");
-  if (request.engine) mustBeProvided(catalog, request.engine);
+  if (request.engine) requireProvider(catalog, request.engine);
   return request.name !== undefined
     ? byName(catalog, request.name, lang, request)
     : byLanguage(catalog, lang, request);
@@ -77,12 +77,12 @@ const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
 const byVoice = (catalog: CatalogIndex, name: string, request: VoiceRequest): Candidate[] => {
   const voice = catalog.voice(name);
   if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`);
-  const candidates = behind(catalog, voice, request);
+  const candidates = candidatesForVoice(catalog, voice, request);
   if (candidates.length === 0) throw new NotFound(`No engine speaks the voice ${quote(name)}.`);
   return candidates;
 };
 
-const behind = (catalog: CatalogIndex, voice: Voice, request: VoiceRequest): Candidate[] =>
+const candidatesForVoice = (catalog: CatalogIndex, voice: Voice, request: VoiceRequest): Candidate[] =>
   voice.voiceIDs.flatMap((id) => {
     const systemVoice = catalog.systemVoice(id);
     return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
@@ -122,7 +122,7 @@ const nearestVoice = (
   request: VoiceRequest,
 ): Candidate[] => {
   const candidatesOf = (voice: Voice): Candidate[] =>
-    behind(catalog, voice, request).filter(({ engine }) => isAsked(engine, request));
+    candidatesForVoice(catalog, voice, request).filter(({ engine }) => isAsked(engine, request));
   const asked = voices.filter((voice) => candidatesOf(voice).length > 0);
   const [voice] = nearest(asked, lang, request);
   return voice ? candidatesOf(voice) : [];
@@ -138,7 +138,7 @@ const isAsked = (engine: EngineCode | undefined, request: VoiceRequest): boolean
   request.engine === undefined || engine === request.engine;
 
 const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
-  const asked = request.engine ? [request.engine] : freeChain;
+  const asked = request.engine ? [request.engine] : freeEngineOrder;
   const speakers = preferGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
   const first = asked.flatMap((engine) =>
     withFallback(
@@ -177,7 +177,7 @@ const candidate = (
   return [{ engine, systemVoice, voiceName, lang: systemVoice.lang ?? request.lang ?? lang, label, format }];
 };
 
-const mustBeProvided = (catalog: CatalogIndex, engine: EngineCode): void => {
+const requireProvider = (catalog: CatalogIndex, engine: EngineCode): void => {
   if (catalog.spokenBy(engine).length > 0) return;
   const missing = engines[engine].byok ? "the website has no credentials for it" : "it has no voices";
   throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`);

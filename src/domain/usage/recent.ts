@@ -7,7 +7,7 @@ export interface Recent<V> {
   readonly newest: Cell<V> | undefined;
   readonly length: number;
   /** The length at which a new list is made. */
-  readonly full: number;
+  readonly compactAt: number;
 }
 
 interface Cell<V> {
@@ -19,30 +19,30 @@ interface Cell<V> {
 }
 
 /** How much is remembered for sure: the newest keys, at most `max`, of the last `keptMs`. */
-export interface Memory {
+export interface Retention {
   readonly max: number;
   readonly keptMs: number;
 }
 
-const fewCells = 64;
+const minCompactAt = 64;
 
-export const nothingRecent: Recent<never> = { newest: undefined, length: 0, full: fewCells };
+export const emptyRecent: Recent<never> = { newest: undefined, length: 0, compactAt: minCompactAt };
 
 /** `now`: milliseconds since the epoch, from which the age of what is remembered is judged. */
 export const remember = <V>(
   recent: Recent<V>,
   { key, at, value }: Omit<Cell<V>, "older">,
-  { max, keptMs }: Memory,
+  { max, keptMs }: Retention,
   now = at,
 ): Recent<V> => {
-  const { newest, length, full } = recent;
-  if (newest?.key === key) return { newest: { key, at, value, older: newest.older }, length, full };
-  const grown = { newest: { key, at, value, older: newest }, length: length + 1, full };
-  return grown.length < full ? grown : compact(grown, now - keptMs, max);
+  const { newest, length, compactAt } = recent;
+  if (newest?.key === key) return { newest: { key, at, value, older: newest.older }, length, compactAt };
+  const grown = { newest: { key, at, value, older: newest }, length: length + 1, compactAt };
+  return grown.length < compactAt ? grown : compact(grown, now - keptMs, max);
 };
 
 /** The last value of the key, if it is of `since` (milliseconds since the epoch) or later. */
-export const recall = <V>(recent: Recent<V>, key: string, since: number): V | undefined => {
+export const lookUp = <V>(recent: Recent<V>, key: string, since: number): V | undefined => {
   for (const cell of cells(recent)) if (cell.key === key) return cell.at < since ? undefined : cell.value;
   return undefined;
 };
@@ -55,7 +55,7 @@ const compact = <V>(recent: Recent<V>, since: number, max: number): Recent<V> =>
   }
   let newest: Cell<V> | undefined;
   for (const [key, { at, value }] of [...kept].reverse()) newest = { key, at, value, older: newest };
-  return { newest, length: kept.size, full: Math.max(fewCells, 2 * kept.size) };
+  return { newest, length: kept.size, compactAt: Math.max(minCompactAt, 2 * kept.size) };
 };
 
 function* cells<V>({ newest }: Recent<V>): Iterable<Cell<V>> {

@@ -1,6 +1,6 @@
 import { Invalid } from "../errors.ts";
 import type { AudioFormat, EngineCode } from "../synthesis/speech.ts";
-import { nothingRecent, type Recent, recall, remember } from "./recent.ts";
+import { emptyRecent, lookUp, type Recent, remember } from "./recent.ts";
 
 /**
  * What one key was served in one month. Stream `usage-{apiKey}-{yyyy-mm}`; the month is that of `at`, in UTC.
@@ -86,33 +86,33 @@ export interface Usage {
   /** Characters counted so far. */
   readonly used: number;
   /** The objects that were counted lately. */
-  readonly recent: Recent<true>;
+  readonly recentObjects: Recent<true>;
   /** The Idempotency-Keys that were used lately; null: the serving was voided. */
-  readonly keyed: Recent<KeyedServing | null>;
+  readonly idempotencyKeys: Recent<KeyedServing | null>;
 }
 
 interface KeyedServing {
   readonly request: string;
   /** The request that bears the charge. */
-  readonly bearer: string;
+  readonly chargedTo: string;
   /** When the first of them was served, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /** A part of an object is free to the key that was counted for the object so long ago (in the same month). */
-const partialGraceMs = 10 * 60_000;
+const freePartMs = 10 * 60_000;
 
 /** A repeated Idempotency-Key is not charged again for so long. */
 export const idempotencyMs = 24 * 60 * 60_000;
 
 /** Remembered a little longer than it matters: the clocks of instances differ. */
-const clocksDifferMs = 60_000;
+const clockSkewMs = 60_000;
 
 /** Limit of remembered objects; a part of an older one is counted again. */
-export const objectMemory = { max: 4_096, keptMs: partialGraceMs + clocksDifferMs };
+export const objectMemory = { max: 4_096, keptMs: freePartMs + clockSkewMs };
 
 /** Limit of remembered Idempotency-Keys per API key; a repeat of an older one is charged again. */
-export const idempotencyMemory = { max: 10_000, keptMs: idempotencyMs + clocksDifferMs };
+export const idempotencyMemory = { max: 10_000, keptMs: idempotencyMs + clockSkewMs };
 
 export const usageStream = (apiKey: string, month: string): string => `usage-${apiKey}-${month}`;
 
@@ -125,49 +125,62 @@ export const monthOf = (at: string): string => at.slice(0, 7);
  */
 export const otherMonths = (at: string): string[] => {
   const monthAt = (offset: number) => monthOf(new Date(Date.parse(at) + offset).toISOString());
-  return [monthAt(-idempotencyMs), monthAt(clocksDifferMs)].filter((month) => month !== monthOf(at));
+  return [monthAt(-idempotencyMs), monthAt(clockSkewMs)].filter((month) => month !== monthOf(at));
 };
 
-export const initialUsage = (): Usage => ({ used: 0, recent: nothingRecent, keyed: nothingRecent });
+export const initialUsage = (): Usage => ({
+  used: 0,
+  recentObjects: emptyRecent,
+  idempotencyKeys: emptyRecent,
+});
 
 export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
   switch (event.type) {
     case "SynthesisServed":
       return {
         used: usage.used + event.data.characters,
-        recent: counted(usage.recent, event.data),
-        keyed: keyUsed(usage.keyed, event.data),
+        recentObjects: rememberObject(usage.recentObjects, event.data),
+        idempotencyKeys: rememberKey(usage.idempotencyKeys, event.data),
       };
     case "ServingVoided":
       return {
         ...usage,
         used: usage.used - event.data.characters,
-        keyed: keyVoided(usage.keyed, event.data),
+        idempotencyKeys: forgetVoidedKey(usage.idempotencyKeys, event.data),
       };
     default:
       return usage;
   }
 };
 
-const counted = (recent: Usage["recent"], { hash, characters, at }: SynthesisServed): Usage["recent"] =>
+const rememberObject = (
+  recent: Usage["recentObjects"],
+  { hash, characters, at }: SynthesisServed,
+): Usage["recentObjects"] =>
   characters === 0 ? recent : remember(recent, { key: hash, at: Date.parse(at), value: true }, objectMemory);
 
-const keyUsed = (keyed: Usage["keyed"], { requestId, idempotency, repeat, at }: SynthesisServed) => {
+const rememberKey = (
+  keyed: Usage["idempotencyKeys"],
+  { requestId, idempotency, repeat, at }: SynthesisServed,
+) => {
   if (!idempotency || repeat) return keyed;
   const { key, request } = idempotency;
   const time = Date.parse(at);
   return remember(
     keyed,
-    { key, at: time, value: { request, bearer: requestId, at: time } },
+    { key, at: time, value: { request, chargedTo: requestId, at: time } },
     idempotencyMemory,
   );
 };
 
 /** The request that bears the charge passes it on; without a repeat, the Idempotency-Key may be used again. */
-const keyVoided = (keyed: Usage["keyed"], { requestId, serving, passed }: ServingVoided): Usage["keyed"] => {
+const forgetVoidedKey = (
+  keyed: Usage["idempotencyKeys"],
+  { requestId, serving, passed }: ServingVoided,
+): Usage["idempotencyKeys"] => {
   const key = serving?.idempotency?.key;
-  const entry = key && recall(keyed, key, 0);
-  if (!key || !entry || entry.bearer !== requestId) return keyed;
+  const entry = key && lookUp(keyed, key, 0);
+  if (!key || !entry || entry.chargedTo !== requestId) return keyed;
   const value = passed ? { ...entry, bearer: passed.to } : null;
   return remember(keyed, { key, at: entry.at, value }, idempotencyMemory);
 };
@@ -188,7 +201,7 @@ export class QuotaExceeded extends Error {
 }
 
 /** What an answer would be: several hashes where it is not yet known which object it will be of. */
-export interface Prospect {
+export interface QuotaRequest {
   readonly hashes: readonly string[];
   readonly characters: number;
   readonly partial?: boolean | undefined;
@@ -202,52 +215,55 @@ export interface Prospect {
  * @throws {Invalid} when it was another request
  */
 export const isRepeat = (
-  { keyed }: Usage,
-  { idempotency, at }: Pick<Prospect, "idempotency" | "at">,
+  { idempotencyKeys }: Usage,
+  { idempotency, at }: Pick<QuotaRequest, "idempotency" | "at">,
 ): boolean => {
   if (!idempotency) return false;
-  const earlier = recall(keyed, idempotency.key, Date.parse(at) - idempotencyMs);
+  const earlier = lookUp(idempotencyKeys, idempotency.key, Date.parse(at) - idempotencyMs);
   if (!earlier) return false;
-  if (earlier.request !== idempotency.request) throw keyReused;
+  if (earlier.request !== idempotency.request) throw idempotencyKeyReused;
   return true;
 };
 
-const keyReused = new Invalid([
+const idempotencyKeyReused = new Invalid([
   { path: ["Idempotency-Key"], message: "was used with another request within 24 hours." },
 ]);
 
 /** The code points that an answer counts, for sure: none for a part that may be free. */
-const countedFor = ({ recent }: Usage, { hashes, characters, partial, at }: Prospect): number => {
-  const since = Date.parse(at) - partialGraceMs;
-  return partial && hashes.some((hash) => recall(recent, hash, since)) ? 0 : characters;
+const chargedCharacters = (
+  { recentObjects }: Usage,
+  { hashes, characters, partial, at }: QuotaRequest,
+): number => {
+  const since = Date.parse(at) - freePartMs;
+  return partial && hashes.some((hash) => lookUp(recentObjects, hash, since)) ? 0 : characters;
 };
 
 /** The code points to count, if the quota (null: none) has room for them. @throws {QuotaExceeded} */
-const admit = (usage: Usage, prospect: Prospect, quota: number | null): number => {
-  const characters = countedFor(usage, prospect);
+const requireWithinQuota = (usage: Usage, prospect: QuotaRequest, quota: number | null): number => {
+  const characters = chargedCharacters(usage, prospect);
   if (quota !== null && usage.used + characters > quota) throw new QuotaExceeded(usage.used, quota);
   return characters;
 };
 
 /** Nothing to record, unless `serve` would refuse the answer. @throws {QuotaExceeded} @throws {Invalid} */
-export const requireRoom = (usage: Usage, prospect: Prospect, quota: number | null): [] => {
-  if (!isRepeat(usage, prospect)) admit(usage, prospect, quota);
+export const checkQuota = (usage: Usage, prospect: QuotaRequest, quota: number | null): [] => {
+  if (!isRepeat(usage, prospect)) requireWithinQuota(usage, prospect, quota);
   return [];
 };
 
 /** Records an answer that repeats one that was charged; nothing if there is none. @throws {Invalid} */
-export const serveRepeat = (usage: Usage, served: SynthesisServed): ServedEvent[] =>
+export const recordRepeat = (usage: Usage, served: SynthesisServed): ServedEvent[] =>
   isRepeat(usage, served)
     ? [{ type: "SynthesisServed", data: { ...served, characters: 0, repeat: true } }]
     : [];
 
 /** Records an answer with audio, if the quota has room for it. @throws {QuotaExceeded} @throws {Invalid} */
-export const serve = (usage: Usage, served: SynthesisServed, quota: number | null): ServedEvent[] => {
-  const repeat = serveRepeat(usage, served);
+export const recordServing = (usage: Usage, served: SynthesisServed, quota: number | null): ServedEvent[] => {
+  const repeat = recordRepeat(usage, served);
   if (repeat.length > 0) return repeat;
-  const characters = admit(usage, { ...served, hashes: [served.hash] }, quota);
+  const characters = requireWithinQuota(usage, { ...served, hashes: [served.hash] }, quota);
   return [{ type: "SynthesisServed", data: { ...served, characters } }];
 };
 
 /** Records how a stream ended. */
-export const endStream = (ended: StreamEnded): UsageEvent[] => [{ type: "StreamEnded", data: ended }];
+export const recordStreamEnd = (ended: StreamEnded): UsageEvent[] => [{ type: "StreamEnded", data: ended }];

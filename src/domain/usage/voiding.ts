@@ -3,22 +3,22 @@ import type { SynthesisServed, UsageEvent, VoidedEvent } from "./usage.ts";
 /** What a usage stream says of some requests that got no audio. */
 export interface Voiding {
   /** Their servings and the repeats of these, in the stream's order. */
-  readonly servings: readonly Standing[];
+  readonly servings: readonly VoidableServing[];
   /** The requests that are settled already. */
   readonly voided: ReadonlySet<string>;
 }
 
-interface Standing {
+interface VoidableServing {
   readonly data: SynthesisServed;
   /** The characters that it bears, its own or those that were passed to it. */
   readonly charge: number;
 }
 
-export const nothingVoided: Voiding = { servings: [], voided: new Set() };
+export const initialVoiding: Voiding = { servings: [], voided: new Set() };
 
 /** Folds what concerns the given requests, and nothing else: its size does not depend on the stream's length. */
 export const voidingDecider = (requestIds: ReadonlySet<string>) => ({
-  initial: (): Voiding => nothingVoided,
+  initial: (): Voiding => initialVoiding,
   evolve: (state: Voiding, event: UsageEvent): Voiding => {
     switch (event.type) {
       case "SynthesisServed": {
@@ -42,7 +42,7 @@ export const voidingDecider = (requestIds: ReadonlySet<string>) => ({
   },
 });
 
-const isRepeatOf = ({ repeat, idempotency }: SynthesisServed, { data }: Standing): boolean =>
+const isRepeatOf = ({ repeat, idempotency }: SynthesisServed, { data }: VoidableServing): boolean =>
   repeat === true && idempotency?.key === data.idempotency?.key;
 
 /**

@@ -16,7 +16,7 @@ export class UpstreamFailed extends EngineFailed {
     message: string,
     { stage, status, retryAfterSeconds, cause }: { stage: Stage; status?: number } & FailureDetails,
   ) {
-    super(message, { cause, retryAfterSeconds, lasting: isRefusal(status) });
+    super(message, { cause, retryAfterSeconds, permanent: isRefusal(status) });
     this.stage = stage;
     this.status = status;
   }

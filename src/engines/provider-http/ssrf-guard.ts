@@ -24,7 +24,7 @@ export interface SsrfGuard {
 /** Not to be repeated: it will be as forbidden next time. */
 export class ForbiddenAddress extends EngineFailed {
   constructor(why: string) {
-    super(`The speech provider's address is not allowed: ${why}.`, { lasting: true });
+    super(`The speech provider's address is not allowed: ${why}.`, { permanent: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
-import { freeChain } from "../../domain/catalog/voice-resolution.ts";
+import { freeEngineOrder } from "../../domain/catalog/voice-resolution.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { type FreeEngine, freeEngines, type SelfHostedServers, type SelfHostedVoice } from "./server.ts";
 
@@ -80,7 +80,7 @@ const fallbackOf = (
   shared: CatalogIndex,
 ): number | undefined => {
   const own = spoken(shared, [engine], lang);
-  const speakers = own.length > 0 ? own : spoken(shared, freeChain, lang);
+  const speakers = own.length > 0 ? own : spoken(shared, freeEngineOrder, lang);
   return (speakers.find((one) => one.gender === gender) ?? speakers[0])?.id;
 };
 

@@ -131,7 +131,7 @@ export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
 export const isRetryable = (error: unknown): boolean =>
   error instanceof RateLimited ||
   error instanceof Unavailable ||
-  (error instanceof EngineFailed && !error.lasting);
+  (error instanceof EngineFailed && !error.permanent);
 
 const answer = (
   status: number,

@@ -49,7 +49,7 @@ export const createHandshakeAdmission = ({
       requireAdmission(caller);
       const { principal } = caller;
       const admit = (): Principal => {
-        const again = counted(authenticator.recall(principal), client);
+        const again = counted(authenticator.reauthenticate(principal), client);
         requireAdmission(again);
         return again.principal;
       };

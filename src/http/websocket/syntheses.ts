@@ -136,7 +136,7 @@ interface Speech {
 }
 
 /** Volume 0: a stream with its beginning and its end, and nothing to hear between them. */
-const tellSilence = (outbox: Outbox, id: string, { takes: [take] }: SynthesisPlan): void => {
+const tellSilence = (outbox: Outbox, id: string, { renditions: [take] }: SynthesisPlan): void => {
   const contentType = contentTypes[take.recipe.format];
   outbox.send({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });
   outbox.send({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });

@@ -1,8 +1,8 @@
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Meters } from "../meters.ts";
-import { within } from "../spans.ts";
+import type { Instruments } from "../meters.ts";
+import { withSpan } from "../spans.ts";
 
-export const observedAudioStore = (meters: Meters) => {
+export const instrumentAudioStore = (meters: Instruments) => {
   const duration = meters.histogram("audioStoreDuration");
 
   const timed = async <T>(
@@ -15,7 +15,7 @@ export const observedAudioStore = (meters: Meters) => {
     const ended = (outcome: string): void =>
       duration((performance.now() - began) / 1_000, { operation, outcome });
     try {
-      const answer = await within(`audio store ${operation}`, {}, run, signal);
+      const answer = await withSpan(`audio store ${operation}`, {}, run, signal);
       ended(outcomeOf(answer));
       return answer;
     } catch (error) {

@@ -2,11 +2,11 @@ import type { Authenticator } from "../../application/access/authentication.ts";
 import type { RateLimiter } from "../../application/access/rate-limiter.ts";
 import { RateLimited, Unauthorized } from "../../domain/errors.ts";
 import type { Upgrade } from "../../http/kernel/server.ts";
-import type { Tally } from "../counter.ts";
-import type { Meters } from "../meters.ts";
+import type { Counter } from "../counter.ts";
+import type { Instruments } from "../meters.ts";
 
-export const observedAuthenticator =
-  (refusals: Tally) =>
+export const instrumentAuthenticator =
+  (refusals: Counter) =>
   (authenticator: Authenticator): Authenticator => ({
     ...authenticator,
     authenticate: (credentials, client) => {
@@ -20,8 +20,8 @@ export const observedAuthenticator =
     },
   });
 
-export const observedLimiter =
-  (refusals: Tally) =>
+export const instrumentLimiter =
+  (refusals: Counter) =>
   (limiter: RateLimiter): RateLimiter => ({
     ...limiter,
     admit: (apiKey, plan, client) => {
@@ -31,7 +31,7 @@ export const observedLimiter =
     },
   });
 
-export const observedUpgrade = (meters: Meters) => {
+export const instrumentUpgrade = (meters: Instruments) => {
   let open = 0;
   meters.gauge("sockets", (observe) => observe(open));
   return (upgrade: Upgrade): Upgrade => ({

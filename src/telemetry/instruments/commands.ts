@@ -1,19 +1,19 @@
 import type { SynthesisServed, UsageEvent } from "../../domain/usage/usage.ts";
 import { QuotaExceeded } from "../../domain/usage/usage.ts";
 import type { CommandHandler, DomainEvent } from "../../eventstore/command-handler.ts";
-import type { Tally } from "../counter.ts";
-import type { Meters } from "../meters.ts";
-import { isTraced, traceparentOf, within } from "../spans.ts";
+import type { Counter } from "../counter.ts";
+import type { Instruments } from "../meters.ts";
+import { isRecording, traceparentOf, withSpan } from "../spans.ts";
 import { kindOf } from "./stream-kind.ts";
 
 /** What is on the ledger is counted from its events; each event leads to the trace that it was decided in. */
-export const observedCommands = (meters: Meters, refusals: Tally) => {
+export const instrumentCommands = (meters: Instruments, refusals: Counter) => {
   const count = createCount(meters);
   return (handler: CommandHandler): CommandHandler => ({
     execute: async (decider, stream, decide, metadata) => {
       try {
-        const outcome = await (isTraced()
-          ? within(`record ${kindOf(stream)}`, {}, (span) =>
+        const outcome = await (isRecording()
+          ? withSpan(`record ${kindOf(stream)}`, {}, (span) =>
               handler.execute(decider, stream, decide, { ...metadata, ...(span && traceparentOf(span)) }),
             )
           : handler.execute(decider, stream, decide, metadata));
@@ -31,12 +31,12 @@ export const observedCommands = (meters: Meters, refusals: Tally) => {
   });
 };
 
-const createCount = (meters: Meters) => {
-  const answers = meters.tally("answers");
-  const characters = meters.tally("characters");
-  const voided = meters.tally("voided");
-  const voidedCharacters = meters.tally("voidedCharacters");
-  const streamsEnded = meters.tally("streamsEnded");
+const createCount = (meters: Instruments) => {
+  const answers = meters.counter("answers");
+  const characters = meters.counter("characters");
+  const voided = meters.counter("voided");
+  const voidedCharacters = meters.counter("voidedCharacters");
+  const streamsEnded = meters.counter("streamsEnded");
   let streams = 0;
   meters.gauge("streamsOpen", (observe) => observe(streams));
 

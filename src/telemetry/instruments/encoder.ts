@@ -1,22 +1,22 @@
 import type { Encoder } from "../../audio/formats/encoder.ts";
-import type { Meters } from "../meters.ts";
-import { beginWork, followed } from "../work.ts";
+import type { Instruments } from "../meters.ts";
+import { startOperation, trackStream } from "../work.ts";
 
 /** What fails before the encoder is not the encoder's failure: its work is given up, and whoever gave the samples tells. */
-export const observedEncoder = (meters: Meters) => {
+export const instrumentEncoder = (meters: Instruments) => {
   const duration = meters.histogram("encoderDuration");
 
   return (encoder: Encoder): Encoder => ({
     ...encoder,
     encode: (format, sampleRate, pcm, signal, claim) => {
-      const work = beginWork({
+      const work = startOperation({
         name: `encode ${format}`,
         attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
         signal,
-        onEnded: (outcome, seconds) => duration(seconds, { format, outcome }),
+        onEnd: (outcome, seconds) => duration(seconds, { format, outcome }),
       });
-      return followed(
-        work.run(() => encoder.encode(format, sampleRate, orElse(pcm, work.left), signal, claim)),
+      return trackStream(
+        work.run(() => encoder.encode(format, sampleRate, orElse(pcm, work.abandon), signal, claim)),
         work,
       );
     },

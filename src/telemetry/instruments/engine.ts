@@ -1,9 +1,9 @@
 import type { Engine } from "../../engines/engine.ts";
-import type { Meters } from "../meters.ts";
-import { beginWork, followed } from "../work.ts";
+import type { Instruments } from "../meters.ts";
+import { startOperation, trackStream } from "../work.ts";
 
 /** A synthesis lasts until the last of its sound has been read: the waiting for turns, and for a slow reader, is in it. */
-export const observedEngine = (meters: Meters) => {
+export const instrumentEngine = (meters: Instruments) => {
   const duration = meters.histogram("engineDuration");
   const firstByte = meters.histogram("engineFirstByte");
 
@@ -12,18 +12,18 @@ export const observedEngine = (meters: Meters) => {
     return {
       ...engine,
       synthesize: async (request, signal) => {
-        const work = beginWork({
+        const work = startOperation({
           name: `speak ${code}`,
           attributes: { "voxledger.engine": code, "voxledger.ssml": request.ssml },
           signal,
-          onBegun: (seconds) => firstByte(seconds, { engine: code }),
-          onEnded: (outcome, seconds) => duration(seconds, { engine: code, outcome }),
+          onFirstByte: (seconds) => firstByte(seconds, { engine: code }),
+          onEnd: (outcome, seconds) => duration(seconds, { engine: code, outcome }),
         });
         try {
           const { encoding, audio } = await work.run(() => engine.synthesize(request, signal));
-          return { encoding, audio: followed(audio, work) };
+          return { encoding, audio: trackStream(audio, work) };
         } catch (error) {
-          work.failed(error);
+          work.fail(error);
           throw error;
         }
       },

@@ -1,14 +1,14 @@
 import { SpanKind } from "@opentelemetry/api";
 import { type EventStore, WrongExpectedRevision } from "../../eventstore/event-store.ts";
-import type { Meters } from "../meters.ts";
-import { inSpan, markFailed, parentAndLinks, startSpan } from "../spans.ts";
+import type { Instruments } from "../meters.ts";
+import { markFailed, parentAndLinks, runInSpan, startSpan } from "../spans.ts";
 import { kindOf } from "./stream-kind.ts";
 
 /**
  * An append holds the events of many requests. Its span is a child of the first that is traced and linked to the others,
  * as their metadata tells: whose turn it was that began it means nothing.
  */
-export const observedEventStore = (meters: Meters) => {
+export const instrumentEventStore = (meters: Instruments) => {
   const duration = meters.histogram("appendDuration");
   const size = meters.histogram("appendedEvents");
 
@@ -20,7 +20,7 @@ export const observedEventStore = (meters: Meters) => {
       const span = spanOf(stream, events);
       try {
         const appending = () => store.append(stream, events, expected);
-        const end = await (span ? inSpan(span, appending) : appending());
+        const end = await (span ? runInSpan(span, appending) : appending());
         ended("stored");
         size(events.length);
         return end;

@@ -1,9 +1,9 @@
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
-import { within } from "../spans.ts";
+import { withSpan } from "../spans.ts";
 
 /** The store's reads, the engine and the encoder are told under the request that they are done for. */
-export const observedPipeline = (pipeline: Pipeline): Pipeline => ({
+export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
   ...pipeline,
   obtain: (takes, signal, apiKey) => obtained(takes, signal, () => pipeline.obtain(takes, signal, apiKey)),
   stream: (takes, signal, apiKey) => obtained(takes, signal, () => pipeline.stream(takes, signal, apiKey)),
@@ -14,7 +14,7 @@ const obtained = <T extends { provenance: Provenance; failed: readonly string[] 
   signal: AbortSignal,
   obtain: () => Promise<T>,
 ): Promise<T> =>
-  within(
+  withSpan(
     "obtain sound",
     take ? { "voxledger.engine": take.recipe.engine, "voxledger.format": take.recipe.format } : {},
     async (span) => {

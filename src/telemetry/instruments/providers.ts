@@ -1,18 +1,18 @@
 import { byokEngines } from "../../domain/accounts/byok-providers.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { ProviderEvent } from "../../engines/resilience/with-metrics.ts";
-import { createTally } from "../counter.ts";
-import type { Meters } from "../meters.ts";
+import { createCounter } from "../counter.ts";
+import type { Instruments } from "../meters.ts";
 
 /** Counts what the care of the providers' accounts tells. */
-export const countProviders = (meters: Meters) => {
-  const requests = meters.tally("upstreamRequests");
-  const errors = meters.tally("upstreamErrors");
-  const retries = meters.tally("upstreamRetries");
-  const circuits = meters.tally("circuitChanges");
+export const countProviders = (meters: Instruments) => {
+  const requests = meters.counter("upstreamRequests");
+  const errors = meters.counter("upstreamErrors");
+  const retries = meters.counter("upstreamRetries");
+  const circuits = meters.counter("circuitChanges");
   // What begins with its first change shows Prometheus no increase, and rings no alarm.
   for (const engine of byokEngines) circuits.add(0, engine, "open");
-  const waiting = createTally(["queue", "engine"]);
+  const waiting = createCounter(["queue", "engine"]);
   meters.gauge("queue", (observe) => {
     for (const [count, attributes] of waiting.entries()) observe(count, attributes);
   });

@@ -11,23 +11,23 @@ describe("the burst check", () => {
 
   it("admits the limit at once, and no more", () => {
     const burst = limiter();
-    const taken = Array.from({ length: 25 }, () => burst.take("k ip", 20));
+    const taken = Array.from({ length: 25 }, () => burst.tryAcquire("k ip", 20));
     expect(taken.filter(Boolean)).to.have.length(20);
   });
 
   it("admits again what was refused, once the window is over", () => {
     const burst = limiter();
-    for (let i = 0; i < 20; i++) burst.take("k ip", 20);
+    for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
     time.now = 6_049;
-    expect(burst.take("k ip", 20)).to.equal(false);
+    expect(burst.tryAcquire("k ip", 20)).to.equal(false);
     time.now = 6_050;
-    expect(burst.take("k ip", 20)).to.equal(true);
+    expect(burst.tryAcquire("k ip", 20)).to.equal(true);
   });
 
   it("counts each key and client by itself", () => {
     const burst = limiter();
-    for (let i = 0; i < 20; i++) burst.take("k ip", 20);
-    expect(burst.take("k other", 20)).to.equal(true);
+    for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
+    expect(burst.tryAcquire("k other", 20)).to.equal(true);
   });
 
   it("never admits more than the limit within any window, and after a pause always", () => {
@@ -38,14 +38,14 @@ describe("the burst check", () => {
         const admitted: number[] = [];
         for (const wait of all) {
           time.now += wait;
-          if (burst.take("k ip", limit)) admitted.push(time.now);
+          if (burst.tryAcquire("k ip", limit)) admitted.push(time.now);
         }
         for (const [index, at] of admitted.entries()) {
           const nth = admitted[index + limit];
           if (nth !== undefined) expect(nth - at).to.be.above(1_000);
         }
-        time.now += burst.forgetsWithinMs;
-        const afterwards = Array.from({ length: limit + 1 }, () => burst.take("k ip", limit));
+        time.now += burst.recoveryMs;
+        const afterwards = Array.from({ length: limit + 1 }, () => burst.tryAcquire("k ip", limit));
         expect(afterwards.filter(Boolean)).to.have.length(limit);
       }),
     );

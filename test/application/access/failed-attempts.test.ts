@@ -8,7 +8,7 @@ import { RateLimited } from "../../../src/domain/errors.ts";
 describe("failed attempts", () => {
   const time = { now: Date.parse("2026-03-01T12:00:15.500Z") };
   const attempts = createFailedAttempts({ clock: () => time.now });
-  const pass = (client: string) => () => attempts.requireRoom(client);
+  const pass = (client: string) => () => attempts.throwIfThrottled(client);
   const exhaust = (client: string) => {
     for (let i = 0; i < maxFailuresPerMinute; i++) {
       expect(pass(client)).to.not.throw();

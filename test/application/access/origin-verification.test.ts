@@ -4,17 +4,17 @@ import { createOriginVerification } from "../../../src/application/access/origin
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { type Operated, operate } from "../accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../accounts/operated.ts";
 
 const origin = "https://shop.example";
 const admin = { actor: "admin", requestId: "req-1" };
 
 describe("origin verification over a store", () => {
-  let service: Operated;
+  let service: AdminFixture;
   let websiteId: string;
 
   before(async () => {
-    service = await operate();
+    service = await openAdminServices();
   });
   after(() => service.close());
   beforeEach(async () => {

@@ -147,8 +147,8 @@ describe("the per-minute limit", () => {
       ...temporary.store,
       append: (...append) => (hangs ? new Promise<never>(() => {}) : temporary.store.append(...append)),
     };
-    const onTrouble = (what: string) => troubles.push(what);
-    const { limiter } = await instance("a", { store, deadlineMs: 10, onTrouble });
+    const onError = (what: string) => troubles.push(what);
+    const { limiter } = await instance("a", { store, deadlineMs: 10, onError });
     limiter.admit("k", roomy, "ip");
     const keepAlive = setTimeout(() => {}, 60_000); // the deadline's own timer does not hold the process
     await limiter.flush();
@@ -169,7 +169,7 @@ describe("the per-minute limit", () => {
       },
     };
     let troubles = 0;
-    const { limiter } = await instance("a", { store, onTrouble: () => troubles++ });
+    const { limiter } = await instance("a", { store, onError: () => troubles++ });
     for (const [down, expected] of [
       [true, 1],
       [true, 1],

@@ -5,17 +5,17 @@ import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
 import { usageStream } from "../../../src/domain/usage/usage.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type Operated, operate } from "./operated.ts";
+import { type AdminFixture, openAdminServices } from "./operated.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
 
 describe("keys over a store", () => {
-  let service: Operated;
+  let service: AdminFixture;
   let websiteId: string;
 
   before(async () => {
-    service = await operate();
+    service = await openAdminServices();
     websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
   });
   after(() => service.close());

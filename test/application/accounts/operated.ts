@@ -19,7 +19,7 @@ import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-even
 import { collect } from "../../support/collect.ts";
 
 /** The operator's services over a real store in a folder of its own. */
-export interface Operated {
+export interface AdminFixture {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
@@ -32,7 +32,7 @@ export interface Operated {
   close(): Promise<void>;
 }
 
-export const operate = async (): Promise<Operated> => {
+export const openAdminServices = async (): Promise<AdminFixture> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-operated-"));
   const store = await openSqliteEventStore({ path: join(folder, "events.db") });
   const projections = [websitesProjection, keysProjection, monthlyQuota];

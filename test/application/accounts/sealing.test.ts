@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
-import { CannotUnseal, createSealing, type Place } from "../../../src/application/accounts/sealing.ts";
+import { createSealing, type SealContext, UnsealFailed } from "../../../src/application/accounts/sealing.ts";
 
-const place: Place = { websiteId: "web_1", engine: "gwn" };
+const place: SealContext = { websiteId: "web_1", engine: "gwn" };
 const [now, before, never] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 const sealingWith = (...keys: [Buffer, ...Buffer[]]) => createSealing({ keys, random: randomBytes });
 const secret = '{"apiKey":"right-key-5e1f0c93"}';
@@ -42,13 +42,13 @@ describe("sealing", () => {
 
   it("tells of a key that is not there, by its id", () => {
     const sealed = sealingWith(never).seal(secret, place);
-    expect(() => sealingWith(now, before).open(sealed, place)).to.throw(CannotUnseal, sealed.keyId);
+    expect(() => sealingWith(now, before).open(sealed, place)).to.throw(UnsealFailed, sealed.keyId);
   });
 
   it("does not open what one key sealed with another that is said to be it", () => {
     const { sealed } = sealingWith(never).seal(secret, place);
     const { keyId } = sealingWith(now);
-    expect(() => sealingWith(now).open({ sealed, keyId }, place)).to.throw(CannotUnseal);
+    expect(() => sealingWith(now).open({ sealed, keyId }, place)).to.throw(UnsealFailed);
   });
 
   it("holds only where it was made: for that website and that engine", () => {
@@ -59,7 +59,7 @@ describe("sealing", () => {
       { ...place, engine: "oai" },
       { websiteId: 'web_1","gwn', engine: "gwn" },
     ] as const) {
-      expect(() => sealing.open(sealed, elsewhere)).to.throw(CannotUnseal);
+      expect(() => sealing.open(sealed, elsewhere)).to.throw(UnsealFailed);
     }
   });
 
@@ -73,7 +73,7 @@ describe("sealing", () => {
       expect(
         () => sealing.open({ sealed: `v1.${changed.toString("base64url")}`, keyId }, place),
         `byte ${at}`,
-      ).to.throw(CannotUnseal);
+      ).to.throw(UnsealFailed);
     }
   });
 
@@ -88,7 +88,7 @@ describe("sealing", () => {
       sealed.replace("v1", "v2"),
       "v1.v1",
     ]) {
-      expect(() => sealing.open({ sealed: broken, keyId }, place), broken).to.throw(CannotUnseal);
+      expect(() => sealing.open({ sealed: broken, keyId }, place), broken).to.throw(UnsealFailed);
     }
   });
 

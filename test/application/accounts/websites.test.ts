@@ -3,17 +3,17 @@ import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type Operated, operate } from "./operated.ts";
+import { type AdminFixture, openAdminServices } from "./operated.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
 const origins = ["https://shop.example"];
 
 describe("websites over a store", () => {
-  let service: Operated;
+  let service: AdminFixture;
 
   before(async () => {
-    service = await operate();
+    service = await openAdminServices();
   });
   after(() => service.close());
 

@@ -5,7 +5,7 @@ const ok = async (): Promise<void> => {};
 const failing = async (_?: unknown): Promise<void> => {
   throw new Error("it is broken");
 };
-const check = (name: string, vital: boolean, look: Check["look"]): Check => ({ name, vital, look });
+const check = (name: string, critical: boolean, probe: Check["probe"]): Check => ({ name, critical, probe });
 
 describe("health", () => {
   it("is ok when every part is", async () => {
@@ -41,7 +41,7 @@ describe("health", () => {
 
   describe("asked often", () => {
     const time = { now: 0 };
-    const counting = (look: Check["look"] = ok) => {
+    const counting = (look: Check["probe"] = ok) => {
       const looks = { count: 0 };
       const checkHealth = createHealth({
         checks: [
@@ -60,8 +60,8 @@ describe("health", () => {
       const looks = { well: 0, ill: 0 };
       const checkHealth = createHealth({
         checks: [
-          { name: "bucket", vital: false, goodForMs: 5_000, look: async () => void looks.well++ },
-          { ...check("broken", false, () => failing(void looks.ill++)), goodForMs: 5_000 },
+          { name: "bucket", critical: false, cacheMs: 5_000, probe: async () => void looks.well++ },
+          { ...check("broken", false, () => failing(void looks.ill++)), cacheMs: 5_000 },
         ],
         uptime: () => time.now,
         freshMs: 0,

@@ -29,7 +29,7 @@ const order = { principal, requestId: "r", kind: "sse" } as const;
 const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
   characters,
   silent: false,
-  takes: [takeOf("Hello.", { engine, websiteId: "w" })],
+  renditions: [takeOf("Hello.", { engine, websiteId: "w" })],
   catalogRevision: "1",
   shared: false,
 });

@@ -151,7 +151,7 @@ describe("the ledger", () => {
       await ledger.record(principal(null), keyed());
       const idempotency = { key: "i", request: "another" };
       const asked = { ...whole, idempotency };
-      expect(await refusal(ledger.precheck(principal(null), asked, "r"))).to.be.instanceOf(Invalid);
+      expect(await refusal(ledger.checkQuota(principal(null), asked, "r"))).to.be.instanceOf(Invalid);
       const again = ledger.record(principal(null), keyed({ idempotency }));
       expect(await refusal(again)).to.be.instanceOf(Invalid);
     });
@@ -160,7 +160,7 @@ describe("the ledger", () => {
       now = Date.parse("2026-11-30T23:59:59.000Z");
       await ledger.record(principal(10), keyed());
       now = Date.parse("2026-12-01T00:00:01.000Z");
-      await ledger.precheck(principal(5), { ...whole, idempotency: { key: "i", request: "same" } }, "r2");
+      await ledger.checkQuota(principal(5), { ...whole, idempotency: { key: "i", request: "same" } }, "r2");
       await ledger.record(principal(10), keyed({ requestId: "r2" }));
       expect(await characters()).to.deep.equal([10, 0]);
       expect(await characters("2026-12")).to.deep.equal([]);
@@ -175,22 +175,22 @@ describe("the ledger", () => {
 
   describe("asked before anything is made", () => {
     it("lets pass what has room, and records nothing", async () => {
-      await ledger.precheck(principal(15), whole, "r");
-      await ledger.precheck(principal(null), { ...whole, characters: 1e9 }, "r");
+      await ledger.checkQuota(principal(15), whole, "r");
+      await ledger.checkQuota(principal(null), { ...whole, characters: 1e9 }, "r");
       expect(await usageEvents()).to.have.length(0);
     });
 
     it("refuses and suspends what has none", async () => {
       await ledger.record(principal(15), served());
       await usageEvents();
-      expect(await refusal(ledger.precheck(principal(15), whole, "r"))).to.be.instanceOf(KeyIsSuspended);
+      expect(await refusal(ledger.checkQuota(principal(15), whole, "r"))).to.be.instanceOf(KeyIsSuspended);
       expect((await key()).status).to.equal("suspended");
     });
 
     it("lets pass a part that will be free, though the quota is full", async () => {
       await ledger.record(principal(10), served());
       await usageEvents();
-      await ledger.precheck(principal(10), part, "r");
+      await ledger.checkQuota(principal(10), part, "r");
       await ledger.record(principal(10), served({ partial: true }));
       expect((await usageEvents()).map(({ characters }) => characters)).to.deep.equal([10, 0]);
       expect((await key()).status).to.equal("active");

@@ -226,7 +226,7 @@ describe("voiding", () => {
 
   it("refuses to record more for a stream that has too many unsettled requests", async () => {
     const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
-    const voiding = openVoiding(store, clock, { deadlineMs, maxPerStream: 1, onTrouble: () => {} });
+    const voiding = openVoiding(store, clock, { deadlineMs, maxPerStream: 1, onError: () => {} });
     const handler = createCommandHandler({ store, clock, deadlineMs });
     const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
     await rejection(ledger.record(principal(), served("r1")));
@@ -248,8 +248,8 @@ describe("voiding", () => {
   it("ends within its time, and reports what stays charged", async () => {
     const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
     const reports: string[] = [];
-    const onTrouble = (what: string, error: unknown) => reports.push(`${what}: ${error}`);
-    const voiding = openVoiding(store, clock, { deadlineMs, onTrouble });
+    const onError = (what: string, error: unknown) => reports.push(`${what}: ${error}`);
+    const voiding = openVoiding(store, clock, { deadlineMs, onError });
     voiding.void({ stream: `usage-${apiKey}-2026-11`, requestId: "r1", after: -1 });
     await voiding.close(0);
     expect(reports).to.deep.equal(["1 requests without audio may stay charged: Error: not settled: r1"]);

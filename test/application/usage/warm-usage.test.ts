@@ -9,9 +9,9 @@ import {
   type Idempotency,
   initialUsage,
   QuotaExceeded,
+  recordServing,
   type ServedEvent,
   type SynthesisServed,
-  serve,
   type Usage,
   usageDecider,
 } from "../../../src/domain/usage/usage.ts";
@@ -88,7 +88,7 @@ describe("usage begun from the view", () => {
         const events: ServedEvent[] = [];
         for (const one of past) {
           now += one.wait;
-          const [event] = serve(whole, answer(one.hash, now, optional(one)), null) as [ServedEvent];
+          const [event] = recordServing(whole, answer(one.hash, now, optional(one)), null) as [ServedEvent];
           whole = evolveUsage(whole, event);
           events.push(event);
         }
@@ -98,7 +98,7 @@ describe("usage begun from the view", () => {
         const { store } = temporary;
         const warm = createWarmUsage({ store, quotas, clock: () => now });
         const handler = createCommandHandler({ store, warm });
-        const decide = (usage: Usage) => serve(usage, answer(next.hash, now, optional(next)), quota);
+        const decide = (usage: Usage) => recordServing(usage, answer(next.hash, now, optional(next)), quota);
         const outcome = await handler.execute(usageDecider, stream, decide, {}).catch((error) => error);
         try {
           const expected = decide(whole);

@@ -1,26 +1,26 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isOn, isSameVoice, ownName } from "../../../src/domain/catalog/native-voice.ts";
+import { isAvailableOn, isSameVoice, ownName } from "../../../src/domain/catalog/native-voice.ts";
 import {
   initialPlatform,
-  keptVersion,
+  majorVersionOrZero,
+  normalizeVoice,
   type Platform,
   type PlatformEvent,
-  platformBounds,
   platformDecider,
+  platformLimits,
   platformStream,
-  plausibleVoice,
   type ReportedVoice,
   type ReportVoices,
   reportVoices,
 } from "../../../src/domain/catalog/platform.ts";
 import {
-  browserNamed,
   browsers,
+  findBrowser,
+  findOperatingSystem,
   majorVersion,
   operatingSystems,
-  platformAsked,
-  systemNamed,
+  parsePlatform,
 } from "../../../src/domain/catalog/platform-names.ts";
 import { nativeVoices } from "../../../src/domain/catalog/seed/native-voices.ts";
 
@@ -48,7 +48,7 @@ const manyVoices = (count: number, prefix = "Voice"): ReportedVoice[] =>
   Array.from({ length: count }, (_, i) => ({ name: `${prefix} ${i}`, lang: "en-US", localService: true }));
 
 const isToldToTheEnd = (state: Platform, { lang, name }: ReportedVoice): boolean =>
-  state.voices[`${lang} ${name}`]?.told === platformBounds.tellings;
+  state.voices[`${lang} ${name}`]?.told === platformLimits.tellings;
 
 describe("a platform", () => {
   it("is told of voices that were not known there", () => {
@@ -86,28 +86,28 @@ describe("a platform", () => {
 
   it("takes so many voices and no more", () => {
     const events = heard([
-      report({ voices: manyVoices(platformBounds.voices - 1) }),
+      report({ voices: manyVoices(platformLimits.voices - 1) }),
       report({ voices: manyVoices(10, "Other") }),
       report({ voices: [daniel] }),
     ]);
-    expect(Object.keys(given(events).voices)).to.have.length(platformBounds.voices);
-    expect(events.map(({ data }) => data.voices.length)).to.deep.equal([platformBounds.voices - 1, 1]);
+    expect(Object.keys(given(events).voices)).to.have.length(platformLimits.voices);
+    expect(events.map(({ data }) => data.voices.length)).to.deep.equal([platformLimits.voices - 1, 1]);
   });
 
   it("still takes the catalog's voices where there is no room for others", () => {
     const isInCatalog = ({ name }: ReportedVoice) => name !== "Daniel";
     const events = heard([
-      report({ voices: manyVoices(platformBounds.voices) }),
+      report({ voices: manyVoices(platformLimits.voices) }),
       report({ isInCatalog, voices: [daniel, samantha] }),
-      report({ isInCatalog, voices: manyVoices(2 * platformBounds.withTheCatalogs, "Other") }),
+      report({ isInCatalog, voices: manyVoices(2 * platformLimits.withTheCatalogs, "Other") }),
     ]);
     expect(events[1]?.data.voices).to.deep.equal([samantha]);
-    expect(Object.keys(given(events).voices)).to.have.length(platformBounds.withTheCatalogs);
+    expect(Object.keys(given(events).voices)).to.have.length(platformLimits.withTheCatalogs);
   });
 
   it("is told of one voice so many times and no more, whatever versions are reported", () => {
     const reports = Array.from({ length: 100 }, (_, i) => report({ browserVersion: 200 - i }));
-    expect(heard(reports)).to.have.length(platformBounds.tellings);
+    expect(heard(reports)).to.have.length(platformLimits.tellings);
   });
 
   it("hears of nothing twice, and never more often than its bounds allow, whatever is reported", () => {
@@ -125,7 +125,7 @@ describe("a platform", () => {
         const events = heard(all.map(report));
         const state = given(events);
         const tellings = Object.values(state.voices).map(({ told }) => told);
-        expect(Math.max(0, ...tellings)).to.be.at.most(platformBounds.tellings);
+        expect(Math.max(0, ...tellings)).to.be.at.most(platformLimits.tellings);
         for (const one of all) {
           const news = reportVoices(state, report(one)).flatMap(({ data }) => data.voices);
           expect(news.filter((voice) => !isToldToTheEnd(state, voice))).to.deep.equal([]);
@@ -150,11 +150,11 @@ describe("a platform", () => {
 });
 
 describe("what is kept of a reported voice", () => {
-  const voice = (name: string, lang = "en-US") => plausibleVoice({ name, lang, localService: true });
+  const voice = (name: string, lang = "en-US") => normalizeVoice({ name, lang, localService: true });
 
   it("is its own name, its canonical language and where it speaks", () => {
     expect(
-      plausibleVoice({ name: " Daniel (Englisch (UK)) ".trim(), lang: "en_gb", localService: false }),
+      normalizeVoice({ name: " Daniel (Englisch (UK)) ".trim(), lang: "en_gb", localService: false }),
     ).to.deep.equal({
       name: "Daniel",
       lang: "en-GB",
@@ -199,34 +199,35 @@ describe("what is kept of a reported voice", () => {
   });
 
   it("is the version's major number, 0 for none", () => {
-    expect(["120.0.6099.109", "17_4", "NT 10.0", "v8", "", "x", "20261121"].map(keptVersion)).to.deep.equal([
-      120, 17, 10, 8, 0, 0, 0,
-    ]);
+    expect(
+      ["120.0.6099.109", "17_4", "NT 10.0", "v8", "", "x", "20261121"].map(majorVersionOrZero),
+    ).to.deep.equal([120, 17, 10, 8, 0, 0, 0]);
   });
 });
 
 describe("a platform's names", () => {
   it("are known however clients word them", () => {
     for (const name of ["Chrome", "Google Chrome", "Mobile Chrome", "CriOS"]) {
-      expect(browserNamed(name), name).to.equal("chrome");
+      expect(findBrowser(name), name).to.equal("chrome");
     }
-    for (const name of ["Edge", "Microsoft Edge", "Edg"]) expect(browserNamed(name), name).to.equal("edge");
+    for (const name of ["Edge", "Microsoft Edge", "Edg"]) expect(findBrowser(name), name).to.equal("edge");
     for (const name of ["macOS", "Mac OS X", "Mac OS", "OS X"])
-      expect(systemNamed(name), name).to.equal("macos");
-    for (const name of ["iOS", "iPadOS", "iPhone OS"]) expect(systemNamed(name), name).to.equal("ios");
+      expect(findOperatingSystem(name), name).to.equal("macos");
+    for (const name of ["iOS", "iPadOS", "iPhone OS"])
+      expect(findOperatingSystem(name), name).to.equal("ios");
     for (const name of ["", "constructor", "__proto__", "toString"]) {
-      expect(browserNamed(name), name).to.equal(undefined);
+      expect(findBrowser(name), name).to.equal(undefined);
     }
   });
 
   it("ask about what is said, and about nothing when neither browser nor system is", () => {
-    expect(platformAsked({})).to.equal(undefined);
-    expect(platformAsked({ browserVersion: "120", osVersion: "14" })).to.equal(undefined);
-    expect(platformAsked({ os: "macOS", osVersion: "14.2.1", browserVersion: "120" })).to.deep.equal({
+    expect(parsePlatform({})).to.equal(undefined);
+    expect(parsePlatform({ browserVersion: "120", osVersion: "14" })).to.equal(undefined);
+    expect(parsePlatform({ os: "macOS", osVersion: "14.2.1", browserVersion: "120" })).to.deep.equal({
       os: "macos",
       osVersion: 14,
     });
-    expect(platformAsked({ browser: "Netscape", browserVersion: "4" })).to.deep.equal({
+    expect(parsePlatform({ browser: "Netscape", browserVersion: "4" })).to.deep.equal({
       browser: "unknown",
       browserVersion: 4,
     });
@@ -247,7 +248,7 @@ describe("the table of native voices", () => {
 
   it("has names that are plausible in reports, in canonical languages", () => {
     for (const { name, lang } of nativeVoices) {
-      expect(plausibleVoice({ name, lang, localService: true }), name).to.deep.include({
+      expect(normalizeVoice({ name, lang, localService: true }), name).to.deep.include({
         name: ownName(name),
         lang,
       });
@@ -280,13 +281,13 @@ describe("the table of native voices", () => {
 
   it("tells where they are, as far as it is asked", () => {
     const native = (name: string) => nativeVoices.find((one) => one.name === name) ?? expect.fail(name);
-    expect(isOn(native("Samantha"), { os: "macos" })).to.equal(true);
-    expect(isOn(native("Samantha"), { browser: "unknown", os: "ios" })).to.equal(true);
-    expect(isOn(native("Samantha"), { browser: "chrome" })).to.equal(true);
-    expect(isOn(native("Samantha"), { browser: "chrome", os: "windows" })).to.equal(false);
-    expect(isOn(native("Google US English"), { browser: "chrome" })).to.equal(true);
-    expect(isOn(native("Google US English"), { browser: "edge", os: "windows" })).to.equal(false);
-    expect(isOn(native("Google US English"), { browser: "chrome", os: "android" })).to.equal(false);
-    expect(isOn(native("Google US English"), { os: "unknown" })).to.equal(false);
+    expect(isAvailableOn(native("Samantha"), { os: "macos" })).to.equal(true);
+    expect(isAvailableOn(native("Samantha"), { browser: "unknown", os: "ios" })).to.equal(true);
+    expect(isAvailableOn(native("Samantha"), { browser: "chrome" })).to.equal(true);
+    expect(isAvailableOn(native("Samantha"), { browser: "chrome", os: "windows" })).to.equal(false);
+    expect(isAvailableOn(native("Google US English"), { browser: "chrome" })).to.equal(true);
+    expect(isAvailableOn(native("Google US English"), { browser: "edge", os: "windows" })).to.equal(false);
+    expect(isAvailableOn(native("Google US English"), { browser: "chrome", os: "android" })).to.equal(false);
+    expect(isAvailableOn(native("Google US English"), { os: "unknown" })).to.equal(false);
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-  nothingRecent,
+  emptyRecent,
+  lookUp,
   type Recent,
-  recall,
   remember as rememberAt,
 } from "../../../src/domain/usage/recent.ts";
 
@@ -11,7 +11,7 @@ const grace = 1_000;
 const remember = (recent: Recent<true>, key: string, at: number, keptMs: number): Recent<true> =>
   rememberAt(recent, { key, at, value: true }, { max: 4_096, keptMs });
 const countedSince = (recent: Recent<true>, key: string, since: number): boolean =>
-  recall(recent, key, since) === true;
+  lookUp(recent, key, since) === true;
 
 describe("objects counted recently", () => {
   it("are remembered exactly as a map of the last times would", () => {
@@ -21,7 +21,7 @@ describe("objects counted recently", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let now = 0;
-        let recent: Recent<true> = nothingRecent;
+        let recent: Recent<true> = emptyRecent;
         const last = new Map<string, number>();
         for (const { hash, wait } of all) {
           now += wait;
@@ -37,7 +37,7 @@ describe("objects counted recently", () => {
   });
 
   it("stay bounded, and the newest are never forgotten", () => {
-    let recent: Recent<true> = nothingRecent;
+    let recent: Recent<true> = emptyRecent;
     for (let i = 0; i < 50_000; i++) recent = remember(recent, `h${i}`, i, 1e9);
     expect(recent.length).to.be.below(10_000);
     expect(countedSince(recent, "h49999", 0)).to.equal(true);
@@ -45,7 +45,7 @@ describe("objects counted recently", () => {
   });
 
   it("make room for little more than what is recent", () => {
-    let recent: Recent<true> = nothingRecent;
+    let recent: Recent<true> = emptyRecent;
     for (let i = 0; i < 3_000; i++) recent = remember(recent, `burst${i}`, i / 100, grace);
     for (let i = 0; i < 6_000; i++) recent = remember(recent, `calm${i}`, 10_000 + i * 100, grace);
     expect(recent.length).to.be.below(100);
@@ -53,7 +53,7 @@ describe("objects counted recently", () => {
   });
 
   it("change nothing that was handed out before", () => {
-    const before = remember(nothingRecent, "a", 1, grace);
+    const before = remember(emptyRecent, "a", 1, grace);
     remember(before, "b", 2, grace);
     expect(countedSince(before, "b", 0)).to.equal(false);
     expect(before.length).to.equal(1);
@@ -61,12 +61,12 @@ describe("objects counted recently", () => {
 
   it("have the value that they were given last", () => {
     const memory = { max: 10, keptMs: grace };
-    let recent: Recent<string> = nothingRecent;
+    let recent: Recent<string> = emptyRecent;
     for (const value of ["first", "second"]) {
       recent = rememberAt(recent, { key: "a", at: 1, value }, memory);
       recent = rememberAt(recent, { key: "b", at: 1, value: "other" }, memory);
     }
-    expect(recall(recent, "a", 0)).to.equal("second");
-    expect(recall(recent, "c", 0)).to.equal(undefined);
+    expect(lookUp(recent, "a", 0)).to.equal("second");
+    expect(lookUp(recent, "c", 0)).to.equal(undefined);
   });
 });

@@ -22,7 +22,7 @@ import { served } from "../../support/served.ts";
 
 const cli = join(import.meta.dirname, "../../../src/cli.ts");
 const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v2"];
-const atOnce = { looks: 1, everyMs: 0 };
+const atOnce = { attempts: 1, intervalMs: 0 };
 
 describe("projections in an EventStoreDB server", () => {
   let node: EventStoreDBNode;

@@ -8,15 +8,15 @@ import { createApp } from "../../../src/http/kernel/app.ts";
 import { jsonBody } from "../../../src/http/kernel/json-body.ts";
 import { keyRoutes } from "../../../src/http/routes/admin/keys.ts";
 import { websiteRoutes } from "../../../src/http/routes/admin/websites.ts";
-import { type Operated, operate } from "../../application/accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../../application/accounts/operated.ts";
 
 describe("the admin API", () => {
-  let service: Operated;
+  let service: AdminFixture;
   let server: Server;
   let url: string;
 
   before(async () => {
-    service = await operate();
+    service = await openAdminServices();
     const routes = new Router()
       .use(jsonBody())
       .use(websiteRoutes(service).routes())

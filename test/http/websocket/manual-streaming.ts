@@ -1,12 +1,12 @@
 import type { Streaming, SynthesisStream } from "../../../src/application/synthesis/streaming.ts";
-import type { Order, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
+import type { RequestContext, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { engines } from "../../../src/domain/synthesis/speech.ts";
 
 /** A synthesis whose every step a test takes by hand. */
 export interface ManualSynthesis {
   readonly plan: SynthesisPlan;
-  readonly order: Order;
+  readonly order: RequestContext;
   readonly signal: AbortSignal;
   /** Lets `begin` answer. */
   start(): void;
@@ -117,6 +117,6 @@ export const createManualStreaming = (): ManualStreaming => {
   };
 };
 
-const requireProvider: Streaming["requireProvider"] = ({ takes: [{ recipe }] }) => {
+const requireProvider: Streaming["requireProvider"] = ({ renditions: [{ recipe }] }) => {
   if (!engines[recipe.engine].byok) throw new NotFound(`The engine ${recipe.engine} does not stream.`);
 };

@@ -12,7 +12,13 @@ import {
 } from "../../../src/domain/catalog/catalog.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
 import { rateStream } from "../../../src/domain/usage/rate.ts";
-import { endStream, initialUsage, monthOf, serve, usageStream } from "../../../src/domain/usage/usage.ts";
+import {
+  initialUsage,
+  monthOf,
+  recordServing,
+  recordStreamEnd,
+  usageStream,
+} from "../../../src/domain/usage/usage.ts";
 import { served } from "../../support/served.ts";
 import { voidOf } from "../../support/voiding.ts";
 import type { LogEvent } from "../fold-events.ts";
@@ -83,10 +89,10 @@ const usageHistory = (): fc.Arbitrary<LogEvent[]> =>
       answers.flatMap(({ key, characters, at, isStream, isVoided }) => {
         const fact = served({ characters, at });
         const { requestId, hash } = fact;
-        const end = endStream({ requestId, hash, outcome: "whole", bytes: 1, chunks: 1, at });
+        const end = recordStreamEnd({ requestId, hash, outcome: "whole", bytes: 1, chunks: 1, at });
         const voids = voidOf(fact, at);
         const events = [
-          ...serve(initialUsage(), fact, null),
+          ...recordServing(initialUsage(), fact, null),
           ...(isStream ? end : []),
           ...(isVoided ? voids : []),
         ];

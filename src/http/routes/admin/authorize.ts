@@ -20,7 +20,7 @@ export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorA
   return async (ctx, next) => {
     if (!expected) throw new NotFound("There is nothing under this address.");
     const client = clientOf(ctx.req);
-    failedAttempts.requireRoom(client);
+    failedAttempts.throwIfThrottled(client);
     const { authorization } = ctx.req.headers;
     const [, token = ""] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
     if (!timingSafeEqual(digest(token), expected)) {

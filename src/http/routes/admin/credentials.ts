@@ -1,11 +1,11 @@
 import Router from "@koa/router";
-import type { CredentialsKeeper } from "../../../application/accounts/credentials.ts";
+import type { CredentialsService } from "../../../application/accounts/credentials.ts";
 import { byokEngines, parseCredentials } from "../../../domain/accounts/byok-providers.ts";
 import { paramOf } from "../../kernel/validation.ts";
 import { operatorOf } from "./operator.ts";
 
 /** `/admin/websites/{id}/credentials`: on whose account the paid engines speak. They are taken, and never shown. */
-export const credentialRoutes = ({ credentials }: { credentials: CredentialsKeeper }): Router => {
+export const credentialRoutes = ({ credentials }: { credentials: CredentialsService }): Router => {
   const router = new Router({ prefix: "/admin/websites/:id/credentials" });
 
   router.get("/", (ctx) => {

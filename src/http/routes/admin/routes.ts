@@ -1,9 +1,9 @@
 import Router from "@koa/router";
 import type { OriginVerification } from "../../../application/access/origin-verification.ts";
-import type { CredentialsKeeper } from "../../../application/accounts/credentials.ts";
+import type { CredentialsService } from "../../../application/accounts/credentials.ts";
 import type { Keys } from "../../../application/accounts/keys.ts";
 import type { Websites } from "../../../application/accounts/websites.ts";
-import type { CatalogKeeper } from "../../../application/catalog/catalog.ts";
+import type { CatalogService } from "../../../application/catalog/catalog.ts";
 import type { Audit } from "../../../application/usage/audit.ts";
 import type { ReportUsage } from "../../../application/usage/usage-report.ts";
 import { jsonBody } from "../../kernel/json-body.ts";
@@ -29,8 +29,8 @@ export const adminRoutes = ({
   websites: Websites;
   keys: Keys;
   originVerification: OriginVerification;
-  credentials: CredentialsKeeper;
-  catalog: CatalogKeeper;
+  credentials: CredentialsService;
+  catalog: CatalogService;
   audit: Audit;
   reportUsage: ReportUsage;
 }): Router => {

@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import { z } from "zod";
-import type { CatalogKeeper } from "../../../application/catalog/catalog.ts";
+import type { CatalogService } from "../../../application/catalog/catalog.ts";
 import { paramOf, parse } from "../../kernel/validation.ts";
 import { operatorOf } from "./operator.ts";
 import { pageOf } from "./paging.ts";
@@ -8,7 +8,7 @@ import { pageOf } from "./paging.ts";
 export const systemVoiceId = z.object({ id: z.coerce.number().int().positive() });
 
 /** `/admin/voices` and `/admin/system-voices`: the catalog that every website has. Nothing is ever taken out of it. */
-export const catalogRoutes = ({ catalog }: { catalog: CatalogKeeper }): Router => {
+export const catalogRoutes = ({ catalog }: { catalog: CatalogService }): Router => {
   const router = new Router({ prefix: "/admin" });
 
   router.get("/voices", (ctx) => {

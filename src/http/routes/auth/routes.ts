@@ -31,7 +31,7 @@ export const authRoutes = ({
 
   router.post("/verify-origin", async (ctx) => {
     const client = clientOf(ctx.req);
-    failedAttempts.requireRoom(client);
+    failedAttempts.throwIfThrottled(client);
     const { authorization, origin } = ctx.req.headers;
     const presented = { token: bearerOf(authorization ?? ""), origin: origin ?? "" };
     const outcome = await originVerification.verify(presented, ctx.state.requestId).catch((error) => {

@@ -1,7 +1,7 @@
 import type {
   Extent,
-  Order,
   Rendition,
+  RequestContext,
   Sound,
   Synthesis,
   SynthesisPlan,
@@ -13,7 +13,7 @@ import type { HeaderNames } from "../../kernel/header-names.ts";
 import type { AudioDuration } from "../audio/audio-duration.ts";
 
 /** What of the request an answer depends on, beside the plan. */
-export interface Asked extends Order {
+export interface Asked extends RequestContext {
   readonly method: "GET" | "HEAD" | "POST";
   readonly ifNoneMatch?: string | undefined;
   readonly range?: string | undefined;
@@ -84,18 +84,18 @@ export const createAnswerer = ({
   /** Whether the caller has the sound. A fallback's tag does not count: the first voice is tried again. */
   const isUnchanged = async (plan: SynthesisPlan, { ifNoneMatch, signal }: Asked): Promise<boolean> =>
     isAnyTag(ifNoneMatch)
-      ? (await synthesis.find(plan, signal)) !== undefined
-      : noneMatchHits(ifNoneMatch, [etagOf(plan.takes[0].hash)]);
+      ? (await synthesis.fromCache(plan, signal)) !== undefined
+      : noneMatchHits(ifNoneMatch, [etagOf(plan.renditions[0].hash)]);
 
   const notModified = (plan: SynthesisPlan, { method }: Asked): Answer => {
-    const headers = Object.entries(headersOf(plan, plan.takes[0], method));
+    const headers = Object.entries(headersOf(plan, plan.renditions[0], method));
     return { status: 304, headers: Object.fromEntries(headers.filter(([name]) => repeated.includes(name))) };
   };
 
   /** HEAD makes nothing: it tells the length only of what is there. */
   const head = async (plan: SynthesisPlan, { signal, method }: Asked): Promise<Answer> => {
-    const sound = await synthesis.find(plan, signal);
-    const headers = headersOf(plan, sound?.rendition ?? plan.takes[0], method);
+    const sound = await synthesis.fromCache(plan, signal);
+    const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], method);
     if (sound) {
       headers[names.cached] = sound.provenance;
       headers["Content-Length"] = String(sound.bytes.length);

@@ -84,7 +84,7 @@ export const createFastPath = ({
     if (req.method !== "GET" || !req.url?.startsWith(address) || isSpecial(req)) return false;
     const plan = prepared.of(req.url);
     if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
-    const sound = synthesis.peek(plan);
+    const sound = synthesis.fromMemory(plan);
     if (!sound) return false;
     void (observer ? follow(observer, req, res, plan, sound) : serve(req, res, plan, sound, randomUUID()));
     return true;

@@ -14,7 +14,7 @@ export const createPreparedPlans = (): PreparedPlans => {
   const plans = new LRUCache<string, SynthesisPlan>({
     maxSize: maxCharacters,
     sizeCalculation: (plan, url) =>
-      url.length + plan.takes.length * (plan.takes[0].recipe.text.length + overhead),
+      url.length + plan.renditions.length * (plan.renditions[0].recipe.text.length + overhead),
   });
   return {
     keep: (url, plan) => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type { Streaming, StreamKind, SynthesisStream } from "../../../application/synthesis/streaming.ts";
-import type { Order, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+import type { RequestContext, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/header-names.ts";
@@ -15,7 +15,7 @@ export type HttpStreamKind = Exclude<StreamKind, "websocket">;
 export type StreamAnswer = (
   ctx: Context,
   plan: SynthesisPlan,
-  order: Order & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
+  order: RequestContext & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
 ) => Promise<void>;
 
 /**
