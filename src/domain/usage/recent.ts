@@ -7,7 +7,7 @@ export interface Recent<V> {
   readonly newest: Cell<V> | undefined;
   readonly length: number;
   /** The length at which a new list is made. */
-  readonly compactAt: number;
+  readonly full: number;
 }
 
 interface Cell<V> {
@@ -26,7 +26,7 @@ export interface Retention {
 
 const minCompactAt = 64;
 
-export const emptyRecent: Recent<never> = { newest: undefined, length: 0, compactAt: minCompactAt };
+export const emptyRecent: Recent<never> = { newest: undefined, length: 0, full: minCompactAt };
 
 /** `now`: milliseconds since the epoch, from which the age of what is remembered is judged. */
 export const remember = <V>(
@@ -35,10 +35,10 @@ export const remember = <V>(
   { max, keptMs }: Retention,
   now = at,
 ): Recent<V> => {
-  const { newest, length, compactAt } = recent;
-  if (newest?.key === key) return { newest: { key, at, value, older: newest.older }, length, compactAt };
-  const grown = { newest: { key, at, value, older: newest }, length: length + 1, compactAt };
-  return grown.length < compactAt ? grown : compact(grown, now - keptMs, max);
+  const { newest, length, full } = recent;
+  if (newest?.key === key) return { newest: { key, at, value, older: newest.older }, length, full };
+  const grown = { newest: { key, at, value, older: newest }, length: length + 1, full };
+  return grown.length < full ? grown : compact(grown, now - keptMs, max);
 };
 
 /** The last value of the key, if it is of `since` (milliseconds since the epoch) or later. */
@@ -55,7 +55,7 @@ const compact = <V>(recent: Recent<V>, since: number, max: number): Recent<V> =>
   }
   let newest: Cell<V> | undefined;
   for (const [key, { at, value }] of [...kept].reverse()) newest = { key, at, value, older: newest };
-  return { newest, length: kept.size, compactAt: Math.max(minCompactAt, 2 * kept.size) };
+  return { newest, length: kept.size, full: Math.max(minCompactAt, 2 * kept.size) };
 };
 
 function* cells<V>({ newest }: Recent<V>): Iterable<Cell<V>> {

@@ -86,15 +86,15 @@ export interface Usage {
   /** Characters counted so far. */
   readonly used: number;
   /** The objects that were counted lately. */
-  readonly recentObjects: Recent<true>;
+  readonly recent: Recent<true>;
   /** The Idempotency-Keys that were used lately; null: the serving was voided. */
-  readonly idempotencyKeys: Recent<KeyedServing | null>;
+  readonly keyed: Recent<KeyedServing | null>;
 }
 
 interface KeyedServing {
   readonly request: string;
   /** The request that bears the charge. */
-  readonly chargedTo: string;
+  readonly bearer: string;
   /** When the first of them was served, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -130,8 +130,8 @@ export const otherMonths = (at: string): string[] => {
 
 export const initialUsage = (): Usage => ({
   used: 0,
-  recentObjects: emptyRecent,
-  idempotencyKeys: emptyRecent,
+  recent: emptyRecent,
+  keyed: emptyRecent,
 });
 
 export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
@@ -139,14 +139,14 @@ export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
     case "SynthesisServed":
       return {
         used: usage.used + event.data.characters,
-        recentObjects: rememberObject(usage.recentObjects, event.data),
-        idempotencyKeys: rememberKey(usage.idempotencyKeys, event.data),
+        recent: rememberObject(usage.recent, event.data),
+        keyed: rememberKey(usage.keyed, event.data),
       };
     case "ServingVoided":
       return {
         ...usage,
         used: usage.used - event.data.characters,
-        idempotencyKeys: forgetVoidedKey(usage.idempotencyKeys, event.data),
+        keyed: forgetVoidedKey(usage.keyed, event.data),
       };
     default:
       return usage;
@@ -154,33 +154,30 @@ export const evolveUsage = (usage: Usage, event: UsageEvent): Usage => {
 };
 
 const rememberObject = (
-  recent: Usage["recentObjects"],
+  recent: Usage["recent"],
   { hash, characters, at }: SynthesisServed,
-): Usage["recentObjects"] =>
+): Usage["recent"] =>
   characters === 0 ? recent : remember(recent, { key: hash, at: Date.parse(at), value: true }, objectMemory);
 
-const rememberKey = (
-  keyed: Usage["idempotencyKeys"],
-  { requestId, idempotency, repeat, at }: SynthesisServed,
-) => {
+const rememberKey = (keyed: Usage["keyed"], { requestId, idempotency, repeat, at }: SynthesisServed) => {
   if (!idempotency || repeat) return keyed;
   const { key, request } = idempotency;
   const time = Date.parse(at);
   return remember(
     keyed,
-    { key, at: time, value: { request, chargedTo: requestId, at: time } },
+    { key, at: time, value: { request, bearer: requestId, at: time } },
     idempotencyMemory,
   );
 };
 
 /** The request that bears the charge passes it on; without a repeat, the Idempotency-Key may be used again. */
 const forgetVoidedKey = (
-  keyed: Usage["idempotencyKeys"],
+  keyed: Usage["keyed"],
   { requestId, serving, passed }: ServingVoided,
-): Usage["idempotencyKeys"] => {
+): Usage["keyed"] => {
   const key = serving?.idempotency?.key;
   const entry = key && lookUp(keyed, key, 0);
-  if (!key || !entry || entry.chargedTo !== requestId) return keyed;
+  if (!key || !entry || entry.bearer !== requestId) return keyed;
   const value = passed ? { ...entry, bearer: passed.to } : null;
   return remember(keyed, { key, at: entry.at, value }, idempotencyMemory);
 };
@@ -215,11 +212,11 @@ export interface QuotaRequest {
  * @throws {Invalid} when it was another request
  */
 export const isRepeat = (
-  { idempotencyKeys }: Usage,
+  { keyed }: Usage,
   { idempotency, at }: Pick<QuotaRequest, "idempotency" | "at">,
 ): boolean => {
   if (!idempotency) return false;
-  const earlier = lookUp(idempotencyKeys, idempotency.key, Date.parse(at) - idempotencyMs);
+  const earlier = lookUp(keyed, idempotency.key, Date.parse(at) - idempotencyMs);
   if (!earlier) return false;
   if (earlier.request !== idempotency.request) throw idempotencyKeyReused;
   return true;
@@ -230,12 +227,9 @@ const idempotencyKeyReused = new Invalid([
 ]);
 
 /** The code points that an answer counts, for sure: none for a part that may be free. */
-const chargedCharacters = (
-  { recentObjects }: Usage,
-  { hashes, characters, partial, at }: QuotaRequest,
-): number => {
+const chargedCharacters = ({ recent }: Usage, { hashes, characters, partial, at }: QuotaRequest): number => {
   const since = Date.parse(at) - freePartMs;
-  return partial && hashes.some((hash) => lookUp(recentObjects, hash, since)) ? 0 : characters;
+  return partial && hashes.some((hash) => lookUp(recent, hash, since)) ? 0 : characters;
 };
 
 /** The code points to count, if the quota (null: none) has room for them. @throws {QuotaExceeded} */
