@@ -1,37 +1,37 @@
 import { type TransportMode, transportModes } from "./transport/transport.ts";
 
-/** What the library is told at its making. All but `apiKey` is optional. */
+/** The options of the constructor. All but `apiKey` are optional. */
 export interface VoxledgerConfig {
-  /** The website's public key. A page needs nothing else: the service knows it by its origin. */
+  /** The website's public key. A page needs nothing else: its origin authenticates it. */
   readonly apiKey: string;
-  /** For servers only; refused where there is a document. */
+  /** For servers only; rejected in a browser. */
   readonly apiSecret?: string;
-  /** Where the service is. Default: where this script was loaded from. */
+  /** The URL of the service. Default: the location of this script. */
   readonly baseUrl?: string;
-  /** Tells the console of each request: method, path, status and time; never the text. Default: false. */
+  /** Logs method, path and status of each response to the console, never the text. Default: false. */
   readonly debug?: boolean;
-  /** BCP-47; spoken in when no voice is asked for and none is the default. */
+  /** BCP-47; used when neither a call nor `defaultVoice` names a voice. */
   readonly defaultLang?: string;
   /** Default: the voice of the website's configuration. */
   readonly defaultVoice?: string;
-  /** Speaks by the browser's own voices where one matches. Default: false. */
+  /** Speaks with one of the browser's own voices if one matches. Default: false. */
   readonly preferNative?: boolean;
-  /** How often a request is made again, 0 to 10. Default: 3. */
+  /** Maximum number of retries of a request, 0 to 10. Default: 3. */
   readonly retryAttempts?: number;
   /**
-   * Milliseconds that one attempt of a request may take, its answer's body included; of a streamed sound, its first piece,
-   * and each one after it. Default: 30 000.
+   * Milliseconds for each attempt of a request, including the response body. For a stream: for the first chunk, and for
+   * each further one. Default: 30 000.
    */
   readonly timeout?: number;
   /**
-   * How the audio of fallback voices comes here: `chunks`, each part whole before it is played; `stream`, over HTTP, and
-   * `websocket`, over one connection, played while it is made. The service streams paid voices; others come in chunks
-   * whatever is said here. Default: `chunks`.
+   * How audio is loaded. `chunks` downloads each part before it is played. `stream` (HTTP) and `websocket` (one
+   * connection) play audio while it is synthesized, and download voices that the service does not stream.
+   * Default: `chunks`.
    */
   readonly transport?: TransportMode;
 }
 
-/** The configuration with its defaults. */
+/** The options with their defaults. */
 export interface Configuration
   extends Required<Omit<VoxledgerConfig, "apiSecret" | "defaultLang" | "defaultVoice">> {
   readonly apiSecret: string | undefined;
@@ -39,24 +39,24 @@ export interface Configuration
   readonly defaultVoice: string | undefined;
 }
 
-/** Timers count milliseconds in 31 bits; a longer one would fire at once. */
-const longestTimeout = 2 ** 31 - 1;
+/** Timers use 31-bit milliseconds; a longer one would fire at once. */
+const maxTimeout = 2 ** 31 - 1;
 
-/** @throws {TypeError} naming what cannot be used */
+/** @throws {TypeError} naming the invalid option */
 export const resolveConfiguration = (
-  given: VoxledgerConfig,
+  options: VoxledgerConfig,
   { scriptUrl, inPage }: { scriptUrl: string; inPage: boolean },
 ): Configuration => {
-  const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = given;
+  const { apiKey, apiSecret, retryAttempts = 3, timeout = 30_000, transport = "chunks" } = options;
   if (typeof apiKey !== "string" || apiKey === "") throw new TypeError("apiKey is required.");
   if (apiSecret !== undefined && inPage) {
-    throw new TypeError("apiSecret must not be in a page: whoever reads the page has it.");
+    throw new TypeError("apiSecret must not be in a page: every visitor could read it.");
   }
   if (!Number.isInteger(retryAttempts) || retryAttempts < 0 || retryAttempts > 10) {
-    throw new TypeError("retryAttempts must be a whole number from 0 to 10.");
+    throw new TypeError("retryAttempts must be an integer from 0 to 10.");
   }
-  if (!(timeout > 0 && timeout <= longestTimeout)) {
-    throw new TypeError(`timeout must be milliseconds, above 0 and up to ${longestTimeout}.`);
+  if (!(timeout > 0 && timeout <= maxTimeout)) {
+    throw new TypeError(`timeout must be a number of milliseconds above 0 and at most ${maxTimeout}.`);
   }
   if (!transportModes.includes(transport)) {
     throw new TypeError(`transport must be one of ${transportModes.join(", ")}.`);
@@ -64,25 +64,24 @@ export const resolveConfiguration = (
   return {
     apiKey,
     apiSecret,
-    baseUrl: baseOf(given.baseUrl ?? scriptUrl),
-    debug: given.debug ?? false,
-    defaultLang: given.defaultLang,
-    defaultVoice: given.defaultVoice,
-    preferNative: given.preferNative ?? false,
+    baseUrl: resolveBaseUrl(options.baseUrl ?? scriptUrl),
+    debug: options.debug ?? false,
+    defaultLang: options.defaultLang,
+    defaultVoice: options.defaultVoice,
+    preferNative: options.preferNative ?? false,
     retryAttempts,
     timeout,
     transport,
   };
 };
 
-/** The folder that paths are resolved in: the script's own, or the one given, with or without a slash at its end. */
-const baseOf = (address: string): string => {
+/** The URL that paths are appended to, with a trailing slash. Removes the file name of a script. */
+const resolveBaseUrl = (address: string): string => {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(
-      "baseUrl is required, an http or https URL, unless the library is loaded from the service.",
+      "baseUrl must be an http or https URL. It is required unless the library is loaded from the service.",
     );
   }
-  const folder = url.pathname.replace(/[^/]*\.(js|ts)$/, "").replace(/\/*$/, "/");
-  return url.origin + folder;
+  return url.origin + url.pathname.replace(/[^/]*\.(js|ts)$/, "").replace(/\/*$/, "/");
 };

@@ -1,6 +1,4 @@
-/**
- * What the library uses of a browser, as far as it uses it, so that it compiles and runs where there is none.
- */
+/** The browser's globals that the library uses. All are optional, because Node lacks most of them. */
 export interface Page {
   readonly document?: PageDocument;
   readonly navigator?: PageNavigator;
@@ -9,7 +7,7 @@ export interface Page {
   readonly Audio?: new () => AudioElement;
   readonly WebSocket?: SocketConstructor;
   readonly MediaSource?: MediaSourceConstructor;
-  /** Safari's on telephones, in place of the other. */
+  /** Replaces `MediaSource` in Safari on iPhones. */
   readonly ManagedMediaSource?: MediaSourceConstructor;
 }
 
@@ -47,7 +45,7 @@ export interface AudioElement {
   ): void;
 }
 
-/** A sound that is played while it is still being put together. */
+/** A `MediaSource`. */
 export interface MediaSource {
   readonly readyState: "closed" | "open" | "ended";
   addSourceBuffer(contentType: string): SourceBuffer;
@@ -61,7 +59,7 @@ export interface MediaSourceConstructor {
 }
 
 export interface SourceBuffer {
-  /** Spans of seconds. */
+  /** Ranges in seconds. */
   readonly buffered: { readonly length: number; start(index: number): number; end(index: number): number };
   /** @throws {DOMException} `QuotaExceededError` */
   appendBuffer(bytes: Uint8Array<ArrayBuffer>): void;
@@ -100,6 +98,7 @@ export interface NativeSynthesis {
   addEventListener(kind: "voiceschanged", listener: () => void, options: object): void;
 }
 
+/** A `SpeechSynthesisUtterance`. */
 export interface NativeUtterance {
   lang: string;
   pitch: number;
@@ -110,6 +109,12 @@ export interface NativeUtterance {
   onend: (() => void) | null;
   onerror: ((event: { readonly error: string }) => void) | null;
   onboundary: ((event: { readonly charIndex: number; readonly name: string }) => void) | null;
+}
+
+/** The browser's own speech synthesis. */
+export interface NativeSpeech {
+  readonly synthesis: NativeSynthesis;
+  utterance(text: string): NativeUtterance;
 }
 
 export interface PageNavigator {

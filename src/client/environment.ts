@@ -1,43 +1,48 @@
 import type {
   AudioElement,
   MediaSourceConstructor,
+  NativeSpeech,
   Page,
   PageDocument,
   PageNavigator,
   SocketConstructor,
 } from "./dom.ts";
+import { abortError } from "./errors.ts";
 import { type AskToSpeak, allowSpeechButton } from "./playback/allow-speech.ts";
-import type { NativeSpeech } from "./playback/native-speech-backend.ts";
 import type { Player, PlaySound } from "./playback/player.ts";
-import { abortError } from "./transport/time-limit.ts";
 
-/** What the library stands on. In a browser all of it is there; elsewhere a player has to be given to speak. */
+/** Calls back once after that many milliseconds, unless the returned function is called first. */
+export type StartTimer = (milliseconds: number, onExpired: () => void) => () => void;
+
+/** What the library needs from its environment. A browser has all of it; Node needs a `player`. */
 export interface Environment {
   readonly fetch: typeof globalThis.fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Rejects as soon as the signal is raised. */
+  /** Rejects when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** 0 to 1. */
+  /** Used for the timeouts of requests. */
+  readonly startTimer: StartTimer;
+  /** A number from 0 to 1. */
   readonly random: () => number;
-  /** Takes the lines of `debug`. */
+  /** Receives the lines of `debug`. */
   readonly log: (line: string) => void;
-  /** What makes sounds heard, or a function that is handed them. Default: the audio element. */
+  /** Plays audio; a function is called with the audio of each part. Default: an audio element. */
   readonly player?: Player | PlaySound;
-  /** Default: an element of the library's own. */
+  /** Default: an element that the library creates. */
   readonly audio?: AudioElement;
-  /** What lets the audio element play a sound that is still coming; without it sounds are played when they are whole. */
+  /** Lets the audio element play a stream. Without it, audio is played when it has been received. */
   readonly MediaSource?: MediaSourceConstructor;
-  /** What the transport `websocket` connects by. */
+  /** Used by the transport `websocket`. */
   readonly WebSocket?: SocketConstructor;
-  /** Default: a button at the foot of the page. */
+  /** Default: a button at the bottom of the page. */
   readonly askToSpeak?: AskToSpeak;
   readonly nativeSpeech?: NativeSpeech;
   readonly navigator?: PageNavigator;
   readonly document?: PageDocument;
 }
 
-/** What is there where the script runs. */
+/** The environment that the script runs in. */
 export const defaultEnvironment = (): Environment => {
   const { document, navigator, speechSynthesis, SpeechSynthesisUtterance, Audio, WebSocket } =
     globalThis as Page;
@@ -46,6 +51,7 @@ export const defaultEnvironment = (): Environment => {
     fetch: (input, init) => globalThis.fetch(input, init),
     now: Date.now,
     sleep,
+    startTimer,
     random: Math.random,
     log: (line) => console.debug(line),
     ...(document && { document, askToSpeak: allowSpeechButton(document) }),
@@ -63,16 +69,21 @@ export const defaultEnvironment = (): Environment => {
   };
 };
 
+const startTimer: StartTimer = (milliseconds, onExpired) => {
+  const timer = setTimeout(onExpired, milliseconds);
+  return () => clearTimeout(timer);
+};
+
 const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal.aborted) return reject(abortError(signal.reason));
-    const waited = setTimeout(() => {
-      signal.removeEventListener("abort", left);
-      resolve();
-    }, milliseconds);
-    const left = (): void => {
-      clearTimeout(waited);
+    const onAbort = (): void => {
+      stopTimer();
       reject(abortError(signal.reason));
     };
-    signal.addEventListener("abort", left, { once: true });
+    const stopTimer = startTimer(milliseconds, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
   });

@@ -1,4 +1,4 @@
-/** One thing that is wrong with what was sent. */
+/** A validation error: the path of the invalid member and what is wrong with it. */
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -14,8 +14,8 @@ export interface ErrorDetails {
 }
 
 /**
- * Whatever goes wrong in the library or is refused by the service. `status` is there when the service answered; `code`
- * is the service's own, or one of `NETWORK`, `TIMEOUT`, `ABORTED`, `NOT_SUPPORTED`, `NOT_ALLOWED`, `PLAYBACK_FAILED`.
+ * Every error of the library. `status` is the HTTP status of the service's response, if there was one. `code` is the
+ * service's error code, or one of `NETWORK`, `TIMEOUT`, `ABORTED`, `NOT_SUPPORTED`, `NOT_ALLOWED`, `PLAYBACK_FAILED`.
  */
 export class VoxledgerError extends Error {
   override readonly name = "VoxledgerError";
@@ -23,7 +23,7 @@ export class VoxledgerError extends Error {
   readonly code: string | undefined;
   readonly errors: readonly Problem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Whether asking again may help, where the service said so: over a WebSocket, which has no statuses. */
+  /** Whether a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP status. */
   readonly retryable: boolean | undefined;
 
   constructor(
@@ -39,19 +39,22 @@ export class VoxledgerError extends Error {
   }
 }
 
-/** The error of an answer that is not a success; an answer without the service's envelope is told by its status. */
-export const errorFromResponse = async (response: Response): Promise<VoxledgerError> => {
-  const { status, headers } = response;
-  const { error } = await envelope(response);
-  return new VoxledgerError(error?.message ?? `The service answered ${status}.`, {
-    status,
-    code: error?.code,
-    errors: error?.errors,
-    retryAfterSeconds: wholeSeconds(headers.get("Retry-After")),
-  });
-};
+export const abortError = (cause?: unknown): VoxledgerError =>
+  new VoxledgerError("The operation was cancelled.", { code: "ABORTED", cause });
 
-interface Envelope {
+export const timeoutError = (timeoutMs: number, cause?: unknown): VoxledgerError =>
+  new VoxledgerError(`The service did not answer within ${timeoutMs} ms.`, { code: "TIMEOUT", cause });
+
+export const networkError = (cause?: unknown): VoxledgerError =>
+  new VoxledgerError("The service could not be reached.", { code: "NETWORK", cause });
+
+/** Any thrown value as a VoxledgerError. */
+export const asVoxledgerError = (error: unknown): VoxledgerError =>
+  error instanceof VoxledgerError
+    ? error
+    : new VoxledgerError(error instanceof Error ? error.message : String(error), { cause: error });
+
+interface ErrorEnvelope {
   readonly error?: {
     readonly message?: string;
     readonly code?: string;
@@ -59,19 +62,15 @@ interface Envelope {
   };
 }
 
-const envelope = async (response: Response): Promise<Envelope> => {
-  try {
-    return ((await response.json()) ?? {}) as Envelope;
-  } catch {
-    return {}; // a proxy's page, or nothing
-  }
+/** The error of an unsuccessful response. A proxy's response has no error envelope: its message names the status. */
+export const errorFromResponse = async (response: Response): Promise<VoxledgerError> => {
+  const { status, headers } = response;
+  const body = (await response.json().catch(() => undefined)) as ErrorEnvelope | null | undefined;
+  const retryAfter = headers.get("Retry-After") ?? "";
+  return new VoxledgerError(body?.error?.message ?? `The service answered ${status}.`, {
+    status,
+    code: body?.error?.code,
+    errors: body?.error?.errors,
+    retryAfterSeconds: /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined,
+  });
 };
-
-const wholeSeconds = (value: string | null): number | undefined =>
-  value !== null && /^\d+$/.test(value) ? Number(value) : undefined;
-
-/** What was thrown, as the library's own error. */
-export const asVoxledgerError = (error: unknown): VoxledgerError =>
-  error instanceof VoxledgerError
-    ? error
-    : new VoxledgerError(error instanceof Error ? error.message : String(error), { cause: error });

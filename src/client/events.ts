@@ -1,25 +1,25 @@
 import type { TextPart } from "./text-parts.ts";
 import type { EngineCode } from "./voices/voices.ts";
 
-/** What speaks: one of the service's engines, or the browser itself. */
-export type Speaking = EngineCode | "native";
+/** One of the service's engines, or the browser's own speech synthesis. */
+export type SpeechService = EngineCode | "native";
 
 /**
- * The kinds of events, when each is fired, and what it carries beside `type` and `timestamp`.
+ * The events, and their members besides `type` and `timestamp`.
  *
- * | Kind | Fired |
+ * | Event | Fired |
  * |---|---|
- * | `OnLoad` | once, when the library has been made and whoever made it had time to listen |
- * | `OnReady` | once, when the service has let the page in and told its configuration |
- * | `OnVoiceResolved` | for each speech, before it starts: the voice is found, by the browser or by the service; again after a switch |
- * | `OnServiceSwitched` | a speech goes on by something else than what was preferred, or spoke last; with `preferNative` |
- * | `OnStart` | for each speech, once: its first sound is heard |
- * | `OnPartStart`, `OnPartEnd` | a part of the text begins to be heard, was heard to its end |
- * | `OnPause`, `OnResume` | the speech was halted, goes on; asked twice, told once |
- * | `OnEnd` | for each `OnStart`, once, unless the speech failed: it is over, spoken to its end or cancelled |
- * | `OnError` | a speech failed, or the service did not let the page in; each error once |
- * | `OnClickEvent` | once: the first click on the page, from which on browsers let it sound |
- * | `OnAllowSpeechClicked` | the browser had refused to sound, and the user has allowed it |
+ * | `OnLoad` | once, in a microtask after the constructor |
+ * | `OnReady` | once, when the service has accepted the page and sent its configuration |
+ * | `OnVoiceResolved` | once per speech before it starts, and again after a switch to another speech service |
+ * | `OnServiceSwitched` | a speech uses another speech service than the previous one; only with `preferNative` |
+ * | `OnStart` | once per speech, at its first audible sound |
+ * | `OnPartStart`, `OnPartEnd` | a part of the text becomes audible, or has been played to its end |
+ * | `OnPause`, `OnResume` | the speech was paused or resumed |
+ * | `OnEnd` | once per `OnStart`, when the speech was played to its end or cancelled; not after an error |
+ * | `OnError` | once per error: a speech failed, or the service refused the page |
+ * | `OnClickEvent` | once: the first click on the page, after which browsers allow audio |
+ * | `OnAllowSpeechClicked` | the browser had blocked audio, and the user has allowed it |
  */
 export interface EventPayloads {
   readonly OnLoad: object;
@@ -29,7 +29,7 @@ export interface EventPayloads {
   readonly OnError: { readonly message: string; readonly code?: string };
   readonly OnPause: object;
   readonly OnResume: object;
-  readonly OnServiceSwitched: { readonly from: Speaking; readonly to: Speaking };
+  readonly OnServiceSwitched: { readonly from: SpeechService; readonly to: SpeechService };
   readonly OnClickEvent: object;
   readonly OnAllowSpeechClicked: object;
   readonly OnPartStart: TextPart;
@@ -52,7 +52,7 @@ export type SpeechEvent<Kind extends EventKind = EventKind> = {
 export type Listener<Kind extends EventKind> = (event: SpeechEvent<Kind>) => void;
 
 export interface Events {
-  /** Answers with the function that ends the listening. */
+  /** Returns a function that removes the listener. */
   on<Kind extends EventKind>(kind: Kind, listener: Listener<Kind>): () => void;
   emit<Kind extends EventKind>(kind: Kind, payload: EventPayloads[Kind]): void;
 }
@@ -61,9 +61,9 @@ export const createEvents = (now: () => number): Events => {
   const listeners = new Map<EventKind, Set<(event: never) => void>>();
   return {
     on: (kind, listener) => {
-      const listening = listeners.get(kind) ?? new Set();
-      listeners.set(kind, listening.add(listener));
-      return () => void listening.delete(listener);
+      const ofKind = listeners.get(kind) ?? new Set();
+      listeners.set(kind, ofKind.add(listener));
+      return () => void ofKind.delete(listener);
     },
     emit: (kind, payload) => {
       const event = { ...payload, type: kind, timestamp: now() };
@@ -72,10 +72,10 @@ export const createEvents = (now: () => number): Events => {
   };
 };
 
-/** Calls what belongs to the caller: its failure is told as uncaught, and speech goes on. */
-export const callSafely = (call: () => void): void => {
+/** Calls the application's code. Its exception becomes an uncaught one, and speech continues. */
+export const callSafely = (callback: () => void): void => {
   try {
-    call();
+    callback();
   } catch (error) {
     queueMicrotask(() => {
       throw error;

@@ -1,41 +1,40 @@
-/** The knobs, in the order in which they are always told. */
+/** The prosody parameters, in the order in which they are always listed. */
 export const knobs = ["pitch", "rate", "volume"] as const;
 export type Knob = (typeof knobs)[number];
 
 /** pitch and rate: 0 to 2, 1 is normal; volume: 0 to 1, 1 is normal. */
 export type Prosody = Readonly<Record<Knob, number>>;
 
-/** What of the prosody is left to the player. */
+/** The part of the prosody that the player applies. */
 export interface PlaybackProsody {
   readonly playbackRate: number;
   readonly volume: number;
 }
 
-/** Beyond these, browsers play in silence. */
-const slowest = 0.25;
-const fastest = 4;
+/** Browsers mute audio at other playback rates. */
+const minPlaybackRate = 0.25;
+const maxPlaybackRate = 4;
 
 /**
- * The knobs that the service did not apply, as a player can. Pitch is left out: a player can raise it only by playing
- * faster, and what the caller asked to be spoken higher would be spoken hastily.
+ * The knobs that the service did not apply and a player can. Never pitch: a player raises it only by playing faster.
  */
 export const playbackProsody = (
   { rate, volume }: Prosody,
   applied: readonly Knob[],
   fallback: boolean,
 ): PlaybackProsody => ({
-  playbackRate: fallback && !applied.includes("rate") ? Math.min(Math.max(rate, slowest), fastest) : 1,
+  playbackRate:
+    fallback && !applied.includes("rate") ? Math.min(Math.max(rate, minPlaybackRate), maxPlaybackRate) : 1,
   volume: fallback && !applied.includes("volume") ? volume : 1,
 });
 
-/** Reads the header that names the applied knobs, whatever its prefix; unknown tokens are ignored. */
+/** Reads the `…-Prosody-Applied` header, whose prefix is the operator's choice. Unknown names are ignored. */
 export const appliedKnobs = (headers: Headers): Knob[] => {
-  let value = "";
-  headers.forEach((given, name) => {
-    if (/-prosody-applied$/i.test(name)) value = given;
+  let names = "";
+  headers.forEach((value, name) => {
+    if (/-prosody-applied$/i.test(name)) names = value;
   });
-  return parseKnobs(value.split(",").map((token) => token.trim()));
+  return parseKnobs(names.split(",").map((name) => name.trim()));
 };
 
-/** The knobs among these names, in their order. */
 export const parseKnobs = (names: readonly unknown[]): Knob[] => knobs.filter((knob) => names.includes(knob));

@@ -1,13 +1,12 @@
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { callSafely, type EventPayloads, type Events } from "./events.ts";
-import { createPauseGate } from "./playback/pause-gate.ts";
 import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
 import { type TextPart, textParts } from "./text-parts.ts";
 import type { VoiceRequest } from "./transport/transport.ts";
 
 export interface SpeakParams {
   readonly voice?: string;
-  /** BCP-47; chooses a voice when none is named. */
+  /** BCP-47; selects a voice if none is named. */
   readonly lang?: string;
   /** 0 to 2, 1 is normal. */
   readonly pitch?: number;
@@ -15,21 +14,21 @@ export interface SpeakParams {
   readonly rate?: number;
   /** 0 to 1. */
   readonly volume?: number;
-  /** Whether the player applies rate and volume where the service could not. Default: true. */
+  /** Whether the player applies rate and volume that the service could not apply. Default: true. */
   readonly prosodyFallback?: boolean;
   readonly onstart?: () => void;
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;
   readonly onerror?: (error: VoxledgerError) => void;
-  /** Native voices alone. `charIndex` counts from the text's beginning. */
+  /** Native voices only. `charIndex` is an offset into the text. */
   readonly onboundary?: (charIndex: number, name: "word" | "sentence") => void;
 }
 
-/** How a speech ended that did not fail. */
-export interface Spoken {
+/** The result of a speech that did not fail. */
+export interface SpeechResult {
   readonly cancelled: boolean;
 }
 
-/** Who can speak it, in the order in which they are tried; where one fails, the next goes on. */
+/** The voice, and the backends that can speak it. If one fails, the next one continues with the same part. */
 export interface VoiceSelection {
   readonly voice: VoiceRequest;
   readonly backends: readonly SpeechBackend[];
@@ -38,48 +37,48 @@ export interface VoiceSelection {
 export interface SpeechContext {
   readonly events: Events;
   selectVoice(params: SpeakParams): Promise<VoiceSelection>;
-  /** Told who speaks from now on. */
-  onBackendChange(narrator: SpeechBackend, wanted: VoiceRequest): Promise<void>;
-  /** Tells of an error, once. */
+  /** Called before a backend starts to speak. */
+  onBackendStart(backend: SpeechBackend, voice: VoiceRequest): Promise<void>;
+  /** Fires `OnError`, once per error. */
   reportError(error: VoxledgerError): void;
 }
 
-/** One text being spoken. */
+/** One call of `speak`. */
 export interface Speech {
-  /** Rejects when it failed, whether or not anybody looks. @throws {VoxledgerError} */
-  readonly finished: Promise<Spoken>;
+  /** A rejection need not be handled. @throws {VoxledgerError} */
+  readonly finished: Promise<SpeechResult>;
   pause(): void;
   resume(): void;
   cancel(): void;
 }
 
-export const startSpeech = (text: string, params: SpeakParams, stage: SpeechContext): Speech => {
-  const { events } = stage;
+export const startSpeech = (text: string, params: SpeakParams, context: SpeechContext): Speech => {
+  const { events } = context;
   const abort = new AbortController();
   const { signal } = abort;
-  const pauses = createPauseGate();
-  const cancelled = Promise.withResolvers<Spoken>();
-  let narrator: SpeechBackend | undefined;
-  let phase: "coming" | "heard" | "over" = "coming";
+  const cancelled = Promise.withResolvers<SpeechResult>();
+  let paused: PromiseWithResolvers<void> | undefined;
+  let backend: SpeechBackend | undefined;
+  let state: "loading" | "audible" | "finished" = "loading";
 
   const onStart = (): void => {
-    if (phase !== "coming") return;
-    phase = "heard";
+    if (state !== "loading") return;
+    state = "audible";
     events.emit("OnStart", {});
     callSafely(() => params.onstart?.());
   };
 
-  const end = (spoken: Spoken): Spoken => {
-    if (phase === "heard") {
-      events.emit("OnEnd", spoken);
-      callSafely(() => params.onend?.(spoken));
+  const finish = (result: SpeechResult): SpeechResult => {
+    if (state === "audible") {
+      events.emit("OnEnd", result);
+      callSafely(() => params.onend?.(result));
     }
-    phase = "over";
-    return spoken;
+    state = "finished";
+    return result;
   };
 
-  const tell = async ({ part, play }: PreparedPart): Promise<void> => {
-    await pauses.passed(signal);
+  const playPart = async ({ part, play }: PreparedPart): Promise<void> => {
+    while (paused) await paused.promise;
     if (signal.aborted) return;
     await play({
       signal,
@@ -94,48 +93,48 @@ export const startSpeech = (text: string, params: SpeakParams, stage: SpeechCont
     if (!signal.aborted) events.emit("OnPartEnd", part);
   };
 
-  /** Answers with what is left to be spoken when the narrator fails, and why it did. */
-  const narrate = async (
-    by: SpeechBackend,
-    wanted: VoiceRequest,
+  /** Returns the parts that the backend failed to speak, and why. */
+  const speakWith = async (
+    current: SpeechBackend,
+    voice: VoiceRequest,
     parts: readonly TextPart[],
-  ): Promise<Unspoken> => {
-    narrator = by;
-    await stage.onBackendChange(by, wanted);
-    let told = 0;
+  ): Promise<RemainingParts> => {
+    backend = current;
+    await context.onBackendStart(current, voice);
+    let spoken = 0;
     try {
-      for await (const passage of by.prepare(parts, signal)) {
-        const { voice, lang } = wanted;
-        if (told === 0) events.emit("OnVoiceResolved", { voice, lang, native: by.native });
-        await tell(passage);
+      for await (const prepared of current.prepare(parts, signal)) {
+        if (spoken === 0)
+          events.emit("OnVoiceResolved", { voice: voice.voice, lang: voice.lang, native: current.native });
+        await playPart(prepared);
         if (signal.aborted) break;
-        told++;
+        spoken++;
       }
       return { parts: [] };
     } catch (error) {
-      return { parts: parts.slice(told), failure: asVoxledgerError(error) };
+      return { parts: parts.slice(spoken), failure: asVoxledgerError(error) };
     }
   };
 
-  const speak = async (): Promise<Spoken> => {
-    const { voice, backends } = await stage.selectVoice(params);
-    let unspoken: Unspoken = { parts: textParts(text, voice.lang) };
-    if (unspoken.parts.length === 0) {
-      throw new VoxledgerError("There is nothing to speak.", { code: "VALIDATION_ERROR" });
+  const speak = async (): Promise<SpeechResult> => {
+    const { voice, backends } = await context.selectVoice(params);
+    let remaining: RemainingParts = { parts: textParts(text, voice.lang) };
+    if (remaining.parts.length === 0) {
+      throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
     }
     for (const each of backends) {
       if (signal.aborted) break;
-      unspoken = await narrate(each, voice, unspoken.parts);
-      if (unspoken.parts.length === 0) break;
+      remaining = await speakWith(each, voice, remaining.parts);
+      if (remaining.parts.length === 0) break;
     }
-    if (unspoken.failure) throw unspoken.failure;
-    return end({ cancelled: signal.aborted });
+    if (remaining.failure) throw remaining.failure;
+    return finish({ cancelled: signal.aborted });
   };
 
   const fail = (error: unknown): never => {
     const failure = asVoxledgerError(error);
-    phase = "over";
-    stage.reportError(failure);
+    state = "finished";
+    context.reportError(failure);
     callSafely(() => params.onerror?.(failure));
     throw failure;
   };
@@ -144,31 +143,36 @@ export const startSpeech = (text: string, params: SpeakParams, stage: SpeechCont
     speak().catch((error) => (signal.aborted ? { cancelled: true } : fail(error))),
     cancelled.promise,
   ]);
-  finished.catch(() => {}); // told by OnError and onerror too: a caller who listens there need not await
+  finished.catch(() => {}); // reported by OnError and onerror: callers that listen to those need not await
 
+  const unpause = (): void => {
+    paused?.resolve();
+    paused = undefined;
+  };
   return {
     finished,
     pause: () => {
-      if (pauses.closed || phase === "over") return;
-      pauses.close();
-      narrator?.pause();
+      if (paused || state === "finished") return;
+      paused = Promise.withResolvers();
+      backend?.pause();
       events.emit("OnPause", {});
     },
     resume: () => {
-      if (!pauses.closed || phase === "over") return;
-      narrator?.resume();
-      pauses.open();
+      if (!paused || state === "finished") return;
+      backend?.resume();
+      unpause();
       events.emit("OnResume", {});
     },
     cancel: () => {
-      if (phase === "over") return;
+      if (state === "finished") return;
       abort.abort();
-      cancelled.resolve(end({ cancelled: true }));
+      unpause();
+      cancelled.resolve(finish({ cancelled: true }));
     },
   };
 };
 
-interface Unspoken {
+interface RemainingParts {
   readonly parts: readonly TextPart[];
   readonly failure?: VoxledgerError;
 }

@@ -1,75 +1,68 @@
-/** A part of a text, spoken at one go. `charIndex` and the lengths count UTF-16 units, as strings do. */
+/** A part of a text that is synthesized by one request. `charIndex` and lengths count UTF-16 code units. */
 export interface TextPart {
   readonly index: number;
-  /** Where it begins in the whole text. */
+  /** The offset of the part in the text. */
   readonly charIndex: number;
   readonly text: string;
 }
 
-/** Long enough to sound of a piece, short enough to be there soon. */
-const longestPart = 280;
+/** Long enough to sound coherent, short enough to be synthesized quickly. */
+const defaultMaxLength = 280;
 
 /**
- * Cuts a text where a speaker would draw breath: between sentences, and in a sentence that is too long between words.
- * SSML is one part, whatever its length, for no part of it would be well-formed.
+ * Splits a text between sentences, and a sentence that is too long between words. SSML is one part of any length, because
+ * a fragment of it would not be well-formed.
  */
-export const textParts = (text: string, lang?: string, longest = longestPart): TextPart[] => {
-  const locale = usableLocale(lang);
-  const pieces = isSsml(text) ? [text] : pack(text, { locale, longest });
+export const textParts = (text: string, lang?: string, maxLength = defaultMaxLength): TextPart[] => {
+  const segments = isSsml(text) ? [text] : split(text, { locale: usableLocale(lang), maxLength });
   const parts: TextPart[] = [];
-  let at = 0;
-  for (const piece of pieces) {
-    const spoken = piece.trim();
-    if (spoken !== "")
-      parts.push({ index: parts.length, charIndex: at + piece.indexOf(spoken), text: spoken });
-    at += piece.length;
+  let offset = 0;
+  for (const segment of segments) {
+    const trimmed = segment.trim();
+    if (trimmed !== "")
+      parts.push({ index: parts.length, charIndex: offset + segment.indexOf(trimmed), text: trimmed });
+    offset += segment.length;
   }
   return parts;
 };
 
-/** The service's own rule: blanks, a byte order mark, a prolog and comments may precede `<speak`. */
+/** The same rule as the service's: whitespace, a byte order mark, a prolog and comments may precede `<speak`. */
 const ssml = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
 
-/** Whether the service takes the text for SSML. */
 export const isSsml = (text: string): boolean => ssml.test(text);
 
-interface Cut {
+interface SplitOptions {
   readonly locale: string | undefined;
-  readonly longest: number;
+  readonly maxLength: number;
 }
 
-const [sentences, ...finer] = ["sentence", "word", "grapheme"] as const;
+const granularities = ["sentence", "word", "grapheme"] as const;
 
-/** Pieces as long as they may be, and whole segments where these are short enough. */
-const pack = (
-  text: string,
-  cut: Cut,
-  granularity: Intl.SegmenterOptions["granularity"] & string = sentences,
-  rest: readonly (Intl.SegmenterOptions["granularity"] & string)[] = finer,
-): string[] => {
-  if (text.length <= cut.longest) return [text];
+/** Packs as many segments as fit into each piece. A segment that is too long is split at the next granularity. */
+const split = (text: string, options: SplitOptions, level = 0): string[] => {
+  const granularity = granularities[level];
+  if (text.length <= options.maxLength || granularity === undefined) return [text];
   const pieces: string[] = [];
   let piece = "";
-  for (const segment of segments(text, cut.locale, granularity)) {
-    if (piece.length + segment.length <= cut.longest) {
+  for (const segment of segmentsOf(text, options.locale, granularity)) {
+    if (piece.length + segment.length <= options.maxLength) {
       piece += segment;
       continue;
     }
     if (piece !== "") pieces.push(piece);
-    const [next, ...others] = rest;
-    const cuts = next === undefined ? [segment] : pack(segment, cut, next, others);
-    piece = cuts.pop() ?? "";
-    pieces.push(...cuts);
+    const smaller = split(segment, options, level + 1);
+    piece = smaller.pop() ?? "";
+    pieces.push(...smaller);
   }
   return piece === "" ? pieces : [...pieces, piece];
 };
 
-/** A word takes along what stands between it and the next one, so that no part begins with a comma. */
-function* segments(
+/** Attaches punctuation and spaces to the word before them, so that no part starts with a comma. */
+function* segmentsOf(
   text: string,
   locale: string | undefined,
-  granularity: Intl.SegmenterOptions["granularity"],
-) {
+  granularity: (typeof granularities)[number],
+): Generator<string> {
   let pending = "";
   for (const { segment, isWordLike } of new Intl.Segmenter(locale, { granularity }).segment(text)) {
     if (pending !== "" && (granularity !== "word" || isWordLike)) {
@@ -85,6 +78,6 @@ const usableLocale = (lang: string | undefined): string | undefined => {
   try {
     return Intl.getCanonicalLocales(lang)[0];
   } catch {
-    return undefined; // the service will say what is wrong with it
+    return undefined; // the service validates the language
   }
 };

@@ -7,8 +7,8 @@ import type { Voice as CatalogVoice } from "../../src/domain/synthesis/speech.ts
 const inPage = { scriptUrl: "https://tts.example/client.js", inPage: true };
 const inNode = { scriptUrl: "file:///project/node_modules/client.js", inPage: false };
 
-describe("the client library's configuration", () => {
-  it("needs a key and nothing else in a page: the service is where the script came from", () => {
+describe("the options of the client library", () => {
+  it("requires only an API key in a page, and uses the script's location as base URL", () => {
     expect(resolveConfiguration({ apiKey: "k" }, inPage)).to.deep.equal({
       apiKey: "k",
       apiSecret: undefined,
@@ -23,7 +23,7 @@ describe("the client library's configuration", () => {
     });
   });
 
-  it("takes the service's address with a path or without, with a slash at its end or without", () => {
+  it("accepts a base URL with or without a path and a trailing slash", () => {
     const base = (baseUrl: string) => resolveConfiguration({ apiKey: "k", baseUrl }, inNode).baseUrl;
     expect(base("https://tts.example")).to.equal("https://tts.example/");
     expect(base("https://example.com/speech")).to.equal("https://example.com/speech/");
@@ -36,7 +36,7 @@ describe("the client library's configuration", () => {
     ).to.equal("https://example.com/speech/");
   });
 
-  it("has no secret in a page", () => {
+  it("rejects a secret in a page", () => {
     expect(() => resolveConfiguration({ apiKey: "k", apiSecret: "s" }, inPage)).to.throw(
       TypeError,
       "apiSecret must not be in a page",
@@ -55,18 +55,18 @@ describe("the client library's configuration", () => {
     timeout: { timeout: 2 ** 31 },
     transport: { transport: "pigeon" as "chunks" },
   })) {
-    it(`is refused by the name of what is wrong: ${name}`, () => {
+    it(`rejects an invalid ${name}`, () => {
       expect(() => resolveConfiguration({ apiKey: "k", ...given }, inPage)).to.throw(TypeError, name);
     });
   }
 
-  it("needs the service's address where the script is a file", () => {
+  it("requires a base URL if the script is a file", () => {
     expect(() => resolveConfiguration({ apiKey: "k" }, inNode)).to.throw(TypeError, "baseUrl");
   });
 
-  it("knows voices and websites by the same shapes as the service does", () => {
+  it("declares voices and website configurations as the service does", () => {
     const voice = (one: CatalogVoice): Voice => one;
     const website = (one: DomainConfig): WebsiteConfig => one;
-    expect([voice, website]).to.have.length(2); // it compiles
+    expect([voice, website]).to.have.length(2); // checked by the compiler
   });
 });

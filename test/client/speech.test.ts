@@ -12,16 +12,16 @@ import {
 import { rejection } from "../support/rejection.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-const silent: PlaySound = () => {};
-const sound = (headers: Readonly<Record<string, string>> = {}): StubResponse => ({
+const discard: PlaySound = () => {};
+const audioResponse = (headers: Readonly<Record<string, string>> = {}): StubResponse => ({
   headers: { "Content-Type": "audio/mpeg", ...headers },
   body: "sound",
 });
-const types = (told: readonly { type: string }[]): string[] => told.map(({ type }) => type);
+const types = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
 
-describe("speech by the client library in Node", () => {
+describe("Voxledger.speak in Node", () => {
   const clients: Voxledger[] = [];
-  const connect = (configuration: VoxledgerConfig, player: PlaySound = silent): Voxledger => {
+  const connect = (configuration: VoxledgerConfig, player: PlaySound = discard): Voxledger => {
     const client = new Voxledger(configuration, { player, sleep: async () => {} });
     clients.push(client);
     return client;
@@ -30,7 +30,7 @@ describe("speech by the client library in Node", () => {
     for (const client of clients.splice(0)) client.close();
   });
 
-  describe("from the service", () => {
+  describe("with a running service", () => {
     let folder: Awaited<ReturnType<typeof temporaryFolder>>;
     let service: RunningService;
     let website: Credentials;
@@ -46,7 +46,7 @@ describe("speech by the client library in Node", () => {
     const connected = (player?: PlaySound) =>
       connect({ apiKey: website.apiKey, apiSecret: website.apiSecret, baseUrl: service.url }, player);
 
-    it("hands each part's bytes to the player, in order, the same that the service gives to anybody", async () => {
+    it("passes the bytes of each part to the player in order, identical to the service's own answers", async () => {
       const played: PlayableSound[] = [];
       const client = connected((one) => void played.push(one));
       const parts = ["It is a long sentence. ".repeat(12).trim(), "And this is the end."];
@@ -67,11 +67,11 @@ describe("speech by the client library in Node", () => {
       });
     });
 
-    it("is told from its loading to its end", async () => {
+    it("fires its events in order, from OnLoad to OnEnd", async () => {
       const client = connected();
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       await client.speak("Hello.", { lang: "fr-FR" });
-      expect(types(told)).to.deep.equal([
+      expect(types(events)).to.deep.equal([
         "OnLoad",
         "OnReady",
         "OnVoiceResolved",
@@ -80,40 +80,40 @@ describe("speech by the client library in Node", () => {
         "OnPartEnd",
         "OnEnd",
       ]);
-      expect(told[2]).to.deep.include({ voice: undefined, lang: "fr-FR", native: false });
-      expect(told[4]).to.deep.include({ index: 0, charIndex: 0, text: "Hello." });
-      expect(told.every(({ timestamp }) => timestamp > 1.7e12)).to.equal(true);
+      expect(events[2]).to.deep.include({ voice: undefined, lang: "fr-FR", native: false });
+      expect(events[4]).to.deep.include({ index: 0, charIndex: 0, text: "Hello." });
+      expect(events.every(({ timestamp }) => timestamp > 1.7e12)).to.equal(true);
     });
 
-    it("is silence, told like any other, at volume 0", async () => {
+    it("plays nothing at volume 0, but fires the same events", async () => {
       const played: PlayableSound[] = [];
       const client = connected((one) => void played.push(one));
-      const told = recordEvents(client);
-      await client.speak("Nothing to hear.", { volume: 0 });
+      const events = recordEvents(client);
+      await client.speak("Silence.", { volume: 0 });
       expect(played).to.deep.equal([]);
-      expect(types(told)).to.include.members(["OnStart", "OnPartStart", "OnPartEnd", "OnEnd"]);
+      expect(types(events)).to.include.members(["OnStart", "OnPartStart", "OnPartEnd", "OnEnd"]);
     });
 
-    it("goes by a body where it would be too long for an address", async () => {
+    it("uses POST for a request that is too long for a URL", async () => {
       const ssml = `<speak>${"<s>Très bien élevé.</s>".repeat(150)}</speak>`;
       const played: PlayableSound[] = [];
       await connected((one) => void played.push(one)).speak(ssml, { lang: "fr-FR", rate: 2 });
       expect(played).to.have.length(1);
     });
 
-    it("fails with the service's words, told once to whoever listens", async () => {
+    it("rejects with the service's error and reports it once", async () => {
       const client = connected();
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       const failures: unknown[] = [];
       const failure = await rejection(
         client.speak("Hello.", { voice: "Nobody", onerror: (e) => failures.push(e) }),
       );
       expect(failure).to.include({ status: 404, code: "NOT_FOUND" });
       expect(failures).to.deep.equal([failure]);
-      expect(types(told)).to.deep.equal(["OnLoad", "OnReady", "OnError"]);
+      expect(types(events)).to.deep.equal(["OnLoad", "OnReady", "OnError"]);
     });
 
-    it("tells all voices, with a version that stays while they do", async () => {
+    it("lists all voices with a stable version", async () => {
       const client = connected();
       const [one, two] = [await client.voices(), await client.voices()];
       expect(one.voices.length).to.be.above(200);
@@ -127,50 +127,50 @@ describe("speech by the client library in Node", () => {
     });
   });
 
-  describe("from a service made up", () => {
+  describe("with a stub service", () => {
     let server: StubServer;
     const serve = async (
-      answer: (text: string) => StubResponse,
+      respond: (text: string) => StubResponse,
       options: object = {},
       player?: PlaySound,
     ) => {
       server = await startStubServer(({ url = "" }) => {
         if (!url.startsWith("/v2/text/")) return configResponse;
-        return answer(new URL(url, server.url).searchParams.get("text") ?? "");
+        return respond(new URL(url, server.url).searchParams.get("text") ?? "");
       });
       return connect({ apiKey: "k", baseUrl: server.url, retryAttempts: 0, ...options }, player);
     };
-    const long = (first: string): string =>
+    const longText = (first: string): string =>
       `${first.padEnd(200, "a")}. ${"b".repeat(200)}. ${"c".repeat(200)}.`;
-    const asked = (): string[] =>
+    const requestedParts = (): string[] =>
       server.requests.flatMap(
         (line) => new URL(line.slice(4), server.url).searchParams.get("text")?.slice(0, 1) ?? [],
       );
     afterEach(() => server.close());
 
-    it("has the next part on its way while one is played, and no more than that", async () => {
+    it("prefetches one part while the current one plays", async () => {
       const seen: string[][] = [];
       const arrived = Promise.withResolvers<void>();
       const client = await serve(
         (text) => {
           if (text.startsWith("b")) arrived.resolve();
-          return sound();
+          return audioResponse();
         },
         {},
         async () => {
           if (seen.length === 0) await arrived.promise;
-          seen.push(asked());
+          seen.push(requestedParts());
         },
       );
-      await client.speak(long("a"));
+      await client.speak(longText("a"));
       expect(seen[0]).to.deep.equal(["a", "b"]);
-      expect(asked()).to.deep.equal(["a", "b", "c"]);
+      expect(requestedParts()).to.deep.equal(["a", "b", "c"]);
     });
 
-    it("leaves to the player what the service did not apply, but never pitch", async () => {
+    it("lets the player apply rate and volume that the service did not apply, but never pitch", async () => {
       const played: object[] = [];
       const client = await serve(
-        () => sound({ "Acme-Prosody-Applied": "volume, tone" }),
+        () => audioResponse({ "Acme-Prosody-Applied": "volume, tone" }),
         {},
         ({ prosody }) => void played.push(prosody),
       );
@@ -182,8 +182,8 @@ describe("speech by the client library in Node", () => {
       ]);
     });
 
-    it("asks for the voice of the call, or else of the page, or else of the website, and for its prosody", async () => {
-      const client = await serve(() => sound(), { defaultVoice: "Page Voice", defaultLang: "de-DE" });
+    it("uses the voice of the call, or else of the page, or else of the website, and the website's prosody", async () => {
+      const client = await serve(() => audioResponse(), { defaultVoice: "Page Voice", defaultLang: "de-DE" });
       await client.speak("1", { voice: "Call Voice", lang: "fr-FR", volume: 0.5 });
       await client.speak("2", { lang: "fr-FR" });
       await client.speak("3");
@@ -197,41 +197,41 @@ describe("speech by the client library in Node", () => {
       ]);
     });
 
-    it("ends when it is cancelled, at once, whatever the player does, and asks for no more", async () => {
+    it("ends at once when it is cancelled, and requests no further parts", async () => {
       const client = await serve(
-        () => sound(),
+        () => audioResponse(),
         {},
         () => new Promise(() => {}),
       );
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       const ends: unknown[] = [];
-      const speaking = client.speak(long("a"), { onend: (end) => ends.push(end) });
+      const speaking = client.speak(longText("a"), { onend: (end) => ends.push(end) });
       await nextEvent(client, "OnPartStart");
       client.cancel();
-      expect(types(told).at(-1)).to.equal("OnEnd");
+      expect(types(events).at(-1)).to.equal("OnEnd");
       expect(await speaking).to.deep.equal({ cancelled: true });
       expect(ends).to.deep.equal([{ cancelled: true }]);
       client.cancel();
-      expect(types(told).filter((type) => type === "OnEnd")).to.have.length(1);
-      expect(asked()).to.not.include("c");
+      expect(types(events).filter((type) => type === "OnEnd")).to.have.length(1);
+      expect(requestedParts()).to.not.include("c");
     });
 
-    it("gives way to the next speech", async () => {
+    it("cancels the current speech when another one starts", async () => {
       let plays = 0;
       const client = await serve(
-        () => sound(),
+        () => audioResponse(),
         {},
         async () => {
           if (plays++ === 0) await new Promise(() => {});
         },
       );
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       const first = client.speak("One.");
       await nextEvent(client, "OnStart");
       const second = client.speak("Two.");
       expect(await first).to.deep.equal({ cancelled: true });
       expect(await second).to.deep.equal({ cancelled: false });
-      expect(types(told).filter((type) => /OnStart|OnEnd/.test(type))).to.deep.equal([
+      expect(types(events).filter((type) => /OnStart|OnEnd/.test(type))).to.deep.equal([
         "OnStart",
         "OnEnd",
         "OnStart",
@@ -239,26 +239,26 @@ describe("speech by the client library in Node", () => {
       ]);
     });
 
-    it("ends without having started when it is cancelled before its first sound", async () => {
+    it("fires neither OnStart nor OnEnd when it is cancelled before its first audioResponse", async () => {
       const client = await serve(() => ({ hang: true }));
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       await nextEvent(client, "OnReady");
       const speaking = client.speak("Hello.");
       client.cancel();
       expect(await speaking).to.deep.equal({ cancelled: true });
-      expect(types(told).filter((type) => /OnStart|OnEnd/.test(type))).to.deep.equal([]);
+      expect(types(events).filter((type) => /OnStart|OnEnd/.test(type))).to.deep.equal([]);
     });
 
-    it("plays no further part while it is paused, and tells of a pause once", async () => {
+    it("plays no further part while it is paused, and fires OnPause and OnResume once", async () => {
       const played: string[] = [];
       const client = await serve(
-        () => sound(),
+        () => audioResponse(),
         {},
         () => void played.push("part"),
       );
-      const told = recordEvents(client);
+      const events = recordEvents(client);
       client.pause();
-      const speaking = client.speak(long("a"));
+      const speaking = client.speak(longText("a"));
       await nextEvent(client, "OnPartStart");
       client.pause();
       client.pause();
@@ -267,7 +267,7 @@ describe("speech by the client library in Node", () => {
       client.resume();
       client.resume();
       await speaking;
-      expect(types(told).filter((type) => /OnPause|OnResume|OnPartStart/.test(type))).to.deep.equal([
+      expect(types(events).filter((type) => /OnPause|OnResume|OnPartStart/.test(type))).to.deep.equal([
         "OnPartStart",
         "OnPause",
         "OnResume",
@@ -276,21 +276,23 @@ describe("speech by the client library in Node", () => {
       ]);
     });
 
-    it("fails in the middle without an end, where a later part cannot be had", async () => {
-      const client = await serve((text) => (text.startsWith("b") ? errorResponse(502, undefined) : sound()));
-      const told = recordEvents(client);
-      expect(await rejection(client.speak(long("a")))).to.include({ status: 502, message: "it was 502" });
-      expect(types(told).slice(-2)).to.deep.equal(["OnPartEnd", "OnError"]);
+    it("fires OnError and no OnEnd when a later part fails", async () => {
+      const client = await serve((text) =>
+        text.startsWith("b") ? errorResponse(502, undefined) : audioResponse(),
+      );
+      const events = recordEvents(client);
+      expect(await rejection(client.speak(longText("a")))).to.include({ status: 502, message: "status 502" });
+      expect(types(events).slice(-2)).to.deep.equal(["OnPartEnd", "OnError"]);
     });
 
-    it("goes on when a listener fails", async () => {
+    it("continues when a listener throws", async () => {
       const uncaught: unknown[] = [];
       const listeners = process.listeners("uncaughtException");
       process.removeAllListeners("uncaughtException");
       process.on("uncaughtException", (error) => uncaught.push(error));
-      const client = await serve(() => sound());
+      const client = await serve(() => audioResponse());
       client.on("OnStart", () => {
-        throw new Error("the listener's own");
+        throw new Error("thrown by the listener");
       });
       expect(await client.speak("Hello.")).to.deep.equal({ cancelled: false });
       process.removeAllListeners("uncaughtException");
@@ -298,24 +300,28 @@ describe("speech by the client library in Node", () => {
       expect(uncaught).to.have.length(1);
     });
 
-    it("needs something to say", async () => {
-      const client = await serve(() => sound());
+    it("rejects an empty text with VALIDATION_ERROR", async () => {
+      const client = await serve(() => audioResponse());
       expect(await rejection(client.speak("  "))).to.include({ code: "VALIDATION_ERROR" });
     });
 
-    it("needs a player", async () => {
-      server = await startStubServer(({ url }) => (url?.startsWith("/v2/config") ? configResponse : sound()));
+    it("rejects with NOT_SUPPORTED without a player", async () => {
+      server = await startStubServer(({ url }) =>
+        url?.startsWith("/v2/config") ? configResponse : audioResponse(),
+      );
       const client = new Voxledger({ apiKey: "k", baseUrl: server.url });
       clients.push(client);
       expect(await rejection(client.speak("Hello."))).to.include({ code: "NOT_SUPPORTED" });
     });
 
-    it("tells of its requests when debugged, and never of the text", async () => {
+    it("logs requests with `debug`, but never the text", async () => {
       const lines: string[] = [];
-      server = await startStubServer(({ url }) => (url?.startsWith("/v2/config") ? configResponse : sound()));
+      server = await startStubServer(({ url }) =>
+        url?.startsWith("/v2/config") ? configResponse : audioResponse(),
+      );
       const client = new Voxledger(
         { apiKey: "k", baseUrl: server.url, debug: true },
-        { player: silent, log: (line) => lines.push(line) },
+        { player: discard, log: (line) => lines.push(line) },
       );
       clients.push(client);
       await client.speak("My secret.");

@@ -1,33 +1,36 @@
-import { errorFromResponse } from "../errors.ts";
-import { createTimeLimit, type Within } from "../transport/time-limit.ts";
+import type { StartTimer } from "../environment.ts";
+import { abortError, errorFromResponse, networkError, timeoutError, VoxledgerError } from "../errors.ts";
 
-/** A request to the service. */
+/** A request to the service's HTTP API. */
 export interface ApiRequest {
   readonly method?: "GET" | "POST";
-  /** Under the service's address, without a slash at its beginning. */
+  /** Relative to the base URL, without a leading slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
-  /** The kind of answer that is asked for, where there are several. */
+  /** The `Accept` header. */
   readonly accept?: string;
-  /** Set where the browser's HTTP cache must not answer. */
+  /** `no-store` bypasses the browser's HTTP cache. */
   readonly cache?: "no-store";
 }
 
-/** What a request carries to show who asks. */
+/** The headers and query parameters that authenticate a request. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** The bearer token among the headers. */
+  /** The bearer token in the headers. */
   readonly token?: string;
 }
 
-/** Makes something of an answer. What it goes on reading after it has returned is read `within` the same limit. */
-export type ReadResponse<T> = (response: Response, within: Within) => Promise<T>;
+/** Runs one step of a request: it has the whole timeout, and the request is aborted when it expires. @throws {VoxledgerError} */
+export type WithTimeout = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** Sends a request once and returns what `read` makes of the answer. @throws {VoxledgerError} */
+/** Reads a successful response. Reads that continue after it has returned use `withTimeout` for each chunk. */
+export type ReadResponse<T> = (response: Response, withTimeout: WithTimeout) => Promise<T>;
+
+/** Sends a request once and returns what `read` makes of the response. @throws {VoxledgerError} */
 export type SendRequest = <T>(
-  call: ApiRequest,
+  request: ApiRequest,
   credentials: Credentials,
   read: ReadResponse<T>,
   signal: AbortSignal,
@@ -38,19 +41,39 @@ export const createSendRequest =
     baseUrl,
     timeout,
     fetch,
-    note,
+    startTimer,
+    onResponse,
   }: {
     baseUrl: string;
+    /** Milliseconds. */
     timeout: number;
     fetch: typeof globalThis.fetch;
-    /** Told of each answer's status: never of what was asked for. */
-    note: (line: string) => void;
+    startTimer: StartTimer;
+    /** Called with method, path and status; never with the query or the body. */
+    onResponse: (line: string) => void;
   }): SendRequest =>
-  (call, { headers, query }, read, leaving) => {
-    const { signal, within } = createTimeLimit(timeout, leaving);
-    const { method = "GET", path, body, accept, cache } = call;
-    return within(async () => {
-      const response = await fetch(urlOf(baseUrl, { ...call, query: { ...call.query, ...query } }), {
+  (request, { headers, query }, read, callerSignal) => {
+    const timedOut = new AbortController();
+    const { method = "GET", path, body, accept, cache } = request;
+
+    const toError = (error: unknown): VoxledgerError => {
+      if (callerSignal.aborted) return abortError(callerSignal.reason);
+      if (error instanceof VoxledgerError) return error;
+      return timedOut.signal.aborted ? timeoutError(timeout, error) : networkError(error);
+    };
+    const withTimeout: WithTimeout = async (step) => {
+      const stopTimer = startTimer(timeout, () => timedOut.abort());
+      try {
+        return await step();
+      } catch (error) {
+        throw toError(error);
+      } finally {
+        stopTimer();
+      }
+    };
+
+    return withTimeout(async () => {
+      const response = await fetch(urlOf(baseUrl, { ...request, query: { ...request.query, ...query } }), {
         method,
         headers: {
           ...headers,
@@ -60,17 +83,19 @@ export const createSendRequest =
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(cache && { cache }),
         credentials: "omit",
-        // A page of the service's own origin sends no Origin with a GET: the referrer then tells it, and no more.
+        // Browsers send no Origin with a same-origin GET: the service then reads the origin from the Referer.
         referrerPolicy: "origin",
-        signal,
+        signal: AbortSignal.any([callerSignal, timedOut.signal]),
       });
-      note(`${method} ${path}: ${response.status}`);
+      onResponse(`${method} ${path}: ${response.status}`);
       if (!response.ok) throw await errorFromResponse(response);
-      return await read(response, within);
+      return await read(response, withTimeout);
     });
   };
 
-/** The full address of a call. */
+export const readJson = async <T>(response: Response): Promise<T> => (await response.json()) as T;
+
+/** The absolute URL of a request. */
 export const urlOf = (baseUrl: string, { path, query = {} }: ApiRequest): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));

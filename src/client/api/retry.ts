@@ -2,24 +2,24 @@ import { VoxledgerError } from "../errors.ts";
 
 export interface RetryOptions {
   readonly retryAttempts: number;
-  /** Rejects as soon as the signal is raised. */
+  /** Rejects when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** 0 to 1. */
+  /** A number from 0 to 1. */
   readonly random: () => number;
 }
 
-const firstBackoffMs = 500;
-const longestBackoffMs = 8_000;
+const baseDelayMs = 500;
+const maxBackoffMs = 8_000;
 
-/** Asked to wait longer than this, nobody is listening any more: the error is told at once. */
-const longestWaitMs = 15 * 60_000;
+/** A `Retry-After` above this is not waited for: the error is thrown at once. */
+const maxDelayMs = 15 * 60_000;
 
-const passing = new Set([429, 502, 503]);
+const transientStatuses = new Set([429, 502, 503]);
 
 /**
- * Makes the attempt, and again after what passes: as late as `Retry-After` says, or else after an exponential backoff
- * with full jitter. What is not going to change (any other status, a timeout) is told at once.
- * @throws {VoxledgerError} the last attempt's
+ * Retries transient failures after the delay of `Retry-After`, or else after exponential backoff with full jitter. All
+ * other failures, timeouts included, are thrown at once.
+ * @throws {VoxledgerError} the error of the last attempt
  */
 export const withRetry = async <T>(
   attempt: () => Promise<T>,
@@ -30,22 +30,26 @@ export const withRetry = async <T>(
     try {
       return await attempt();
     } catch (error) {
-      const wait = retries < retryAttempts ? waitAfter(error, retries, random) : undefined;
-      if (wait === undefined || wait > longestWaitMs) throw error;
-      await sleep(wait, signal);
+      if (retries >= retryAttempts || !isTransient(error)) throw error;
+      const delayMs = retryDelayMs(error, retries, random);
+      if (delayMs > maxDelayMs) throw error;
+      await sleep(delayMs, signal);
     }
   }
 };
 
-const waitAfter = (error: unknown, retries: number, random: () => number): number | undefined => {
-  if (!(error instanceof VoxledgerError)) return undefined;
-  const { status, code, retryAfterSeconds, retryable } = error;
-  const passes = status === undefined ? (retryable ?? code === "NETWORK") : passing.has(status);
-  if (!passes) return undefined;
-  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  return backoffMs(retries, random);
+const isTransient = (error: unknown): error is VoxledgerError => {
+  if (!(error instanceof VoxledgerError)) return false;
+  const { status, code, retryable } = error;
+  return status === undefined ? (retryable ?? code === "NETWORK") : transientStatuses.has(status);
 };
 
-/** Exponential, with full jitter. */
-export const backoffMs = (retries: number, random: () => number): number =>
-  random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** retries);
+/** `Retry-After`, or else exponential backoff with full jitter. */
+export const retryDelayMs = (
+  { retryAfterSeconds }: VoxledgerError,
+  retries: number,
+  random: () => number,
+): number =>
+  retryAfterSeconds === undefined
+    ? random() * Math.min(maxBackoffMs, baseDelayMs * 2 ** retries)
+    : retryAfterSeconds * 1_000;

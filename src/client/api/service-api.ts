@@ -1,6 +1,7 @@
+import type { Environment } from "../environment.ts";
+import { VoxledgerError } from "../errors.ts";
 import { appliedKnobs, type Knob } from "../prosody.ts";
-import { type AudioBuffer, type AudioChunk, createAudioBuffer } from "../transport/incoming-audio.ts";
-import { type AuthenticatedRequest, readJson } from "../transport/requests.ts";
+import { type AudioBuffer, type AudioChunk, createAudioBuffer } from "../transport/audio-buffer.ts";
 import type { SynthesisQuery } from "../transport/transport.ts";
 import type {
   PlatformQuery,
@@ -8,124 +9,170 @@ import type {
   VoiceCollection,
   VoiceDetail,
   VoiceReport,
-  VoiceReportAnswer,
+  VoiceReportResponse,
   VoicesByLanguage,
   VoiceWithLinks,
 } from "../voices/voices.ts";
-import { type ApiRequest, type ReadResponse, urlOf } from "./http.ts";
-import type { AuthToken } from "./session.ts";
+import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf } from "./http.ts";
+import type { AuthToken, Session } from "./session.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
-/** A whole sound; without bytes when silence was asked for. */
+/** A downloaded synthesis; without bytes if its volume is 0. */
 export interface AudioFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
 }
 
-/** A sound on its way, of which the first piece is here. */
-export interface AudioStream extends Omit<AudioFile, "bytes">, Pick<AudioBuffer, "audio" | "arrived"> {}
+/** A streamed synthesis whose first chunk has been received. */
+export interface AudioStream extends Omit<AudioFile, "bytes">, Pick<AudioBuffer, "audio" | "received"> {}
 
-/** The service's endpoints, one function each. @throws {VoxledgerError} all of them */
+export interface OriginVerification {
+  readonly verified: boolean;
+  readonly origin: string;
+}
+
+/** The service's endpoints. Every method throws {VoxledgerError}. */
 export interface ServiceApi {
-  config(signal: AbortSignal): Promise<{ config: WebsiteConfig; auth: AuthToken | undefined }>;
+  /** Also stores the token that the response carries. */
+  config(signal: AbortSignal): Promise<WebsiteConfig>;
   voices(platform: PlatformQuery, signal: AbortSignal): Promise<VoiceCollection>;
   voice(name: string, signal: AbortSignal): Promise<VoiceDetail>;
   voicesByLanguage(lang: string, signal: AbortSignal): Promise<VoicesByLanguage>;
-  report(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportAnswer>;
+  reportVoices(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportResponse>;
+  verifyOrigin(token: string, signal: AbortSignal): Promise<OriginVerification>;
   synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<AudioFile>;
-  /** `NOT_FOUND` for a voice that the service does not stream. The signal ends the stream too. */
+  /** `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends a running stream. */
   stream(query: SynthesisQuery, signal: AbortSignal): Promise<AudioStream>;
 }
 
+export const createServiceApi = ({
+  send,
+  session: { request, storeToken },
+  baseUrl,
+  environment: { fetch, now, document },
+}: {
+  send: SendRequest;
+  session: Session;
+  baseUrl: string;
+  environment: Pick<Environment, "fetch" | "now" | "document">;
+}): ServiceApi => {
+  /** `/health` can be read from every origin. */
+  const isReachable = async (signal: AbortSignal): Promise<boolean> => {
+    try {
+      await (await fetch(`${baseUrl}health`, { credentials: "omit", signal })).body?.cancel();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  return {
+    config: async (signal) => {
+      try {
+        const { auth, ...config } = await request(
+          { path: "v2/config", cache: "no-store" }, // a cached response would carry an expired token
+          readJson<WebsiteConfig & { auth?: AuthToken }>,
+          signal,
+        );
+        storeToken(auth);
+        return config;
+      } catch (error) {
+        // A browser hides the response from an unverified origin: to the page it looks like a network error.
+        const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
+        throw mayBeHidden && (await isReachable(signal)) ? unverifiedOrigin(error) : error;
+      }
+    },
+    voices: (platform, signal) =>
+      request(
+        { path: "v2/voices", query: { ...platform } },
+        (response) => readCollection(response, now()),
+        signal,
+      ),
+    voice: (name, signal) =>
+      request({ path: `v2/voices/${encodeURIComponent(name)}` }, readJson<VoiceDetail>, signal),
+    voicesByLanguage: (lang, signal) =>
+      request(
+        { path: `v2/voices/by-language/${encodeURIComponent(lang)}` },
+        readJson<VoicesByLanguage>,
+        signal,
+      ),
+    reportVoices: (body, signal) =>
+      request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>, signal),
+    // Not retried: the token works once, and if the first response was lost, the retry would report a refusal.
+    verifyOrigin: (token, signal) =>
+      send(
+        { method: "POST", path: "v2/auth/verify-origin" },
+        { headers: { Authorization: `Bearer ${token}` }, query: {} },
+        readJson<OriginVerification>,
+        signal,
+      ),
+    synthesize: (query, signal) => request(synthesisRequest(baseUrl, query), readAudioFile, signal),
+    stream: (body, signal) =>
+      request(
+        { method: "POST", path: synthesisPath, accept: "text/event-stream", body },
+        readAudioStream,
+        signal,
+      ),
+  };
+};
+
+const unverifiedOrigin = (cause: unknown): VoxledgerError =>
+  new VoxledgerError("The service refuses this page: its origin is not a verified origin of the website.", {
+    status: 401,
+    code: "UNAUTHORIZED",
+    cause,
+  });
+
 const synthesisPath = "v2/text/synthesize";
 
-/** Proxies refuse addresses of 8 KiB, the key included; longer requests are sent as a body instead. */
-const longestAddress = 6_000;
+/** Proxies reject URLs of 8 KiB, the key included. Longer requests use POST. */
+const maxUrlLength = 6_000;
 
-export const createServiceApi = ({
-  request,
-  baseUrl,
-  now,
-}: {
-  request: AuthenticatedRequest;
-  baseUrl: string;
-  now: () => number;
-}): ServiceApi => ({
-  config: async (signal) => {
-    const { auth, ...config } = await request(
-      { path: "v2/config", cache: "no-store" }, // a kept answer would carry a dead token
-      readJson<WebsiteConfig & { auth?: AuthToken }>,
-      signal,
-    );
-    return { config, auth };
-  },
-  voices: (platform, signal) =>
-    request(
-      { path: "v2/voices", query: { ...platform } },
-      (response) => readCollection(response, now()),
-      signal,
-    ),
-  voice: (name, signal) =>
-    request({ path: `v2/voices/${encodeURIComponent(name)}` }, readJson<VoiceDetail>, signal),
-  voicesByLanguage: (lang, signal) =>
-    request(
-      { path: `v2/voices/by-language/${encodeURIComponent(lang)}` },
-      readJson<VoicesByLanguage>,
-      signal,
-    ),
-  report: (body, signal) =>
-    request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportAnswer>, signal),
-  synthesize: (query, signal) => request(synthesisCall(baseUrl, query), readSound, signal),
-  stream: (body, signal) =>
-    request(
-      { method: "POST", path: synthesisPath, accept: "text/event-stream", body },
-      readStreamedSound,
-      signal,
-    ),
-});
-
-/** A GET where it fits, which caches along the way can answer. */
-const synthesisCall = (baseUrl: string, query: SynthesisQuery): ApiRequest => {
+/** GET where it fits, because HTTP caches can answer it. */
+const synthesisRequest = (baseUrl: string, query: SynthesisQuery): ApiRequest => {
   const get: ApiRequest = { path: synthesisPath, query: { ...query } };
-  return urlOf(baseUrl, get).length <= longestAddress
+  return urlOf(baseUrl, get).length <= maxUrlLength
     ? get
     : { method: "POST", path: synthesisPath, body: query };
 };
 
-const readSound: ReadResponse<AudioFile> = async (response) => ({
-  ...described(response),
+const readAudioFile: ReadResponse<AudioFile> = async (response) => ({
+  ...readMetadata(response),
   bytes: new Uint8Array(await response.arrayBuffer()),
 });
 
-/** So much of a stream is fetched ahead of its player. The rest waits at the service. */
-const keptBytes = 4 * 1_024 * 1_024;
+/** Bytes of a stream that are read ahead of the player. TCP back-pressure holds back the rest. */
+const maxBufferedBytes = 4 * 1_024 * 1_024;
 
-const readStreamedSound: ReadResponse<AudioStream> = async (response, within) => {
+const readAudioStream: ReadResponse<AudioStream> = async (response, withTimeout) => {
   const reader = response.body?.getReader();
   const next = async (): Promise<AudioChunk | undefined> => (await reader?.read())?.value;
-  const first = await next(); // until it is here the request can be made again
-  const incoming = createAudioBuffer({
-    keptBytes,
-    pull: async () => keep(await within(next)),
-    leave: () => void reader?.cancel().catch(() => {}),
+  const first = await next(); // until it has been received, the request can be retried
+  const buffer = createAudioBuffer({
+    maxBytes: maxBufferedBytes,
+    pull: async () => add(await withTimeout(next)),
+    onCancel: () => void reader?.cancel().catch(() => {}),
   });
-  const keep = (piece: AudioChunk | undefined): void => (piece ? incoming.push(piece) : incoming.end());
-  keep(first);
-  return { ...described(response), audio: incoming.audio, arrived: incoming.arrived };
+  const add = (chunk: AudioChunk | undefined): void => (chunk ? buffer.push(chunk) : buffer.end());
+  add(first);
+  return { ...readMetadata(response), audio: buffer.audio, received: buffer.received };
 };
 
-const described = ({ headers }: Response): Omit<AudioFile, "bytes"> => ({
+const readMetadata = ({ headers }: Response): Omit<AudioFile, "bytes"> => ({
   contentType: headers.get("Content-Type") ?? "",
   prosodyApplied: appliedKnobs(headers),
 });
 
-const readCollection = async (response: Response, at: number): Promise<VoiceCollection> => {
-  const list = await readJson<{ voices: VoiceWithLinks[]; systemVoices: SystemVoice[] }>(response);
+const readCollection = async (response: Response, receivedAt: number): Promise<VoiceCollection> => {
+  const { voices, systemVoices } = await readJson<{
+    voices: VoiceWithLinks[];
+    systemVoices: SystemVoice[];
+  }>(response);
   return {
-    lastUpdated: new Date(at).toISOString(),
+    lastUpdated: new Date(receivedAt).toISOString(),
     version: response.headers.get("ETag")?.replaceAll('"', "") ?? "",
-    voices: list.voices,
-    systemVoices: list.systemVoices,
+    voices,
+    systemVoices,
   };
 };

@@ -1,45 +1,46 @@
 import { VoxledgerError } from "../errors.ts";
-import type { ApiRequest, Credentials, SendRequest } from "./http.ts";
+import { type ApiRequest, type Credentials, type ReadResponse, readJson, type SendRequest } from "./http.ts";
+import { type RetryOptions, withRetry } from "./retry.ts";
 
-/** A bearer token; `exp` in unix seconds. */
+/** A bearer token; `exp` in Unix seconds. */
 export interface AuthToken {
   readonly token: string;
   readonly exp: number;
 }
 
-/** Proves who asks: by the secret where there is one, or else by the key with the page's origin, or by a token. */
+/** Authenticates requests with the API secret, or else with the API key and the page's origin, or with a bearer token. */
 export interface Session {
   /**
-   * The credentials of a request. Without a secret, a request that has no body carries the key in its address and no
-   * header of its own: browsers send it without a preflight, and caches know its address again. One that has a body
-   * needs a preflight anyway, and carries the token.
+   * Sends an authenticated request. Retries transient failures and replaces a rejected token at most once.
+   *
+   * Without a secret, a request without a body carries the key in its URL and no custom header: browsers send it without
+   * a preflight, and caches can answer it. A request with a body needs a preflight anyway, and carries the token.
+   * @throws {VoxledgerError}
    */
-  credentials(call: ApiRequest): Promise<Credentials>;
+  request<T>(request: ApiRequest, read: ReadResponse<T>, signal: AbortSignal): Promise<T>;
   /**
-   * The query of a WebSocket's address, since a page cannot set its headers: a token, or else the key with the page's
-   * origin. Never the secret: it is traded for a token first.
-   * @throws {VoxledgerError} if that is refused
+   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the key. Never the secret,
+   * which is exchanged for a token first.
+   * @throws {VoxledgerError} if no token is granted
    */
   socketQuery(): Promise<{ readonly token: string } | { readonly key: string }>;
-  /** Keeps the token from now on. The latest that is received counts, whenever it expires. */
+  /** Uses this token from now on, even if it expires sooner than the last one. */
   storeToken(token: AuthToken | undefined): void;
-  /** Adopts the token that an answer renews, whatever prefix the operator gave its headers. */
-  storeRenewedToken(headers: Headers): void;
   /**
-   * Gets another token if the error may be due to that one: a 401, or a 429 if the token has expired. False if not.
-   * @throws {VoxledgerError} if no other token is given
+   * Replaces the token if it may have caused the error: a 401, or a 429 after the token has expired. Returns false if not.
+   * @throws {VoxledgerError} if no token is granted
    */
   replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean>;
-  /** Gets a token by the secret, or by the key and the page's origin. @throws {VoxledgerError} */
+  /** Requests a token with the secret, or with the key and the page's origin. @throws {VoxledgerError} */
   refresh(): Promise<void>;
 }
 
-/** How long before its end a token is replaced: a quarter of its life, 30 s at most, and the second that `iat` is rounded by. */
-const marginOf = (lifetimeMs: number): number => Math.min(30_000, lifetimeMs / 4) + 1_000;
+/** A token is replaced this long before it expires: a quarter of its lifetime, at most 30 s, plus 1 s for `iat`'s rounding. */
+const expiryMarginMs = (lifetimeMs: number): number => Math.min(30_000, lifetimeMs / 4) + 1_000;
 
-interface HeldToken {
+interface StoredToken {
   readonly token: string;
-  /** By the clock of this machine, which may be wrong: only what has passed since is used. */
+  /** By this machine's clock, which may be wrong: only the time elapsed since is used. */
   readonly receivedAt: number;
   readonly lifetimeMs: number;
 }
@@ -47,19 +48,21 @@ interface HeldToken {
 export const createSession = ({
   apiKey,
   apiSecret,
-  exchange,
+  send,
+  retry,
   now,
 }: {
   apiKey: string;
   apiSecret: string | undefined;
-  exchange: SendRequest;
+  send: SendRequest;
+  retry: RetryOptions;
   now: () => number;
 }): Session => {
-  const byKey: Credentials =
+  const keyCredentials: Credentials =
     apiSecret === undefined
       ? { headers: {}, query: { key: apiKey } }
       : { headers: { "X-API-Key": apiKey, "X-API-Secret": apiSecret }, query: {} };
-  let current: HeldToken | undefined;
+  let current: StoredToken | undefined;
   let refreshing: Promise<void> | undefined;
 
   const storeToken = (token: AuthToken | undefined): void => {
@@ -69,10 +72,11 @@ export const createSession = ({
     current = { token: token.token, receivedAt, lifetimeMs: (token.exp - issuedAt) * 1_000 };
   };
 
-  /** One at a time, shared by all requests that wait for it, so that none of them may cancel it. */
+  /** All requests that need a token share one refresh, so none of them may abort it. */
   const refresh = (): Promise<void> => {
-    const uncancelled = new AbortController().signal;
-    refreshing ??= exchange({ method: "POST", path: "v2/auth/refresh" }, byKey, tokenOf, uncancelled)
+    const neverAborted = new AbortController().signal;
+    const request = { method: "POST", path: "v2/auth/refresh" } as const;
+    refreshing ??= send(request, keyCredentials, readJson<AuthToken>, neverAborted)
       .then(storeToken)
       .finally(() => {
         refreshing = undefined;
@@ -80,14 +84,14 @@ export const createSession = ({
     return refreshing;
   };
 
-  const endsWithin = ({ receivedAt, lifetimeMs }: HeldToken, ms: number): boolean => {
+  const expiresWithin = ({ receivedAt, lifetimeMs }: StoredToken, ms: number): boolean => {
     const age = now() - receivedAt;
-    return age < 0 || age >= lifetimeMs - ms; // a clock that was set back tells nothing
+    return age < 0 || age >= lifetimeMs - ms; // negative: the clock was set back, and the age is unknown
   };
 
-  /** The token, refreshed if it is about to expire; undefined where the key has to do. */
+  /** The current token, refreshed if it is about to expire; undefined if there is none. */
   const validToken = async (): Promise<string | undefined> => {
-    if (current && endsWithin(current, marginOf(current.lifetimeMs))) {
+    if (current && expiresWithin(current, expiryMarginMs(current.lifetimeMs))) {
       await refresh().catch(() => {
         current = undefined;
       });
@@ -95,15 +99,45 @@ export const createSession = ({
     return current?.token;
   };
 
+  const credentialsFor = async ({ body }: ApiRequest): Promise<Credentials> => {
+    if (apiSecret !== undefined || body === undefined) return keyCredentials;
+    const token = await validToken();
+    if (token === undefined) return keyCredentials;
+    return { headers: { Authorization: `Bearer ${token}` }, query: {}, token };
+  };
+
+  const replaceTokenAfter: Session["replaceTokenAfter"] = async (error, token) => {
+    if (token === undefined || !(error instanceof VoxledgerError)) return false;
+    const isCurrent = current?.token === token;
+    const hasExpired = isCurrent && current !== undefined && expiresWithin(current, 0);
+    const mayBeCause = isUnauthorized(error) || (error.status === 429 && hasExpired);
+    if (mayBeCause && isCurrent) await refresh(); // otherwise another request has replaced it already
+    return mayBeCause;
+  };
+
   return {
-    storeToken,
-    refresh,
-    storeRenewedToken: (answer) => storeToken(renewedIn(answer)),
-    credentials: async ({ body }) => {
-      if (apiSecret !== undefined || body === undefined) return byKey;
-      const token = await validToken();
-      if (token !== undefined) return { headers: { Authorization: `Bearer ${token}` }, query: {}, token };
-      return byKey;
+    request: (request, read, signal) => {
+      let hasReplacedToken = false;
+      const attempt = async (): ReturnType<typeof read> => {
+        const credentials = await credentialsFor(request);
+        try {
+          return await send(
+            request,
+            credentials,
+            (response, withTimeout) => {
+              storeToken(renewedToken(response.headers));
+              return read(response, withTimeout);
+            },
+            signal,
+          );
+        } catch (error) {
+          if (hasReplacedToken) throw error;
+          hasReplacedToken = await replaceTokenAfter(error, credentials.token);
+          if (!hasReplacedToken) throw error;
+          return await attempt();
+        }
+      };
+      return withRetry(attempt, retry, signal);
     },
     socketQuery: async () => {
       const token = await validToken();
@@ -112,22 +146,17 @@ export const createSession = ({
       await refresh();
       return { token: current?.token ?? "" };
     },
-    replaceTokenAfter: async (error, token) => {
-      if (token === undefined || !(error instanceof VoxledgerError)) return false;
-      const isHeld = current?.token === token;
-      const hasExpired = isHeld && current !== undefined && endsWithin(current, 0);
-      const mayBeDue = isUnauthorized(error) || (error.status === 429 && hasExpired);
-      if (mayBeDue && isHeld) await refresh(); // otherwise another request has replaced it already
-      return mayBeDue;
-    },
+    storeToken,
+    replaceTokenAfter,
+    refresh,
   };
 };
 
-/** Over a WebSocket there is no status. */
+/** An error received over a WebSocket has no status. */
 const isUnauthorized = ({ status, code }: VoxledgerError): boolean =>
   status === 401 || (status === undefined && code === "UNAUTHORIZED");
 
-/** When the token was issued, by the service's clock, in unix seconds; undefined for one that is not a JWT. */
+/** The token's `iat` claim: Unix seconds by the service's clock. Undefined if the token is not a JWT. */
 const issuedAtOf = (token: string): number | undefined => {
   try {
     const payload = token.split(".")[1] ?? "";
@@ -138,9 +167,8 @@ const issuedAtOf = (token: string): number | undefined => {
   }
 };
 
-const tokenOf = async (response: Response): Promise<AuthToken> => (await response.json()) as AuthToken;
-
-const renewedIn = (headers: Headers): AuthToken | undefined => {
+/** The renewed token of a response. The prefix of its headers is the operator's choice. */
+const renewedToken = (headers: Headers): AuthToken | undefined => {
   let token: string | undefined;
   let exp = Number.NaN;
   headers.forEach((value, name) => {

@@ -1,4 +1,4 @@
-/** What the operator set for a website, whole: what was not set has its default. */
+/** The configuration of a website. Members that the operator did not set have their defaults. */
 export interface WebsiteConfig {
   readonly features: WebsiteFeatures;
   readonly voice: WebsiteVoice;
@@ -69,7 +69,7 @@ export interface WebPlayerFeature {
   readonly volume?: number | undefined;
 }
 
-/** A voice's name, a pattern of names, or what the voice must be. */
+/** A voice's name, a regular expression for names, or required properties. */
 export type VoiceSelector =
   | string
   | { readonly regex: string; readonly flags?: string | undefined }

@@ -1,9 +1,9 @@
 import type { PageDocument } from "../dom.ts";
 
-/** Asks the user whether the page may sound; resolves with their click, or when the signal is raised. */
+/** Asks the user to allow audio. Resolves when the user agrees or the signal is aborted; rejects if the user refuses. */
 export type AskToSpeak = (signal: AbortSignal) => Promise<void>;
 
-/** A button at the foot of the page, there until it is pressed. */
+/** Shows a button at the bottom of the page until it is clicked or the signal is aborted. */
 export const allowSpeechButton =
   (document: PageDocument): AskToSpeak =>
   (signal) =>

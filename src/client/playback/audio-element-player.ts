@@ -3,12 +3,11 @@ import { VoxledgerError } from "../errors.ts";
 import type { AskToSpeak } from "./allow-speech.ts";
 import { createAudioSource } from "./audio-source.ts";
 import type { Player } from "./player.ts";
-import { silence } from "./silence.ts";
 
 /**
- * Plays through an audio element; one for all sounds, because an element that has once played in a user's gesture may
- * play again at any time. If the browser refuses to play, the user is asked, and then the sound begins. A sound that is
- * still coming is heard from its beginning while it comes, where the browser can do that.
+ * Plays through one audio element: an element that has once played during a user gesture may play again at any time. If
+ * the browser blocks playback, the user is asked first. Streams are played while they are received, where the browser
+ * supports it.
  */
 export const audioElementPlayer = ({
   audio,
@@ -21,11 +20,11 @@ export const audioElementPlayer = ({
   askToSpeak: AskToSpeak;
   onAllowed: () => void;
 }): Player => {
-  let playing: { begin(): void } | undefined;
-  let paused = false;
+  let current: { start(): void } | undefined;
+  let isPaused = false;
   let isUnlocked = false;
 
-  /** Plays silence in the current call stack, which is the user's gesture if there is one. */
+  /** Plays silence in the current call stack, which may be a user gesture. */
   const unlock = (): void => {
     if (isUnlocked) return;
     const url = URL.createObjectURL(silence());
@@ -34,90 +33,97 @@ export const audioElementPlayer = ({
       .play()
       .then(() => {
         isUnlocked = true;
-        if (audio.src === url) audio.pause(); // before its end, which listeners of the page would hear of
+        if (audio.src === url) audio.pause(); // before `ended`, which the page may listen to
       })
-      .catch(() => {}) // no gesture, or replaced by a sound already
+      .catch(() => {}) // not a user gesture, or already replaced by a speech
       .finally(() => URL.revokeObjectURL(url));
   };
 
   return {
     play: async (delivery, { prosody, signal, onStart }) => {
-      paused = false;
+      isPaused = false;
       const source = await createAudioSource(delivery, audio, MediaSource);
       if (!source) return signal.aborted ? undefined : onStart();
-      const over = new AbortController();
+      const finished = new AbortController();
       try {
         if (signal.aborted) return;
         audio.src = source.url;
-        // The element forgets its rate with every new source.
-        audio.playbackRate = prosody.playbackRate;
+        audio.playbackRate = prosody.playbackRate; // each new source resets it
         audio.volume = prosody.volume;
-        let asking = false;
         await new Promise<void>((resolve, reject) => {
-          const begin = (): void => void beginning().catch(reject);
-          const beginning = async (): Promise<void> => {
-            if (asking || (await plays(audio))) return;
-            asking = true;
+          let isAsking = false;
+          const startOrAsk = async (): Promise<void> => {
+            if (isAsking || (await tryPlay(audio))) return;
+            isAsking = true;
             await askToSpeak(signal).catch((cause) => {
               throw notAllowed(cause);
             });
-            asking = false;
+            isAsking = false;
             if (signal.aborted) return;
             onAllowed();
-            if (!paused && !(await plays(audio))) throw notAllowed();
+            if (!isPaused && !(await tryPlay(audio))) throw notAllowed();
           };
-          const started = (): void => {
+          const start = (): void => void startOrAsk().catch(reject);
+          const onPlaying = (): void => {
             isUnlocked = true;
             onStart();
           };
-          const options = { once: true, signal: over.signal };
-          audio.addEventListener("playing", started, options);
+          const options = { once: true, signal: finished.signal };
+          audio.addEventListener("playing", onPlaying, options);
           audio.addEventListener("ended", resolve, options);
-          audio.addEventListener("error", () => reject(unplayable(audio.error?.message)), options);
+          audio.addEventListener("error", () => reject(playbackFailed(audio.error?.message)), options);
           signal.addEventListener("abort", () => resolve(), options);
-          playing = { begin };
-          if (!paused) begin();
-          source.feed(over.signal).catch((error) => reject(asPlaybackError(error)));
+          current = { start };
+          if (!isPaused) start();
+          source.feed(finished.signal).catch((error) => reject(asPlaybackError(error)));
         });
       } finally {
-        over.abort();
-        playing = undefined;
+        finished.abort();
+        current = undefined;
         audio.pause();
         audio.removeAttribute("src");
         URL.revokeObjectURL(source.url);
       }
     },
     pause: () => {
-      paused = true;
+      isPaused = true;
       audio.pause();
     },
     resume: () => {
-      paused = false;
-      playing?.begin();
+      isPaused = false;
+      current?.start();
     },
     unlock,
   };
 };
 
-/** Whether it begins; false when the browser wants the user to do something first. @throws {VoxledgerError} */
-const plays = async (audio: AudioElement): Promise<boolean> => {
+/** Returns false if the browser requires a user gesture first. @throws {VoxledgerError} */
+const tryPlay = async (audio: AudioElement): Promise<boolean> => {
   try {
     await audio.play();
     return true;
   } catch (error) {
     const { name, message } = error as Error;
     if (name === "NotAllowedError") return false;
-    if (name === "AbortError") return true; // paused or replaced before it began
-    throw unplayable(message, error);
+    if (name === "AbortError") return true; // paused or replaced before it started
+    throw playbackFailed(message, error);
   }
 };
 
-/** What broke off under way is told as what it is. */
 const asPlaybackError = (error: unknown): VoxledgerError =>
-  error instanceof VoxledgerError ? error : unplayable((error as Error).message, error);
+  error instanceof VoxledgerError ? error : playbackFailed((error as Error).message, error);
 
 const notAllowed = (cause?: unknown): VoxledgerError =>
-  new VoxledgerError("The browser does not let the page sound.", { code: "NOT_ALLOWED", cause });
+  new VoxledgerError("The browser does not allow the page to play audio.", { code: "NOT_ALLOWED", cause });
 
-const unplayable = (message = "unknown reason", cause?: unknown): VoxledgerError =>
+const playbackFailed = (message = "unknown reason", cause?: unknown): VoxledgerError =>
   new VoxledgerError(`The audio could not be played: ${message}`, { code: "PLAYBACK_FAILED", cause });
+
+/** The header of a WAV file: PCM, one channel, 8,000 samples of 8 bits per second, 4,000 samples. */
+const silenceHeader = "UklGRsQPAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YaAPAAA=";
+
+/** Half a second of silence. */
+const silence = (): Blob => {
+  const header = Uint8Array.from(atob(silenceHeader), (character) => character.charCodeAt(0));
+  return new Blob([header, new Uint8Array(4_000).fill(0x80)], { type: "audio/wav" });
+};

@@ -3,27 +3,27 @@ import type { Delivery } from "../transport/transport.ts";
 
 export interface Playback {
   readonly prosody: PlaybackProsody;
-  /** Raised when it must fall silent. */
+  /** Aborted to stop playback. */
   readonly signal: AbortSignal;
-  /** To be called once, when the first sound is heard. */
+  /** Must be called once, at the first audible sound. */
   onStart(): void;
 }
 
-/** Makes audio heard, one sound at a time. */
+/** Plays the audio of one part at a time. */
 export interface Player {
-  /** Resolves when the sound was played to its end, or its signal was raised. @throws {VoxledgerError} */
+  /** Resolves when the audio was played to its end, or the signal was aborted. @throws {VoxledgerError} */
   play(delivery: Delivery, playback: Playback): Promise<void>;
-  /** Halts what is played, and nothing when nothing is. */
+  /** Has no effect if nothing is playing. */
   pause(): void;
   resume(): void;
   /**
-   * Called in the call stack of every `speak`, before anything is awaited: some browsers let only what begins to play in
-   * a user's gesture play by itself later.
+   * Called synchronously by every `speak`: in some browsers an element can play by itself only after it has played during
+   * a user gesture.
    */
   unlock?(): void;
 }
 
-/** A sound for a function to play. */
+/** The audio of one part, for a function to play. */
 export interface PlayableSound {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
@@ -31,10 +31,10 @@ export interface PlayableSound {
   readonly signal: AbortSignal;
 }
 
-/** Plays a sound, or stores it, or sends it on; when it is done, the next one comes. */
+/** Plays, stores or forwards the audio of one part. The next part follows when its promise resolves. */
 export type PlaySound = (sound: PlayableSound) => void | Promise<void>;
 
-/** Hands each sound to a function, where there is no browser to play it. A pause takes effect before the next one. */
+/** Calls a function with the audio of each part, for environments without a browser. A pause applies to the next part. */
 export const functionPlayer = (play: PlaySound): Player => ({
   play: async (delivery, { prosody, signal, onStart }) => {
     const bytes = await readAll(delivery.audio);
@@ -46,19 +46,19 @@ export const functionPlayer = (play: PlaySound): Player => ({
   resume: () => {},
 });
 
-/** All the bytes, in one piece. */
+/** All chunks, concatenated. */
 export const readAll = async (
-  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const all: Uint8Array<ArrayBuffer>[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const chunk of chunks) all.push(chunk);
   const [only] = all;
   if (only && all.length === 1) return only;
-  const joined = new Uint8Array(all.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of all) {
-    joined.set(piece, at);
-    at += piece.length;
+  const bytes = new Uint8Array(all.reduce((length, chunk) => length + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of all) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
   }
-  return joined;
+  return bytes;
 };

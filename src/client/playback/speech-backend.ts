@@ -4,22 +4,22 @@ import type { Transport, VoiceRequest } from "../transport/transport.ts";
 import type { Player } from "./player.ts";
 
 export interface PartPlayback {
-  /** Raised when it must fall silent. */
+  /** Aborted to stop playback. */
   readonly signal: AbortSignal;
-  /** Called once, when the first sound is heard. */
+  /** Called once, at the first audible sound. */
   onStart(): void;
-  /** Counts from the part's beginning. Native voices alone. */
+  /** Native voices only. `charIndex` is an offset into the part. */
   onBoundary(charIndex: number, name: "word" | "sentence"): void;
 }
 
-/** A part that is ready to be spoken. */
+/** A part that can be played at once. */
 export interface PreparedPart {
   readonly part: TextPart;
-  /** Resolves when it was spoken to its end, or its signal was raised. @throws {VoxledgerError} */
-  play(telling: PartPlayback): Promise<void>;
+  /** Resolves when the part was played to its end, or the signal was aborted. @throws {VoxledgerError} */
+  play(playback: PartPlayback): Promise<void>;
 }
 
-/** What speaks the parts of a text: the service's voices, or the browser's. */
+/** Speaks the parts of a text, with the service's voices or the browser's. */
 export interface SpeechBackend {
   readonly native: boolean;
   prepare(parts: readonly TextPart[], signal: AbortSignal): AsyncIterable<PreparedPart>;
@@ -27,22 +27,22 @@ export interface SpeechBackend {
   resume(): void;
 }
 
-/** Speaks by the service: what the transport delivers, the player plays. */
+/** Plays the audio that the transport delivers. */
 export const serviceBackend = ({
   transport,
   player,
-  wanted,
+  voice,
   prosodyFallback,
 }: {
   transport: Transport;
   player: Player;
-  wanted: VoiceRequest;
+  voice: VoiceRequest;
   prosodyFallback: boolean;
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const delivery of transport.deliver(parts, wanted, signal)) {
-      const prosody = playbackProsody(wanted.prosody, delivery.prosodyApplied, prosodyFallback);
+    for await (const delivery of transport.deliver(parts, voice, signal)) {
+      const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         part: delivery.part,
         play: ({ signal, onStart }) => player.play(delivery, { prosody, signal, onStart }),

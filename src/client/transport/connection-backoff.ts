@@ -1,15 +1,15 @@
-import { backoffMs } from "../api/retry.ts";
+import { retryDelayMs } from "../api/retry.ts";
 import { VoxledgerError } from "../errors.ts";
 
 /**
- * Spaces out attempts to connect across all that is spoken, because a page that speaks often would otherwise connect as
- * often. Waits as long as the last failure's `retryAfterSeconds` says, or else longer after each failure in a row.
+ * Limits connection attempts across all speeches of a page. After a failure no attempt is allowed until its `Retry-After`
+ * has passed, or an exponentially growing delay.
  */
 export interface ConnectionBackoff {
-  /** @throws {VoxledgerError} the last failure, with the time that is left to wait */
+  /** @throws {VoxledgerError} the last failure, with the remaining delay as `retryAfterSeconds` */
   assertAllowed(): void;
-  failed(failure: VoxledgerError): void;
-  succeeded(): void;
+  recordFailure(failure: VoxledgerError): void;
+  recordSuccess(): void;
 }
 
 export const createConnectionBackoff = ({
@@ -20,29 +20,26 @@ export const createConnectionBackoff = ({
   random: () => number;
 }): ConnectionBackoff => {
   let failures = 0;
-  let last: { readonly failure: VoxledgerError; readonly at: number; readonly waitMs: number } | undefined;
+  let last: { readonly failure: VoxledgerError; readonly at: number; readonly delayMs: number } | undefined;
 
   return {
     assertAllowed: () => {
       if (!last) return;
-      const waited = now() - last.at;
-      const left = last.waitMs - waited;
-      if (left <= 0 || waited < 0) return; // the clock was set back
+      const elapsedMs = now() - last.at;
+      const remainingMs = last.delayMs - elapsedMs;
+      if (remainingMs <= 0 || elapsedMs < 0) return; // negative: the clock was set back
       const { message, status, code, errors, retryable } = last.failure;
       throw new VoxledgerError(message, {
         ...{ status, code, errors, retryable },
-        retryAfterSeconds: left / 1_000,
+        retryAfterSeconds: remainingMs / 1_000,
         cause: last.failure,
       });
     },
-    failed: (failure) => {
-      const { retryAfterSeconds } = failure;
-      const waitMs =
-        retryAfterSeconds === undefined ? backoffMs(failures, random) : retryAfterSeconds * 1_000;
-      last = { failure, at: now(), waitMs };
+    recordFailure: (failure) => {
+      last = { failure, at: now(), delayMs: retryDelayMs(failure, failures, random) };
       failures += 1;
     },
-    succeeded: () => {
+    recordSuccess: () => {
       failures = 0;
       last = undefined;
     },

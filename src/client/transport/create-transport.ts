@@ -1,19 +1,58 @@
 import type { ServiceApi } from "../api/service-api.ts";
-import { chunkTransport } from "./chunk-transport.ts";
-import { streamTransport } from "./stream-transport.ts";
-import type { Transport, TransportMode } from "./transport.ts";
-import { type SocketOptions, websocketTransport } from "./websocket-transport.ts";
+import { VoxledgerError } from "../errors.ts";
+import { type OpenAudio, withPrefetch } from "./prefetch.ts";
+import { synthesisQuery, type Transport, type TransportMode, type VoiceRequest } from "./transport.ts";
+import { openOverWebSocket, type WebSocketOptions } from "./websocket-transport.ts";
 
 export const createTransport = ({
-  transport,
-  ...options
-}: SocketOptions & { readonly transport: TransportMode; readonly service: ServiceApi }): Transport => {
-  switch (transport) {
+  mode,
+  api,
+  ...socketOptions
+}: WebSocketOptions & {
+  readonly mode: TransportMode;
+  readonly api: Pick<ServiceApi, "synthesize" | "stream">;
+}): Transport => {
+  const download: OpenAudio = async (part, voice, signal) => {
+    const { bytes, ...audio } = await api.synthesize(synthesisQuery(part, voice), signal);
+    return { ...audio, whole: true, audio: singleChunk(bytes), received: Promise.resolve() };
+  };
+  const stream: OpenAudio = async (part, voice, signal) => ({
+    ...(await api.stream(synthesisQuery(part, voice), signal)),
+    whole: false,
+  });
+  switch (mode) {
     case "chunks":
-      return chunkTransport(options.service);
+      return withPrefetch(download);
     case "stream":
-      return streamTransport(options.service);
+      return withPrefetch(withFallback(stream, download));
     case "websocket":
-      return websocketTransport(options);
+      return withPrefetch(withFallback(openOverWebSocket(socketOptions), download));
   }
 };
+
+async function* singleChunk(bytes: Uint8Array<ArrayBuffer>) {
+  if (bytes.length > 0) yield bytes;
+}
+
+/**
+ * The service streams paid voices only and answers `NOT_FOUND` for the others. Those are downloaded instead, and no
+ * stream is requested for that voice again.
+ */
+const withFallback = (stream: OpenAudio, download: OpenAudio): OpenAudio => {
+  const notStreamed = new Set<string>();
+  return async (part, voice, signal) => {
+    const id = voiceId(voice);
+    if (notStreamed.has(id)) return await download(part, voice, signal);
+    try {
+      return await stream(part, voice, signal);
+    } catch (error) {
+      if (!(error instanceof VoxledgerError && error.code === "NOT_FOUND")) throw error;
+      const audio = await download(part, voice, signal); // an unknown voice is NOT_FOUND here too
+      notStreamed.add(id);
+      return audio;
+    }
+  };
+};
+
+const voiceId = ({ voice, lang }: VoiceRequest): string =>
+  voice === undefined ? `language ${lang}` : `voice ${voice}`;

@@ -2,12 +2,12 @@ import type { Problem } from "../errors.ts";
 import { type Knob, parseKnobs } from "../prosody.ts";
 import type { SynthesisQuery } from "./transport.ts";
 
-/** What is said to the service over a WebSocket; a synthesis is known by a UUID. */
+/** A message to the service. `id` is a UUID that identifies the synthesis. */
 export type ClientMessage =
   | { readonly type: "synthesize"; readonly id: string; readonly request: SynthesisQuery }
   | { readonly type: "cancel"; readonly id: string };
 
-/** What the service says of one synthesis. */
+/** A message of the service about one synthesis. */
 export type StreamMessage =
   | {
       readonly type: "stream_start";
@@ -18,7 +18,7 @@ export type StreamMessage =
   | {
       readonly type: "audio";
       readonly id: string;
-      /** Counted from 0, without gaps. */
+      /** Starts at 0, without gaps. */
       readonly chunkIndex: number;
       readonly data: Uint8Array<ArrayBuffer>;
     }
@@ -28,12 +28,13 @@ export type StreamMessage =
       readonly totalBytes: number;
       readonly totalChunks: number;
     }
-  | ({ readonly type: "error"; readonly id: string } & ErrorMessage);
+  | (ErrorMessage & { readonly id: string });
 
-/** What the service says of the connection itself. */
-export type ConnectionMessage = { readonly type: "error"; readonly id?: undefined } & ErrorMessage;
+/** An error message about the connection itself. */
+export type ConnectionMessage = ErrorMessage & { readonly id?: undefined };
 
-export interface ErrorMessage {
+interface ErrorMessage {
+  readonly type: "error";
   readonly message: string;
   readonly retryable: boolean;
   readonly code?: string;
@@ -41,10 +42,10 @@ export interface ErrorMessage {
   readonly errors?: readonly Problem[];
 }
 
-/** Reads a message; undefined for one of a kind that is not known here. */
-export const readMessage = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
-  if (data instanceof ArrayBuffer) return readFrame(data);
-  const message = parsed(data);
+/** Parses the data of a message event; undefined for an unknown type. */
+export const parseMessage = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
+  if (data instanceof ArrayBuffer) return parseFrame(data);
+  const message = parseJson(data);
   switch (message?.type) {
     case "stream_start":
       return { ...message, prosodyApplied: parseKnobs(message.prosodyApplied ?? []) };
@@ -56,7 +57,7 @@ export const readMessage = (data: unknown): StreamMessage | ConnectionMessage | 
   }
 };
 
-const parsed = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
+const parseJson = (data: unknown): StreamMessage | ConnectionMessage | undefined => {
   try {
     return JSON.parse(String(data));
   } catch {
@@ -64,12 +65,12 @@ const parsed = (data: unknown): StreamMessage | ConnectionMessage | undefined =>
   }
 };
 
-/** A binary frame: 0x01, the id as 36 ASCII bytes, the index as uint32 big-endian, the audio. */
+/** A binary frame: 0x01, the id as 36 ASCII bytes, the chunk index as uint32 big-endian, the audio. */
 const audioFrame = 0x01;
 const idBytes = 36;
 const headerBytes = 1 + idBytes + 4;
 
-const readFrame = (frame: ArrayBuffer): StreamMessage | undefined => {
+const parseFrame = (frame: ArrayBuffer): StreamMessage | undefined => {
   if (frame.byteLength < headerBytes) return undefined;
   const view = new DataView(frame);
   if (view.getUint8(0) !== audioFrame) return undefined;
@@ -81,7 +82,7 @@ const readFrame = (frame: ArrayBuffer): StreamMessage | undefined => {
   };
 };
 
-/** A random UUID. `crypto.randomUUID` is kept from pages that came without TLS. */
+/** A random UUID. `crypto.randomUUID` exists in secure contexts only. */
 export const randomId = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;

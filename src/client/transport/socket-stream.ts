@@ -1,108 +1,107 @@
-import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { createAudioBuffer } from "./incoming-audio.ts";
+import type { StartTimer } from "../environment.ts";
+import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
+import { createAudioBuffer } from "./audio-buffer.ts";
 import type { OpenedAudio } from "./prefetch.ts";
-import type { ErrorMessage, StreamMessage } from "./socket-messages.ts";
-import { timeoutError } from "./time-limit.ts";
+import type { StreamMessage } from "./socket-messages.ts";
 
-/** One synthesis over a connection that it shares with others. */
+/** One synthesis on a WebSocket. */
 export interface SocketStream {
-  /** Resolves with its first piece, or its end. Until then it can be asked for again. @throws {VoxledgerError} */
+  /** Resolves with the first chunk, or at the end of silence. Until then the request can be retried. @throws {VoxledgerError} */
   readonly opened: Promise<OpenedAudio>;
   receive(message: StreamMessage): void;
-  /** Ends it; nothing, when it is over. */
+  /** Has no effect after the end. */
   fail(error: VoxledgerError): void;
 }
 
-/** How it came to be over: told so by the service, left by us, or because the service fell silent. */
-export type StreamOutcome = "told" | "left" | "overdue";
+/** `ended`: by the service; `cancelled`: by this side; `timed-out`: the service sent nothing for too long. */
+export type StreamOutcome = "ended" | "cancelled" | "timed-out";
 
-/**
- * A page cannot hold a WebSocket back: what it does not play yet it has to keep. No text that the service takes comes
- * near this; whatever does is given up.
- */
-const keptBytes = 32 * 1_024 * 1_024;
+/** A page cannot pause a WebSocket, so everything that is not played yet is buffered. A longer stream fails. */
+const maxBufferedBytes = 32 * 1_024 * 1_024;
 
 export const createSocketStream = ({
   timeout,
-  onOver,
+  startTimer,
+  onFinished,
 }: {
-  /** Milliseconds that the service may be silent. */
+  /** Milliseconds without a message after which the stream fails. */
   timeout: number;
-  onOver: (how: StreamOutcome) => void;
+  startTimer: StartTimer;
+  onFinished: (outcome: StreamOutcome) => void;
 }): SocketStream => {
   const opened = Promise.withResolvers<OpenedAudio>();
-  const incoming = createAudioBuffer({
-    keptBytes,
-    leave: () => {
-      if (!isOver) over("left");
+  const buffer = createAudioBuffer({
+    maxBytes: maxBufferedBytes,
+    onCancel: () => {
+      if (!isFinished) finish("cancelled");
     },
   });
-  const { audio, arrived } = incoming;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let description: Pick<OpenedAudio, "contentType" | "prosodyApplied"> | undefined;
+  const { audio, received } = buffer;
+  let stopTimer = (): void => {};
+  let metadata: Pick<OpenedAudio, "contentType" | "prosodyApplied"> | undefined;
   let chunks = 0;
   let bytes = 0;
-  let isOver = false;
+  let isFinished = false;
 
-  const over = (how: StreamOutcome): void => {
-    isOver = true;
-    clearTimeout(timer);
-    onOver(how);
+  const finish = (outcome: StreamOutcome): void => {
+    isFinished = true;
+    stopTimer();
+    onFinished(outcome);
   };
-  const fail = (error: VoxledgerError, how: StreamOutcome = "left"): void => {
-    if (isOver) return;
-    incoming.fail(error);
+  const fail = (error: VoxledgerError, outcome: StreamOutcome = "cancelled"): void => {
+    if (isFinished) return;
+    buffer.fail(error);
     opened.reject(error);
-    over(how);
+    finish(outcome);
   };
-  const expectMore = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => fail(timeoutError(timeout), "overdue"), timeout);
+  const restartTimer = (): void => {
+    stopTimer();
+    stopTimer = startTimer(timeout, () => fail(timeoutError(timeout), "timed-out"));
   };
   const open = (): void => {
-    if (!description) throw broken("Its beginning is missing.");
-    opened.resolve({ ...description, whole: false, audio, arrived });
+    if (!metadata) throw incomplete("stream_start is missing.");
+    opened.resolve({ ...metadata, whole: false, audio, received });
   };
 
-  const add = ({ chunkIndex, data }: Told<"audio">): void => {
-    if (chunkIndex !== chunks) throw broken(`Piece ${chunks} is missing.`);
+  const addChunk = ({ chunkIndex, data }: Message<"audio">): void => {
+    if (chunkIndex !== chunks) throw incomplete(`Chunk ${chunks} is missing.`);
     chunks++;
     bytes += data.length;
-    incoming.push(data);
-    if (incoming.room() < 0) throw broken("More of it waits to be played than is kept.");
+    buffer.push(data);
+    if (buffer.freeBytes() < 0) throw incomplete(`More than ${maxBufferedBytes} bytes wait to be played.`);
     open();
   };
-  const end = ({ totalChunks, totalBytes }: Told<"stream_end">): void => {
-    if (totalChunks !== chunks || totalBytes !== bytes) throw broken("Its end is missing.");
+  const end = ({ totalChunks, totalBytes }: Message<"stream_end">): void => {
+    if (totalChunks !== chunks || totalBytes !== bytes) throw incomplete("The last chunks are missing.");
     open();
-    incoming.end();
-    over("told");
+    buffer.end();
+    finish("ended");
   };
 
-  const take = (message: StreamMessage): void => {
+  const handle = (message: StreamMessage): void => {
     switch (message.type) {
       case "stream_start":
-        description = { contentType: message.contentType, prosodyApplied: message.prosodyApplied };
+        metadata = { contentType: message.contentType, prosodyApplied: message.prosodyApplied };
         break;
       case "audio":
-        add(message);
+        addChunk(message);
         break;
       case "stream_end":
         end(message);
         break;
       case "error":
-        fail(refused(message), "told");
+        fail(new VoxledgerError(message.message, message), "ended");
     }
   };
 
-  expectMore();
+  restartTimer();
   return {
     opened: opened.promise,
     receive: (message) => {
-      if (isOver) return;
-      expectMore();
+      if (isFinished) return;
+      restartTimer();
       try {
-        take(message);
+        handle(message);
       } catch (error) {
         fail(asVoxledgerError(error));
       }
@@ -111,10 +110,7 @@ export const createSocketStream = ({
   };
 };
 
-type Told<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
+type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
 
-export const refused = ({ message, ...details }: ErrorMessage): VoxledgerError =>
-  new VoxledgerError(message, details);
-
-const broken = (how: string): VoxledgerError =>
-  new VoxledgerError(`The sound did not come whole. ${how}`, { code: "NETWORK" });
+const incomplete = (detail: string): VoxledgerError =>
+  new VoxledgerError(`The audio is incomplete. ${detail}`, { code: "NETWORK" });

@@ -1,20 +1,20 @@
 import type { SocketConstructor } from "../dom.ts";
-import { VoxledgerError } from "../errors.ts";
+import type { StartTimer } from "../environment.ts";
+import { abortError, networkError, VoxledgerError } from "../errors.ts";
 import type { OpenedAudio } from "./prefetch.ts";
-import { type ClientMessage, randomId, readMessage } from "./socket-messages.ts";
+import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
 import { createSocketStream, type SocketStream } from "./socket-stream.ts";
-import { abortError, networkError } from "./time-limit.ts";
 import type { SynthesisQuery } from "./transport.ts";
 
-/** A connection over which sounds are asked for, several at a time. */
+/** A WebSocket that carries several syntheses at once. */
 export interface SpeechSocket {
-  /** Resolves with the sound's first piece. The signal ends the sound, even after that. @throws {VoxledgerError} */
+  /** Resolves with the first chunk. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
   synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
-  /** Ends it and whatever is still under way. */
+  /** Closes the connection and ends all syntheses. */
   close(): void;
 }
 
-/** The WebSocket never opened. Browsers keep the reason, which may be any refusal in HTTP, from the page. */
+/** The WebSocket never opened. Browsers hide the reason, which may be any HTTP error, from the page. */
 export class HandshakeFailed extends VoxledgerError {
   constructor() {
     super(
@@ -24,60 +24,63 @@ export class HandshakeFailed extends VoxledgerError {
   }
 }
 
-const disconnected = (reason: string): VoxledgerError =>
+const connectionLost = (reason: string): VoxledgerError =>
   reason === ""
     ? networkError()
     : new VoxledgerError(`The service closed the connection: ${reason}`, { code: "NETWORK" });
 
+/** `WebSocket.readyState` */
 const connecting = 0;
 const open = 1;
 
-/** Begins to connect; what is asked for until then is asked as soon as the connection is there. */
+/** Starts to connect. Requests are queued until the connection is open. */
 export const openSpeechSocket = ({
   WebSocket,
   url,
   timeout,
   idleMs,
-  onServed,
+  startTimer,
+  onMessage,
   onClosed,
 }: {
   WebSocket: SocketConstructor;
   url: string;
-  /** Milliseconds that the service may be silent while a sound is awaited. */
+  /** Milliseconds without a message after which a synthesis fails. */
   timeout: number;
-  /** Milliseconds after the last sound at which the connection is closed. */
+  /** Milliseconds after the last synthesis until the connection is closed. */
   idleMs: number;
-  /** Called with every message: a socket that only opens has not proved anything yet. */
-  onServed: () => void;
-  /** Called once, when nothing more can be asked of it; with an error if it never served anything. */
+  startTimer: StartTimer;
+  /** Called for each message: only a message proves that the connection works. */
+  onMessage: () => void;
+  /** Called once, when the connection can no longer be used; with an error if no message was ever received. */
   onClosed: (failure?: VoxledgerError) => void;
 }): SpeechSocket => {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
-  const sounds = new Map<string, SocketStream>();
+  const streams = new Map<string, SocketStream>();
   const unsent = new Map<string, ClientMessage>();
-  let idle: ReturnType<typeof setTimeout> | undefined;
+  let stopIdleTimer = (): void => {};
   let hasOpened = false;
-  let hasServed = false;
+  let hasReceived = false;
   let isClosed = false;
 
-  const leave = (failure?: VoxledgerError): void => {
+  const markClosed = (failure?: VoxledgerError): void => {
     if (isClosed) return;
     isClosed = true;
-    clearTimeout(idle);
+    stopIdleTimer();
     onClosed(failure);
   };
   const close = (): void => {
-    leave();
+    markClosed();
     socket.close();
   };
   const send = (message: ClientMessage): void => {
     if (socket.readyState === open) socket.send(JSON.stringify(message));
     else if (socket.readyState === connecting) unsent.set(message.id, message);
   };
-  const forget = (id: string): void => {
-    sounds.delete(id);
-    if (sounds.size === 0 && !isClosed) idle = setTimeout(close, idleMs);
+  const remove = (id: string): void => {
+    streams.delete(id);
+    if (streams.size === 0 && !isClosed) stopIdleTimer = startTimer(idleMs, close);
   };
 
   socket.addEventListener("open", () => {
@@ -86,36 +89,37 @@ export const openSpeechSocket = ({
     unsent.clear();
   });
   socket.addEventListener("message", ({ data }) => {
-    const message = readMessage(data);
-    hasServed = true;
-    onServed();
-    if (message?.id !== undefined) sounds.get(message.id)?.receive(message);
+    const message = parseMessage(data);
+    hasReceived = true;
+    onMessage();
+    if (message?.id !== undefined) streams.get(message.id)?.receive(message);
   });
   socket.addEventListener("close", ({ reason }) => {
-    const failure = hasOpened ? disconnected(reason) : new HandshakeFailed();
-    leave(hasServed ? undefined : failure);
-    for (const sound of sounds.values()) sound.fail(failure);
+    const failure = hasOpened ? connectionLost(reason) : new HandshakeFailed();
+    markClosed(hasReceived ? undefined : failure);
+    for (const stream of streams.values()) stream.fail(failure);
   });
 
   return {
     synthesize: async (request, signal) => {
       if (signal.aborted) throw abortError(signal.reason);
       const id = randomId();
-      clearTimeout(idle);
-      const sound = createSocketStream({
+      stopIdleTimer();
+      const stream = createSocketStream({
         timeout,
-        onOver: (how) => {
+        startTimer,
+        onFinished: (outcome) => {
           signal.removeEventListener("abort", cancel);
-          forget(id);
-          if (how === "overdue") close(); // a connection that died silently never tells so
-          if (how === "left" && !unsent.delete(id)) send({ type: "cancel", id });
+          remove(id);
+          if (outcome === "timed-out") close(); // a dead connection fires no close event
+          if (outcome === "cancelled" && !unsent.delete(id)) send({ type: "cancel", id });
         },
       });
-      const cancel = (): void => sound.fail(abortError(signal.reason));
-      sounds.set(id, sound);
+      const cancel = (): void => stream.fail(abortError(signal.reason));
+      streams.set(id, stream);
       signal.addEventListener("abort", cancel);
       send({ type: "synthesize", id, request });
-      return await sound.opened;
+      return await stream.opened;
     },
     close,
   };

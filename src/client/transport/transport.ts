@@ -1,39 +1,39 @@
 import type { Knob, Prosody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
 
-/** Voices that the service does not stream are downloaded in chunks by the other two modes as well. */
+/** How audio is loaded. `stream` and `websocket` download voices that the service does not stream. */
 export const transportModes = ["chunks", "stream", "websocket"] as const;
 export type TransportMode = (typeof transportModes)[number];
 
-/** What is to be spoken. `voice` wins over `lang`; one of them is there. */
+/** The voice to speak with. `voice` takes precedence over `lang`; one of them is set. */
 export interface VoiceRequest {
   readonly voice: string | undefined;
   readonly lang: string | undefined;
   readonly prosody: Prosody;
 }
 
-/** The audio of one part, whole in one piece or as it comes; no piece at all for silence. */
+/** The audio of one part: no chunk for silence, one chunk for a download, several for a stream. */
 export interface Delivery {
   readonly part: TextPart;
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
-  /** Whether all of it is here. */
+  /** Whether all of it has been received. */
   readonly whole: boolean;
-  /** To be read once. Rejects with a VoxledgerError when it breaks off: what came until then is no whole sound. */
+  /** Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are incomplete audio. */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
-/** How the audio of fallback voices comes here. */
+/** Loads the audio of a text. */
 export interface Transport {
   /**
-   * Delivers the parts in their order, each as soon as it can be played. Leaving the iteration, or raising the signal,
-   * ends whatever is still under way.
+   * Delivers the parts in order, each as soon as it can be played. Ending the iteration or aborting the signal ends all
+   * requests in flight.
    * @throws {VoxledgerError}
    */
-  deliver(parts: readonly TextPart[], wanted: VoiceRequest, signal: AbortSignal): AsyncIterable<Delivery>;
+  deliver(parts: readonly TextPart[], voice: VoiceRequest, signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
-/** What is asked of the service to speak; knobs that are normal are left out. */
+/** The parameters of a synthesis request. */
 export interface SynthesisQuery {
   readonly text: string;
   readonly voice?: string | undefined;
@@ -43,16 +43,16 @@ export interface SynthesisQuery {
   readonly volume?: number | undefined;
 }
 
-/** The same speech is always asked for in the same words, so that caches know it again. */
+/** Omits default values, so that equal requests have equal URLs and HTTP caches can answer them. */
 export const synthesisQuery = (
   { text }: TextPart,
   { voice, lang, prosody }: VoiceRequest,
 ): SynthesisQuery => ({
   text,
   ...(voice === undefined ? { lang } : { voice }),
-  pitch: unlessNormal(prosody.pitch),
-  rate: unlessNormal(prosody.rate),
-  volume: unlessNormal(prosody.volume),
+  pitch: unlessDefault(prosody.pitch),
+  rate: unlessDefault(prosody.rate),
+  volume: unlessDefault(prosody.volume),
 });
 
-const unlessNormal = (knob: number): number | undefined => (knob === 1 ? undefined : knob);
+const unlessDefault = (value: number): number | undefined => (value === 1 ? undefined : value);

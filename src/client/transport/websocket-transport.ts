@@ -1,68 +1,63 @@
 import { type RetryOptions, withRetry } from "../api/retry.ts";
-import type { ServiceApi } from "../api/service-api.ts";
 import type { Session } from "../api/session.ts";
 import type { SocketConstructor } from "../dom.ts";
-import { asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { downloadAudio } from "./chunk-transport.ts";
+import type { StartTimer } from "../environment.ts";
+import { abortError, asVoxledgerError, VoxledgerError } from "../errors.ts";
 import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
-import { type OpenAudio, prefetching } from "./prefetch.ts";
+import type { OpenAudio } from "./prefetch.ts";
 import { HandshakeFailed, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
-import { abortError } from "./time-limit.ts";
-import { synthesisQuery, type Transport } from "./transport.ts";
-import { withDownloadFallback } from "./whole-unless-streamed.ts";
+import { synthesisQuery } from "./transport.ts";
 
-export interface SocketOptions {
-  readonly service: Pick<ServiceApi, "synthesize">;
+export interface WebSocketOptions {
   readonly session: Pick<Session, "socketQuery" | "replaceTokenAfter" | "refresh">;
   readonly baseUrl: string;
+  /** Milliseconds. */
   readonly timeout: number;
-  readonly patience: RetryOptions;
+  readonly retry: RetryOptions;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly startTimer: StartTimer;
   readonly WebSocket: SocketConstructor | undefined;
   /** Aborted when the library is closed. */
   readonly closed: AbortSignal;
 }
 
-/** Plays each part while it is still being made, over one connection for all of them. */
-export const websocketTransport = (options: SocketOptions): Transport =>
-  prefetching(withDownloadFallback(openOverSocket(options), downloadAudio(options.service)));
-
-/** An open connection may keep a page out of the browser's back/forward cache. The next speech makes another one. */
+/** An open WebSocket may keep a page out of the browser's back/forward cache, so an idle one is closed. */
 const idleMs = 60_000;
 
-const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): OpenAudio => {
-  const backoff = createConnectionBackoff({ now, random: patience.random });
-  const connected = keptConnection(options, backoff);
+/** Streams the parts of all speeches over one connection, which is opened when it is needed. */
+export const openOverWebSocket = ({ session, retry, now, ...options }: WebSocketOptions): OpenAudio => {
+  const backoff = createConnectionBackoff({ now, random: retry.random });
+  const connect = createConnector(options, backoff);
 
   /**
-   * A page is not shown why its handshake was refused. Asking for a token, which the same rules refuse, shows it; and if
-   * it was the token, there is another one now.
+   * Browsers hide the response that refuses a handshake. A token request is refused for the same reasons, and its
+   * response can be read. If it succeeds, the token may have been the reason, and there is a new one.
    */
-  const learnWhy = async (): Promise<void> => {
+  const findRefusalReason = async (): Promise<void> => {
     try {
       await session.refresh();
     } catch (error) {
-      const why = asVoxledgerError(error);
-      backoff.failed(why);
-      throw why;
+      const reason = asVoxledgerError(error);
+      backoff.recordFailure(reason);
+      throw reason;
     }
   };
 
-  return (part, wanted, signal) => {
-    const request = synthesisQuery(part, wanted);
+  return (part, voice, signal) => {
+    const query = synthesisQuery(part, voice);
     let hasReplacedToken = false;
 
-    const attempt = async (isSecondTry = false): ReturnType<OpenAudio> => {
-      const proof = await session.socketQuery();
+    const attempt = async (isSecondHandshake = false): ReturnType<OpenAudio> => {
+      const credentials = await session.socketQuery();
       try {
-        return await connected(proof).synthesize(request, signal);
+        return await connect(credentials).synthesize(query, signal);
       } catch (error) {
         const isRefused = error instanceof HandshakeFailed;
-        if (isRefused && !isSecondTry) await learnWhy();
-        const mayReplace = !hasReplacedToken && "token" in proof;
-        if (!mayReplace || !(isRefused || (await session.replaceTokenAfter(error, proof.token)))) {
-          if (isRefused) backoff.assertAllowed(); // throws the same error, with the time to wait
+        if (isRefused && !isSecondHandshake) await findRefusalReason();
+        const mayReplace = !hasReplacedToken && "token" in credentials;
+        if (!mayReplace || !(isRefused || (await session.replaceTokenAfter(error, credentials.token)))) {
+          if (isRefused) backoff.assertAllowed(); // throws the same error with the remaining delay
           throw error;
         }
         hasReplacedToken = true;
@@ -70,36 +65,38 @@ const openOverSocket = ({ session, patience, now, ...options }: SocketOptions): 
       }
     };
 
-    const attemptInTurn = async (): ReturnType<OpenAudio> => {
-      backoff.assertAllowed();
-      return await attempt();
-    };
-    return withRetry(attemptInTurn, patience, signal);
+    return withRetry(
+      async () => {
+        backoff.assertAllowed();
+        return await attempt();
+      },
+      retry,
+      signal,
+    );
   };
 };
 
-/** The connection while it lasts, or else another one, opened with that query. */
-const keptConnection = (
-  { WebSocket, baseUrl, timeout, closed }: Omit<SocketOptions, "session" | "patience" | "now">,
+/** Returns a function that returns the open connection, or opens one with that query. */
+const createConnector = (
+  { WebSocket, baseUrl, closed, ...options }: Omit<WebSocketOptions, "session" | "retry" | "now">,
   backoff: ConnectionBackoff,
 ): ((query: Record<string, string>) => SpeechSocket) => {
   let current: SpeechSocket | undefined;
   closed.addEventListener("abort", () => current?.close(), { once: true });
 
   return (query) => {
-    if (!WebSocket) throw new VoxledgerError("There is no WebSocket here.", { code: "NOT_SUPPORTED" });
+    if (!WebSocket) throw new VoxledgerError("This environment has no WebSocket.", { code: "NOT_SUPPORTED" });
     if (closed.aborted) throw abortError(closed.reason);
     if (current) return current;
-    const url = `${baseUrl.replace(/^http/, "ws")}v2/text/stream?${new URLSearchParams(query)}`;
     const opened = openSpeechSocket({
+      ...options,
       WebSocket,
-      url,
-      timeout,
+      url: `${baseUrl.replace(/^http/, "ws")}v2/text/stream?${new URLSearchParams(query)}`,
       idleMs,
-      onServed: backoff.succeeded,
+      onMessage: backoff.recordSuccess,
       onClosed: (failure) => {
         if (current === opened) current = undefined;
-        if (failure) backoff.failed(failure);
+        if (failure) backoff.recordFailure(failure);
       },
     });
     current = opened;

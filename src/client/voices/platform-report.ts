@@ -1,24 +1,24 @@
 import type { Brand, NativeVoice, PageNavigator } from "../dom.ts";
 import type { BrowserVoiceInfo, PlatformReport } from "./voices.ts";
 
-/** What the page runs on: as the browser tells it, or else as its user agent string gives it away. */
+/** The platform of the page: from the browser's user agent client hints, or else from its user agent string. */
 export const platformOf = async (navigator: PageNavigator): Promise<PlatformReport> => {
-  const told = fromUserAgent(navigator);
+  const platform = fromUserAgent(navigator);
   const { userAgentData } = navigator;
-  if (!userAgentData) return told;
-  const high = await userAgentData
+  if (!userAgentData) return platform;
+  const hints = await userAgentData
     .getHighEntropyValues(["platformVersion", "fullVersionList"])
     .catch(() => undefined);
-  const brand = knownBrand(high?.fullVersionList ?? userAgentData.brands);
+  const brand = knownBrand(hints?.fullVersionList ?? userAgentData.brands);
   return {
-    ...told,
-    ...(brand && { browser: brandNames[brand.brand] ?? told.browser, browserVersion: brand.version }),
+    ...platform,
+    ...(brand && { browser: brandNames[brand.brand] ?? platform.browser, browserVersion: brand.version }),
     ...(userAgentData.platform && { os: userAgentData.platform }),
-    ...(high?.platformVersion && { osVersion: high.platformVersion }),
+    ...(hints?.platformVersion && { osVersion: hints.platformVersion }),
   };
 };
 
-/** The browser's voices, as the service takes them. */
+/** A voice as `POST /v2/voices/report` accepts it: a SpeechSynthesisVoice has no own enumerable properties. */
 export const voiceInfo = ({
   name,
   lang,
@@ -35,13 +35,13 @@ const brandNames: Readonly<Record<string, string>> = {
   Chromium: "Chromium",
 };
 
-/** The most telling of the brands that a browser goes by; Chromium is among all of them. */
+/** The most specific of a browser's brands: browsers based on Chromium list that too. */
 const knownBrand = (brands: readonly Brand[]): Brand | undefined =>
   Object.keys(brandNames)
     .map((name) => brands.find(({ brand }) => brand === name))
     .find((brand) => brand !== undefined);
 
-/** The first that fits: every browser but Firefox also claims to be others. */
+/** In order of precedence: the user agents of most browsers also contain the names of others. */
 const browsers: readonly (readonly [string, RegExp])[] = [
   ["Edge", /\bEdg(?:e|A|iOS)?\/([\d.]+)/],
   ["Opera", /\bOPR\/([\d.]+)/],
@@ -63,7 +63,7 @@ const systems: readonly (readonly [string, RegExp])[] = [
 const fromUserAgent = ({ userAgent, maxTouchPoints = 0, userAgentData }: PageNavigator): PlatformReport => {
   const [browser, browserVersion] = firstOf(browsers, userAgent);
   const [os, osVersion] = firstOf(systems, userAgent);
-  // An iPad asks for desktop pages as a Mac does; no Mac has a touch screen.
+  // An iPad sends the user agent of a Mac, and no Mac has a touch screen.
   const isPad = os === "macOS" && maxTouchPoints > 1;
   const isMobile = userAgentData?.mobile ?? /\bMobile\b/.test(userAgent);
   const isTablet = isPad || /\biPad\b/.test(userAgent) || (os === "Android" && !isMobile);

@@ -1,21 +1,18 @@
 import type { WebsiteVoice } from "../api/website-config.ts";
 import type { Configuration } from "../configuration.ts";
-import type { Events, Speaking } from "../events.ts";
-import {
-  matchingVoice,
-  type NativeSpeech,
-  nativeBackend,
-  nativeVoices,
-} from "../playback/native-speech-backend.ts";
+import type { NativeSpeech } from "../dom.ts";
+import type { Events, SpeechService } from "../events.ts";
+import { nativeBackend } from "../playback/native-speech-backend.ts";
 import type { Player } from "../playback/player.ts";
 import { type SpeechBackend, serviceBackend } from "../playback/speech-backend.ts";
-import type { SpeakParams, SpeechContext, VoiceSelection } from "../speech.ts";
+import type { SpeakParams, SpeechContext } from "../speech.ts";
 import type { Transport, VoiceRequest } from "../transport/transport.ts";
+import { matchingVoice, nativeVoices } from "./native-voices.ts";
 import type { EngineCode, VoiceCollection } from "./voices.ts";
 
 type Catalog = Pick<VoiceCollection, "voices" | "systemVoices">;
 
-/** Decides which voice is wanted, who may speak it, and tells when that changes. */
+/** Selects the voice of a speech and its backends, and fires `OnServiceSwitched`. */
 export const createVoiceSelection = ({
   configuration,
   websiteVoice,
@@ -26,49 +23,49 @@ export const createVoiceSelection = ({
   events,
 }: {
   configuration: Configuration;
-  /** The voice that the website's configuration names. */
+  /** The voice of the website's configuration. */
   websiteVoice: () => Promise<WebsiteVoice>;
   catalog: () => Promise<Catalog>;
   transport: Transport;
   player: Player;
   nativeSpeech: NativeSpeech | undefined;
   events: Events;
-}): Pick<SpeechContext, "selectVoice" | "onBackendChange"> => {
+}): Pick<SpeechContext, "selectVoice" | "onBackendStart"> => {
   const { preferNative } = configuration;
-  /** Who spoke last, or who should. */
-  let speaking: Speaking = "native";
+  /** The speech service of the last speech, or the preferred one. */
+  let lastService: SpeechService = "native";
 
-  /** Speech does not depend on it: without it, the browser's voices go by their own names alone. */
-  const knownVoices = (): Promise<Catalog> => catalog().catch(() => ({ voices: [], systemVoices: [] }));
+  /** Speech does not depend on the catalog: without it, the browser's voices match by their own names only. */
+  const catalogIfAvailable = (): Promise<Catalog> =>
+    catalog().catch(() => ({ voices: [], systemVoices: [] }));
 
-  const nativeFor = async (wanted: VoiceRequest): Promise<SpeechBackend | undefined> => {
+  const nativeBackendFor = async (voice: VoiceRequest): Promise<SpeechBackend | undefined> => {
     if (!preferNative || !nativeSpeech) return undefined;
     const voices = await nativeVoices(nativeSpeech.synthesis);
     if (voices.length === 0) return undefined;
-    const voice = matchingVoice(voices, wanted, await knownVoices());
-    return voice && nativeBackend(nativeSpeech, voice, wanted);
+    const match = matchingVoice(voices, voice, await catalogIfAvailable());
+    return match && nativeBackend(nativeSpeech, match, voice.prosody);
   };
 
-  const selectVoice = async (params: SpeakParams): Promise<VoiceSelection> => {
-    const wanted = wantedVoice(params, configuration, await websiteVoice());
-    const native = await nativeFor(wanted);
-    const prosodyFallback = params.prosodyFallback ?? true;
-    const byService = serviceBackend({ transport, player, wanted, prosodyFallback });
-    return { voice: wanted, backends: native ? [native, byService] : [byService] };
+  return {
+    selectVoice: async (params) => {
+      const voice = requestedVoice(params, configuration, await websiteVoice());
+      const native = await nativeBackendFor(voice);
+      const prosodyFallback = params.prosodyFallback ?? true;
+      const service = serviceBackend({ transport, player, voice, prosodyFallback });
+      return { voice, backends: native ? [native, service] : [service] };
+    },
+    onBackendStart: async ({ native }, voice) => {
+      if (!preferNative) return;
+      const from = lastService;
+      lastService = native ? "native" : engineOf(voice, await catalogIfAvailable());
+      if (from !== lastService) events.emit("OnServiceSwitched", { from, to: lastService });
+    },
   };
-
-  const onBackendChange = async ({ native }: SpeechBackend, wanted: VoiceRequest): Promise<void> => {
-    if (!preferNative) return;
-    const from = speaking;
-    speaking = native ? "native" : engineOf(wanted, await knownVoices());
-    if (from !== speaking) events.emit("OnServiceSwitched", { from, to: speaking });
-  };
-
-  return { selectVoice, onBackendChange };
 };
 
-/** What is asked for goes before what the page has as its default, and that before what the website has. */
-const wantedVoice = (
+/** The voice of the call, or else the page's default, or else the website's. */
+const requestedVoice = (
   { voice, lang, ...prosody }: SpeakParams,
   { defaultVoice, defaultLang }: Configuration,
   website: WebsiteVoice,
@@ -87,7 +84,7 @@ const wantedVoice = (
 
 const defaultEngine = "g1";
 
-/** The engine that the catalog names first for the voice or the language. */
+/** The first engine that the catalog lists for the voice or the language. */
 const engineOf = ({ voice, lang }: VoiceRequest, { voices, systemVoices }: Catalog): EngineCode => {
   const ids = voices.find((one) => (voice === undefined ? one.lang === lang : one.name === voice))?.voiceIDs;
   const services = ids?.map((id) => systemVoices.find((one) => one.id === id)?.service);

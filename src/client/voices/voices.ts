@@ -1,20 +1,20 @@
 export type EngineCode = "g1" | "g2" | "g3" | "g5" | "gwn" | "msv" | "oai";
 
-/** A voice as users know it. */
+/** A voice that users choose by its name. */
 export interface Voice {
   readonly name: string;
   readonly flag: string;
   readonly gender: "f" | "m";
   /** BCP-47. */
   readonly lang: string;
-  /** The system voices behind it, tried in this order. */
+  /** The ids of its system voices, in the order in which they are tried. */
   readonly voiceIDs: readonly number[];
   readonly deprecated?: boolean;
   readonly isByok?: boolean;
   readonly provider?: string;
 }
 
-/** What a voice is spoken by: an engine of the service, or, without `service`, a browser. */
+/** A voice of one of the service's engines, or, without `service`, of a browser. */
 export interface SystemVoice {
   readonly id: number;
   readonly name: string;
@@ -57,7 +57,7 @@ export interface VoiceWithLinks extends Voice {
   readonly _links: VoiceLinks;
 }
 
-/** All voices. `version` changes exactly when they do; `lastUpdated` is when they were asked for (ISO 8601). */
+/** All voices. `version` changes if and only if they do; `lastUpdated` is the time of the response (ISO 8601). */
 export interface VoiceCollection {
   readonly lastUpdated: string;
   readonly version: string;
@@ -77,7 +77,7 @@ export interface VoiceDetail {
   readonly _links: VoiceLinks & { readonly collection: Link; readonly byLanguage: Link };
 }
 
-/** Leaves out what that browser or system has not. */
+/** Excludes voices that this browser or operating system does not have. */
 export interface PlatformQuery {
   readonly browser?: string;
   readonly browserVersion?: string;
@@ -109,7 +109,7 @@ export interface VoiceReport {
   readonly sdkVersion?: string;
 }
 
-export interface VoiceReportAnswer {
+export interface VoiceReportResponse {
   readonly count: number;
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];

@@ -7,131 +7,149 @@ import {
   type StubServer,
   startStubServer,
 } from "../../support/client-library/stub-server.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const found: StubResponse = { body: { voice: { name: "A" } } };
 
-describe("the client library's patience", () => {
+describe("retries of the client library", () => {
   let server: StubServer;
   let client: Voxledger;
-  let waits: number[];
+  let delays: number[];
+  let clock: ManualClock;
+  let requested: PromiseWithResolvers<void>;
 
-  /** Asks for a voice; the answers come in this order, the last one again and again. */
-  const ask = async (answers: readonly StubResponse[], options: object = {}): Promise<unknown> => {
-    let given = 0;
+  /** Requests a voice from a server with these responses; the last one is repeated. */
+  const requestVoice = async (responses: readonly StubResponse[], options: object = {}): Promise<unknown> => {
+    let sent = 0;
     server = await startStubServer(({ url }) => {
       if (url?.startsWith("/v2/config")) return configResponse;
-      return answers[Math.min(given++, answers.length - 1)] as StubResponse;
+      requested.resolve();
+      return responses[Math.min(sent++, responses.length - 1)] as StubResponse;
     });
     client = new Voxledger(
       { apiKey: "k", apiSecret: "s", baseUrl: server.url, ...options },
       {
+        startTimer: clock.after,
         random: () => 0.5,
         sleep: async (milliseconds) => {
-          waits.push(milliseconds);
+          delays.push(milliseconds);
         },
       },
     );
     return await client.voice("A");
   };
-  const timesAsked = (): number => server.requests.filter((line) => line === "GET /v2/voices/A").length;
+  const attempts = (): number => server.requests.filter((line) => line === "GET /v2/voices/A").length;
 
   beforeEach(() => {
-    waits = [];
+    delays = [];
+    clock = createManualClock();
+    requested = Promise.withResolvers();
   });
   afterEach(async () => {
     client.close();
     await server.close();
   });
 
-  it("waits as long as a 429 says, once for each, and asks again", async () => {
+  it("waits for Retry-After after each 429", async () => {
     const limited = (seconds: string) =>
       errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": seconds });
-    expect(await ask([limited("7"), limited("31"), found])).to.deep.equal({ voice: { name: "A" } });
-    expect(waits).to.deep.equal([7_000, 31_000]);
-    expect(timesAsked()).to.equal(3);
+    expect(await requestVoice([limited("7"), limited("31"), found])).to.deep.equal({ voice: { name: "A" } });
+    expect(delays).to.deep.equal([7_000, 31_000]);
+    expect(attempts()).to.equal(3);
   });
 
-  it("waits twice as long each time, and not all at the same moment, after 502 and 503 that say nothing", async () => {
-    await ask([
+  it("backs off exponentially with jitter after a 502 or 503 without Retry-After", async () => {
+    await requestVoice([
       errorResponse(502, undefined),
       errorResponse(503, "UNAVAILABLE"),
       errorResponse(502, undefined),
       found,
     ]);
-    expect(waits).to.deep.equal([250, 500, 1_000]);
+    expect(delays).to.deep.equal([250, 500, 1_000]);
   });
 
-  it("does as a 503 says where it says something", async () => {
-    await ask([errorResponse(503, "UNAVAILABLE", { "Retry-After": "2" }), found]);
-    expect(waits).to.deep.equal([2_000]);
+  it("waits for Retry-After after a 503", async () => {
+    await requestVoice([errorResponse(503, "UNAVAILABLE", { "Retry-After": "2" }), found]);
+    expect(delays).to.deep.equal([2_000]);
   });
 
-  it("gives up after as many attempts as it was told, with the last refusal", async () => {
+  it("throws the last error after `retryAttempts` retries", async () => {
     const error = await rejection(
-      ask([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "1" })], { retryAttempts: 2 }),
+      requestVoice([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "1" })], { retryAttempts: 2 }),
     );
     expect(error).to.be.instanceOf(VoxledgerError);
     expect(error).to.include({
       status: 429,
       code: "RATE_LIMIT_EXCEEDED",
-      message: "it was 429",
+      message: "status 429",
       retryAfterSeconds: 1,
     });
-    expect(timesAsked()).to.equal(3);
+    expect(attempts()).to.equal(3);
   });
 
-  it("does not wait for longer than anybody listens", async () => {
+  it("throws at once if Retry-After exceeds 15 minutes", async () => {
     const error = await rejection(
-      ask([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "99999999" })]),
+      requestVoice([errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "99999999" })]),
     );
     expect(error).to.include({ status: 429 });
-    expect(waits).to.deep.equal([]);
+    expect(delays).to.deep.equal([]);
   });
 
   for (const status of [400, 401, 403, 404, 405, 413, 500]) {
-    it(`takes a ${status} for an answer`, async () => {
-      expect(await rejection(ask([errorResponse(status, "A_CODE")]))).to.include({ status, code: "A_CODE" });
-      expect(timesAsked()).to.equal(1);
+    it(`does not retry a ${status}`, async () => {
+      expect(await rejection(requestVoice([errorResponse(status, "A_CODE")]))).to.include({
+        status,
+        code: "A_CODE",
+      });
+      expect(attempts()).to.equal(1);
     });
   }
 
-  it("tells all that was wrong with what was sent", async () => {
+  it("exposes the validation errors of a 400", async () => {
     const errors = [{ path: ["pitch"], message: "too high" }];
     const answer = {
       status: 400,
       body: { error: { message: "no", statusCode: 400, code: "VALIDATION_ERROR", errors } },
     };
-    expect(await rejection(ask([answer]))).to.deep.include({ errors });
+    expect(await rejection(requestVoice([answer]))).to.deep.include({ errors });
   });
 
-  it("makes an error of an answer that is not the service's", async () => {
+  it("names the status of an error response without an envelope", async () => {
     const page = { status: 404, headers: { "Content-Type": "text/html" }, body: "<h1>Not here</h1>" };
-    expect(await rejection(ask([page]))).to.include({ status: 404, message: "The service answered 404." });
+    expect(await rejection(requestVoice([page]))).to.include({
+      status: 404,
+      message: "The service answered 404.",
+    });
   });
 
-  it("does not wait for an answer longer than the timeout, nor asks again", async () => {
-    const error = await rejection(ask([{ hang: true }], { timeout: 50 }));
-    expect(error).to.include({ code: "TIMEOUT", message: "The service did not answer within 50 ms." });
-    expect(timesAsked()).to.equal(1);
+  it("aborts a request after the timeout and does not retry it", async () => {
+    const failure = rejection(requestVoice([{ hang: true }], { timeout: 50 }));
+    await requested.promise;
+    clock.advance(50);
+    expect(await failure).to.include({
+      code: "TIMEOUT",
+      message: "The service did not answer within 50 ms.",
+    });
+    expect(attempts()).to.equal(1);
   });
 
-  it("asks again when the network fails, and says so in the end", async () => {
+  it("retries network errors and throws NETWORK at last", async () => {
     server = await startStubServer(() => configResponse);
     await server.close();
     client = new Voxledger(
       { apiKey: "k", baseUrl: server.url, retryAttempts: 2 },
-      { random: () => 1, sleep: async (milliseconds) => void waits.push(milliseconds) },
+      { random: () => 1, sleep: async (milliseconds) => void delays.push(milliseconds) },
     );
     expect(await rejection(client.voice("A"))).to.include({ code: "NETWORK", status: undefined });
-    expect(waits.length).to.be.at.least(2);
+    expect(delays.length).to.be.at.least(2);
   });
 
-  it("ends whatever it waits for when it is closed", async () => {
+  it("rejects pending requests with ABORTED when it is closed", async () => {
     server = await startStubServer(() => ({ hang: true }));
     client = new Voxledger({ apiKey: "k", baseUrl: server.url });
-    const asking = rejection(client.voice("A"));
+    const pending = rejection(client.voice("A"));
     client.close();
-    expect(await asking).to.include({ code: "ABORTED" });
+    expect(await pending).to.include({ code: "ABORTED" });
   });
 });

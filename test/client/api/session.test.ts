@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { NativeSpeech } from "../../../src/client/playback/native-speech-backend.ts";
+import type { NativeSpeech } from "../../../src/client/dom.ts";
 import { type SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
@@ -14,7 +14,7 @@ import { type RunningService, startService, temporaryFolder } from "../../suppor
 
 const origin = "https://page.example";
 
-/** A browser with a voice to report. */
+/** A browser with one voice. */
 const nativeSpeech: NativeSpeech = {
   synthesis: {
     getVoices: () => [
@@ -23,23 +23,23 @@ const nativeSpeech: NativeSpeech = {
     ...{ speak: () => {}, cancel: () => {}, pause: () => {}, resume: () => {}, addEventListener: () => {} },
   },
   utterance: () => {
-    throw new Error("nothing is to be spoken");
+    throw new Error("not used by these tests");
   },
 };
 
-/** What a request proved itself by. */
-interface Asked {
+/** A sent request and the names of its credentials. */
+interface SentRequest {
   readonly path: string;
   readonly by: string;
   readonly cache: RequestInit["cache"];
 }
 
-describe("the client library's session", () => {
+describe("authentication of the client library", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   let website: Credentials;
   let now: number;
-  let asked: Asked[];
+  let sent: SentRequest[];
   const clients: Voxledger[] = [];
 
   before(async () => {
@@ -50,7 +50,7 @@ describe("the client library's session", () => {
   });
   beforeEach(() => {
     now = Date.now();
-    asked = [];
+    sent = [];
   });
   afterEach(() => {
     for (const client of clients.splice(0)) client.close();
@@ -60,7 +60,7 @@ describe("the client library's session", () => {
     await folder.remove();
   });
 
-  /** A fetch that does what a browser does: it tells the page's origin. */
+  /** A `fetch` that sends an Origin, as a browser does. */
   const fromPage =
     (page: string, change: (headers: Headers) => void = () => {}): typeof fetch =>
     (input, init) => {
@@ -70,7 +70,7 @@ describe("the client library's session", () => {
       const { pathname, searchParams } = new URL(String(input));
       const shown = [...headers.keys()].filter((name) => /^(authorization|x-api-)/.test(name));
       if (searchParams.has("key")) shown.push("key");
-      asked.push({ path: pathname, by: shown.join("+"), cache: init?.cache });
+      sent.push({ path: pathname, by: shown.join("+"), cache: init?.cache });
       return fetch(input, { ...init, headers });
     };
   const connect = (options: object = {}, given: { fetch: typeof fetch } = { fetch: fromPage(origin) }) => {
@@ -82,64 +82,64 @@ describe("the client library's session", () => {
     return client;
   };
 
-  /** A request with a body, which carries the token. */
+  /** Sends a request with a body, which carries the token. */
   const report = (client: Voxledger): Promise<unknown> => client.reportVoices();
-  const paths = (): string[] => asked.map(({ path, by }) => `${path} by ${by}`);
+  const summaries = (): string[] => sent.map(({ path, by }) => `${path} by ${by}`);
 
-  it("sends requests without a body with the key in their address, and others with the token", async () => {
+  it("sends the key in the URL of requests without a body, and the token with all others", async () => {
     const client = connect();
     const { voice } = await client.config();
     expect(voice.name).to.equal("UK English Female");
     await client.voicesByLanguage("en-GB");
     await report(client);
-    expect(paths()).to.deep.equal([
+    expect(summaries()).to.deep.equal([
       "/v2/config by key",
       "/v2/voices/by-language/en-GB by key",
       "/v2/voices/report by authorization",
     ]);
   });
 
-  it("does not let the browser's cache answer for the configuration, whose token would be dead", async () => {
+  it("bypasses the browser's cache for the configuration, because its token expires", async () => {
     await connect().config();
-    expect(asked[0]).to.include({ path: "/v2/config", cache: "no-store" });
+    expect(sent[0]).to.include({ path: "/v2/config", cache: "no-store" });
   });
 
-  it("keeps the token to itself", async () => {
+  it("does not expose the token", async () => {
     expect(await connect().config()).to.not.have.property("auth");
   });
 
-  it("refreshes the token before it expires, once for all that ask at that moment", async () => {
+  it("refreshes the token before it expires, once for concurrent requests", async () => {
     const client = connect();
     await client.config();
     now += 880_000;
     await Promise.all([report(client), report(client)]);
-    expect(paths().slice(1)).to.deep.equal([
+    expect(summaries().slice(1)).to.deep.equal([
       "/v2/auth/refresh by key",
       "/v2/voices/report by authorization",
       "/v2/voices/report by authorization",
     ]);
   });
 
-  it("refreshes the token when the clock was set back, for its age is unknown then", async () => {
+  it("refreshes the token after the clock was set back, because its age is unknown", async () => {
     const client = connect();
     await client.config();
     now -= 60_000;
     await report(client);
-    expect(paths()[1]).to.equal("/v2/auth/refresh by key");
+    expect(summaries()[1]).to.equal("/v2/auth/refresh by key");
   });
 
   for (const [clock, ms] of [
     ["a day ahead", 86_400_000],
     ["a day behind", -86_400_000],
   ] as const) {
-    it(`knows how long a token is good for where the clock is ${clock}`, async () => {
+    it(`computes the lifetime of a token correctly if the clock is ${clock}`, async () => {
       now += ms;
       const client = connect();
       await client.config();
       await report(client);
       now += 880_000;
       await report(client);
-      expect(paths()).to.deep.equal([
+      expect(summaries()).to.deep.equal([
         "/v2/config by key",
         "/v2/voices/report by authorization",
         "/v2/auth/refresh by key",
@@ -148,18 +148,18 @@ describe("the client library's session", () => {
     });
   }
 
-  it("gets another token, and asks again, when one is refused", async () => {
+  it("refreshes a rejected token and repeats the request", async () => {
     let spoil = false;
     const spoiling = fromPage(origin, (headers) => {
       if (!spoil || !headers.has("Authorization")) return;
-      headers.set("Authorization", "Bearer of-nothing");
+      headers.set("Authorization", "Bearer invalid");
       spoil = false;
     });
     const client = connect({}, { fetch: spoiling });
     await client.config();
     spoil = true;
     await report(client);
-    expect(asked.map(({ path }) => path)).to.deep.equal([
+    expect(sent.map(({ path }) => path)).to.deep.equal([
       "/v2/config",
       "/v2/voices/report",
       "/v2/auth/refresh",
@@ -167,25 +167,25 @@ describe("the client library's session", () => {
     ]);
   });
 
-  it("replaces the token of a request once: what is refused twice is refused", async () => {
+  it("refreshes the token of a request at most once", async () => {
     const spoiling = fromPage(origin, (headers) => {
-      if (headers.has("Authorization")) headers.set("Authorization", "Bearer of-nothing");
+      if (headers.has("Authorization")) headers.set("Authorization", "Bearer invalid");
     });
     const client = connect({}, { fetch: spoiling });
     await client.config();
     expect(await rejection(report(client))).to.include({ status: 401, code: "UNAUTHORIZED" });
-    expect(asked).to.have.length(4);
+    expect(sent).to.have.length(4);
   });
 
-  describe("with a service made up", () => {
+  describe("with a stub service", () => {
     let server: StubServer;
     let tokens: (string | undefined)[];
-    let answers: StubResponse[];
+    let responses: StubResponse[];
     let issued: number;
     let lifetimes: number[];
-    let whenAsked: () => void;
+    let onRequest: () => void;
 
-    /** A token as the service signs it, but for the signature. */
+    /** A token with the service's claims and no valid signature. */
     const token = () => {
       const iat = Math.floor(now / 1_000);
       const exp = iat + (lifetimes.shift() ?? 900);
@@ -197,79 +197,79 @@ describe("the client library's session", () => {
 
     beforeEach(async () => {
       tokens = [];
-      answers = [];
+      responses = [];
       issued = 0;
       lifetimes = [];
-      whenAsked = () => {};
+      onRequest = () => {};
       server = await startStubServer(({ headers, url = "" }) => {
         if (url.startsWith("/v2/config"))
           return { body: { ...(configResponse.body as object), auth: token() } };
         if (url.startsWith("/v2/auth/refresh")) return { body: token() };
         tokens.push(headers.authorization);
-        whenAsked();
-        return answers.shift() ?? {};
+        onRequest();
+        return responses.shift() ?? {};
       });
     });
     afterEach(() => server.close());
 
-    const made = (options: object = {}) => connect({ baseUrl: server.url, ...options });
+    const connectToStub = (options: object = {}) => connect({ baseUrl: server.url, ...options });
 
-    it("takes the renewed token from any answer, whatever prefix its headers have", async () => {
+    it("stores the renewed token of a response, for any header prefix", async () => {
       const renewed = { ...token() };
       const headers = {
         "X-Acme-Tts-Auth-Renewed": renewed.token,
         "X-Acme-Tts-Auth-Renewed-Exp": String(renewed.exp),
       };
-      answers = [{ headers }, {}];
-      const client = made();
+      responses = [{ headers }, {}];
+      const client = connectToStub();
       await client.config();
       await report(client);
       await report(client);
       expect(tokens.map(numberOf)).to.deep.equal([2, 1]);
     });
 
-    it("uses the token that it received last, though it expires sooner", async () => {
+    it("uses the token that it received last, even if it expires sooner", async () => {
       lifetimes = [900, 60];
-      answers = [errorResponse(401, "UNAUTHORIZED"), {}, {}];
-      const client = made();
+      responses = [errorResponse(401, "UNAUTHORIZED"), {}, {}];
+      const client = connectToStub();
       await client.config();
       await report(client);
       await report(client);
       expect(tokens.map(numberOf)).to.deep.equal([1, 2, 2]);
     });
 
-    it("gets another token after a 429 if the token has expired meanwhile", async () => {
-      const client = made();
+    it("refreshes the token after a 429 if the token has expired", async () => {
+      const client = connectToStub();
       await client.config();
-      answers = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" }), {}];
-      whenAsked = () => {
+      responses = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" }), {}];
+      onRequest = () => {
         now += 901_000;
-        whenAsked = () => {};
+        onRequest = () => {};
       };
       await report(client);
       expect(tokens.map(numberOf)).to.deep.equal([1, 2]);
     });
 
-    it("takes a 429 for what it is while the token is good", async () => {
-      answers = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" })];
-      const client = made();
+    it("throws a 429 while the token is valid", async () => {
+      responses = [errorResponse(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "60" })];
+      const client = connectToStub();
       await client.config();
       expect(await rejection(report(client))).to.include({ status: 429, retryAfterSeconds: 60 });
       expect(issued).to.equal(1);
     });
   });
 
-  it("shows the secret where there is one, and no token", async () => {
+  it("authenticates with the secret if it has one, and never with a token", async () => {
     const client = connect(
       { apiSecret: website.apiSecret },
       { fetch: fromPage("https://elsewhere.example") },
     );
     await client.config();
     await report(client);
-    expect(asked.map(({ by }) => by)).to.deep.equal(["x-api-key+x-api-secret", "x-api-key+x-api-secret"]);
+    expect(sent.map(({ by }) => by)).to.deep.equal(["x-api-key+x-api-secret", "x-api-key+x-api-secret"]);
   });
 
-  it("is refused from an origin that is not the website's, and tells so once", async () => {
+  it("reports one error on a page whose origin is not verified", async () => {
     const client = connect({}, { fetch: fromPage("https://elsewhere.example") });
     const errors: SpeechEvent<"OnError">[] = [];
     client.on("OnError", (event) => errors.push(event));

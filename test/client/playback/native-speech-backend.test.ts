@@ -24,7 +24,7 @@ const browserVoices = [
   nativeVoice("Amélie", "fr-CA"),
 ];
 
-/** The catalog knows the browser's Daniel behind a friendly name, and g5 behind another. */
+/** One voice with the browser's Daniel as system voice, one of engine g5, one with several native voices. */
 const catalog = {
   body: {
     voices: [
@@ -43,8 +43,8 @@ const catalog = {
   },
 };
 
-/** A browser's speech as its specification has it, which speaks at once; Debian's Chromium has no voices to test with. */
-const speaking = (fail?: (text: string) => string | undefined) => {
+/** A `speechSynthesis` that speaks at once. Debian's Chromium has no voices to test with. */
+const fakeSpeechSynthesis = (fail?: (text: string) => string | undefined) => {
   const spoken: NativeUtterance[] = [];
   const calls: string[] = [];
   const synthesis: NativeSynthesis = {
@@ -70,12 +70,12 @@ const speaking = (fail?: (text: string) => string | undefined) => {
 };
 const textOf = (utterance: NativeUtterance): string => (utterance as unknown as { text: string }).text;
 
-describe("speech by the browser's own voices", () => {
+describe("speech with the browser's own voices", () => {
   let server: StubServer;
   let client: Voxledger;
   let played: number;
 
-  const connect = (native: ReturnType<typeof speaking>, preferNative = true): Voxledger => {
+  const connect = (native: ReturnType<typeof fakeSpeechSynthesis>, preferNative = true): Voxledger => {
     client = new Voxledger(
       { apiKey: "k", baseUrl: server.url, preferNative },
       { nativeSpeech: native, player: () => void played++ },
@@ -96,8 +96,8 @@ describe("speech by the browser's own voices", () => {
     await server.close();
   });
 
-  it("is chosen by the voice's own name, with the prosody asked for", async () => {
-    const native = speaking();
+  it("selects a voice by its own name, and applies the prosody", async () => {
+    const native = fakeSpeechSynthesis();
     await connect(native).speak("Bonjour.", { voice: "Amélie", pitch: 1.2, rate: 0, volume: 0.4 });
     expect(native.spoken).to.have.length(1);
     expect(native.spoken[0]).to.include({
@@ -110,48 +110,48 @@ describe("speech by the browser's own voices", () => {
     expect(played).to.equal(0);
   });
 
-  it("is chosen by the name that the catalog has for the browser's voice", async () => {
-    const native = speaking();
+  it("selects a voice by its name in the catalog", async () => {
+    const native = fakeSpeechSynthesis();
     await connect(native).speak("Good morning.", { voice: "UK English Male" });
     expect(native.spoken[0]?.voice?.name).to.equal("Daniel");
   });
 
-  it("is the first behind the voice that the browser has, whatever the browser adds to its name", async () => {
-    const native = speaking();
+  it("selects the first native voice of the catalog's voice that the browser has", async () => {
+    const native = fakeSpeechSynthesis();
     await connect(native).speak("Bonjour.", { voice: "French Canadian Female" });
     expect(native.spoken[0]?.voice?.name).to.equal("Amélie");
     expect(played).to.equal(0);
   });
 
-  it("is chosen by language, a local voice first, where no voice is named", async () => {
-    const native = speaking();
+  it("selects a voice by language, a local one first, if none is named", async () => {
+    const native = fakeSpeechSynthesis();
     await connect(native).speak("Good morning.", { lang: "en-GB" });
     expect(native.spoken[0]?.voice?.name).to.equal("Daniel");
   });
 
-  it("leaves to the service what none of them is: a similar voice will not do", async () => {
-    const native = speaking();
-    const told = recordEvents(connect(native));
+  it("uses the service if the browser does not have the voice", async () => {
+    const native = fakeSpeechSynthesis();
+    const events = recordEvents(connect(native));
     await client.speak("Good morning.", { voice: "UK English Female" });
     expect(native.spoken).to.deep.equal([]);
     expect(played).to.equal(1);
-    expect(told.find(({ type }) => type === "OnServiceSwitched")).to.include({ from: "native", to: "g1" });
+    expect(events.find(({ type }) => type === "OnServiceSwitched")).to.include({ from: "native", to: "g1" });
   });
 
-  it("is not chosen where it is not preferred", async () => {
-    const native = speaking();
-    const told = recordEvents(connect(native, false));
+  it("uses the service without `preferNative`", async () => {
+    const native = fakeSpeechSynthesis();
+    const events = recordEvents(connect(native, false));
     await client.speak("Bonjour.", { voice: "Amélie" });
     expect(native.spoken).to.deep.equal([]);
-    expect(told.some(({ type }) => type === "OnServiceSwitched")).to.equal(false);
+    expect(events.some(({ type }) => type === "OnServiceSwitched")).to.equal(false);
   });
 
-  it("is told like any other speech, and of each word where it is in the text", async () => {
+  it("fires the same events as the service's speech, and word boundaries as offsets into the text", async () => {
     const text = `${"a".repeat(200)}. ${"b".repeat(200)}.`;
     const boundaries: unknown[] = [];
-    const told = recordEvents(connect(speaking()));
+    const events = recordEvents(connect(fakeSpeechSynthesis()));
     await client.speak(text, { voice: "Amélie", onboundary: (...at) => boundaries.push(at) });
-    expect(told.map(({ type }) => type).slice(2)).to.deep.equal([
+    expect(events.map(({ type }) => type).slice(2)).to.deep.equal([
       "OnVoiceResolved",
       "OnStart",
       "OnPartStart",
@@ -166,13 +166,15 @@ describe("speech by the browser's own voices", () => {
     ]);
   });
 
-  it("is taken over by the service from the part where the browser failed, and is one speech all the same", async () => {
+  it("continues with the service from the part that the browser failed to speak", async () => {
     const text = `${"a".repeat(200)}. ${"b".repeat(200)}. ${"c".repeat(200)}.`;
-    const native = speaking((part) => (part.startsWith("b") ? "synthesis-failed" : undefined));
-    const told = recordEvents(connect(native));
+    const native = fakeSpeechSynthesis((part) => (part.startsWith("b") ? "synthesis-failed" : undefined));
+    const events = recordEvents(connect(native));
     expect(await client.speak(text, { voice: "Amélie" })).to.deep.equal({ cancelled: false });
     expect(played).to.equal(2);
-    const order = told.slice(2).map((event) => `${event.type} ${"index" in event ? event.index : ""}`.trim());
+    const order = events
+      .slice(2)
+      .map((event) => `${event.type} ${"index" in event ? event.index : ""}`.trim());
     expect(order).to.deep.equal([
       "OnVoiceResolved",
       "OnStart",
@@ -188,17 +190,17 @@ describe("speech by the browser's own voices", () => {
     ]);
   });
 
-  it("tells of the way back, and of the engine that the catalog names", async () => {
-    const told = recordEvents(connect(speaking()));
+  it("fires OnServiceSwitched in both directions, with the catalog's engine", async () => {
+    const events = recordEvents(connect(fakeSpeechSynthesis()));
     await client.speak("Bore da.", { voice: "Welsh Female" });
     await client.speak("Prynhawn da.", { voice: "Welsh Female" });
     await client.speak("Bonjour.", { voice: "Amélie" });
-    const switches = told.flatMap((event) => ("from" in event ? [`${event.from} to ${event.to}`] : []));
+    const switches = events.flatMap((event) => ("from" in event ? [`${event.from} to ${event.to}`] : []));
     expect(switches).to.deep.equal(["native to g5", "g5 to native"]);
   });
 
-  it("halts, goes on and falls silent as it is told to", async () => {
-    const native = speaking();
+  it("pauses, resumes and cancels the browser's speech", async () => {
+    const native = fakeSpeechSynthesis();
     connect(native);
     const over = client.speak("Endless.", { voice: "Amélie" });
     await nextEvent(client, "OnPartStart");
@@ -209,7 +211,7 @@ describe("speech by the browser's own voices", () => {
     expect(native.calls).to.deep.equal(["pause", "resume", "cancel", "resume"]);
   });
 
-  it("is reported with the platform that it is on, and nothing of who is on it", async () => {
+  it("reports the voices and the platform, and nothing about the user", async () => {
     const bodies: string[] = [];
     await server.close();
     server = await startStubServer((request) => {
@@ -221,7 +223,7 @@ describe("speech by the browser's own voices", () => {
     const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     client = new Voxledger(
       { apiKey: "k", baseUrl: server.url },
-      { nativeSpeech: speaking(), navigator: { userAgent }, now: () => 0 },
+      { nativeSpeech: fakeSpeechSynthesis(), navigator: { userAgent }, now: () => 0 },
     );
     expect(await client.reportVoices()).to.include({ count: 0 });
     const report = JSON.parse(bodies.join(""));
@@ -239,7 +241,7 @@ describe("speech by the browser's own voices", () => {
     expect(report.voices).to.deep.equal(browserVoices);
   });
 
-  it("cannot be reported where there is no browser", async () => {
+  it("rejects a voice report outside of a browser", async () => {
     client = new Voxledger({ apiKey: "k", baseUrl: server.url });
     expect(await rejection(client.reportVoices())).to.include({ code: "NOT_SUPPORTED" });
   });

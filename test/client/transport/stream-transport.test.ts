@@ -7,6 +7,7 @@ import {
   type StubStreamingService,
   startStubStreamingService,
 } from "../../support/client-library/stub-streaming-service.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { streamingPlayer } from "./streaming-player.ts";
 
@@ -14,42 +15,49 @@ const start = (res: ServerResponse, headers: Record<string, string> = {}): Serve
   res.writeHead(200, { "Content-Type": "audio/mpeg", "X-Streaming": "audio", ...headers });
 const refuse = (res: ServerResponse, statusCode: number, code?: string, headers = {}): void => {
   res.writeHead(statusCode, { "Content-Type": "application/json", ...headers });
-  res.end(JSON.stringify({ error: { message: `it was ${statusCode}`, statusCode, code } }));
+  res.end(JSON.stringify({ error: { message: `status ${statusCode}`, statusCode, code } }));
 };
-/** Two parts: each is as long as a part may be. */
+/** Two parts, because the sentences are too long for one. */
 const twoParts = `${"a".repeat(200)}. ${"b".repeat(200)}.`;
 
-describe("the client library's transport stream", () => {
+describe("the HTTP stream transport of the client library", () => {
   let service: StubStreamingService;
   let client: Voxledger;
-  let heard: string[];
-  let waits: number[];
+  let played: string[];
+  let delays: number[];
   let prosodies: PlaybackProsody[];
+  let clock: ManualClock;
 
   const connect = async (
     behaviour: StubBehaviour,
-    { timeout = 5_000, hear = (piece: string): void | Promise<void> => void heard.push(piece) } = {},
+    { onChunk = (chunk: string): void | Promise<void> => void played.push(chunk) } = {},
   ): Promise<Voxledger> => {
     service = await startStubStreamingService(behaviour);
     client = new Voxledger(
-      { apiKey: "k", apiSecret: "s", baseUrl: service.url, transport: "stream", timeout },
-      { player: streamingPlayer(hear, prosodies), random: () => 0, sleep: async (ms) => void waits.push(ms) },
+      { apiKey: "k", apiSecret: "s", baseUrl: service.url, transport: "stream" },
+      {
+        player: streamingPlayer(onChunk, prosodies),
+        startTimer: clock.after,
+        random: () => 0,
+        sleep: async (ms) => void delays.push(ms),
+      },
     );
     return client;
   };
-  const asked = (): string[] => service.requests.map((line) => line.slice(0, 8));
+  const requests = (): string[] => service.requests.map((line) => line.slice(0, 8));
 
   beforeEach(() => {
-    heard = [];
-    waits = [];
+    played = [];
+    delays = [];
     prosodies = [];
+    clock = createManualClock();
   });
   afterEach(async () => {
     client.close();
     await service.close();
   });
 
-  it("hands each piece on while the rest is still to come", async () => {
+  it("plays each chunk before the next one has been received", async () => {
     const first = Promise.withResolvers<void>();
     await connect(
       {
@@ -60,17 +68,17 @@ describe("the client library's transport stream", () => {
         },
       },
       {
-        hear: (piece) => {
-          heard.push(piece);
+        onChunk: (chunk) => {
+          played.push(chunk);
           first.resolve();
         },
       },
     );
     expect(await client.speak("Hello.")).to.deep.equal({ cancelled: false });
-    expect(heard).to.deep.equal(["one", "two"]);
+    expect(played).to.deep.equal(["one", "two"]);
   });
 
-  it("asks for the audio itself, in the voice and with the knobs that are wanted", async () => {
+  it("sends the voice and the prosody, and requests the raw audio", async () => {
     const requests: object[] = [];
     await connect({
       stream: (body, res) => {
@@ -83,7 +91,7 @@ describe("the client library's transport stream", () => {
     expect(service.requests).to.deep.equal(["stream Hello."]);
   });
 
-  it("leaves to the player what the service did not apply", async () => {
+  it("lets the player apply prosody that the service did not apply", async () => {
     await connect({
       stream: (_, res) => void start(res, { "Acme-Prosody-Applied": "volume" }).end("sound"),
     });
@@ -91,33 +99,33 @@ describe("the client library's transport stream", () => {
     expect(prosodies).to.deep.equal([{ playbackRate: 1.5, volume: 1 }]);
   });
 
-  it("takes a sound that breaks off for a failure, and does not ask for it again", async () => {
-    const heardOne = Promise.withResolvers<void>();
+  it("fails when the stream breaks after its first chunk, and does not retry", async () => {
+    const playedOne = Promise.withResolvers<void>();
     await connect(
       {
         stream: async (_, res) => {
           start(res).write("one");
-          await heardOne.promise;
+          await playedOne.promise;
           res.destroy();
         },
       },
       {
-        hear: (piece) => {
-          heard.push(piece);
-          heardOne.resolve();
+        onChunk: (chunk) => {
+          played.push(chunk);
+          playedOne.resolve();
         },
       },
     );
-    const told = recordEvents(client);
+    const events = recordEvents(client);
     expect(await rejection(client.speak("Hello."))).to.include({ code: "NETWORK" });
-    expect(heard).to.deep.equal(["one"]);
+    expect(played).to.deep.equal(["one"]);
     expect(service.requests).to.have.length(1);
-    expect(told.map(({ type }) => type))
+    expect(events.map(({ type }) => type))
       .to.include("OnError")
       .and.not.include("OnPartEnd");
   });
 
-  it("asks again, as late as it is told, while nothing has been heard", async () => {
+  it("retries after Retry-After while no chunk has been received", async () => {
     const answers = [
       (res: ServerResponse) => refuse(res, 429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "7" }),
       (res: ServerResponse) => void start(res).flushHeaders(),
@@ -126,21 +134,29 @@ describe("the client library's transport stream", () => {
     await connect({
       stream: (_, res) => {
         answers.shift()?.(res);
-        if (answers.length === 1) res.destroy(); // its head had been sent, and no sound
+        if (answers.length === 1) res.destroy(); // its headers had been sent, but no audio
       },
     });
     await client.speak("Hello.");
-    expect(heard).to.deep.equal(["sound"]);
-    expect(waits).to.deep.equal([7_000, 0]);
+    expect(played).to.deep.equal(["sound"]);
+    expect(delays).to.deep.equal([7_000, 0]);
   });
 
-  it("waits no longer for a piece than for an answer", async () => {
-    await connect({ stream: (_, res) => void start(res).write("one") }, { timeout: 1_000 });
+  it("applies the timeout to each chunk", async () => {
+    await connect(
+      { stream: (_, res) => void start(res).write("one") },
+      {
+        onChunk: (chunk) => {
+          played.push(chunk);
+          clock.advance(30_000);
+        },
+      },
+    );
     expect(await rejection(client.speak("Hello."))).to.include({ code: "TIMEOUT" });
-    expect(heard).to.deep.equal(["one"]);
+    expect(played).to.deep.equal(["one"]);
   });
 
-  it("has the next part on its way as soon as one has come, while that is played, and no sooner", async () => {
+  it("prefetches the next part when the current one has been received, not earlier", async () => {
     const seen: string[][] = [];
     const first = Promise.withResolvers<void>();
     const second = Promise.withResolvers<void>();
@@ -154,20 +170,20 @@ describe("the client library's transport stream", () => {
         },
       },
       {
-        hear: async (piece) => {
-          seen.push(asked());
+        onChunk: async (chunk) => {
+          seen.push(requests());
           first.resolve();
-          if (piece === "-" && seen.length === 2) await second.promise;
+          if (chunk === "-" && seen.length === 2) await second.promise;
         },
       },
     );
     await client.speak(`${twoParts} ${"c".repeat(200)}.`);
     expect(seen[0]).to.deep.equal(["stream a"]);
     expect(seen[2]).to.deep.equal(["stream a", "stream b"]);
-    expect(asked()).to.deep.equal(["stream a", "stream b", "stream c"]);
+    expect(requests()).to.deep.equal(["stream a", "stream b", "stream c"]);
   });
 
-  it("leaves the service as soon as it is cancelled", async () => {
+  it("closes the connection when the speech is cancelled", async () => {
     const left = Promise.withResolvers<void>();
     await connect({
       stream: (_, res) => {
@@ -182,33 +198,33 @@ describe("the client library's transport stream", () => {
     await left.promise;
   });
 
-  it("is silent where silence was asked for", async () => {
+  it("plays nothing for volume 0", async () => {
     await connect({
       stream: (_, res) => void res.writeHead(204, { "SVC-Prosody-Applied": "volume" }).end(),
     });
     expect(await client.speak("Nothing.", { volume: 0 })).to.deep.equal({ cancelled: false });
-    expect(heard).to.deep.equal([]);
+    expect(played).to.deep.equal([]);
   });
 
-  it("downloads whole what the service does not stream, and asks for no stream of that voice again", async () => {
+  it("downloads voices that the service does not stream, and remembers them", async () => {
     await connect({
       stream: ({ voice }, res) =>
         voice === "alloy" ? void start(res).end("streamed") : refuse(res, 404, "NOT_FOUND"),
-      whole: (_, res) => void start(res).end("whole"),
+      download: (_, res) => void start(res).end("downloaded"),
     });
     await client.speak(twoParts, { voice: "UK English Female" });
     await client.speak("c", { voice: "UK English Female" });
     await client.speak("d", { voice: "alloy" });
-    expect(heard).to.deep.equal(["whole", "whole", "whole", "streamed"]);
-    expect(asked()).to.deep.equal(["stream a", "whole aa", "whole bb", "whole c", "stream d"]);
+    expect(played).to.deep.equal(["downloaded", "downloaded", "downloaded", "streamed"]);
+    expect(requests()).to.deep.equal(["stream a", "download", "download", "download", "stream d"]);
   });
 
-  it("tells of a voice that is not there at all", async () => {
+  it("fails with NOT_FOUND for an unknown voice", async () => {
     await connect({
       stream: (_, res) => refuse(res, 404, "NOT_FOUND"),
-      whole: (_, res) => refuse(res, 404, "NOT_FOUND"),
+      download: (_, res) => refuse(res, 404, "NOT_FOUND"),
     });
     expect(await rejection(client.speak("a", { voice: "Nobody" }))).to.include({ code: "NOT_FOUND" });
-    expect(asked()).to.deep.equal(["stream a", "whole a"]);
+    expect(requests()).to.deep.equal(["stream a", "download"]);
   });
 });

@@ -1,15 +1,15 @@
 import type { PlaybackProsody, Player } from "../../../src/client/voxledger.ts";
 
-/** A player that hands on what it is given, piece by piece. */
+/** A player that passes each chunk of audio on as soon as it has been received. */
 export const streamingPlayer = (
-  hear: (piece: string) => void | Promise<void>,
+  onChunk: (chunk: string) => void | Promise<void>,
   prosodies: PlaybackProsody[] = [],
 ): Player => ({
   play: async ({ audio }, { onStart, prosody }) => {
     prosodies.push(prosody);
-    for await (const piece of audio) {
+    for await (const chunk of audio) {
       onStart();
-      await hear(Buffer.from(piece).toString());
+      await onChunk(Buffer.from(chunk).toString());
     }
   },
   pause: () => {},

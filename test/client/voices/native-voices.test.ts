@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { NativeVoice } from "../../../src/client/dom.ts";
-import { matchingVoice } from "../../../src/client/playback/native-speech-backend.ts";
+import { matchingVoice } from "../../../src/client/voices/native-voices.ts";
 import { isSameVoice } from "../../../src/domain/catalog/native-voice.ts";
 import { nativeVoices } from "../../../src/domain/catalog/seed/native-voices.ts";
 
@@ -9,7 +9,7 @@ const browserVoice = (name: string, lang: string): NativeVoice => ({
   ...{ voiceURI: name, localService: true, default: false },
 });
 
-/** The voice that a browser with these voices has for a friendly voice with this native voice behind it. */
+/** The match among a browser's voices for a voice whose system voice is this native one. */
 const chosen = (native: { name: string; lang?: string }, ...voices: NativeVoice[]) =>
   matchingVoice(
     voices,
@@ -20,8 +20,8 @@ const chosen = (native: { name: string; lang?: string }, ...voices: NativeVoice[
     },
   );
 
-describe("the client library's choice of a native voice", () => {
-  it("agrees with the service about every seeded voice, whatever a browser adds to its name", () => {
+describe("matching of the browser's voices", () => {
+  it("agrees with the service about every seeded voice and its localized names", () => {
     for (const [index, { name, lang }] of nativeVoices.entries()) {
       const bare = name.replace(/ - .*/, "");
       const named = [
@@ -43,14 +43,14 @@ describe("the client library's choice of a native voice", () => {
     }
   });
 
-  it("finds voices under localised names and names with Desktop", () => {
+  it("matches localized names and names with Desktop", () => {
     const zira = { name: "Microsoft Zira - English (United States)", lang: "en-US" };
     for (const name of ["Microsoft Zira Desktop - Englisch (USA)", "Microsoft Zira - anglais (États-Unis)"]) {
       expect(chosen(zira, browserVoice(name, "en-US"))?.name).to.equal(name);
     }
   });
 
-  it("compares languages, in Android's notation too", () => {
+  it("compares languages, also in Android's notation", () => {
     const laura = { name: "Laura", lang: "sk-SK" };
     const spanish = browserVoice("Laura", "es-ES");
     const slovak = browserVoice("Laura", "sk_SK");
@@ -61,15 +61,15 @@ describe("the client library's choice of a native voice", () => {
     expect(chosen({ name: "Carmit", lang: "he-IL" }, browserVoice("Carmit", ""))).to.equal(undefined);
   });
 
-  it("prefers the catalog's meaning of a name to a browser's voice of that name", () => {
+  it("uses the catalog's voice of a name, not a browser's voice of the same name", () => {
     const alice = browserVoice("Friendly", "it-IT");
     expect(chosen({ name: "Kate", lang: "en-GB" }, alice)).to.equal(undefined);
   });
 
-  it("takes the voice in the language asked for, of several that share their name", () => {
-    const eddys = [browserVoice("Eddy", "de-DE"), browserVoice("Eddy", "en-GB")];
-    const nothing = { voices: [], systemVoices: [] };
-    expect(matchingVoice(eddys, { voice: "Eddy", lang: "en-GB" }, nothing)).to.equal(eddys[1]);
-    expect(matchingVoice(eddys, { voice: "Eddy", lang: undefined }, nothing)).to.equal(eddys[0]);
+  it("prefers the requested language among voices of the same name", () => {
+    const voices = [browserVoice("Eddy", "de-DE"), browserVoice("Eddy", "en-GB")];
+    const emptyCatalog = { voices: [], systemVoices: [] };
+    expect(matchingVoice(voices, { voice: "Eddy", lang: "en-GB" }, emptyCatalog)).to.equal(voices[1]);
+    expect(matchingVoice(voices, { voice: "Eddy", lang: undefined }, emptyCatalog)).to.equal(voices[0]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { platformOf } from "../../../src/client/voices/platform-report.ts";
 
-describe("the platform that a page runs on", () => {
+describe("detection of the page's platform", () => {
   const known: Record<string, [userAgent: string, ...platform: (string | number)[]]> = {
     "Safari on a Mac": [
       "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15",
@@ -11,7 +11,7 @@ describe("the platform that a page runs on", () => {
       "10.15.7",
       "desktop",
     ],
-    "Safari on a telephone": [
+    "Safari on an iPhone": [
       "Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1",
       "Safari",
       "18.4",
@@ -43,12 +43,12 @@ describe("the platform that a page runs on", () => {
       "unknown",
       "desktop",
     ],
-    "something nobody has heard of": ["a robot", "unknown", "unknown", "unknown", "unknown", "desktop"],
+    "an unknown browser": ["a robot", "unknown", "unknown", "unknown", "unknown", "desktop"],
   };
   for (const [name, [userAgent, browser, browserVersion, os, osVersion, deviceType]] of Object.entries(
     known,
   )) {
-    it(`is ${name}`, async () => {
+    it(`recognizes ${name}`, async () => {
       expect(await platformOf({ userAgent })).to.deep.equal({
         browser,
         browserVersion,
@@ -59,7 +59,7 @@ describe("the platform that a page runs on", () => {
     });
   }
 
-  it("is a tablet where a Mac has a touch screen", async () => {
+  it("recognizes a Mac with a touch screen as an iPad", async () => {
     const userAgent = known["Safari on a Mac"]?.[0] ?? "";
     expect(await platformOf({ userAgent, maxTouchPoints: 5 })).to.include({
       os: "iOS",
@@ -67,7 +67,7 @@ describe("the platform that a page runs on", () => {
     });
   });
 
-  it("is what the browser itself tells, where it tells", async () => {
+  it("prefers user agent client hints", async () => {
     const brands = [
       { brand: "Not.A/Brand", version: "99" },
       { brand: "Chromium", version: "137.0.7151.55" },

@@ -16,11 +16,11 @@ const kinds: readonly EventKind[] = [
   "OnVoiceResolved",
 ];
 
-/** Keeps every event that the client tells of, in order. */
+/** Collects all events of the client, in order. */
 export const recordEvents = (client: Voxledger): readonly SpeechEvent[] => {
-  const told: SpeechEvent[] = [];
-  for (const kind of kinds) client.on(kind, (event) => told.push(event));
-  return told;
+  const events: SpeechEvent[] = [];
+  for (const kind of kinds) client.on(kind, (event) => events.push(event));
+  return events;
 };
 
 /** Resolves with the next event of that kind. */
@@ -29,8 +29,8 @@ export const nextEvent = <Kind extends EventKind>(
   kind: Kind,
 ): Promise<SpeechEvent<Kind>> =>
   new Promise((resolve) => {
-    const off = client.on(kind, (event) => {
-      off();
+    const removeListener = client.on(kind, (event) => {
+      removeListener();
       resolve(event);
     });
   });

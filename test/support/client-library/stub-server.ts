@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type LocalServer, serveLocally } from "../local-server.ts";
 
-/** An answer of a service that a test makes up; `hang` never answers. */
+/** A response of the stub; `hang` never responds. */
 export interface StubResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -10,18 +10,18 @@ export interface StubResponse {
 }
 
 export interface StubServer extends LocalServer {
-  /** What was asked, in order: method and path with the query. */
+  /** The requests in order: method and path with the query. */
   readonly requests: readonly string[];
 }
 
-/** A real server whose answers a test decides: for failures that the service does not have on demand. */
+/** An HTTP server whose responses the test defines: for failures that the service cannot produce on demand. */
 export const startStubServer = async (
-  answerTo: (request: IncomingMessage, count: number) => StubResponse,
+  respond: (request: IncomingMessage, count: number) => StubResponse,
 ): Promise<StubServer> => {
   const requests: string[] = [];
   const server = await serveLocally((req, res) => {
     requests.push(`${req.method} ${req.url}`);
-    const { status = 200, headers = {}, body = {}, hang } = answerTo(req, requests.length);
+    const { status = 200, headers = {}, body = {}, hang } = respond(req, requests.length);
     if (hang) return;
     req.resume();
     res.writeHead(status, { "Content-Type": "application/json", ...headers });
@@ -30,7 +30,7 @@ export const startStubServer = async (
   return { ...server, requests };
 };
 
-/** The envelope of an error. */
+/** A response with the service's error envelope. */
 export const errorResponse = (
   statusCode: number,
   code: string | undefined,
@@ -38,10 +38,10 @@ export const errorResponse = (
 ): StubResponse => ({
   status: statusCode,
   headers,
-  body: { error: { message: `it was ${statusCode}`, statusCode, ...(code && { code }) } },
+  body: { error: { message: `status ${statusCode}`, statusCode, ...(code && { code }) } },
 });
 
-/** A configuration as far as speech needs it. */
+/** `GET /v2/config`, with the members that speech needs. */
 export const configResponse: StubResponse = {
   body: { voice: { name: "UK English Female", pitch: 1, rate: 1, volume: 1 } },
 };

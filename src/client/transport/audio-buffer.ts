@@ -1,0 +1,82 @@
+export type AudioChunk = Uint8Array<ArrayBuffer>;
+
+/** Audio that is still being received, buffered until it is read. */
+export interface AudioBuffer {
+  /** Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is incomplete. */
+  readonly audio: AsyncIterable<AudioChunk>;
+  /** Resolves when all chunks have been received, whether or not they have been read. */
+  readonly received: Promise<void>;
+  /** Bytes that still fit into the buffer; negative if it holds too many. */
+  freeBytes(): number;
+  push(chunk: AudioChunk): void;
+  end(): void;
+  /** Discards the buffered chunks. */
+  fail(error: unknown): void;
+}
+
+/** `pull` is called for the next chunk while the buffer has room. `onCancel` is called if the reader leaves before the end. */
+export const createAudioBuffer = ({
+  maxBytes,
+  pull,
+  onCancel,
+}: {
+  maxBytes: number;
+  pull?: () => Promise<void>;
+  onCancel: () => void;
+}): AudioBuffer => {
+  const received = Promise.withResolvers<void>();
+  received.promise.catch(() => {}); // the reader gets the same error
+  let isClosed = false;
+  let controller!: ReadableStreamDefaultController<AudioChunk>;
+
+  const fail = (error: unknown): void => {
+    if (isClosed) return;
+    isClosed = true;
+    controller.error(error);
+    received.reject(error);
+  };
+  const stream = new ReadableStream<AudioChunk>(
+    {
+      start: (streamController) => {
+        controller = streamController;
+      },
+      ...(pull && { pull: () => pull().catch(fail) }),
+      cancel: () => {
+        isClosed = true;
+        received.resolve();
+        onCancel();
+      },
+    },
+    { highWaterMark: maxBytes, size: ({ length }) => length },
+  );
+
+  return {
+    audio: iterate(stream),
+    received: received.promise,
+    freeBytes: () => controller.desiredSize ?? 0,
+    push: (chunk) => {
+      if (!isClosed) controller.enqueue(chunk);
+    },
+    end: () => {
+      if (isClosed) return;
+      isClosed = true;
+      controller.close();
+      received.resolve();
+    },
+    fail,
+  };
+};
+
+/** Safari's ReadableStream is not async iterable. */
+async function* iterate(stream: ReadableStream<AudioChunk>): AsyncGenerator<AudioChunk> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {}); // has no effect after the end
+  }
+}
