@@ -239,7 +239,7 @@ describe("Voxledger.speak in Node", () => {
       ]);
     });
 
-    it("fires neither OnStart nor OnEnd when it is cancelled before its first audioResponse", async () => {
+    it("fires neither OnStart nor OnEnd when it is cancelled before its first sound", async () => {
       const client = await serve(() => ({ hang: true }));
       const events = recordEvents(client);
       await nextEvent(client, "OnReady");

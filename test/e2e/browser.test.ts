@@ -325,7 +325,7 @@ describe("the client library in a browser", () => {
     await until(page, "OnError");
     const [error] = (await told(page)).filter(({ type }) => type === "OnError");
     expect(error).to.include({ code: "UNAUTHORIZED" });
-    expect(error?.message).to.match(/origin is not a verified one/);
+    expect(error?.message).to.match(/origin is not a verified origin/);
   });
 
   it("proves its origin with the operator's token, and is let in", async () => {
