@@ -8,10 +8,10 @@ export const matchingSecret = <S extends { readonly hash: string }>(
   presented: string,
   secrets: readonly S[],
 ): S | undefined => {
-  const digest = hash("sha256", presented, "buffer");
+  const digest = Buffer.from(hashSecret(presented));
   let match: S | undefined;
   for (const secret of secrets) {
-    const known = Buffer.from(secret.hash, "hex");
+    const known = Buffer.from(secret.hash);
     if (known.length === digest.length && timingSafeEqual(known, digest)) match = secret;
   }
   return match;
