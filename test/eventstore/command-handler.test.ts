@@ -175,23 +175,36 @@ describe("the command handler", () => {
     }
   });
 
-  it("gives up after the deadline, and is well again when the store is", async () => {
+  it("refuses a command at its deadline while the store is down, and serves the next when it is up", async () => {
     const stream = freshStream();
+    const timers = createManualClock();
+    const deadlineMs = 50;
     let down = true;
-    const { store } = temporary;
+    let refusedAppends = 0;
     const broken: EventStore = {
-      ...store,
+      ...temporary.store,
       append: async (...append) => {
-        if (down) throw new EventStoreUnavailable("down");
-        return await store.append(...append);
+        if (!down) return await temporary.store.append(...append);
+        refusedAppends += 1;
+        throw new EventStoreUnavailable("down");
       },
     };
-    const handler = createCommandHandler({ store: broken, deadlineMs: 50 });
-    const refused = await handler.execute(counter, stream, add(1, 5, 100), {}).catch((error) => error);
-    expect(refused).to.be.instanceOf(Unavailable);
+    const handler = createCommandHandler({ store: broken, deadlineMs, timers });
+    const refused = handler.execute(counter, stream, add(1, 5, 100), {}).catch((error) => error);
+    await until(() => refusedAppends > 0);
+    timers.advance(deadlineMs);
+    expect(await refused).to.be.instanceOf(Unavailable);
     down = false;
-    const { state } = await handler.execute(counter, stream, add(2, 5, 100), {});
-    expect(state.sum).to.equal(5);
+    let sum: number | undefined;
+    void handler.execute(counter, stream, add(2, 5, 100), {}).then(({ state }) => {
+      sum = state.sum;
+    });
+    await until(() => {
+      const isBackingOff = timers.waiting() > 1; // beside the deadline's own timer
+      if (isBackingOff) timers.advance(1);
+      return sum !== undefined;
+    });
+    expect(sum).to.equal(5);
   });
 
   describe("when the store hangs", () => {

@@ -4,11 +4,18 @@ import type { EventStoreDBNode } from "../../../support/eventstoredb-node/node.t
 
 const unknown = 2;
 
-/** Longer than a decision may wait: some are answered 503. */
+/** Longer than an instance waits for an append. */
 const longFreezeMs = 1_200;
 
-/** Freezes appends at once, then disturbs the node again and again in a way and at a time that the seed gives, until `stop`. */
-export const disturb = (node: EventStoreDBNode, seed: number): { stop(): Promise<void> } => {
+/**
+ * Freezes appends until every instance has refused a request with 503. Then it disturbs the node repeatedly, in ways and at times
+ * that the seed determines, until `stop`.
+ */
+export const disturb = (
+  node: EventStoreDBNode,
+  seed: number,
+  everyInstanceRefused: Promise<unknown>,
+): { stop(): Promise<void> } => {
   const random = seededRandom(seed);
   const over = new AbortController();
   const wait = (ms: number) => delay(ms, undefined, { signal: over.signal }).catch(() => {});
@@ -24,7 +31,9 @@ export const disturb = (node: EventStoreDBNode, seed: number): { stop(): Promise
     () => freeze(random() * longFreezeMs),
   ];
   const run = async (): Promise<void> => {
-    await freeze(longFreezeMs);
+    node.faults.freezeAppends();
+    await everyInstanceRefused;
+    node.faults.thawAppends();
     while (!over.signal.aborted) {
       await wait(random() * 1_500);
       await kinds[Math.floor(random() * kinds.length)]?.();

@@ -1,6 +1,7 @@
 /**
- * One instance of several over one event store: a ledger that decides on many requests at once. Prints a line when all of
- * them are answered and, once what was answered 503 is settled, how each was answered. Its argument is a `Load` as JSON.
+ * One of several instances over one event store: a ledger that decides on many concurrent requests. It prints "unavailable" at
+ * its first 503, "answered" when all requests are answered and, once the 503s are settled, all answers as JSON. Its argument is a
+ * `Load` as JSON.
  */
 import { once } from "node:events";
 import { monthlyQuota } from "../../../../projections/monthly-quota.ts";
@@ -51,6 +52,7 @@ const decideNext = async (): Promise<void> => {
     const characters = 1 + Math.floor(random() * 20);
     const { at: _, ...serving } = served({ requestId, characters, hash: requestId });
     const status = await ledger.record(principalOf(apiKey), serving).then(() => 200, statusOf);
+    if (status === 503 && decided.every((one) => one.status !== 503)) console.log("unavailable");
     decided.push({ requestId, apiKey, characters, status });
   }
 };
