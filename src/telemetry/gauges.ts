@@ -1,36 +1,46 @@
-import type { Instruments } from "./meters.ts";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Instruments } from "./instruments.ts";
+import { type Metric, metricDefinitions } from "./metrics.ts";
 import type { MetricSources } from "./telemetry.ts";
 
-/** Looks at the parts whenever the numbers are wanted. */
-export const observeGauges = ({ gauge }: Instruments, watched: MetricSources): void => {
-  const { views, malformedEvents, pendingCommands, unsettledServings, pipeline, subprocess, checkHealth } =
-    watched;
-  gauge("viewsPosition", (observe) => observe(views().position));
-  gauge("viewsLive", (observe) => observe(Number(views().live)));
-  gauge("viewsFailed", (observe) => observe(views().failed.length));
-  gauge("malformedEvents", (observe) => observe(malformedEvents()));
-  gauge("viewsLag", (observe) => observe(views().lagMs / 1_000));
+type ObservableKey = Parameters<Instruments["observe"]>[0];
 
-  gauge("queue", (observe) => {
-    observe(pendingCommands(), { queue: "commands" });
-    observe(subprocess().queued, { queue: "speech_tools" });
+/** Reads the sources at each collection. */
+export const observeSources = ({ observe }: Instruments, sources: MetricSources): void => {
+  for (const [key, { read }] of Object.entries<Metric>(metricDefinitions)) {
+    if (read) observe(key as ObservableKey, (observeValue) => observeValue(read(sources)));
+  }
+  observe("queueLength", (observeValue) => {
+    observeValue(sources.pendingCommands(), { queue: "commands" });
+    observeValue(sources.subprocess().queued, { queue: "speech_tools" });
   });
-  gauge("toolsRunning", (observe) => observe(subprocess().running));
-  gauge("toolsRestarts", (observe) => observe(subprocess().restarts));
-
-  gauge("unsettled", (observe) => observe(unsettledServings()));
-  gauge("makings", (observe) => observe(pipeline().underWay));
-  gauge("cacheBytes", (observe) => observe(pipeline().memory.bytes));
-  gauge("cacheObjects", (observe) => observe(pipeline().memory.objects));
-  gauge("pendingObjects", (observe) => observe(pipeline().writes.pendingObjects));
-  gauge("pendingBytes", (observe) => observe(pipeline().writes.pendingBytes));
-  gauge("lostObjects", (observe) => observe(pipeline().writes.lost));
-  gauge("writeRetries", (observe) => observe(pipeline().writes.retried));
-  gauge("readsSuspended", (observe) => observe(Number(pipeline().storeReads === "open")));
-
-  gauge("dependency", async (observe) => {
-    const { parts } = await checkHealth();
-    for (const [dependency, { status }] of Object.entries(parts))
-      observe(Number(status === "ok"), { dependency });
+  observe("dependency", async (observeValue) => {
+    const { parts } = await sources.checkHealth();
+    for (const [dependency, { status }] of Object.entries(parts)) {
+      observeValue(Number(status === "ok"), { dependency });
+    }
   });
+};
+
+/** The sampling interval of the event loop delay in milliseconds. Every measured delay contains it. */
+const resolution = 20;
+
+/** Observes the event loop and the CPU. Returns the function that stops it. */
+export const observeProcess = ({ observe }: Instruments): (() => void) => {
+  const delay = monitorEventLoopDelay({ resolution });
+  delay.enable();
+  const seconds = (nanoseconds: number): number =>
+    delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - resolution / 1_000);
+
+  observe("loopDelayP99", (observeValue) => observeValue(seconds(delay.percentile(99))));
+  observe("loopDelayMax", (observeValue) => {
+    observeValue(seconds(delay.max));
+    delay.reset(); // after the last read of a collection
+  });
+  observe("cpu", (observeValue) => {
+    const { user, system } = process.cpuUsage();
+    observeValue(user / 1e6, { "cpu.mode": "user" });
+    observeValue(system / 1e6, { "cpu.mode": "system" });
+  });
+  return () => delay.disable();
 };

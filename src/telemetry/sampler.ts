@@ -3,19 +3,19 @@ import { type Context, propagation, ROOT_CONTEXT, TraceFlags, trace } from "@ope
 import type { Sampling } from "../bootstrap/telemetry-settings.ts";
 
 /**
- * What is traced is decided once, where a trace begins: the SDK needs 2 µs to begin a span only to find that nobody will
- * see it, which is a twentieth of what an answer from memory costs.
+ * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span that it then drops: a
+ * twentieth of the cost of an answer from memory.
  */
 export interface Sampler {
-  /** Draws for a trace that begins here. */
+  /** Decides on a trace that starts here. */
   shouldSample(): boolean;
-  /** The context that a request's span is to begin in; undefined when it is not to be traced. */
+  /** The parent context of the request's span, or undefined if the request is not traced. */
   parentContext(request: IncomingMessage): Context | undefined;
 }
 
 export const createSampler = (
   sampling: Sampling | undefined,
-  /** Whose `traceparent` is gone on with: whoever else sends one would decide what is traced here. */
+  /** Addresses whose `traceparent` is continued. Any other caller could decide what is traced here. */
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,
 ): Sampler => {

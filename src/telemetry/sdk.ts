@@ -6,15 +6,27 @@ import {
   serviceInstanceIdDetector,
   serviceNameEnvDetector,
 } from "@opentelemetry/resources";
-import { type IMetricReader, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  type IMetricReader,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from "@opentelemetry/sdk-metrics";
 import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
-import type { TelemetrySettings } from "../bootstrap/telemetry-settings.ts";
-import { instrument } from "./instrumentation.ts";
-import { otlpMetricExporter } from "./metric-exporter.ts";
-import { listenForMetrics } from "./metrics-listener.ts";
-import { prometheusText } from "./prometheus-text.ts";
-import { createRequestDurations } from "./request-times.ts";
+import type { OtlpProtocol, TelemetrySettings } from "../bootstrap/telemetry-settings.ts";
+import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./decorators/access.ts";
+import {
+  instrumentAudioStore,
+  instrumentEncoder,
+  instrumentPipeline,
+  instrumentStreaming,
+} from "./decorators/audio.ts";
+import { countProviderEvents, instrumentEngine, instrumentExchange } from "./decorators/engines.ts";
+import { instrumentCommands, instrumentEventStore } from "./decorators/event-log.ts";
+import { observeProcess, observeSources } from "./gauges.ts";
+import { createInstruments } from "./instruments.ts";
+import { listenForMetrics, prometheusText } from "./prometheus.ts";
+import { createRequestDurations, createRequestObserver, type RequestObserverOptions } from "./requests.ts";
 import { createSampler } from "./sampler.ts";
 import type { Telemetry } from "./telemetry.ts";
 
@@ -23,32 +35,32 @@ export interface TelemetryOptions {
   readonly host: string;
   readonly version: string;
   readonly log: Logger;
-  /** Whether what the address sends of a trace is to be gone on with. */
+  /** True if trace context from the address is continued. */
   readonly isTrusted: (address: string) => boolean;
 }
 
 export interface RunningTelemetry {
   readonly telemetry: Telemetry;
-  /** Where /metrics is, if it is served. */
+  /** The address of /metrics, if it is served. */
   readonly metricsUrl: string | undefined;
-  /** Sends what is left, for a few seconds at most. */
+  /** Flushes, for at most five seconds. */
   close(): Promise<void>;
 }
 
 /**
- * Starts OpenTelemetry's SDK with what the standard OTEL_* say. This module is loaded only when something is to be told: it
- * takes most of a second. @throws when the port for /metrics cannot be had
+ * Starts the OpenTelemetry SDK, configured by the standard OTEL_* variables. Import this module only when telemetry is
+ * enabled: loading it takes most of a second. @throws when the port of /metrics is in use or not allowed
  */
 export const openTelemetry = async (options: TelemetryOptions): Promise<RunningTelemetry> => {
   const { settings, host, version, log, isTrusted } = options;
   const durations = createRequestDurations();
   const metricProducers = [durations.producer];
   const readers: IMetricReader[] = [];
-  const scraped = new PrometheusExporter({ preventServerStart: true, metricProducers });
-  if (settings.metricsPort !== undefined) readers.push(scraped);
+  const prometheus = new PrometheusExporter({ preventServerStart: true, metricProducers });
+  if (settings.metricsPort !== undefined) readers.push(prometheus);
   if (settings.metrics) {
     const { protocol, everyMs, patienceMs } = settings.metrics;
-    const exporter = await otlpMetricExporter(protocol);
+    const exporter = await createOtlpExporter(protocol);
     const intervals = { exportIntervalMillis: everyMs, exportTimeoutMillis: Math.min(everyMs, patienceMs) };
     readers.push(new PeriodicExportingMetricReader({ exporter, metricProducers, ...intervals }));
   }
@@ -57,7 +69,7 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
     baseResource: defaultResource().merge(
       resourceFromAttributes({ "service.name": "voxledger", "service.version": version }),
     ),
-    // Not those of host and process: arguments, paths and the user's name are in them.
+    // The host and process detectors would add arguments, paths and the user name.
     resourceDetectors: [serviceInstanceIdDetector, serviceNameEnvDetector],
     metricReaders: readers,
     logRecordProcessors: [],
@@ -65,51 +77,89 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
     ...(!settings.traces && { spanProcessors: [] }),
   });
   logDiagnostics(log);
-  const telemetry = instrument({ durations, sampler: createSampler(settings.traces, isTrusted) });
+  const { telemetry, stop } = instrument({ durations, sampler: createSampler(settings.traces, isTrusted) });
   const listener =
     settings.metricsPort === undefined
       ? undefined
       : await listenForMetrics({ host, port: settings.metricsPort }, async () => {
-          const { resourceMetrics } = await scraped.collect();
+          const { resourceMetrics } = await prometheus.collect();
           return prometheusText(resourceMetrics);
         });
   return {
     telemetry,
     metricsUrl: listener?.url,
     close: async () => {
-      telemetry.end();
+      stop();
       await listener?.close();
       await withTimeout(shutdownTimeoutMs, sdk.shutdown()).catch((error) => diag.error("shutdown", error));
     },
   };
 };
 
-/** What is not to be seen never comes to the SDK (sampler.ts). */
+/** The telemetry port on the global trace and metric providers. */
+const instrument = (
+  options: RequestObserverOptions,
+): { readonly telemetry: Telemetry; readonly stop: () => void } => {
+  const instruments = createInstruments();
+  const refusals = instruments.counter("refusals");
+  const stop = observeProcess(instruments);
+  const telemetry: Telemetry = {
+    eventStore: instrumentEventStore(instruments),
+    commands: instrumentCommands(instruments, refusals),
+    audioStore: instrumentAudioStore(instruments),
+    engine: instrumentEngine(instruments),
+    encoder: instrumentEncoder(instruments),
+    exchange: instrumentExchange,
+    pipeline: instrumentPipeline,
+    streaming: instrumentStreaming(options.sampler.shouldSample),
+    authenticator: instrumentAuthenticator(refusals),
+    limiter: instrumentLimiter(refusals),
+    upgrade: instrumentUpgrade(instruments),
+    provider: countProviderEvents(instruments),
+    requests: createRequestObserver(options),
+    observe: (sources) => observeSources(instruments, sources),
+  };
+  return { telemetry, stop };
+};
+
+/** The exporter reads its endpoint, headers and compression from OTEL_EXPORTER_OTLP_*. */
+const createOtlpExporter = async (protocol: OtlpProtocol): Promise<PushMetricExporter> => {
+  const { OTLPMetricExporter } = await otlpModules[protocol]();
+  return new OTLPMetricExporter();
+};
+
+const otlpModules = {
+  grpc: () => import("@opentelemetry/exporter-metrics-otlp-grpc"),
+  "http/json": () => import("@opentelemetry/exporter-metrics-otlp-http"),
+  "http/protobuf": () => import("@opentelemetry/exporter-metrics-otlp-proto"),
+} as const;
+
+/** Only sampled spans are started (sampler.ts). */
 const everySpan = {
   shouldSample: () => ({ decision: SamplingDecision.RECORD_AND_SAMPLED }),
-  toString: () => "every span that is begun",
+  toString: () => "every started span",
 };
 
 const shutdownTimeoutMs = 5_000;
 
-const withTimeout = async (ms: number, ending: Promise<unknown>): Promise<void> => {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, ms);
-  await Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
+const withTimeout = async (ms: number, promise: Promise<unknown>): Promise<void> => {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, ms);
+  await Promise.race([promise, timeout.promise]).finally(() => clearTimeout(timer));
 };
 
-/** The SDK's own words may hold addresses, headers and stacks: the log is told the code in them, and not too often. */
+/** Logs the error code of SDK diagnostics, at most once a minute. Their text may contain addresses, headers and stacks. */
 const logDiagnostics = (log: Logger): void => {
   let quietUntil = 0;
-  const tell = (...words: unknown[]): void => {
+  const report = (...parts: unknown[]): void => {
     if (Date.now() < quietUntil) return;
     quietUntil = Date.now() + 60_000;
-    const [, code] = /"code":\s*"?([A-Z0-9_]{1,40})/.exec(words.map(String).join(" ")) ?? [];
-    log.warn({ code }, "telemetry could not be told");
+    const [, code] = /"code":\s*"?([A-Z0-9_]{1,40})/.exec(parts.map(String).join(" ")) ?? [];
+    log.warn({ code }, "telemetry could not be exported");
   };
   const silent = () => {};
   diag.setLogger(
-    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { error: report, warn: report, info: silent, debug: silent, verbose: silent },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 };

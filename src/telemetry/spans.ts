@@ -10,21 +10,20 @@ import {
   TraceFlags,
   trace,
 } from "@opentelemetry/api";
-import { errorType } from "./outcome.ts";
 
-/** Hands on to the SDK's own, once that is started. */
+/** Delegates to the SDK once it has started. */
 const tracer = trace.getTracer("voxledger");
 
-/** A span that is recorded: whoever begins one has decided that its trace is to be seen. */
+/** Starts a span. The caller has decided that its trace is sampled (sampler.ts). */
 export const startSpan = tracer.startSpan.bind(tracer);
 
-/** What stands for a span where nothing is traced. */
+/** The span of work that is not traced. */
 export const noopSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Whether what runs now belongs to a trace that somebody will see. */
+/** True within a sampled trace. */
 export const isRecording = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
-/** Runs it in a span of the trace that is active; without one where nothing is traced. An abort is no error. */
+/** Runs a function in a child span of the active trace, or without a span if there is none. An abort is not an error. */
 export const withSpan = <T>(
   name: string,
   attributes: Attributes,
@@ -44,16 +43,22 @@ export const withSpan = <T>(
   });
 };
 
-/** The kind of error alone: words may be a provider's, or name a path. */
+/** Records only the type of the error: a message may come from a provider or contain a path. */
 export const markFailed = (span: Span, error: unknown): void => {
   span.setAttribute("error.type", errorType(error));
   span.setStatus({ code: SpanStatusCode.ERROR });
 };
 
+/** The code of a system error, or the error's name. */
+const errorType = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+};
+
 export const runInSpan = <T>(span: Span, run: () => T): T =>
   span.isRecording() ? context.with(trace.setSpan(context.active(), span), run) : run();
 
-/** W3C trace context of a span that is recorded: every such span is also sampled (sampler.ts). */
+/** The W3C trace context of a recording span. Every recording span is sampled (sampler.ts). */
 export const traceparentOf = (span: Span): { readonly traceparent: string } => {
   const { traceId, spanId } = span.spanContext();
   return { traceparent: `00-${traceId}-${spanId}-01` };
@@ -61,7 +66,7 @@ export const traceparentOf = (span: Span): { readonly traceparent: string } => {
 
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 
-/** The first of them as the parent of a new span, and links to the others. */
+/** The first one becomes the parent of a new span, the others become links. */
 export const parentAndLinks = (traceparents: Iterable<string>) => {
   const [first, ...others] = [...new Set(traceparents)].map(spanContextOf).filter((one) => one !== undefined);
   const links: Link[] = others.map((other) => ({ context: other }));

@@ -15,8 +15,8 @@ import type { RequestObserver } from "../http/kernel/observer.ts";
 import type { Upgrade } from "../http/kernel/server.ts";
 
 /**
- * What is put around the parts to tell how they do. Each verb gives the same part back, with the same contract, and what
- * passes through it counted, timed and traced. The parts know nothing of it.
+ * Decorators that count, time and trace. Each takes a component and returns one with the same contract. The components do
+ * not depend on telemetry.
  */
 export interface Telemetry {
   eventStore(store: EventStore): EventStore;
@@ -30,15 +30,15 @@ export interface Telemetry {
   authenticator(authenticator: Authenticator): Authenticator;
   limiter(limiter: RateLimiter): RateLimiter;
   upgrade(upgrade: Upgrade): Upgrade;
-  /** What the care of a provider's accounts tells. */
+  /** Called for each event of a provider account. */
   readonly provider: (engine: EngineCode, told: ProviderEvent) => void;
-  /** Undefined when nobody wants to know of requests. */
+  /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
-  /** Tells of these whenever it is asked for its numbers. */
+  /** Reads the sources at each collection. */
   observe(gauges: MetricSources): void;
 }
 
-/** What is looked at, and costs nothing in between. */
+/** What gauges read at collection. It costs nothing in between. */
 export interface MetricSources {
   views(): {
     readonly position: number;
@@ -49,16 +49,16 @@ export interface MetricSources {
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
   pendingCommands(): number;
-  /** Requests without audio that are not settled on the ledger. */
+  /** Servings of requests without audio that are not voided yet. */
   unsettledServings(): number;
   pipeline: Pipeline["stats"];
   subprocess(): { readonly running: number; readonly queued: number; readonly restarts: number };
   checkHealth: CheckHealth;
 }
 
-const identity = <T>(part: T): T => part;
+const identity = <T>(component: T): T => component;
 
-/** Tells nobody anything: every part is left as it is. */
+/** Disabled telemetry: every component is returned unchanged. */
 export const noTelemetry: Telemetry = {
   eventStore: identity,
   commands: identity,

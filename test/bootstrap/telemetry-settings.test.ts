@@ -16,7 +16,7 @@ describe("what of telemetry is wanted", () => {
 
   it("is all that there is a place for, but for what is switched off", () => {
     const both = wanted({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
-    expect(both.traces).to.deep.equal({ share: 1, parentBased: true });
+    expect(both.traces).to.deep.equal({ ratio: 1, parentBased: true });
     expect(both.metrics).to.deep.equal(everything);
     const traces = wanted({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint });
     expect(traces.traces).not.to.equal(undefined);
@@ -32,11 +32,11 @@ describe("what of telemetry is wanted", () => {
   });
 
   for (const [sampler, sampling] of [
-    ["always_on", { share: 1, parentBased: false }],
-    ["always_off", { share: 0, parentBased: false }],
-    ["traceidratio", { share: 0.25, parentBased: false }],
-    ["parentbased_always_off", { share: 0, parentBased: true }],
-    ["parentbased_traceidratio", { share: 0.25, parentBased: true }],
+    ["always_on", { ratio: 1, parentBased: false }],
+    ["always_off", { ratio: 0, parentBased: false }],
+    ["traceidratio", { ratio: 0.25, parentBased: false }],
+    ["parentbased_always_off", { ratio: 0, parentBased: true }],
+    ["parentbased_traceidratio", { ratio: 0.25, parentBased: true }],
   ] as const) {
     it(`is sampled as ${sampler} says`, () => {
       const env = { OTEL_TRACES_EXPORTER: "otlp", OTEL_TRACES_SAMPLER_ARG: "0.25" };

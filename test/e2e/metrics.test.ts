@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
 import {
   admin,
   bytesOf,

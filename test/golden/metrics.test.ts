@@ -1,4 +1,4 @@
-import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
 import { expectGolden } from "./golden.ts";
 
 describe("golden files: metrics", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
+import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
 import { read, readYaml } from "./files.ts";
 
 const metrics: readonly Metric[] = Object.values(metricDefinitions);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { FoundInStore } from "../../src/audio/pipeline/store-recheck.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../src/domain/errors.ts";
-import { startOperation, trackStream } from "../../src/telemetry/work.ts";
+import { startOperation, trackStream } from "../../src/telemetry/operation.ts";
 
 async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
   for (let number = 1; number <= upTo; number++) yield number;

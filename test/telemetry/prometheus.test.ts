@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { listenForMetrics, type MetricsListener } from "../../src/telemetry/metrics-listener.ts";
+import { listenForMetrics, type MetricsListener } from "../../src/telemetry/prometheus.ts";
 
 describe("the listener for metrics", () => {
   let listener: MetricsListener;

@@ -1,16 +1,18 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { DataPointType, type MetricData, type ResourceMetrics } from "@opentelemetry/sdk-metrics";
+import { prometheusName } from "./metrics.ts";
 
 export interface MetricsListener {
-  /** Where /metrics is. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * `GET /metrics` and nothing else, on a port of its own: what a scraper inside may read is not for those whom the
- * service's port is open to. One reading serves all who ask while it is under way.
- * @throws when the address is taken or not allowed
+ * Serves `GET /metrics` and nothing else, on a separate port: the service's port may be public. Concurrent scrapes share
+ * one collection.
+ * @throws when the address is in use or not allowed
  */
 export const listenForMetrics = async (
   { host, port }: { readonly host: string; readonly port: number },
@@ -56,3 +58,27 @@ export const listenForMetrics = async (
 };
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8";
+
+const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+/**
+ * Text exposition format, version 0.0.4. OpenTelemetry's serializer omits units from names, a collector adds them: here
+ * a metric has the same name on both ways to Prometheus.
+ */
+export const prometheusText = ({ resource, scopeMetrics }: ResourceMetrics): string =>
+  serializer.serialize({
+    resource,
+    scopeMetrics: scopeMetrics.map(({ scope, metrics }) => ({
+      scope,
+      metrics: metrics.map(withPrometheusName),
+    })),
+  });
+
+const withPrometheusName = (metric: MetricData): MetricData => {
+  const { descriptor } = metric;
+  const kind = metric.dataPointType === DataPointType.SUM && metric.isMonotonic ? "counter" : "gauge";
+  return {
+    ...metric,
+    descriptor: { ...descriptor, name: prometheusName({ ...descriptor, kind }), unit: "" },
+  };
+};

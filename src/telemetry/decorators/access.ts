@@ -2,8 +2,7 @@ import type { Authenticator } from "../../application/access/authentication.ts";
 import type { RateLimiter } from "../../application/access/rate-limiter.ts";
 import { RateLimited, Unauthorized } from "../../domain/errors.ts";
 import type { Upgrade } from "../../http/kernel/server.ts";
-import type { Counter } from "../counter.ts";
-import type { Instruments } from "../meters.ts";
+import type { Counter, Instruments } from "../instruments.ts";
 
 export const instrumentAuthenticator =
   (refusals: Counter) =>
@@ -31,9 +30,9 @@ export const instrumentLimiter =
     },
   });
 
-export const instrumentUpgrade = (meters: Instruments) => {
+export const instrumentUpgrade = (instruments: Instruments) => {
   let open = 0;
-  meters.gauge("sockets", (observe) => observe(open));
+  instruments.observe("sockets", (observeValue) => observeValue(open));
   return (upgrade: Upgrade): Upgrade => ({
     ...upgrade,
     take: (request, connection, head) => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { byokEngines } from "../../src/domain/accounts/byok-providers.ts";
-import { type Counter, createCounter } from "../../src/telemetry/counter.ts";
-import { countProviders } from "../../src/telemetry/instruments/providers.ts";
-import { metricDefinitions, prometheusName } from "../../src/telemetry/metric-names.ts";
-import { prometheusText } from "../../src/telemetry/prometheus-text.ts";
-import { createRequestDurations } from "../../src/telemetry/request-times.ts";
+import { countProviderEvents } from "../../src/telemetry/decorators/engines.ts";
+import { type Counter, createCounter } from "../../src/telemetry/instruments.ts";
+import { metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
+import { prometheusText } from "../../src/telemetry/prometheus.ts";
+import { createRequestDurations } from "../../src/telemetry/requests.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
 
 describe("a tally", () => {
@@ -24,11 +24,11 @@ describe("the circuits of providers", () => {
   it("are told as never opened before one opens, so that the first to open is an increase", () => {
     const tallies = new Map<string, Counter>();
     const counter = (key: string): Counter => {
-      const made = createCounter(metricDefinitions[key as "circuitChanges"].attributes);
+      const made = createCounter(metricDefinitions[key as "circuitChanges"].attributes ?? []);
       tallies.set(key, made);
       return made;
     };
-    const tell = countProviders({ counter, gauge: () => {}, histogram: () => () => {} });
+    const tell = countProviderEvents({ counter, observe: () => {}, histogram: () => () => {} });
     const opened = () => [...(tallies.get("circuitChanges")?.entries() ?? [])];
     expect(opened()).to.deep.equal(byokEngines.map((engine) => [0, { engine, state: "open" }]));
     tell("oai", { what: "circuit", state: "open" });

@@ -1,0 +1,125 @@
+import type { Streaming } from "../../application/synthesis/streaming.ts";
+import type { Encoder } from "../../audio/formats/encoder.ts";
+import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
+import type { AudioStore } from "../../audio/store/audio-store.ts";
+import type { Provenance } from "../../domain/usage/usage.ts";
+import type { Instruments } from "../instruments.ts";
+import { runOperation, startOperation, trackStream } from "../operation.ts";
+import { isRecording, withSpan } from "../spans.ts";
+
+export const instrumentAudioStore = (instruments: Instruments) => {
+  const duration = instruments.histogram("audioStoreDuration");
+
+  const timed = async <T>(
+    operation: "get" | "put",
+    outcomeOf: (result: T) => string,
+    run: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> => {
+    const startedAt = performance.now();
+    const end = (outcome: string): void =>
+      duration((performance.now() - startedAt) / 1_000, { operation, outcome });
+    try {
+      const result = await withSpan(`audio store ${operation}`, {}, run, signal);
+      end(outcomeOf(result));
+      return result;
+    } catch (error) {
+      end(signal?.aborted ? "abandoned" : "failed");
+      throw error;
+    }
+  };
+
+  return (store: AudioStore): AudioStore => ({
+    ...store,
+    get: (name, signal) =>
+      timed(
+        "get",
+        (bytes) => (bytes ? "found" : "absent"),
+        () => store.get(name, signal),
+        signal,
+      ),
+    put: (name, bytes) =>
+      timed(
+        "put",
+        () => "stored",
+        () => store.put(name, bytes),
+      ),
+  });
+};
+
+/** A failure of the samples is not the encoder's: it ends the encoding as abandoned. */
+export const instrumentEncoder = (instruments: Instruments) => {
+  const duration = instruments.histogram("encoderDuration");
+
+  return (encoder: Encoder): Encoder => ({
+    ...encoder,
+    encode: (format, sampleRate, pcm, signal, claim) => {
+      const operation = startOperation({
+        name: `encode ${format}`,
+        attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
+        signal,
+        onEnd: (outcome, seconds) => duration(seconds, { format, outcome }),
+      });
+      return trackStream(
+        operation.run(() =>
+          encoder.encode(format, sampleRate, onFailure(pcm, operation.abandon), signal, claim),
+        ),
+        operation,
+      );
+    },
+  });
+};
+
+async function* onFailure(chunks: AsyncIterable<Buffer>, fail: () => void): AsyncGenerator<Buffer, void> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    fail();
+    throw error;
+  }
+}
+
+/** Store reads, synthesis and encoding get spans below the request that they run for. */
+export const instrumentPipeline = (pipeline: Pipeline): Pipeline => ({
+  ...pipeline,
+  obtain: (renditions, signal, apiKey) =>
+    withSoundSpan(renditions, signal, () => pipeline.obtain(renditions, signal, apiKey)),
+  stream: (renditions, signal, apiKey) =>
+    withSoundSpan(renditions, signal, () => pipeline.stream(renditions, signal, apiKey)),
+});
+
+const withSoundSpan = <T extends { provenance: Provenance; failed: readonly string[] }>(
+  [first]: readonly Rendition[],
+  signal: AbortSignal,
+  obtain: () => Promise<T>,
+): Promise<T> =>
+  withSpan(
+    "obtain sound",
+    first ? { "voxledger.engine": first.recipe.engine, "voxledger.format": first.recipe.format } : {},
+    async (span) => {
+      const sound = await obtain();
+      const { provenance, failed } = sound;
+      span?.setAttributes({ "voxledger.provenance": provenance, "voxledger.failed_voices": failed.length });
+      return sound;
+    },
+    signal,
+  );
+
+/** The span lasts until the listener has received the last chunk. Over a WebSocket, each stream starts a trace. */
+export const instrumentStreaming =
+  (shouldSample: () => boolean) =>
+  (streaming: Streaming): Streaming => ({
+    ...streaming,
+    begin: async (plan, context, signal) => {
+      const root = context.kind === "websocket" && shouldSample();
+      if (!root && !isRecording()) return await streaming.begin(plan, context, signal);
+      const attributes = { "voxledger.delivery": context.kind, "voxledger.request_id": context.requestId };
+      const [stream, audio] = await runOperation(
+        { name: "stream", attributes, root, signal },
+        () => streaming.begin(plan, context, signal),
+        (started) => started.audio,
+        (span, { provenance }) => span.setAttribute("voxledger.provenance", provenance),
+      );
+      return { ...stream, audio };
+    },
+  });

@@ -1,0 +1,270 @@
+import type { MetricSources } from "./telemetry.ts";
+
+/*
+ * Every metric of the service. Names and units follow OpenTelemetry; `prometheusName` is the name that Prometheus reads
+ * (`http_server_request_duration_seconds`, `voxledger_synthesis_answers_total`), at /metrics and through a collector.
+ * No attribute holds what a caller can choose freely: no key, no text, no voice.
+ */
+
+export interface Metric {
+  readonly kind: "counter" | "gauge" | "histogram";
+  readonly name: string;
+  /** UCUM: `s`, `By`, or what is counted in braces. */
+  readonly unit: string;
+  readonly description: string;
+  readonly attributes?: readonly string[];
+  /** The upper bounds of a histogram's buckets, in the unit. */
+  readonly bounds?: readonly number[];
+  /** The current value, read at each collection. A metric without it is recorded where it occurs. */
+  readonly read?: (sources: MetricSources) => number;
+}
+
+type Options = Pick<Metric, "attributes" | "bounds" | "read">;
+
+const define =
+  <Kind extends Metric["kind"]>(kind: Kind) =>
+  (name: string, unit: string, description: string, options: Options = {}) => ({
+    name,
+    kind,
+    unit,
+    description,
+    ...options,
+  });
+
+const counter = define("counter");
+const gauge = define("gauge");
+const histogram = define("histogram");
+
+/** OpenTelemetry's own for HTTP, with finer buckets at the fast end: most answers come from memory. */
+const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const storeSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30];
+const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+export const metricDefinitions = {
+  requests: histogram(
+    "http.server.request.duration",
+    "s",
+    "Request duration, from the first byte received to the last byte sent.",
+    {
+      attributes: ["http.request.method", "http.route", "http.response.status_code"],
+      bounds: requestSeconds,
+    },
+  ),
+  refusals: counter(
+    "voxledger.refusals",
+    "{refusal}",
+    "Refused callers by reason: unauthorized, failures (too many failed attempts), burst, minute, quota.",
+    { attributes: ["reason"] },
+  ),
+  sockets: gauge("voxledger.websocket.connections", "{connection}", "Open WebSockets."),
+
+  answers: counter(
+    "voxledger.synthesis.answers",
+    "{answer}",
+    "Recorded answers with audio, by provenance: miss, coalesced, memory, store.",
+    { attributes: ["provenance", "engine", "delivery"] },
+  ),
+  characters: counter("voxledger.synthesis.characters", "{character}", "Characters of recorded answers.", {
+    attributes: ["engine"],
+  }),
+  voided: counter(
+    "voxledger.synthesis.voided",
+    "{answer}",
+    "Voided servings: their callers received no audio.",
+    { attributes: ["engine"] },
+  ),
+  voidedCharacters: counter(
+    "voxledger.synthesis.voided_characters",
+    "{character}",
+    "Characters returned with voided servings.",
+    { attributes: ["engine"] },
+  ),
+  unsettledServings: gauge(
+    "voxledger.synthesis.unsettled",
+    "{request}",
+    "Requests without audio whose servings may still have to be voided.",
+    { read: ({ unsettledServings }) => unsettledServings() },
+  ),
+  synthesesInFlight: gauge("voxledger.synthesis.under_way", "{sound}", "Syntheses in flight.", {
+    read: ({ pipeline }) => pipeline().underWay,
+  }),
+  streamsEnded: counter(
+    "voxledger.stream.ended",
+    "{stream}",
+    "Ended streams by outcome: whole, left, failed.",
+    { attributes: ["outcome"] },
+  ),
+  streamsOpen: gauge("voxledger.stream.open", "{stream}", "Open streams."),
+
+  engineDuration: histogram(
+    "voxledger.engine.duration",
+    "s",
+    "Synthesis duration until the last byte, by outcome: made, failed, unavailable, abandoned.",
+    { attributes: ["engine", "outcome"], bounds: workSeconds },
+  ),
+  engineFirstByte: histogram("voxledger.engine.first_byte", "s", "Synthesis duration until the first byte.", {
+    attributes: ["engine"],
+    bounds: workSeconds,
+  }),
+  encoderDuration: histogram(
+    "voxledger.encoder.duration",
+    "s",
+    "Encoding duration until the last byte, waiting for samples included. Outcomes as for engines.",
+    { attributes: ["format", "outcome"], bounds: workSeconds },
+  ),
+  queueLength: gauge(
+    "voxledger.queue.waiting",
+    "{job}",
+    "Queue length: speech_tools, commands (for the event store), providers (by engine).",
+    { attributes: ["queue", "engine"] },
+  ),
+  toolsRunning: gauge("voxledger.speech_tools.running", "{job}", "Running speech tools and encoders.", {
+    read: ({ subprocess }) => subprocess().running,
+  }),
+  toolsRestarts: counter(
+    "voxledger.speech_tools.restarts",
+    "{restart}",
+    "Restarts of the process that runs the speech tools.",
+    { read: ({ subprocess }) => subprocess().restarts },
+  ),
+
+  upstreamRequests: counter(
+    "voxledger.upstream.requests",
+    "{request}",
+    "Requests to speech providers, retries included.",
+    { attributes: ["engine"] },
+  ),
+  upstreamErrors: counter(
+    "voxledger.upstream.errors",
+    "{error}",
+    "Failed provider requests, by status or by stage (connect, waiting, answer).",
+    { attributes: ["engine", "error.type"] },
+  ),
+  upstreamRetries: counter("voxledger.upstream.retries", "{retry}", "Retried requests to speech providers.", {
+    attributes: ["engine"],
+  }),
+  circuitChanges: counter(
+    "voxledger.upstream.circuit.changes",
+    "{change}",
+    "State changes of the circuit breakers of provider accounts.",
+    { attributes: ["engine", "state"] },
+  ),
+
+  appendDuration: histogram(
+    "voxledger.event_store.append.duration",
+    "s",
+    "Append duration by outcome: stored, conflict, unavailable.",
+    { attributes: ["outcome"], bounds: storeSeconds },
+  ),
+  appendedEvents: histogram("voxledger.event_store.append.events", "{event}", "Events per append.", {
+    bounds: batchSizes,
+  }),
+  viewsPosition: gauge(
+    "voxledger.views.position",
+    "{position}",
+    "Log position that the views have reached.",
+    { read: ({ views }) => views().position },
+  ),
+  viewsLag: gauge(
+    "voxledger.views.lag",
+    "s",
+    "Age of the oldest own event that the views lack, or how long the log has been unreachable.",
+    { read: ({ views }) => views().lagMs / 1_000 },
+  ),
+  viewsFailed: gauge(
+    "voxledger.views.failed",
+    "{view}",
+    "Views whose fold has failed. Requests that need them are refused with 503.",
+    { read: ({ views }) => views().failed.length },
+  ),
+  malformedEvents: gauge(
+    "voxledger.events.malformed",
+    "{event}",
+    "Events that cannot be folded and are skipped. The log names the stream and revision of each.",
+    { read: ({ malformedEvents }) => malformedEvents() },
+  ),
+  viewsLive: gauge(
+    "voxledger.views.live",
+    "{view}",
+    "1 while the views follow the log, 0 while the subscription is down.",
+    { read: ({ views }) => Number(views().live) },
+  ),
+
+  audioStoreDuration: histogram(
+    "voxledger.audio_store.operation.duration",
+    "s",
+    "Audio store operations by outcome: found, absent, stored, failed, abandoned.",
+    { attributes: ["operation", "outcome"], bounds: storeSeconds },
+  ),
+  pendingObjects: gauge(
+    "voxledger.audio_store.pending.objects",
+    "{object}",
+    "Audio objects that wait to be written.",
+    { read: ({ pipeline }) => pipeline().writes.pendingObjects },
+  ),
+  pendingBytes: gauge(
+    "voxledger.audio_store.pending.size",
+    "By",
+    "Memory used by audio objects that wait to be written.",
+    { read: ({ pipeline }) => pipeline().writes.pendingBytes },
+  ),
+  lostObjects: counter(
+    "voxledger.audio_store.lost",
+    "{object}",
+    "Audio objects that were not written. They are synthesized again on request.",
+    { read: ({ pipeline }) => pipeline().writes.lost },
+  ),
+  writeRetries: counter("voxledger.audio_store.retries", "{retry}", "Retried writes to the audio store.", {
+    read: ({ pipeline }) => pipeline().writes.retried,
+  }),
+  readsSuspended: gauge(
+    "voxledger.audio_store.reads_suspended",
+    "{store}",
+    "1 while reads from the audio store are suspended after failures.",
+    { read: ({ pipeline }) => Number(pipeline().storeReads === "open") },
+  ),
+  cacheBytes: gauge("voxledger.memory_cache.size", "By", "Size of the audio in the memory cache.", {
+    read: ({ pipeline }) => pipeline().memory.bytes,
+  }),
+  cacheObjects: gauge("voxledger.memory_cache.objects", "{object}", "Audio objects in the memory cache.", {
+    read: ({ pipeline }) => pipeline().memory.objects,
+  }),
+
+  dependency: gauge(
+    "voxledger.dependency.up",
+    "{dependency}",
+    "1 for each dependency in /health that is ok, 0 for each that is down.",
+    { attributes: ["dependency"] },
+  ),
+  loopDelayMax: gauge(
+    "nodejs.eventloop.delay.max",
+    "s",
+    "Maximum event loop delay since the last collection.",
+  ),
+  loopDelayP99: gauge(
+    "nodejs.eventloop.delay.p99",
+    "s",
+    "99th percentile of the event loop delay since the last collection.",
+  ),
+  loopUtilization: gauge("nodejs.eventloop.utilization", "1", "Event loop utilization since the start.", {
+    read: () => performance.eventLoopUtilization().utilization,
+  }),
+  memory: gauge("process.memory.usage", "By", "Resident set size of the process.", {
+    read: () => process.memoryUsage.rss(),
+  }),
+  heap: gauge("v8js.memory.heap.used", "By", "Used JavaScript heap.", {
+    read: () => process.memoryUsage().heapUsed,
+  }),
+  cpu: counter("process.cpu.time", "s", "CPU time used.", { attributes: ["cpu.mode"] }),
+} as const satisfies Record<string, Metric>;
+
+export type MetricKey = keyof typeof metricDefinitions;
+
+const unitSuffixes: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "1": "_ratio" };
+
+/** The metric's name in Prometheus (OpenTelemetry, "Prometheus and OpenMetrics Compatibility"). */
+export const prometheusName = ({ name, kind, unit }: Pick<Metric, "name" | "kind" | "unit">): string => {
+  const suffix = unitSuffixes[unit] ?? "";
+  return `${name.replaceAll(/[^a-zA-Z0-9]/g, "_")}${suffix}${kind === "counter" ? "_total" : ""}`;
+};

@@ -1,0 +1,114 @@
+import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
+import { FoundInStore } from "../audio/pipeline/store-recheck.ts";
+import { Invalid, Unavailable } from "../domain/errors.ts";
+import { isRecording, markFailed, noopSpan, runInSpan, startSpan } from "./spans.ts";
+
+/**
+ * `refused`: the text cannot be spoken. `abandoned`: no caller was left, or another instance had stored the audio.
+ * The values are those of the metrics' attribute `outcome`.
+ */
+export type Outcome = "made" | "refused" | "failed" | "unavailable" | "abandoned";
+
+/** Work that lasts until its output has been read to the end, was abandoned, or failed. */
+export interface Operation {
+  readonly span: Span;
+  /** Runs a step in the operation's span. */
+  run<T>(step: () => T): T;
+  firstByte(): void;
+  end(): void;
+  fail(error: unknown): void;
+  abandon(): void;
+}
+
+export interface OperationOptions {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly kind?: SpanKind;
+  /** Starts a trace if none is active. */
+  readonly root?: boolean;
+  readonly signal: AbortSignal;
+  /** Each is called once, with the seconds since the start. */
+  readonly onFirstByte?: (seconds: number) => void;
+  readonly onEnd?: (outcome: Outcome, seconds: number) => void;
+}
+
+export const startOperation = (options: OperationOptions): Operation => {
+  const { name, attributes, kind = SpanKind.INTERNAL, root = false, signal, onFirstByte, onEnd } = options;
+  const span = root || isRecording() ? startSpan(name, { attributes, kind }) : noopSpan;
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1_000;
+  let state: "waiting" | "streaming" | "ended" = "waiting";
+
+  const end = (outcome: Outcome, error?: unknown): void => {
+    if (state === "ended") return;
+    state = "ended";
+    signal.removeEventListener("abort", abandon);
+    onEnd?.(outcome, seconds());
+    span.setAttribute("voxledger.outcome", outcome);
+    if (outcome === "failed" || outcome === "unavailable") markFailed(span, error);
+    span.end();
+  };
+  const abandon = (): void => end("abandoned");
+  signal.addEventListener("abort", abandon, { once: true });
+
+  return {
+    span,
+    run: (step) => runInSpan(span, step),
+    firstByte: () => {
+      if (state !== "waiting") return;
+      state = "streaming";
+      span.addEvent("first byte");
+      onFirstByte?.(seconds());
+    },
+    end: () => end("made"),
+    fail: (error) => end(outcomeOf(error, signal), error),
+    abandon,
+  };
+};
+
+const outcomeOf = (error: unknown, signal: AbortSignal): Outcome => {
+  if (signal.aborted || error instanceof FoundInStore) return "abandoned";
+  if (error instanceof Unavailable) return "unavailable";
+  return error instanceof Invalid ? "refused" : "failed";
+};
+
+/** Passes the chunks through. The operation ends with the stream. */
+export async function* trackStream<T>(
+  chunks: AsyncIterable<T>,
+  operation: Operation,
+): AsyncGenerator<T, void> {
+  const iterator = operation.run(() => chunks[Symbol.asyncIterator]());
+  try {
+    for (;;) {
+      const { done, value } = await operation.run(() => iterator.next());
+      if (done) break;
+      operation.firstByte();
+      yield value;
+    }
+    operation.end();
+  } catch (error) {
+    operation.fail(error);
+    throw error;
+  } finally {
+    operation.abandon();
+    await operation.run(() => iterator.return?.());
+  }
+}
+
+/** Starts the operation, and tracks the stream that `start` resolves with. */
+export const runOperation = async <R, T>(
+  options: OperationOptions,
+  start: () => Promise<R>,
+  streamOf: (result: R) => AsyncIterable<T>,
+  onStart: (span: Span, result: R) => void = () => {},
+): Promise<[result: R, stream: AsyncIterable<T>]> => {
+  const operation = startOperation(options);
+  try {
+    const result = await operation.run(start);
+    onStart(operation.span, result);
+    return [result, trackStream(streamOf(result), operation)];
+  } catch (error) {
+    operation.fail(error);
+    throw error;
+  }
+};
