@@ -62,7 +62,7 @@ import { tellDeprecation } from "../http/routes/v1/deprecation.ts";
 import { legacyRoutes } from "../http/routes/v1/routes.ts";
 import { voiceRoutes } from "../http/routes/voices/routes.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
-import { socketRoutes } from "../http/websocket/routes.ts";
+import { socketRoutes } from "../http/websocket/handshake.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
@@ -242,8 +242,8 @@ export const composeService = async (
   });
   const fastPath = createFastPath({ ...speaking, apiCors, log, observer });
   const speechSocket = createSynthesisSocketServer({
-    enter: createHandshakeAdmission({ authenticator, limiter, clientOf }),
-    speaking: { schema, synthesis, streaming },
+    admit: createHandshakeAdmission({ authenticator, limiter, clientOf }),
+    services: { schema, synthesis, streaming },
     limits: { ...settings.sockets, maxTextCharacters: settings.maxTextCharacters },
     log,
   });

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { type ClientOptions, WebSocket } from "ws";
 import { type ServerMessage, serverMessage } from "../../src/http/websocket/messages.ts";
+import { createAsyncQueue } from "./async-queue.ts";
 
-/** A frame of audio, taken apart. */
+/** A parsed frame of audio. */
 export interface Frame {
   readonly type: "frame";
   readonly kind: number;
@@ -11,20 +12,20 @@ export interface Frame {
   readonly audio: Buffer;
 }
 
-/** A client that reads what comes in order, at its own pace. */
+/** A client whose test reads the messages one by one. */
 export interface WebSocketClient {
   readonly webSocket: WebSocket;
-  /** Those that the handshake was answered with. */
+  /** The headers of the handshake response. */
   readonly headers: Readonly<Record<string, string>>;
   send(message: object): void;
-  /** What comes next. */
+  /** The next message or frame. */
   next(): Promise<ServerMessage | Frame>;
-  /** What comes next of that type; whatever else comes before it fails. */
+  /** The next message or frame. @throws if it has another type */
   expect<T extends (ServerMessage | Frame)["type"]>(
     type: T,
   ): Promise<Extract<ServerMessage | Frame, { type: T }>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** Closes it, and waits until it is closed. */
+  /** Closes the socket and waits for its close event. */
   close(): Promise<void>;
 }
 
@@ -33,32 +34,22 @@ export const openWebSocketClient = async (
   options: ClientOptions = {},
 ): Promise<WebSocketClient> => {
   const webSocket = new WebSocket(url, options);
-  const come: (ServerMessage | Frame)[] = [];
-  const asking: ((message: ServerMessage | Frame) => void)[] = [];
+  const received = createAsyncQueue<ServerMessage | Frame>();
   webSocket.on("message", (data, isBinary) => {
-    const message = isBinary ? frameOf(data as Buffer) : messageOf(String(data));
-    const ask = asking.shift();
-    if (ask) ask(message);
-    else come.push(message);
+    received.push(isBinary ? frameOf(data as Buffer) : messageOf(String(data)));
   });
   const closed = Promise.withResolvers<{ code: number; reason: string }>();
   webSocket.once("close", (code, reason) => closed.resolve({ code, reason: String(reason) }));
   const [[{ headers }]] = await Promise.all([once(webSocket, "upgrade"), once(webSocket, "open")]);
   webSocket.on("error", () => {});
-  const next = (): Promise<ServerMessage | Frame> =>
-    new Promise((resolve) => {
-      const message = come.shift();
-      if (message) resolve(message);
-      else asking.push(resolve);
-    });
   return {
     webSocket,
     headers,
     send: (message) => webSocket.send(JSON.stringify(message)),
-    next,
+    next: received.next,
     expect: async (type) => {
-      const message = await next();
-      if (message.type !== type) throw new Error(`${type} was to come, not ${JSON.stringify(message)}`);
+      const message = await received.next();
+      if (message.type !== type) throw new Error(`expected ${type}, received ${JSON.stringify(message)}`);
       return message as never;
     },
     closed: closed.promise,
@@ -69,7 +60,7 @@ export const openWebSocketClient = async (
   };
 };
 
-/** Every message is as the description says. */
+/** Validates every message against the schema. */
 const messageOf = (text: string): ServerMessage => serverMessage.parse(JSON.parse(text));
 
 const frameOf = (data: Buffer): Frame => ({

@@ -6,21 +6,21 @@ import { type Caller, limitHeaders, requireAdmission } from "../access/gate.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { handshakeCredentials } from "./handshake.ts";
 
-/** An authenticated caller on a socket of its own. */
+/** The authenticated caller of a socket. */
 export interface SocketCaller {
   readonly apiKey: string;
   /**
-   * Admits one more request of the caller as it stands now. A socket outlives the token that it was opened with, but not
-   * the secret or the origin that the token was minted from.
+   * Admits one more request with the caller's current permissions. A socket may outlive the token that it was opened
+   * with, but not the secret or the origin that the token was issued for.
    * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
    */
   admit(): Principal;
 }
 
-/** The decision about one handshake; `headers` are the rate-limit headers, present once the key is known. */
+/** `headers` are the rate-limit headers; empty if the key is unknown. */
 export type HandshakeDecision = { readonly headers: Readonly<Record<string, string>> } & (
-  | { readonly guest: SocketCaller; readonly refusal?: undefined }
-  | { readonly refusal: unknown; readonly guest?: undefined }
+  | { readonly caller: SocketCaller; readonly refusal?: undefined }
+  | { readonly refusal: unknown; readonly caller?: undefined }
 );
 
 /** Authenticates a handshake and counts it as one request. Never throws. */
@@ -35,7 +35,7 @@ export const createHandshakeAdmission = ({
   limiter: RateLimiter;
   clientOf: ClientAddress;
 }): AdmitHandshake => {
-  const counted = (principal: Principal, client: string): Caller => ({
+  const countRequest = (principal: Principal, client: string): Caller => ({
     principal,
     admission: limiter.admit(principal.apiKey, principal.plan, client),
   });
@@ -44,16 +44,19 @@ export const createHandshakeAdmission = ({
     let headers: Record<string, string> = {};
     try {
       const client = clientOf(handshake);
-      const caller = counted(authenticator.authenticate(handshakeCredentials(handshake), client), client);
-      headers = limitHeaders(caller.admission);
-      requireAdmission(caller);
-      const { principal } = caller;
+      const opening = countRequest(
+        authenticator.authenticate(handshakeCredentials(handshake), client),
+        client,
+      );
+      headers = limitHeaders(opening.admission);
+      requireAdmission(opening);
+      const { principal } = opening;
       const admit = (): Principal => {
-        const again = counted(authenticator.reauthenticate(principal), client);
-        requireAdmission(again);
-        return again.principal;
+        const current = countRequest(authenticator.reauthenticate(principal), client);
+        requireAdmission(current);
+        return current.principal;
       };
-      return { guest: { apiKey: principal.apiKey, admit }, headers };
+      return { caller: { apiKey: principal.apiKey, admit }, headers };
     } catch (refusal) {
       return { refusal, headers };
     }

@@ -1,36 +1,41 @@
 import type { IncomingMessage } from "node:http";
+import Router from "@koa/router";
 import type { Credentials } from "../../application/access/authentication.ts";
 import { credentialsOf, originOf } from "../access/credentials.ts";
+import { UpgradeRequired } from "../kernel/errors.ts";
 
-/** Where the socket is. */
 export const streamPath = "/v2/text/stream";
-/** As the router takes it. */
-const address = /^\/v2\/text\/stream\/?(\?|$)/i;
+/** Matches what the router matches. */
+const streamUrl = /^\/v2\/text\/stream\/?(\?|$)/i;
 
-/**
- * Whether the request opens a WebSocket here (RFC 6455, section 4.2.1). What is not quite one stays HTTP and is
- * answered as such.
- */
+/** Whether the request is a valid WebSocket handshake for the stream path (RFC 6455, section 4.2.1). */
 export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boolean =>
   method === "GET" &&
-  address.test(url) &&
+  streamUrl.test(url) &&
   headers.host !== undefined &&
   headers.upgrade?.toLowerCase() === "websocket" &&
   headers["sec-websocket-version"] === "13" &&
   /^[+/0-9A-Za-z]{22}==$/.test(headers["sec-websocket-key"] ?? "");
 
-/**
- * What a handshake presents: the headers of every request; or, where none can be set, an access token in the query,
- * which outranks the key alone.
- */
-export const handshakeCredentials = (request: IncomingMessage): Credentials => {
-  const presented = credentialsOf(request);
-  if (presented.by !== "origin") return presented;
-  const tokens = queryOf(request).getAll("token");
-  if (tokens.length === 0) return presented;
-  const token = tokens.length === 1 ? (tokens[0] ?? "") : "";
-  return { by: "token", token, apiKey: presented.apiKey, origin: originOf(request) };
+/** Answers all other GET requests for the stream path with 426. */
+export const socketRoutes = (): Router => {
+  const router = new Router();
+  router.get(streamPath, () => {
+    throw new UpgradeRequired();
+  });
+  return router;
 };
 
-const queryOf = ({ url = "" }: IncomingMessage): URLSearchParams =>
-  new URLSearchParams(url.slice(url.indexOf("?") + 1 || url.length));
+/**
+ * The credentials of a handshake: those of the headers, or else an access token in the query, which takes precedence over
+ * the key in the query. Browsers cannot set the headers of a handshake.
+ */
+export const handshakeCredentials = (request: IncomingMessage): Credentials => {
+  const credentials = credentialsOf(request);
+  if (credentials.by !== "origin") return credentials;
+  const { url = "" } = request;
+  const tokens = new URLSearchParams(url.slice(url.indexOf("?") + 1 || url.length)).getAll("token");
+  if (tokens.length === 0) return credentials;
+  const token = tokens.length === 1 ? (tokens[0] ?? "") : "";
+  return { by: "token", token, apiKey: credentials.apiKey, origin: originOf(request) };
+};

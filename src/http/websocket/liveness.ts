@@ -1,46 +1,44 @@
-/** How long a socket may be of no use. */
 export interface SocketTimeouts {
-  /** Without a message, and with nothing to send. */
+  /** Without a message from the client, and with nothing to send. */
   readonly idleMs: number;
-  /** Without a sign that the reader takes what waits for it, or that there is a reader at all. */
+  /** Without a sign that the client reads what was sent, or that it still exists. */
   readonly stallMs: number;
 }
 
 export type LivenessState = "alive" | "idle" | "stalled" | "gone";
 
-/** Looks on at one socket. `now`: milliseconds that never go back. */
+/** Tracks the activity of one socket. */
 export interface Liveness {
-  /** A message came. */
   messageReceived(): void;
-  /** Anything came, if only the answer to a ping. */
+  /** A message, ping or pong. */
   activityReceived(): void;
-  /** The network took something of what waits, or something began to wait. */
+  /** The network has accepted buffered data, or data has been buffered for the first time. */
   dataDrained(): void;
-  state(busy: { readonly speaking: boolean; readonly sending: boolean }): LivenessState;
+  state(activity: { readonly synthesizing: boolean; readonly sending: boolean }): LivenessState;
 }
 
+/** `now`: monotonic milliseconds. */
 export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number): Liveness => {
-  const began = now();
-  let usedAt = began;
-  let heardAt = began;
-  let takenAt = began;
+  let usedAt = now();
+  let activeAt = usedAt;
+  let drainedAt = usedAt;
 
   return {
     messageReceived: () => {
       usedAt = now();
     },
     activityReceived: () => {
-      heardAt = now();
+      activeAt = now();
     },
     dataDrained: () => {
-      takenAt = now();
+      drainedAt = now();
     },
-    state: ({ speaking, sending }) => {
+    state: ({ synthesizing, sending }) => {
       const time = now();
-      if (speaking || sending) usedAt = time;
-      if (sending) return time - takenAt > stallMs ? "stalled" : "alive";
-      // What was taken may lie in the network's own buffers, before a ping that it has not come to yet.
-      if (time - Math.max(heardAt, takenAt) > stallMs) return "gone";
+      if (synthesizing || sending) usedAt = time;
+      if (sending) return time - drainedAt > stallMs ? "stalled" : "alive";
+      // Accepted data may still lie in the network's buffers, ahead of a ping that the client has not received yet.
+      if (time - Math.max(activeAt, drainedAt) > stallMs) return "gone";
       return time - usedAt > idleMs ? "idle" : "alive";
     },
   };

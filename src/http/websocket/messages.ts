@@ -5,15 +5,13 @@ import { contentTypes, knobs } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import { problem } from "../kernel/error-response.ts";
 
-/** What is said on the socket, in both directions, beside the frames of audio. */
-
-/** Names a synthesis on its socket, as the client wrote it. */
+/** Identifies a synthesis on its socket. */
 export const streamId = z.guid("id must be a UUID.").meta({
-  description: "The synthesis on this socket: a UUID, in the case it was given in.",
+  description: "The id of the synthesis on this socket: a UUID, returned exactly as the client wrote it.",
   examples: ["2c11356a-1a1c-4e53-8d0a-55b3c1ab0e5e"],
 });
 
-/** As it is told of; what it holds is looked at when its id is known. */
+/** `request` is validated separately, so that its errors can carry the id. */
 export const synthesizeMessage = z.object({
   type: z.literal("synthesize"),
   id: streamId,
@@ -26,42 +24,44 @@ export const streamStart = z.object({
   type: z.literal("stream_start"),
   id: streamId,
   contentType: z.enum(Object.values(contentTypes)),
-  prosodyApplied: z.array(z.enum(knobs)).meta({ description: "Those of the knobs that are in the sound." }),
+  prosodyApplied: z
+    .array(z.enum(knobs))
+    .meta({ description: "The prosody parameters that the engine applied." }),
 });
 
 export const streamEnd = z.object({
   type: z.literal("stream_end"),
   id: streamId,
-  totalBytes: z.int().min(0).meta({ description: "Of audio, in all frames." }),
-  totalChunks: z.int().min(0).meta({ description: "Frames." }),
+  totalBytes: z.int().min(0).meta({ description: "The length of the audio in all frames." }),
+  totalChunks: z.int().min(0).meta({ description: "The number of frames." }),
 });
 
 export const streamError = z.object({
   type: z.literal("error"),
-  id: streamId.optional().meta({ description: "The synthesis that failed; absent when none did." }),
-  message: z.string().meta({ description: "For people; its wording may change." }),
-  retryable: z
-    .boolean()
-    .meta({ description: "Whether the same may well succeed when it is asked for again." }),
+  id: streamId
+    .optional()
+    .meta({ description: "The synthesis that failed; absent if the error concerns no synthesis." }),
+  message: z.string().meta({ description: "For humans; its wording may change." }),
+  retryable: z.boolean().meta({ description: "Whether a retry may succeed." }),
   code: z
     .string()
     .optional()
     .meta({
-      description: "For programs, as in answers over HTTP; absent when an upstream provider failed.",
+      description: "The same error code as over HTTP; absent if a speech provider failed.",
       examples: ["RATE_LIMIT_EXCEEDED"],
     }),
-  retryAfterSeconds: z.int().optional().meta({ description: "When to ask again." }),
+  retryAfterSeconds: z.int().optional().meta({ description: "The delay before a retry." }),
   errors: z
     .array(problem)
     .optional()
-    .meta({ description: "With VALIDATION_ERROR: each thing that is wrong, by its place in the request." }),
+    .meta({ description: "With VALIDATION_ERROR: the invalid members of the request." }),
 });
 
 export const pong = z.object({ type: z.literal("pong") });
 
 export const serverMessage = z.discriminatedUnion("type", [streamStart, streamEnd, streamError, pong]);
 
-/** Every message that there is. */
+/** All messages in both directions. */
 export const streamMessage = z.discriminatedUnion("type", [
   synthesizeMessage,
   cancelMessage,
@@ -72,18 +72,18 @@ export const streamMessage = z.discriminatedUnion("type", [
 export type StreamError = z.infer<typeof streamError>;
 export type ServerMessage = z.infer<typeof serverMessage>;
 
-/** A client's message, as far as it is understood without looking at what is to be spoken. */
+/** A client's message whose synthesis request has not been validated yet. */
 export type ClientMessage =
   | z.infer<typeof synthesizeMessage>
   | z.infer<typeof cancelMessage>
   | z.infer<typeof pingMessage>;
 
-/** @throws {Invalid} for what is no message; its words repeat nothing of it */
-export const readMessage = (data: Buffer, isBinary: boolean): ClientMessage => {
-  const message = isBinary ? undefined : jsonOf(data);
+/** @throws {Invalid} without quoting the message */
+export const parseMessage = (data: Buffer, isBinary: boolean): ClientMessage => {
+  const message = isBinary ? undefined : parseJson(data);
   switch (parse(anyMessage, message).type) {
     case "synthesize":
-      return synthesizeOf(message as object);
+      return parseSynthesize(message as object);
     case "cancel":
       return parse(cancelMessage, message);
     case "ping":
@@ -96,19 +96,43 @@ const anyMessage = z.object(
   { error: "A message is a JSON object in a text frame." },
 );
 
-/** The form with a request of its own needs an id; the flat one, as the voices' links show it, is given one. */
-const flat = z.object({ id: streamId.optional() });
+/** The flat form of the voices' links: its `id` is optional. */
+const flatMessage = z.object({ id: streamId.optional() });
 
-const synthesizeOf = (message: object): ClientMessage => {
+const parseSynthesize = (message: object): ClientMessage => {
   if ("request" in message) return parse(synthesizeMessage, message);
-  const { id = randomUUID() } = parse(flat, message);
+  const { id = randomUUID() } = parse(flatMessage, message);
   return { type: "synthesize", id, request: message };
 };
 
-const jsonOf = (data: Buffer): unknown => {
+const parseJson = (data: Buffer): unknown => {
   try {
     return JSON.parse(data.toString());
   } catch {
     throw new Invalid([{ path: [], message: "A message is a JSON object in a text frame." }]);
   }
 };
+
+/** A frame of audio: 0x01, the id as 36 ASCII bytes, the index from 0 as uint32 big-endian, the audio. */
+const audioFrameType = 0x01;
+const idOffset = 1;
+const indexOffset = 37;
+const audioOffset = 41;
+
+/** Streams that share a socket take turns after each frame. */
+const maxFrameBytes = 64 * 1024;
+
+export const audioFrame = (id: string, index: number, audio: Buffer): Buffer => {
+  const frame = Buffer.allocUnsafe(audioOffset + audio.length);
+  frame[0] = audioFrameType;
+  frame.write(id, idOffset, "latin1");
+  frame.writeUInt32BE(index, indexOffset);
+  frame.set(audio, audioOffset);
+  return frame;
+};
+
+/** Splits a chunk into the payloads of frames, without copying. */
+export function* framePayloads(chunk: Buffer): Generator<Buffer> {
+  const maxBytes = maxFrameBytes - audioOffset;
+  for (let at = 0; at < chunk.length; at += maxBytes) yield chunk.subarray(at, at + maxBytes);
+}

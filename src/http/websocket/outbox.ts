@@ -2,75 +2,74 @@ import { WebSocket } from "ws";
 import type { ServerMessage } from "./messages.ts";
 import { SocketError } from "./socket-error.ts";
 
-/** The way out to one reader, at its pace. */
+/** Sends messages and frames at the pace of the client. */
 export interface Outbox {
-  /** Small, and sent at once: whoever causes it must not go on while the outbox is full. */
+  /** Sends a small message at once. The caller must not cause further messages while the outbox is full. */
   send(message: ServerMessage): void;
   /**
-   * Sends a frame, made when there is room for it; those that share the socket take turns. Resolves when it is on its
-   * way. Nothing leaves once the signal is aborted: rejects with its reason; or with {left}.
+   * Builds and sends a frame when there is room for it; streams that share the socket take turns. Resolves when it has
+   * been sent. Rejects with the reason of an aborted signal, or with {clientDisconnected}, and sends nothing.
    */
-  sendFrame(make: () => Buffer, signal: AbortSignal): Promise<void>;
-  /** More waits for the reader than should. */
+  sendFrame(build: () => Buffer, signal: AbortSignal): Promise<void>;
+  /** The client has more buffered data than `highWaterBytes`. */
   isFull(): boolean;
-  /** Everything has been handed to the network. */
+  /** All data has been handed to the network. */
   isEmpty(): boolean;
 }
 
-/** What waits in memory for a reader, at most, and one frame or message more. */
+/** The limit of buffered data per socket. One more frame or message may exceed it. */
 export const highWaterBytes = 128 * 1024;
 
-/** What ends a synthesis that nobody is there for. */
+/** Ends the syntheses of a socket whose client is gone. */
 export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT", {
   retryable: false,
 });
 
-/** What is to be known of a way out, as it goes. */
 export interface OutboxListener {
-  /** Something begins to wait for the network. */
-  onWaiting(): void;
-  /** The network has taken something of what waited; never from within a sending. */
-  onTaken(): void;
+  /** Data is buffered in an empty outbox. */
+  onBuffered(): void;
+  /** The network has accepted buffered data. Never called synchronously by `send` or `sendFrame`. */
+  onDrained(): void;
 }
 
-export const createOutbox = (socket: WebSocket, { onWaiting, onTaken }: OutboxListener): Outbox => {
+export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: OutboxListener): Outbox => {
   const queue = new Set<() => void>();
   const isFull = (): boolean => socket.bufferedAmount >= highWaterBytes;
   const isEmpty = (): boolean => socket.bufferedAmount === 0;
 
-  const taken = (error?: Error | null): void => {
-    if (error) return; // the socket has closed, and with it all that waits
+  const onSent = (error?: Error | null): void => {
+    if (error) return; // the socket has been closed
     for (const sendNext of queue) {
       if (isFull()) break;
       sendNext();
     }
-    onTaken();
+    onDrained();
   };
 
-  const send = (data: string | Buffer): void => {
-    if (socket.readyState !== WebSocket.OPEN) return; // what can go nowhere would count as waiting for ever
-    if (isEmpty()) onWaiting();
-    socket.send(data, taken);
+  const sendData = (data: string | Buffer): void => {
+    if (socket.readyState !== WebSocket.OPEN) return; // `ws` would count it as buffered forever
+    if (isEmpty()) onBuffered();
+    socket.send(data, onSent);
   };
 
   return {
-    send: (message) => send(JSON.stringify(message)),
-    sendFrame: (make, signal) =>
+    send: (message) => sendData(JSON.stringify(message)),
+    sendFrame: (build, signal) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
-        const leave = (): void => {
+        const onAbort = (): void => {
           queue.delete(sendNext);
           reject(signal.reason);
         };
         const sendNext = (): void => {
           queue.delete(sendNext);
-          signal.removeEventListener("abort", leave);
+          signal.removeEventListener("abort", onAbort);
           if (socket.readyState !== WebSocket.OPEN) return void reject(clientDisconnected);
-          send(make());
+          sendData(build());
           resolve();
         };
         if (queue.size === 0 && !isFull()) return sendNext();
-        signal.addEventListener("abort", leave, { once: true });
+        signal.addEventListener("abort", onAbort, { once: true });
         queue.add(sendNext);
       }),
     isFull,

@@ -1,60 +1,61 @@
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import type { Principal } from "../../application/access/principal.ts";
+import type { Clock } from "../../async/clock.ts";
 import { KeyIsSuspended, Unauthorized, Unavailable } from "../../domain/errors.ts";
 import { closeCodes, closeReason } from "./close.ts";
 import { createInbox } from "./inbox.ts";
 import { createLiveness, type SocketTimeouts } from "./liveness.ts";
-import { type ClientMessage, readMessage } from "./messages.ts";
+import { type ClientMessage, parseMessage } from "./messages.ts";
 import { clientDisconnected, createOutbox } from "./outbox.ts";
 import { isServerFault, toErrorMessage } from "./socket-error.ts";
 import { createSyntheses, type SynthesisServices } from "./syntheses.ts";
 
-/** One client's socket, from its handshake to its close. */
+/** A socket, from its handshake to its close. */
 export interface Session {
-  /** Looks whether the socket is still of use, and lets its peer know that we are there. To be called now and then. */
+  /** Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically. */
   checkLiveness(): void;
-  /** Begins nothing more, and closes the socket when what is under way has ended and been taken. */
+  /** Refuses new syntheses, and closes the socket when those in progress have ended and the client has read them. */
   drain(): void;
-  /** Ends what is under way at once, each told as to be asked for again, and closes the socket. */
+  /** Ends the syntheses in progress with a retryable error, and closes the socket. */
   abort(): void;
   /** Destroys the socket. */
   terminate(): void;
-  /** Resolves when the socket is closed and what it began is accounted for. */
+  /** Resolves when the socket is closed and its syntheses have been recorded. */
   readonly ended: Promise<void>;
 }
 
 export interface SessionOptions {
   readonly socket: WebSocket;
-  /** The caller as it stands now, for one more request. @throws {Unauthorized} {RateLimited} {KeyIsSuspended} */
+  /** The caller with its current permissions, for one more request. @throws {Unauthorized} {RateLimited} {KeyIsSuspended} */
   readonly admit: () => Principal;
-  readonly speaking: SynthesisServices;
-  readonly streamsAtMost: number;
-  readonly patience: SocketTimeouts;
+  readonly services: SynthesisServices;
+  readonly maxStreams: number;
+  readonly timeouts: SocketTimeouts;
   readonly log: Logger;
-  readonly now?: () => number;
+  readonly clock: Clock;
 }
 
 export const openSession = (options: SessionOptions): Session => {
-  const { socket, admit, speaking, streamsAtMost, patience, log, now = () => performance.now() } = options;
-  const began = now();
+  const { socket, admit, services, maxStreams, timeouts, log, clock } = options;
+  const openedAt = clock.now();
   const closed = Promise.withResolvers<void>();
-  const liveness = createLiveness(patience, now);
-  let draining = false;
+  const liveness = createLiveness(timeouts, clock.now);
+  let isDraining = false;
   let closing: { readonly code: number; readonly reason?: string } | undefined;
-  let pingedAt = began;
+  let pingedAt = openedAt;
 
   const outbox = createOutbox(socket, {
-    onWaiting: liveness.dataDrained,
-    onTaken: () => {
+    onBuffered: liveness.dataDrained,
+    onDrained: () => {
       liveness.dataDrained();
       inbox.process();
       closeWhenDone();
     },
   });
 
-  const admitMore = (): Principal => {
-    if (draining) throw shuttingDown;
+  const admitSynthesis = (): Principal => {
+    if (isDraining) throw shuttingDown;
     try {
       return admit();
     } catch (error) {
@@ -65,75 +66,73 @@ export const openSession = (options: SessionOptions): Session => {
   };
 
   const syntheses = createSyntheses({
-    speaking,
-    atMost: streamsAtMost,
-    admit: admitMore,
+    ...{ services, maxStreams, outbox, log },
+    admit: admitSynthesis,
     onEnd: () => closeWhenDone(),
-    outbox,
-    log,
   });
 
-  const obey = (message: ClientMessage): void => {
+  const handle = (message: ClientMessage): void => {
     if (message.type === "synthesize") syntheses.start(message.id, message.request);
     else if (message.type === "cancel") syntheses.cancel(message.id);
     else outbox.send({ type: "pong" });
   };
 
   const inbox = createInbox(socket, outbox.isFull, (data, isBinary) => {
-    if (socket.readyState !== WebSocket.OPEN) return; // whatever it asks, it could not be told
+    if (socket.readyState !== WebSocket.OPEN) return; // no answer could be sent
     liveness.messageReceived();
     try {
-      obey(readMessage(data, isBinary));
+      handle(parseMessage(data, isBinary));
     } catch (error) {
       if (isServerFault(error)) log.error({ err: error }, "failed");
       outbox.send(toErrorMessage(error));
     }
   });
 
-  /** Closes the socket once the syntheses under way have ended and the client has read them. */
+  /** Closes the socket once the syntheses in progress have ended and the client has read them. */
   const close = (code: number, reason?: string): void => {
     closing ??= { code, ...(reason !== undefined && { reason }) };
     queueMicrotask(closeWhenDone); // after the caller has sent the error that explains it
   };
   const closeWhenDone = (): void => {
     if (closing === undefined || syntheses.count > 0 || !outbox.isEmpty()) return;
-    socket.resume(); // a paused socket would never read the answer
+    socket.resume(); // a paused socket would never receive the client's close frame
     socket.close(closing.code, closing.reason);
   };
 
-  /** One for each third of the time that a silent peer is given. */
-  const ping = (): void => {
-    if (now() - pingedAt < patience.stallMs / 3) return;
-    pingedAt = now();
+  /** Three pings fit into the stall timeout. */
+  const pingIfDue = (): void => {
+    if (clock.now() - pingedAt < timeouts.stallMs / 3) return;
+    pingedAt = clock.now();
     socket.ping();
   };
 
-  for (const sign of ["message", "ping", "pong"]) socket.on(sign, liveness.activityReceived);
+  for (const event of ["message", "ping", "pong"]) socket.on(event, liveness.activityReceived);
   socket.on("error", (error) => {
-    log.info({ code: codeOf(error) }, "socket failed");
+    // The code alone: the client causes socket errors, and their stacks are of no use.
+    log.info({ code: "code" in error ? error.code : undefined }, "socket failed");
     syntheses.abortAll(clientDisconnected);
   });
   socket.on("close", (code) => {
     syntheses.abortAll(clientDisconnected);
-    log.info({ code, ms: Math.round(now() - began) }, "socket");
+    log.info({ code, ms: Math.round(clock.now() - openedAt) }, "socket");
     closed.resolve();
   });
 
   return {
     checkLiveness: () => {
-      const verdict = liveness.state({ speaking: syntheses.count > 0, sending: !outbox.isEmpty() });
-      if (verdict === "idle") close(closeCodes.normal);
-      if (verdict === "alive" && outbox.isEmpty()) ping();
-      if (verdict !== "stalled" && verdict !== "gone") return;
-      log.info({ verdict }, "socket ended");
+      const state = liveness.state({ synthesizing: syntheses.count > 0, sending: !outbox.isEmpty() });
+      if (state === "idle") close(closeCodes.normal);
+      if (state === "alive" && outbox.isEmpty()) pingIfDue();
+      if (state !== "stalled" && state !== "gone") return;
+      log.info({ verdict: state }, "socket ended");
       socket.terminate();
     },
     drain: () => {
-      draining = true;
+      isDraining = true;
       close(closeCodes.goingAway);
     },
     abort: () => {
-      draining = true;
+      isDraining = true;
       closing = { code: closeCodes.restart };
       syntheses.abortAll(shuttingDown);
       closeWhenDone();
@@ -143,8 +142,4 @@ export const openSession = (options: SessionOptions): Session => {
   };
 };
 
-/** Refuses what arrives, and ends what is under way, while the service shuts down. */
-export const shuttingDown = new Unavailable("The service is shutting down: connect again.", 1);
-
-/** The code alone: what goes wrong with a socket is the peer's doing, and its stack tells nothing. */
-const codeOf = (error: Error): unknown => ("code" in error ? error.code : undefined);
+export const shuttingDown = new Unavailable("The service is shutting down: reconnect and retry.", 1);

@@ -1,9 +1,9 @@
 import { isOurFault, isRetryable, presentError } from "../kernel/errors.ts";
 import type { StreamError } from "./messages.ts";
 
-/** What ends a synthesis or a socket, and HTTP has no word for. */
+/** An error that exists only on sockets. */
 export class SocketError extends Error {
-  override readonly name = "SocketRefusal";
+  override readonly name = "SocketError";
   readonly code: string;
   readonly retryable: boolean;
 
@@ -14,27 +14,26 @@ export class SocketError extends Error {
   }
 }
 
-/** An error as it is told on the socket: what an answer over HTTP tells of it, and whether to try again. */
+/** The error message for the client, with the same code and text as over HTTP. `id` identifies the synthesis that failed. */
 export const toErrorMessage = (error: unknown, id?: string): StreamError => {
-  const of = id === undefined ? {} : { id };
+  const base = { type: "error", ...(id !== undefined && { id }) } as const;
   if (error instanceof SocketError) {
     const { message, retryable, code } = error;
-    return { type: "error", ...of, message, retryable, code };
+    return { ...base, message, retryable, code };
   }
   const answer = presentError(error);
   const { message, code, errors } = answer.body.error;
-  const after = answer.headers["Retry-After"];
+  const retryAfter = answer.headers["Retry-After"];
   return {
-    type: "error",
-    ...of,
+    ...base,
     message,
     retryable: isRetryable(error),
     ...(code && { code }),
-    ...(after && { retryAfterSeconds: Number(after) }),
+    ...(retryAfter && { retryAfterSeconds: Number(retryAfter) }),
     ...(errors && { errors }),
   };
 };
 
-/** Whether the error is the service's own fault and belongs in the log. */
+/** Whether the error is a fault of the service and must be logged. */
 export const isServerFault = (error: unknown): boolean =>
   !(error instanceof SocketError) && isOurFault(presentError(error));

@@ -6,143 +6,149 @@ import type { Synthesis, SynthesisPlan } from "../../application/synthesis/synth
 import { Conflict } from "../../domain/errors.ts";
 import { contentTypes } from "../../domain/synthesis/speech.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
-import { audioFrame, framePayloads } from "./audio-frame.ts";
+import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
 import { isServerFault, SocketError, toErrorMessage } from "./socket-error.ts";
 
-/** What speaks: from a request to a stream of sound. */
 export interface SynthesisServices {
-  /** The shape of a request, the same as over HTTP. */
+  /** The same schema as over HTTP. */
   readonly schema: RequestSchema;
   readonly synthesis: Pick<Synthesis, "plan">;
   readonly streaming: Streaming;
 }
 
-/** The syntheses of one socket that are under way. */
+/** The syntheses in progress on one socket. */
 export interface Syntheses {
-  /** Begins one; whatever becomes of it is told to the client. `body`: a SynthesizeRequest, not looked at yet. */
+  /** Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not validated yet. */
   start(id: string, body: unknown): void;
-  /** Ends one, if it is still there. */
+  /** Has no effect if the synthesis has ended. */
   cancel(id: string): void;
-  /** Ends all, telling the client why. */
+  /** Ends all, and sends the reason to the client. */
   abortAll(reason: Error): void;
   readonly count: number;
-  /** Resolves when those that there are now have been accounted for. */
+  /** Resolves when the syntheses in progress have been recorded. */
   settled(): Promise<void>;
 }
 
+interface Running {
+  readonly id: string;
+  readonly plan: SynthesisPlan;
+  readonly context: Parameters<Streaming["begin"]>[1];
+  readonly signal: AbortSignal;
+  readonly sent: { chunks: number; bytes: number };
+}
+
 export const createSyntheses = ({
-  speaking: { schema, synthesis, streaming },
-  atMost,
+  services: { schema, synthesis, streaming },
+  maxStreams,
   admit,
   onEnd,
   outbox,
   log,
 }: {
-  speaking: SynthesisServices;
-  atMost: number;
-  /** Lets in each synthesis as a request of its own. @throws what refuses it */
+  services: SynthesisServices;
+  maxStreams: number;
+  /** Admits each synthesis as one request. @throws the refusal */
   admit: () => Principal;
   onEnd: () => void;
   outbox: Outbox;
   log: Logger;
 }): Syntheses => {
-  const underWay = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  const inProgress = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
 
-  const speak = async ({ id, plan, order, sent }: Speech, signal: AbortSignal): Promise<void> => {
-    const { contentType, prosodyApplied, audio, delivered } = await streaming.begin(plan, order, signal);
+  const stream = async ({ id, plan, context, signal, sent }: Running): Promise<void> => {
+    const { contentType, prosodyApplied, audio, delivered } = await streaming.begin(plan, context, signal);
     outbox.send({ type: "stream_start", id, contentType, prosodyApplied: [...prosodyApplied] });
     for await (const chunk of audio) {
-      for (const piece of framePayloads(chunk)) {
-        const makeFrame = (): Buffer => {
+      for (const payload of framePayloads(chunk)) {
+        const buildFrame = (): Buffer => {
           delivered();
-          return audioFrame(id, sent.chunks, piece);
+          return audioFrame(id, sent.chunks, payload);
         };
-        await outbox.sendFrame(makeFrame, signal);
+        await outbox.sendFrame(buildFrame, signal);
         sent.chunks += 1;
-        sent.bytes += piece.length;
+        sent.bytes += payload.length;
       }
     }
     signal.throwIfAborted();
     outbox.send({ type: "stream_end", id, totalBytes: sent.bytes, totalChunks: sent.chunks });
   };
 
+  const sendError = (error: unknown, id: string | undefined, about: object): string => {
+    const message = toErrorMessage(error, id);
+    if (isServerFault(error)) log.error({ ...about, err: error }, "failed");
+    outbox.send(message);
+    return message.code ?? "ENGINE_FAILED";
+  };
+
   /** Never rejects. */
-  const run = async (speech: Speech, signal: AbortSignal): Promise<void> => {
-    const began = performance.now();
-    const { id, order, sent } = speech;
-    const about = { requestId: order.requestId, stream: id };
+  const run = async (running: Running): Promise<void> => {
+    const startedAt = performance.now();
+    const { id, context, signal, sent } = running;
+    const about = { requestId: context.requestId, stream: id };
     let outcome = "whole";
     try {
-      await speak(speech, signal);
-    } catch (thrown) {
-      const error = signal.aborted ? signal.reason : thrown;
-      const told = toErrorMessage(error, id);
-      outcome = told.code ?? "ENGINE_FAILED";
-      if (isServerFault(error)) log.error({ ...about, err: error }, "failed");
-      outbox.send(told);
+      await stream(running);
+    } catch (error) {
+      outcome = sendError(signal.aborted ? signal.reason : error, id, about);
     }
-    underWay.delete(id);
-    log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - began) }, "stream");
+    inProgress.delete(id);
+    log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - startedAt) }, "stream");
     onEnd();
   };
 
-  /** What of the request can be judged at once. @throws */
-  const begin = (id: string, request: unknown): void => {
+  /** @throws what refuses the request before it starts */
+  const begin = (id: string, body: unknown): void => {
     const principal = admit();
-    if (underWay.size >= atMost) throw tooMany(atMost);
-    const plan = synthesis.plan(requestFromBody(schema, request), principal.websiteId);
+    if (inProgress.size >= maxStreams) throw tooManyStreams(maxStreams);
+    const plan = synthesis.plan(requestFromBody(schema, body), principal.websiteId);
     streaming.requireProvider(plan);
-    if (plan.silent) return void tellSilence(outbox, id, plan);
-    const order = { principal, requestId: randomUUID(), kind: "websocket" } as const;
-    const controller = new AbortController();
-    const ended = run({ id, plan, order, sent: { chunks: 0, bytes: 0 } }, controller.signal);
-    underWay.set(id, { controller, ended });
+    if (plan.silent) {
+      sendSilence(outbox, id, plan);
+      return;
+    }
+    const abort = new AbortController();
+    const context = { principal, requestId: randomUUID(), kind: "websocket" } as const;
+    const sent = { chunks: 0, bytes: 0 };
+    const ended = run({ id, plan, context, signal: abort.signal, sent });
+    inProgress.set(id, { abort, ended });
   };
 
   return {
-    start: (id, request) => {
-      const isTaken = underWay.has(id);
+    start: (id, body) => {
+      const isInUse = inProgress.has(id);
       try {
-        if (isTaken) throw new Conflict(`The synthesis ${id} is under way.`);
-        begin(id, request);
+        if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
+        begin(id, body);
       } catch (error) {
-        // Under its id a refusal would be taken for the end of the one that is under way.
-        const told = toErrorMessage(error, isTaken ? undefined : id);
-        if (isServerFault(error)) log.error({ stream: id, err: error }, "failed");
-        log.info({ stream: id, outcome: told.code }, "stream");
-        outbox.send(told);
+        // With the id, the client would take the error for the end of the synthesis in progress.
+        const outcome = sendError(error, isInUse ? undefined : id, { stream: id });
+        log.info({ stream: id, outcome }, "stream");
       }
     },
-    cancel: (id) => underWay.get(id)?.controller.abort(cancelled),
+    cancel: (id) => inProgress.get(id)?.abort.abort(cancelled),
     abortAll: (reason) => {
-      for (const { controller } of underWay.values()) controller.abort(reason);
+      for (const { abort } of inProgress.values()) abort.abort(reason);
     },
     get count() {
-      return underWay.size;
+      return inProgress.size;
     },
     settled: async () => {
-      await Promise.all([...underWay.values()].map(({ ended }) => ended));
+      await Promise.all([...inProgress.values()].map(({ ended }) => ended));
     },
   };
 };
 
-/** One synthesis, and how much of it has left. */
-interface Speech {
-  readonly id: string;
-  readonly plan: SynthesisPlan;
-  readonly order: Parameters<Streaming["begin"]>[1];
-  readonly sent: { chunks: number; bytes: number };
-}
-
-/** Volume 0: a stream with its beginning and its end, and nothing to hear between them. */
-const tellSilence = (outbox: Outbox, id: string, { renditions: [take] }: SynthesisPlan): void => {
-  const contentType = contentTypes[take.recipe.format];
+/** Volume 0: a stream without audio. */
+const sendSilence = (outbox: Outbox, id: string, { renditions: [rendition] }: SynthesisPlan): void => {
+  const contentType = contentTypes[rendition.recipe.format];
   outbox.send({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });
   outbox.send({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
 };
 
 const cancelled = new SocketError("The synthesis was cancelled.", "CANCELLED", { retryable: false });
 
-const tooMany = (atMost: number): SocketError =>
-  new SocketError(`At most ${atMost} syntheses share one socket.`, "TOO_MANY_STREAMS", { retryable: true });
+const tooManyStreams = (maxStreams: number): SocketError =>
+  new SocketError(`The socket has ${maxStreams} syntheses in progress, the maximum.`, "TOO_MANY_STREAMS", {
+    retryable: true,
+  });

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { withDeadline } from "../../async/deadline.ts";
 import { Invalid, RateLimited } from "../../domain/errors.ts";
 import { isOurFault } from "../kernel/errors.ts";
 import { refuseConnection } from "../kernel/refuse-connection.ts";
@@ -15,72 +16,74 @@ import { openSession, type Session, shuttingDown } from "./session.ts";
 import type { SynthesisServices } from "./syntheses.ts";
 
 export interface SocketLimits {
-  /** Sockets that a key may have open at once. */
+  /** Open sockets per key. */
   readonly socketsPerKey: number;
-  /** Syntheses under way at once on one socket. */
+  /** Syntheses in progress per socket. */
   readonly streamsPerSocket: number;
-  /** How long a socket may be there for nothing. */
+  /** WebSocket idle timeout. */
   readonly idleMs: number;
-  /** How long a reader may take nothing of what waits for it. */
+  /** How long a client may read nothing of what was sent to it. */
   readonly stallMs: number;
-  /** The longest text, in code points. */
+  /** The maximum length of a text, in code points. */
   readonly maxTextCharacters: number;
 }
 
-/** Speech over WebSockets. */
+/** Accepts WebSockets and serves syntheses over them. */
 export interface SynthesisSocketServer extends Upgrade {
   /**
-   * Begins nothing more and closes each socket when what is under way on it has ended. After so many milliseconds the
-   * rest is broken off, told as to be asked for again.
+   * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended. After the timeout the
+   * remaining ones end with a retryable error.
    */
-  drain(patienceMs: number): Promise<void>;
+  drain(timeoutMs: number): Promise<void>;
 }
 
-/** The longest text, each character written as 12 letters (a surrogate pair, both halves escaped), and what stands around it. */
-const messageBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
+type Headers = Readonly<Record<string, string>>;
 
-/** How long a peer may take to answer a close frame, and, when the process ends, to receive the last one. */
-const closingMs = 5_000;
-const farewellMs = 500;
-/** When a client whose key has too many sockets open should try again. */
+/** How long a client may take to answer a close frame, and to receive the last messages at shutdown. */
+const closeTimeoutMs = 5_000;
+const abortTimeoutMs = 500;
+/** `Retry-After` for a key that has too many sockets open. */
 const socketsRetrySeconds = 10;
 
 export const createSynthesisSocketServer = ({
-  enter,
-  speaking,
+  admit,
+  services,
   limits,
   log,
+  clock = systemClock,
 }: {
-  enter: AdmitHandshake;
-  speaking: SynthesisServices;
+  admit: AdmitHandshake;
+  services: SynthesisServices;
   limits: SocketLimits;
   log: Logger;
+  clock?: Clock;
 }): SynthesisSocketServer => {
-  const server = new WebSocketServer(optionsOf(limits));
-  const sessions = new Map<string, Set<Session>>();
-  const all = (): Session[] => [...sessions.values()].flatMap((ofKey) => [...ofKey]);
+  const server = new WebSocketServer(serverOptions(limits));
+  const sessionsByKey = new Map<string, Set<Session>>();
+  const allSessions = (): Session[] => [...sessionsByKey.values()].flatMap((sessions) => [...sessions]);
   const acceptHeaders = new WeakMap<IncomingMessage, Headers>();
-  let draining = false;
+  let isDraining = false;
+  let stopChecking: (() => void) | undefined;
 
   server.on("headers", (lines, handshake) => {
     for (const [name, value] of Object.entries(acceptHeaders.get(handshake) ?? {}))
       lines.push(`${name}: ${value}`);
   });
-  // `isHandshake` has checked everything but the syntax of the list of subprotocols.
+  // `isHandshake` has validated everything but the syntax of the list of subprotocols.
   server.on("wsClientError", (_error, connection, handshake) => {
-    const invalid = new Invalid([{ path: [], message: "The handshake cannot be read." }]);
+    const invalid = new Invalid([{ path: [], message: "The list of subprotocols is invalid." }]);
     refuse(connection, invalid, acceptHeaders.get(handshake) ?? {});
   });
 
   const decide = (handshake: IncomingMessage): HandshakeDecision => {
-    if (draining) return { refusal: shuttingDown, headers: {} };
-    const decision = enter(handshake);
-    const { guest, headers } = decision;
-    const isFull = guest && (sessions.get(guest.apiKey)?.size ?? 0) >= limits.socketsPerKey;
-    return isFull ? { refusal: tooMany(limits.socketsPerKey), headers } : decision;
+    if (isDraining) return { refusal: shuttingDown, headers: {} };
+    const decision = admit(handshake);
+    const { caller, headers } = decision;
+    const isFull = caller && (sessionsByKey.get(caller.apiKey)?.size ?? 0) >= limits.socketsPerKey;
+    return isFull ? { refusal: tooManySockets(limits.socketsPerKey), headers } : decision;
   };
 
-  /** In HTTP, before any socket opens: clients reset their reconnect counters when one does. */
+  /** Answers in HTTP, before a socket opens: clients reset their reconnect counters when one does. */
   const refuse = (connection: Duplex, error: unknown, headers: Headers): void => {
     const answer = refuseConnection(connection, error, headers);
     const about = { route: streamPath, requestId: headers["X-Request-Id"] };
@@ -89,83 +92,88 @@ export const createSynthesisSocketServer = ({
   };
 
   const open = (socket: WebSocket, { apiKey, admit }: SocketCaller): void => {
-    const { streamsPerSocket: streamsAtMost, ...patience } = limits;
     const session = openSession({
-      ...{ socket, admit, speaking, streamsAtMost, patience },
+      ...{ socket, admit, services, clock },
+      maxStreams: limits.streamsPerSocket,
+      timeouts: limits,
       log: log.child({ route: streamPath, apiKey }),
     });
-    const ofKey = sessions.get(apiKey) ?? new Set();
-    sessions.set(apiKey, ofKey.add(session));
+    const sessions = sessionsByKey.get(apiKey) ?? new Set();
+    sessionsByKey.set(apiKey, sessions.add(session));
     void session.ended.then(() => {
-      ofKey.delete(session);
-      if (ofKey.size === 0) sessions.delete(apiKey);
+      sessions.delete(session);
+      if (sessions.size === 0) sessionsByKey.delete(apiKey);
+    });
+    checkPeriodically();
+  };
+
+  /** Checks the liveness of all sockets while there are any. */
+  const checkPeriodically = (): void => {
+    if (stopChecking || sessionsByKey.size === 0) return;
+    stopChecking = clock.after(Math.min(limits.idleMs, limits.stallMs, 4_000) / 4, () => {
+      stopChecking = undefined;
+      for (const session of allSessions()) session.checkLiveness();
+      checkPeriodically();
     });
   };
 
-  const everyMs = Math.min(limits.idleMs, limits.stallMs, 4_000) / 4;
-  const looking = setInterval(() => all().forEach(look), everyMs).unref(); // no start that failed is kept alive by it
+  const settlesWithin = (promise: Promise<unknown>, ms: number): Promise<boolean> =>
+    withDeadline({ clock, ms, late: () => new Error("The deadline has passed.") }, () => promise).then(
+      () => true,
+      () => false,
+    );
 
   return {
     accepts: isHandshake,
     take: (handshake, connection, head) => {
-      const { guest, refusal, headers: limits } = decide(handshake);
-      const headers = { "X-Request-Id": randomUUID(), ...limits };
-      if (!guest) return refuse(connection, refusal, headers);
+      const { caller, refusal, headers: limitHeaders } = decide(handshake);
+      const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
+      if (!caller) return refuse(connection, refusal, headers);
       acceptHeaders.set(handshake, headers);
-      server.handleUpgrade(handshake, connection, head, (socket) => open(socket, guest));
+      server.handleUpgrade(handshake, connection, head, (socket) => open(socket, caller));
     },
-    drain: async (patienceMs) => {
-      draining = true;
-      const there = all();
-      const ended = Promise.all(there.map((session) => session.ended));
-      for (const session of there) session.drain();
-      if (!(await endsWithin(ended, patienceMs))) {
-        for (const session of there) session.abort();
-        await endsWithin(ended, farewellMs);
+    drain: async (timeoutMs) => {
+      isDraining = true;
+      const sessions = allSessions();
+      const ended = Promise.all(sessions.map((session) => session.ended));
+      for (const session of sessions) session.drain();
+      if (!(await settlesWithin(ended, timeoutMs))) {
+        for (const session of sessions) session.abort();
+        await settlesWithin(ended, abortTimeoutMs);
       }
-      for (const session of there) session.terminate();
-      await endsWithin(ended, farewellMs);
-      clearInterval(looking);
+      for (const session of sessions) session.terminate();
+      await settlesWithin(ended, abortTimeoutMs);
+      stopChecking?.();
     },
   };
 };
 
-/** Options that the library has and its types do not tell of. */
-interface MoreOptions {
+/** Options of `ws` that its types lack. */
+interface UntypedOptions {
   readonly closeTimeout: number;
   readonly maxFragments: number;
   readonly maxBufferedChunks: number;
 }
 
-type Headers = Readonly<Record<string, string>>;
-
-const optionsOf = ({ maxTextCharacters }: SocketLimits): ServerOptions & MoreOptions => ({
+const serverOptions = ({ maxTextCharacters }: SocketLimits): ServerOptions & UntypedOptions => ({
   noServer: true,
   WebSocket: ExplainedWebSocket,
   clientTracking: false,
   perMessageDeflate: false,
-  maxPayload: messageBytes(maxTextCharacters),
-  // Each costs more than its bytes while a message is gathered.
+  // The longest text with each character escaped in 12 bytes (a surrogate pair), and the other members.
+  maxPayload: maxTextCharacters * 12 + 16 * 1024,
+  // One message per turn of the event loop, so that no socket keeps the others waiting.
+  allowSynchronousEvents: false,
+  // A fragment takes more memory than its bytes until the message is complete.
   maxFragments: 1_024,
   maxBufferedChunks: 1_024,
-  closeTimeout: closingMs,
+  closeTimeout: closeTimeoutMs,
   handleProtocols: () => false,
 });
 
-const look = (session: Session): void => session.checkLiveness();
-
-const tooMany = (atMost: number): RateLimited =>
+const tooManySockets = (maxSockets: number): RateLimited =>
   new RateLimited(
-    `The key has ${atMost} sockets open, the maximum: close one or try again later.`,
+    `The key has ${maxSockets} sockets open, the maximum: close one or try again later.`,
     "sockets",
     socketsRetrySeconds,
   );
-
-const endsWithin = async (end: Promise<unknown>, ms: number): Promise<boolean> => {
-  const over = new AbortController();
-  try {
-    return await Promise.race([end.then(() => true), delay(ms, false, { signal: over.signal })]);
-  } finally {
-    over.abort();
-  }
-};

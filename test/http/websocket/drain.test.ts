@@ -8,7 +8,7 @@ import { type Registered, startSocketServer, type TestSocketServer } from "./tes
 
 const request = { lang: "en-US", text: "Hello." };
 
-describe("the end of the streaming socket", () => {
+describe("draining the streaming socket", () => {
   let served: TestSocketServer;
   let website: Registered;
   let client: WebSocketClient;
@@ -20,63 +20,64 @@ describe("the end of the streaming socket", () => {
   });
   afterEach(() => served.close());
 
-  const begin = async (): Promise<{ id: string; performance: ManualSynthesis }> => {
+  const start = async (): Promise<{ id: string; synthesis: ManualSynthesis }> => {
     const id = randomUUID();
     client.send({ type: "synthesize", id, request });
-    const performance = await served.streaming.next();
-    performance.start();
+    const synthesis = await served.streaming.next();
+    synthesis.start();
     await client.expect("stream_start");
-    return { id, performance };
+    return { id, synthesis };
   };
 
-  it("closes sockets on which nothing is under way, at once", async () => {
+  it("closes sockets without syntheses at once", async () => {
     await served.socket.drain(60_000);
     expect(await client.closed).to.include({ code: 1001 });
   });
 
-  it("lets what is under way be heard to its end, and begins nothing more", async () => {
-    const { id, performance } = await begin();
+  it("finishes syntheses in progress and refuses new ones", async () => {
+    const { id, synthesis } = await start();
     const drained = served.socket.drain(60_000);
     const refused = randomUUID();
     client.send({ type: "synthesize", id: refused, request });
     const error = await client.expect("error");
     expect(error).to.include({ id: refused, code: "UNAVAILABLE", retryable: true, retryAfterSeconds: 1 });
-    await performance.push(Buffer.from("the last words"));
+    await synthesis.push(Buffer.from("the last chunk"));
     await client.expect("frame");
-    performance.end();
+    synthesis.end();
     expect(await client.expect("stream_end")).to.include({ id });
     expect(await client.closed).to.include({ code: 1001 });
     await drained;
   });
 
-  it("breaks off what has not ended when its patience does, to be asked for again", async () => {
-    const { id, performance } = await begin();
-    const drained = served.socket.drain(1);
+  it("aborts the remaining syntheses after the timeout with a retryable error", async () => {
+    const { id, synthesis } = await start();
+    const drained = served.socket.drain(1_000);
+    served.clock.advance(1_000);
     expect(await client.expect("error")).to.include({ id, code: "UNAVAILABLE", retryable: true });
     expect(await client.closed).to.include({ code: 1012 });
     await drained;
-    await performance.closed;
+    await synthesis.closed;
   });
 
-  it("waits no longer for who does not listen", async () => {
-    const deaf = await openRawWebSocketClient(served.url, website.headers);
-    deaf.send({ type: "synthesize", id: randomUUID(), request });
-    const performance = await served.streaming.next();
-    performance.start();
-    for (let i = 0; i < 600; i++) void performance.push(Buffer.alloc(60_000));
-    await served.socket.drain(1);
-    await performance.closed;
-    deaf.socket.destroy();
+  it("does not wait longer for a client that does not read", async () => {
+    const stalled = await openRawWebSocketClient(served.url, website.headers);
+    stalled.send({ type: "synthesize", id: randomUUID(), request });
+    const synthesis = await served.streaming.next();
+    synthesis.start();
+    for (let i = 0; i < 600; i++) void synthesis.push(Buffer.alloc(60_000));
+    await served.elapseUntil(served.socket.drain(1_000));
+    await synthesis.closed;
+    stalled.socket.destroy();
   });
 
-  it("answers a handshake with 503 and Retry-After while it drains", async () => {
-    const { performance } = await begin();
+  it("answers a handshake with 503 and Retry-After", async () => {
+    const { synthesis } = await start();
     const drained = served.socket.drain(60_000);
     const answer = await requestHandshake(served.url, website.headers);
     expect(answer.status).to.equal(503);
     expect(answer.headers).to.include({ "retry-after": "1" }).and.to.have.property("x-request-id");
     expect(JSON.parse(answer.text).error).to.include({ statusCode: 503, code: "UNAVAILABLE" });
-    performance.end();
+    synthesis.end();
     await drained;
   });
 });

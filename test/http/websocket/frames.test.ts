@@ -12,7 +12,7 @@ import {
 const ping = Buffer.from('{"type":"ping"}');
 const largest = maxTextCharacters * 12 + 16 * 1024;
 
-describe("a frame that is none", () => {
+describe("an invalid frame", () => {
   let served: TestSocketServer;
   let website: Registered;
 
@@ -22,27 +22,30 @@ describe("a frame that is none", () => {
   });
   after(() => served.close());
 
-  const wrong: Record<string, { readonly frames: readonly RawFrame[]; readonly code: number }> = {
-    "not masked": { frames: [{ first: 0x81, payload: ping, masked: false }], code: 1002 },
-    "of an opcode that nobody knows": { frames: [{ first: 0x83, payload: ping }], code: 1002 },
+  const invalidFrames: Record<string, { readonly frames: readonly RawFrame[]; readonly code: number }> = {
+    unmasked: { frames: [{ first: 0x81, payload: ping, masked: false }], code: 1002 },
+    "with an unknown opcode": { frames: [{ first: 0x83, payload: ping }], code: 1002 },
     "with a reserved bit": { frames: [{ first: 0xc1, payload: ping }], code: 1002 },
-    "that goes on with nothing": { frames: [{ first: 0x80, payload: ping }], code: 1002 },
-    "a ping in parts": { frames: [{ first: 0x09, payload: Buffer.alloc(1) }], code: 1002 },
-    "a ping too long": { frames: [{ first: 0x89, payload: Buffer.alloc(126) }], code: 1002 },
-    "text that is no UTF-8": { frames: [{ first: 0x81, payload: Buffer.from([0xff, 0xfe]) }], code: 1007 },
-    "longer than any message": { frames: [{ first: 0x81, payload: ping, length: largest + 1 }], code: 1009 },
-    "longer than there are numbers": {
+    "that continues no message": { frames: [{ first: 0x80, payload: ping }], code: 1002 },
+    "a fragmented ping": { frames: [{ first: 0x09, payload: Buffer.alloc(1) }], code: 1002 },
+    "a ping that is too long": { frames: [{ first: 0x89, payload: Buffer.alloc(126) }], code: 1002 },
+    "text that is not UTF-8": { frames: [{ first: 0x81, payload: Buffer.from([0xff, 0xfe]) }], code: 1007 },
+    "with a length above the maximum": {
+      frames: [{ first: 0x81, payload: ping, length: largest + 1 }],
+      code: 1009,
+    },
+    "with a length above 2^53": {
       frames: [{ first: 0x81, payload: ping, length: 2 ** 62 }],
       code: 1009,
     },
-    "longer, in parts": {
+    "whose message exceeds the maximum in fragments": {
       frames: [
         { first: 0x01, payload: Buffer.alloc(largest - 10, 32) },
         { first: 0x80, payload: Buffer.alloc(11) },
       ],
       code: 1009,
     },
-    "in more parts than a message has": {
+    "whose message has too many fragments": {
       frames: [
         { first: 0x01, payload: Buffer.from(" ") },
         ...Array.from({ length: 1_100 }, () => ({ first: 0x00, payload: Buffer.from(" ") })),
@@ -50,15 +53,15 @@ describe("a frame that is none", () => {
       code: 1008,
     },
   };
-  for (const [what, { frames, code }] of Object.entries(wrong)) {
-    it(`(${what}) closes its socket with ${code}, lets go what was under way on it, and harms no other`, async () => {
+  for (const [problem, { frames, code }] of Object.entries(invalidFrames)) {
+    it(`${problem} closes its socket with ${code}, ends its syntheses, and affects no other socket`, async () => {
       const other = await openWebSocketClient(served.url, { headers: website.headers });
       const client = await openRawWebSocketClient(served.url, website.headers);
       client.send({ type: "synthesize", id: randomUUID(), request: { lang: "en-US", text: "Hello." } });
-      const performance = await served.streaming.next();
-      performance.start();
+      const synthesis = await served.streaming.next();
+      synthesis.start();
       for (const frame of frames) client.frame(frame);
-      await performance.closed;
+      await synthesis.closed;
       const closed = client.closeFrame();
       client.socket.end();
       expect(await closed)
@@ -71,7 +74,7 @@ describe("a frame that is none", () => {
     });
   }
 
-  it("is not the longest message, nor one in many parts, nor a ping between them", async () => {
+  it("is none of these: the longest message, a fragmented one, a ping between fragments", async () => {
     const client = await openWebSocketClient(served.url, { headers: website.headers });
     client.webSocket.send(Buffer.concat([ping, Buffer.alloc(largest - ping.length, 32)]), { binary: false });
     await client.expect("pong");
@@ -84,13 +87,13 @@ describe("a frame that is none", () => {
     await client.close();
   });
 
-  it("is not the end of a connection, which lets go as well", async () => {
+  it("is not needed to end a synthesis: the end of the connection is enough", async () => {
     const client = await openRawWebSocketClient(served.url, website.headers);
     client.send({ type: "synthesize", request: { lang: "en-US", text: "Hello." }, id: randomUUID() });
-    const performance = await served.streaming.next();
-    performance.start();
+    const synthesis = await served.streaming.next();
+    synthesis.start();
     client.socket.end();
-    await performance.closed;
+    await synthesis.closed;
     client.socket.destroy();
   });
 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { startSocketServer, type TestSocketServer } from "./test-server.ts";
 
-/** The same in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/http/websocket/fuzz.test.ts */
+/** Fixed by default. Other runs: FUZZ_SEED=… FUZZ_RUNS=… mocha test/http/websocket/fuzz.test.ts */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? 300);
 
@@ -30,7 +30,7 @@ const message = fc.oneof(
     .map((fields) => JSON.stringify(fields)),
 );
 
-describe("whatever is said on the streaming socket", () => {
+describe("any message on the streaming socket", () => {
   let served: TestSocketServer;
   let client: WebSocketClient;
 
@@ -41,20 +41,20 @@ describe("whatever is said on the streaming socket", () => {
   });
   after(() => served.close());
 
-  it("is answered or begun, never an accident, and leaves the socket open", async () => {
-    const isNoAccident = async (text: string): Promise<void> => {
+  it("never causes an INTERNAL_ERROR, and leaves the socket open", async () => {
+    const causesNoFault = async (text: string): Promise<void> => {
       const id = randomUUID();
       client.webSocket.send(text);
-      // An id of ours that is in nobody's use: its refusal tells that all before it has been looked at.
+      // The error for this id shows that all messages before it have been handled.
       client.send({ type: "synthesize", id, request: {} });
       for (;;) {
-        const told = await client.next();
-        if (told.type !== "error") continue;
-        expect(told.code).to.not.equal("INTERNAL_ERROR");
-        if (told.id === id) return;
+        const received = await client.next();
+        if (received.type !== "error") continue;
+        expect(received.code).to.not.equal("INTERNAL_ERROR");
+        if (received.id === id) return;
       }
     };
-    await fc.assert(fc.asyncProperty(message, isNoAccident), { seed, numRuns });
+    await fc.assert(fc.asyncProperty(message, causesNoFault), { seed, numRuns });
     expect(client.webSocket.readyState).to.equal(client.webSocket.OPEN);
   }).timeout(60_000);
 });

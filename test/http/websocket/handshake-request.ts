@@ -1,6 +1,6 @@
 import { type Answered, ask } from "../../support/served-here.ts";
 
-/** A well-formed handshake (RFC 6455, section 4.1). */
+/** The headers of a valid handshake (RFC 6455, section 4.1). */
 export const handshakeHeaders = {
   Connection: "Upgrade",
   Upgrade: "websocket",
@@ -8,6 +8,6 @@ export const handshakeHeaders = {
   "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 
-/** Sends a handshake that is to be refused: resolves with its answer, never if a socket opens. */
+/** Sends a handshake that will be refused. Resolves with the HTTP response; never if a socket opens. */
 export const requestHandshake = (url: string, headers: Record<string, string> = {}): Promise<Answered> =>
   ask(url.replace(/^ws/, "http"), { headers: { ...handshakeHeaders, ...headers } });

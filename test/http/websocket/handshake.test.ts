@@ -23,7 +23,7 @@ describe("the handshake of the streaming socket", () => {
   });
   after(() => served.close());
   beforeEach(async () => {
-    // Another minute: what failed and what was counted is forgotten.
+    // The next minute: resets the counters of failed attempts and requests.
     served.time.now = (Math.floor(served.time.now / 60_000) + 1) * 60_000;
     website = await served.register({}, [shop]);
   });
@@ -32,20 +32,20 @@ describe("the handshake of the streaming socket", () => {
     const search = new URLSearchParams(query).toString();
     return openWebSocketClient(served.url + (search && `?${search}`), { headers });
   };
-  const speaks = async (client: WebSocketClient): Promise<void> => {
+  const canSynthesize = async (client: WebSocketClient): Promise<void> => {
     client.send({ type: "synthesize", ...request });
-    const performance = await served.streaming.next();
-    performance.start();
+    const synthesis = await served.streaming.next();
+    synthesis.start();
     await client.expect("stream_start");
-    performance.end();
+    synthesis.end();
     await client.expect("stream_end");
   };
-  const isLetIn = async (opening: Promise<WebSocketClient>): Promise<void> => {
+  const isAccepted = async (opening: Promise<WebSocketClient>): Promise<void> => {
     const client = await opening;
-    await speaks(client);
+    await canSynthesize(client);
     await client.close();
   };
-  /** In HTTP: no socket opens. */
+  /** Expects an HTTP response; no socket opens. */
   const isRefused = async (
     query: Record<string, string> = {},
     headers: Record<string, string> = {},
@@ -65,40 +65,40 @@ describe("the handshake of the streaming socket", () => {
     return served.accessTokens.issue({ apiKey, websiteId, plan: freePlan, proof }).token;
   };
 
-  describe("lets in", () => {
-    it("a key with its secret, in the two headers", () => isLetIn(connect({}, website.headers)));
+  describe("accepts", () => {
+    it("a key with its secret, in the two headers", () => isAccepted(connect({}, website.headers)));
 
     it("the key alone from a verified origin, in the query", () =>
-      isLetIn(connect({ key: website.apiKey }, { Origin: shop })));
+      isAccepted(connect({ key: website.apiKey }, { Origin: shop })));
 
-    it("an access token in the query, from wherever its secret's holder gives it to", () =>
-      isLetIn(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) })));
+    it("an access token of a secret in the query, from any origin", () =>
+      isAccepted(connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) })));
 
-    it("an access token of an origin, from that origin, with or without its key", async () => {
+    it("an access token of an origin from that origin, with or without the key", async () => {
       const token = tokenOf({ by: "origin", origin: shop });
-      await isLetIn(connect({ token }, { Origin: shop }));
-      await isLetIn(connect({ token, key: website.apiKey }, { Origin: shop }));
+      await isAccepted(connect({ token }, { Origin: shop }));
+      await isAccepted(connect({ token, key: website.apiKey }, { Origin: shop }));
     });
 
-    it("an access token as a bearer's", () => {
+    it("an access token in the Authorization header", () => {
       const token = tokenOf({ by: "secret", secretId: website.secretId });
-      return isLetIn(connect({}, { Authorization: `Bearer ${token}` }));
+      return isAccepted(connect({}, { Authorization: `Bearer ${token}` }));
     });
   });
 
-  describe("refuses in HTTP", () => {
-    it("a handshake without credentials, and names the scheme", async () => {
+  describe("refuses with an HTTP response", () => {
+    it("a handshake without credentials, with WWW-Authenticate", async () => {
       const { headers } = await isRefused();
       expect(headers).to.include({ "www-authenticate": "Bearer" });
     });
 
-    it("a wrong secret, whatever else is presented", async () => {
+    it("a wrong secret, even with other valid credentials", async () => {
       const headers = { "X-API-Key": website.apiKey, "X-API-Secret": "wrong", Origin: shop };
       const token = tokenOf({ by: "secret", secretId: website.secretId });
       await isRefused({ key: website.apiKey, token }, headers);
     });
 
-    it("the key from another origin, or from none", async () => {
+    it("the key from another origin, or without an origin", async () => {
       await isRefused({ key: website.apiKey }, { Origin: "https://evil.example" });
       await isRefused({ key: website.apiKey }, { Origin: "null" });
       await isRefused({ key: website.apiKey });
@@ -112,12 +112,12 @@ describe("the handshake of the streaming socket", () => {
       await isRefused({ token });
     });
 
-    it("a token that is given twice", async () => {
+    it("a repeated token parameter", async () => {
       const token = tokenOf({ by: "secret", secretId: website.secretId });
       expect((await requestHandshake(`${served.url}?token=${token}&token=${token}`)).status).to.equal(401);
     });
 
-    it("a token of an origin, from elsewhere", async () => {
+    it("a token of an origin from another origin", async () => {
       const token = tokenOf({ by: "origin", origin: shop });
       await isRefused({ token });
       await isRefused({ token }, { Origin: "https://evil.example" });
@@ -130,15 +130,15 @@ describe("the handshake of the streaming socket", () => {
       expect(headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
     });
 
-    it("everybody at an address with too many failed attempts, whatever the credentials", async () => {
+    it("all clients of an address with too many failed attempts, even with valid credentials", async () => {
       for (let i = 0; i < maxFailuresPerMinute; i++) await isRefused({ token: "guessed" });
       const { headers } = await isRefused({}, website.headers, [429, "RATE_LIMIT_EXCEEDED"]);
       expect(headers).to.include({ "retry-after": "60", "x-ratelimit-limit": String(maxFailuresPerMinute) });
       served.time.now += 60_000;
-      await isLetIn(connect({}, website.headers));
+      await isAccepted(connect({}, website.headers));
     });
 
-    it("a key without requests left in the minute, with Retry-After", async () => {
+    it("a key that has exceeded its requests per minute, with Retry-After", async () => {
       const { headers } = await served.register({ requestsPerMinute: 1 });
       await (await connect({}, headers)).close();
       const refusal = await isRefused({}, headers, [429, "RATE_LIMIT_EXCEEDED"]);
@@ -146,7 +146,7 @@ describe("the handshake of the streaming socket", () => {
       expect(Number(refusal.headers["retry-after"])).to.be.within(1, 60);
     });
 
-    it("a burst, with Retry-After and the headers of the minute", async () => {
+    it("a burst, with Retry-After and the rate-limit headers", async () => {
       const { headers } = await served.register({ requestsPerMinute: 400 });
       for (let i = 0; i < 20; i++)
         await requestHandshake(served.url, { ...headers, "Sec-WebSocket-Protocol": "," });
@@ -155,20 +155,20 @@ describe("the handshake of the streaming socket", () => {
       expect(Number(refusal.headers["retry-after"])).to.be.within(1, 2);
     });
 
-    it("more sockets than a key may have, until one has closed", async () => {
+    it("a socket above the limit per key, until one has closed", async () => {
       const open = [];
       for (let i = 0; i < 3; i++) open.push(await connect({}, website.headers));
       const { headers } = await isRefused({}, website.headers, [429, "TOO_MANY_SOCKETS"]);
       expect(headers).to.include({ "retry-after": "10", "x-ratelimit-limit": "100000" });
       const other = await served.register();
-      await isLetIn(connect({}, other.headers));
+      await isAccepted(connect({}, other.headers));
       await open.pop()?.close();
-      await isLetIn(connect({}, website.headers));
+      await isAccepted(connect({}, website.headers));
       for (const client of open) await client.close();
     });
   });
 
-  it("is an error to the `ws` client when it is refused: its socket never opens", async () => {
+  it("fires only `error` and `close` on a refused `ws` client", async () => {
     const webSocket = new WebSocket(served.url);
     let opened = false;
     webSocket.on("open", () => {
@@ -181,7 +181,7 @@ describe("the handshake of the streaming socket", () => {
     expect(opened).to.equal(false);
   });
 
-  it("is a failure to the browser's WebSocket when it is refused: its socket never opens", async () => {
+  it("fires only `close` on a refused browser WebSocket", async () => {
     const webSocket = new globalThis.WebSocket(served.url);
     const seen: string[] = [];
     webSocket.onopen = () => seen.push("open");
@@ -190,19 +190,19 @@ describe("the handshake of the streaming socket", () => {
     expect(closed.code).to.equal(1006);
   });
 
-  it("is accepted with a request id and the rate-limit headers", async () => {
+  it("answers with a request id and the rate-limit headers", async () => {
     const client = await connect({}, website.headers);
     expect(client.headers).to.include({ "x-ratelimit-limit": "100000", "x-ratelimit-remaining": "99999" });
     expect(client.headers["x-request-id"]).to.match(/^[0-9a-f-]{36}$/);
     await client.close();
   });
 
-  describe("counts as a request,", () => {
-    it("and each synthesis as another", async () => {
+  describe("is rate limited:", () => {
+    it("the handshake and each synthesis count as one request", async () => {
       const narrow = await served.register({ requestsPerMinute: 3 });
       const client = await connect({}, narrow.headers);
-      await speaks(client);
-      await speaks(client);
+      await canSynthesize(client);
+      await canSynthesize(client);
       const id = randomUUID();
       client.send({ type: "synthesize", id, request });
       const error = await client.expect("error");
@@ -210,11 +210,11 @@ describe("the handshake of the streaming socket", () => {
       expect(error.retryAfterSeconds).to.be.within(1, 60);
       await isRefused({}, narrow.headers, [429, "RATE_LIMIT_EXCEEDED"]);
       served.time.now += 60_000;
-      await speaks(client);
+      await canSynthesize(client);
       await client.close();
     });
 
-    it("and so do those at once: too many of them are refused as a burst", async () => {
+    it("many syntheses at once are refused as a burst", async () => {
       const narrow = await served.register({ requestsPerMinute: 400 });
       const client = await connect({}, narrow.headers);
       for (let i = 0; i < 40; i++) client.send({ type: "synthesize", request: {}, id: randomUUID() });
@@ -225,8 +225,8 @@ describe("the handshake of the streaming socket", () => {
     });
   });
 
-  describe("is not for ever:", () => {
-    /** What is under way is heard to its end; the next synthesis is refused, and the socket closed. */
+  describe("is checked again for each synthesis:", () => {
+    /** The synthesis in progress ends normally; the next one is refused, and the socket is closed. */
     const endsWith = async (
       client: WebSocketClient,
       [code, reason]: [string, string],
@@ -234,60 +234,60 @@ describe("the handshake of the streaming socket", () => {
     ) => {
       const running = randomUUID();
       client.send({ type: "synthesize", id: running, request });
-      const performance = await served.streaming.next();
-      performance.start();
+      const synthesis = await served.streaming.next();
+      synthesis.start();
       await client.expect("stream_start");
       await withdraw();
       const id = randomUUID();
       client.send({ type: "synthesize", id, request });
       expect(await client.expect("error")).to.include({ id, code, retryable: false });
-      await performance.push(Buffer.from("to its end"));
+      await synthesis.push(Buffer.from("the last chunk"));
       expect(await client.expect("frame")).to.include({ id: running });
-      performance.end();
+      synthesis.end();
       await client.expect("stream_end");
       expect(await client.closed).to.deep.equal({ code: 1008, reason });
     };
 
-    it("it ends with the secret that it was opened with", async () => {
+    it("refuses it after the secret was revoked", async () => {
       const client = await connect({}, website.headers);
       await endsWith(client, ["UNAUTHORIZED", "The credentials were withdrawn."], () =>
         served.core.keys.revokeSecret(website.apiKey, website.secretId, { actor: "admin" }),
       );
     });
 
-    it("it ends with the origin that it was opened from", async () => {
+    it("refuses it after the origin was removed", async () => {
       const client = await connect({ key: website.apiKey }, { Origin: shop });
       await endsWith(client, ["UNAUTHORIZED", "The credentials were withdrawn."], () =>
         served.core.websites.setOrigins(website.websiteId, [], { actor: "admin" }),
       );
     });
 
-    it("it ends when the key is suspended", async () => {
+    it("refuses it after the key was suspended", async () => {
       const client = await connect({}, website.headers);
       await endsWith(client, ["KEY_SUSPENDED", "The key is suspended: abuse."], () =>
         served.core.keys.suspend(website.apiKey, "abuse", { actor: "admin" }),
       );
     });
 
-    it("but it outlives the token that it was opened with", async () => {
+    it("accepts it after the token has expired", async () => {
       const client = await connect({ token: tokenOf({ by: "secret", secretId: website.secretId }) });
       served.time.now += 901_000;
-      await speaks(client);
+      await canSynthesize(client);
       await client.close();
     });
   });
 
-  describe("is a handshake, or HTTP:", () => {
+  describe("answers other requests in HTTP:", () => {
     const { "Sec-WebSocket-Key": _key, ...upgrade } = handshakeHeaders;
     const address = () => served.url.replace("ws", "http");
 
-    for (const [what, headers] of [
+    for (const [request, headers] of [
       ["a plain GET", {}],
       ["an upgrade to something else", { Connection: "Upgrade", Upgrade: "h2c" }],
       ["a handshake without a key", upgrade],
       ["a handshake of another version", { ...handshakeHeaders, "Sec-WebSocket-Version": "8" }],
     ] as const) {
-      it(`${what} is told to upgrade: 426`, async () => {
+      it(`${request} gets 426`, async () => {
         const answer = await ask(address(), { headers });
         expect(answer.status).to.equal(426);
         expect(answer.headers).to.include({
@@ -299,11 +299,11 @@ describe("the handshake of the streaming socket", () => {
       });
     }
 
-    it("another method is not allowed: 405", async () => {
+    it("another method gets 405", async () => {
       expect((await ask(address(), { method: "POST", headers: handshakeHeaders })).status).to.equal(405);
     });
 
-    it("a handshake elsewhere is an ordinary request there: 404", async () => {
+    it("a handshake for another path gets 404", async () => {
       for (const path of ["/v2/text/streams", "/v2/text", "/"]) {
         const answer = await ask(served.httpUrl + path, { headers: handshakeHeaders });
         expect(answer.status, path).to.equal(404);
@@ -311,7 +311,7 @@ describe("the handshake of the streaming socket", () => {
       }
     });
 
-    it("subprotocols that are no list of names: 400, in the envelope", async () => {
+    it("an invalid list of subprotocols gets 400", async () => {
       const lines = Object.entries({
         ...handshakeHeaders,
         ...website.headers,
@@ -326,9 +326,9 @@ describe("the handshake of the streaming socket", () => {
     });
   });
 
-  it("leaves nothing in the log of what was presented", async () => {
+  it("logs no credentials", async () => {
     const token = tokenOf({ by: "secret", secretId: website.secretId });
-    await isLetIn(connect({ token }));
+    await isAccepted(connect({ token }));
     await isRefused({ token: "guessed-token" });
     expect(served.log.join("")).to.not.include(token).and.not.include("guessed-token");
   });

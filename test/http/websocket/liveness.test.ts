@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { createLiveness } from "../../../src/http/websocket/liveness.ts";
 
-const nothing = { speaking: false, sending: false };
+const inactive = { synthesizing: false, sending: false };
 
-describe("a socket's usefulness", () => {
+describe("the liveness of a socket", () => {
   let now: number;
   let liveness: ReturnType<typeof createLiveness>;
 
@@ -12,26 +12,26 @@ describe("a socket's usefulness", () => {
     liveness = createLiveness({ idleMs: 60, stallMs: 120 }, () => now);
   });
 
-  it("is over after so long without a message", () => {
+  it("is idle after the idle timeout without a message", () => {
     now += 60;
-    expect(liveness.state(nothing)).to.equal("alive");
+    expect(liveness.state(inactive)).to.equal("alive");
     now += 1;
-    expect(liveness.state(nothing)).to.equal("idle");
+    expect(liveness.state(inactive)).to.equal("idle");
     liveness.messageReceived();
-    expect(liveness.state(nothing)).to.equal("alive");
+    expect(liveness.state(inactive)).to.equal("alive");
   });
 
-  it("is not prolonged by pongs", () => {
+  it("is idle even if the client sends pongs", () => {
     now += 61;
     liveness.activityReceived();
-    expect(liveness.state(nothing)).to.equal("idle");
+    expect(liveness.state(inactive)).to.equal("idle");
   });
 
   for (const busy of [
-    { speaking: true, sending: false },
-    { speaking: false, sending: true },
+    { synthesizing: true, sending: false },
+    { synthesizing: false, sending: true },
   ]) {
-    it(`lasts while there is something to say (${JSON.stringify(busy)}), and counts anew from then`, () => {
+    it(`is alive while it is busy (${JSON.stringify(busy)}), and restarts the idle timeout afterwards`, () => {
       for (let i = 0; i < 10; i++) {
         now += 50;
         liveness.activityReceived();
@@ -39,32 +39,32 @@ describe("a socket's usefulness", () => {
         expect(liveness.state(busy)).to.equal("alive");
       }
       now += 60;
-      expect(liveness.state(nothing)).to.equal("alive");
+      expect(liveness.state(inactive)).to.equal("alive");
       now += 1;
-      expect(liveness.state(nothing)).to.equal("idle");
+      expect(liveness.state(inactive)).to.equal("idle");
     });
   }
 
-  it("ends with a reader that takes nothing, whatever else it says", () => {
+  it("is stalled if the client reads nothing, whatever it sends", () => {
     now += 121;
     liveness.messageReceived();
     liveness.activityReceived();
-    expect(liveness.state({ speaking: true, sending: true })).to.equal("stalled");
+    expect(liveness.state({ synthesizing: true, sending: true })).to.equal("stalled");
     liveness.dataDrained();
-    expect(liveness.state({ speaking: true, sending: true })).to.equal("alive");
+    expect(liveness.state({ synthesizing: true, sending: true })).to.equal("alive");
   });
 
-  it("ends with a peer that answers no ping, though it is being spoken to", () => {
+  it("is gone if the client answers no ping, even during a synthesis", () => {
     now += 121;
-    expect(liveness.state({ speaking: true, sending: false })).to.equal("gone");
+    expect(liveness.state({ synthesizing: true, sending: false })).to.equal("gone");
     liveness.activityReceived();
-    expect(liveness.state({ speaking: true, sending: false })).to.equal("alive");
+    expect(liveness.state({ synthesizing: true, sending: false })).to.equal("alive");
   });
 
-  it("does not end while what was taken may still be on its way to a slow reader", () => {
+  it("is alive while drained data may still be on its way to a slow client", () => {
     now += 121;
     liveness.dataDrained();
     now += 120;
-    expect(liveness.state({ speaking: true, sending: false })).to.equal("alive");
+    expect(liveness.state({ synthesizing: true, sending: false })).to.equal("alive");
   });
 });

@@ -1,120 +1,114 @@
-import type { Streaming, SynthesisStream } from "../../../src/application/synthesis/streaming.ts";
+import type { Streaming } from "../../../src/application/synthesis/streaming.ts";
 import type { RequestContext, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { engines } from "../../../src/domain/synthesis/speech.ts";
+import { createAsyncQueue } from "../../support/async-queue.ts";
 
-/** A synthesis whose every step a test takes by hand. */
+/** A synthesis that the test controls step by step. */
 export interface ManualSynthesis {
   readonly plan: SynthesisPlan;
-  readonly order: RequestContext;
+  readonly context: RequestContext;
   readonly signal: AbortSignal;
-  /** Lets `begin` answer. */
+  /** Resolves `Streaming.begin`. */
   start(): void;
-  /** Lets it refuse. */
+  /** Rejects `Streaming.begin`. */
   refuse(error: Error): void;
-  /** Offers a chunk; resolves when it has been asked for. */
+  /** Adds a chunk; resolves when it has been pulled. */
   push(chunk: Buffer): Promise<void>;
   end(): void;
   fail(error: Error): void;
-  /** How many chunks were asked for. */
+  /** The number of chunks that have been pulled. */
   readonly pulled: number;
-  /** Resolves when the reading has ended, however it did. */
+  /** Resolves when the audio is no longer read, for any reason. */
   readonly closed: Promise<void>;
 }
 
 export interface ManualStreaming {
   readonly streaming: Streaming;
-  /** The next synthesis that is begun. */
+  /** The next synthesis that begins. */
   next(): Promise<ManualSynthesis>;
-  /** Those that were begun so far. */
-  readonly started: number;
+  /** The number of syntheses that have begun. */
+  readonly begun: number;
 }
 
 interface Chunk {
   readonly data?: Buffer;
   readonly error?: Error;
-  readonly taken: () => void;
+  readonly onPulled: () => void;
 }
 
 export const createManualStreaming = (): ManualStreaming => {
-  const waiting: ManualSynthesis[] = [];
-  const asking: ((performance: ManualSynthesis) => void)[] = [];
+  const syntheses = createAsyncQueue<ManualSynthesis>();
   let begun = 0;
 
-  const begin: Streaming["begin"] = async (plan, order, signal) => {
+  const begin: Streaming["begin"] = async (plan, context, signal) => {
     begun += 1;
     const started = Promise.withResolvers<void>();
-    const left = Promise.withResolvers<void>();
-    const chunks: Chunk[] = [];
-    let arrived = Promise.withResolvers<void>();
-    let pulled = 0;
-    const put = (chunk: Chunk): void => {
-      chunks.push(chunk);
-      arrived.resolve();
-    };
-    signal.addEventListener("abort", () => {
-      started.reject(signal.reason);
-      arrived.resolve();
-    });
-    const audio = async function* (): AsyncGenerator<Buffer> {
-      try {
-        for (;;) {
-          while (chunks.length === 0 && !signal.aborted) {
-            arrived = Promise.withResolvers();
-            await arrived.promise;
-          }
-          signal.throwIfAborted();
-          const { data, error, taken } = chunks.shift() as Chunk;
-          taken();
-          if (error) throw error;
-          if (!data) return;
-          pulled += 1;
-          yield data;
-        }
-      } finally {
-        left.resolve();
-      }
-    };
-    const performance: ManualSynthesis = {
-      plan,
-      order,
-      signal,
-      start: started.resolve,
-      refuse: started.reject,
-      push: (data) => new Promise((taken) => put({ data, taken })),
-      end: () => put({ taken: () => {} }),
-      fail: (error) => put({ error, taken: () => {} }),
-      get pulled() {
-        return pulled;
-      },
-      closed: left.promise,
-    };
-    const ask = asking.shift();
-    if (ask) ask(performance);
-    else waiting.push(performance);
+    const { synthesis, audio } = createManualSynthesis(plan, context, signal, started);
+    syntheses.push(synthesis);
     await started.promise;
-    const stream: SynthesisStream = {
+    return {
       contentType: "audio/mpeg",
       prosodyApplied: ["pitch", "rate"],
       provenance: "miss",
-      audio: audio(),
+      audio,
       delivered: () => {},
     };
-    return stream;
   };
 
   return {
     streaming: { begin, requireProvider },
-    next: () =>
-      new Promise((resolve) => {
-        const performance = waiting.shift();
-        if (performance) resolve(performance);
-        else asking.push(resolve);
-      }),
-    get started() {
+    next: syntheses.next,
+    get begun() {
       return begun;
     },
   };
+};
+
+const createManualSynthesis = (
+  plan: SynthesisPlan,
+  context: RequestContext,
+  signal: AbortSignal,
+  started: PromiseWithResolvers<void>,
+): { synthesis: ManualSynthesis; audio: AsyncIterable<Buffer> } => {
+  const closed = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => {});
+  signal.addEventListener("abort", () => {
+    started.reject(signal.reason);
+    aborted.reject(signal.reason);
+  });
+  const chunks = createAsyncQueue<Chunk>();
+  let pulled = 0;
+
+  const read = async function* (): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        const { data, error, onPulled } = await Promise.race([aborted.promise, chunks.next()]);
+        onPulled();
+        if (error) throw error;
+        if (!data) return;
+        pulled += 1;
+        yield data;
+      }
+    } finally {
+      closed.resolve();
+    }
+  };
+
+  const synthesis: ManualSynthesis = {
+    ...{ plan, context, signal },
+    start: started.resolve,
+    refuse: started.reject,
+    push: (data) => new Promise((onPulled) => chunks.push({ data, onPulled })),
+    end: () => chunks.push({ onPulled: () => {} }),
+    fail: (error) => chunks.push({ error, onPulled: () => {} }),
+    get pulled() {
+      return pulled;
+    },
+    closed: closed.promise,
+  };
+  return { synthesis, audio: read() };
 };
 
 const requireProvider: Streaming["requireProvider"] = ({ renditions: [{ recipe }] }) => {

@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A client that knows of WebSockets only what it is told here: for frames that no library would send. */
+/** A client that sends any bytes as frames: for frames that no library would send. */
 export interface RawWebSocketClient {
   readonly socket: Socket;
-  /** Sends one frame. */
   frame(frame: RawFrame): void;
-  /** Sends a message as it should be. */
+  /** Sends a message in a valid text frame. */
   send(message: object): void;
-  /** Reads until the connection ends. Resolves with the close frame that came last; undefined if none did. */
+  /** Reads until the connection ends. Resolves with the close frame at its end, if there is one. */
   closeFrame(): Promise<CloseFrame | undefined>;
 }
 
@@ -23,11 +22,11 @@ export interface RawFrame {
   readonly payload: Buffer;
   /** Default true, as clients must. */
   readonly masked?: boolean;
-  /** What the frame says that its length is. Default: its length. */
+  /** The length in the header. Default: the payload's length. */
   readonly length?: number;
 }
 
-/** Shakes hands; nothing is read after that until somebody reads. */
+/** Connects and completes the handshake. Reads nothing after that until `socket` is resumed. */
 export const openRawWebSocketClient = async (
   url: string,
   headers: Record<string, string>,
@@ -47,7 +46,7 @@ export const openRawWebSocketClient = async (
   socket.write(`GET ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
   const [head] = await once(socket, "data");
   socket.pause();
-  if (!String(head).startsWith("HTTP/1.1 101")) throw new Error(`no handshake: ${head}`);
+  if (!String(head).startsWith("HTTP/1.1 101")) throw new Error(`handshake refused: ${head}`);
   const frame = (raw: RawFrame): void => void socket.write(bytesOf(raw));
   return {
     socket,
@@ -65,7 +64,7 @@ export const openRawWebSocketClient = async (
   };
 };
 
-/** A close frame's first byte, its length, its code and its reason are the last bytes of a connection. */
+/** Finds a close frame at the end: its first byte, its length, its code and its reason. */
 const closeFrameAtEnd = (bytes: Buffer): CloseFrame | undefined => {
   const at = bytes.findLastIndex(
     (byte, index) => byte === 0x88 && bytes.length === index + 2 + Number(bytes[index + 1]),
@@ -80,7 +79,7 @@ const bytesOf = ({ first, payload, masked = true, length = payload.length }: Raw
     length < 126
       ? Buffer.from([first, mask | length])
       : Buffer.concat([Buffer.from([first, mask | 127]), bigEndian(length)]);
-  // A mask of zeros changes nothing.
+  // A mask of zeros leaves the payload unchanged.
   return Buffer.concat([head, Buffer.alloc(masked ? 4 : 0), payload]);
 };
 

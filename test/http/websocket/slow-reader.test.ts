@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { expect } from "chai";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import type { ManualSynthesis } from "./manual-streaming.ts";
@@ -8,10 +9,16 @@ import { type Registered, startSocketServer, type TestSocketServer } from "./tes
 
 const request = { lang: "en-US", text: "Hello." };
 const chunk = Buffer.alloc(60_000);
-/** More than the system's own buffers take on a loopback, by far. */
-const plenty = 600;
+/** Far more than the kernel buffers on the loopback. */
+const chunkCount = 600;
 
-describe("a reader that does not read", () => {
+/** Resolves when the server has handled everything that the client has sent, pongs included. */
+const roundTrip = async (client: WebSocketClient): Promise<void> => {
+  client.send({ type: "ping" });
+  await client.expect("pong");
+};
+
+describe("a client that does not read", () => {
   let served: TestSocketServer;
   let website: Registered;
 
@@ -21,104 +28,122 @@ describe("a reader that does not read", () => {
     website = await served.register();
   };
 
-  const performed = async (): Promise<ManualSynthesis> => {
-    const performance = await served.streaming.next();
-    performance.start();
-    return performance;
+  const startedSynthesis = async (): Promise<ManualSynthesis> => {
+    const synthesis = await served.streaming.next();
+    synthesis.start();
+    return synthesis;
   };
-  const begin = async (client: WebSocketClient): Promise<ManualSynthesis> => {
+  const start = async (client: WebSocketClient): Promise<ManualSynthesis> => {
     client.send({ type: "synthesize", id: randomUUID(), request });
-    const performance = await performed();
+    const synthesis = await startedSynthesis();
     await client.expect("stream_start");
-    return performance;
+    return synthesis;
   };
-  /** All of a stream of plenty, read as it comes. */
-  const hear = async (client: WebSocketClient, performance: ManualSynthesis): Promise<void> => {
-    for (let i = 0; i < plenty; i++) {
-      await performance.push(chunk);
+  /** Pushes all chunks of a stream and reads each one. */
+  const readAll = async (client: WebSocketClient, synthesis: ManualSynthesis): Promise<void> => {
+    for (let i = 0; i < chunkCount; i++) {
+      await synthesis.push(chunk);
       await client.expect("frame");
     }
-    performance.end();
+    synthesis.end();
     await client.expect("stream_end");
   };
 
-  it("is held back at its upstream, and costs others on other sockets nothing", async () => {
+  it("stops the pull from its upstream, and delays no other socket", async () => {
     await serve();
-    const stuck = await openRawWebSocketClient(served.url, website.headers);
-    stuck.send({ type: "synthesize", id: randomUUID(), request });
-    const unheard = await performed();
-    for (let i = 0; i < 2 * plenty; i++) void unheard.push(chunk);
-    unheard.end();
+    const stalled = await openRawWebSocketClient(served.url, website.headers);
+    stalled.send({ type: "synthesize", id: randomUUID(), request });
+    const unread = await startedSynthesis();
+    for (let i = 0; i < 2 * chunkCount; i++) void unread.push(chunk);
+    unread.end();
     const client = await openWebSocketClient(served.url, { headers: website.headers });
-    await hear(client, await begin(client));
-    await hear(client, await begin(client));
-    expect(unheard.pulled).to.be.below(plenty / 2);
+    await readAll(client, await start(client));
+    await readAll(client, await start(client));
+    expect(unread.pulled).to.be.below(chunkCount / 2);
     await client.close();
 
     let bytes = 0;
-    stuck.socket.on("data", (data: Buffer) => {
+    stalled.socket.on("data", (data: Buffer) => {
       bytes += data.length;
-      if (bytes > 2 * plenty * chunk.length) stuck.socket.destroy();
+      if (bytes > 2 * chunkCount * chunk.length) stalled.socket.destroy();
     });
-    stuck.socket.resume();
-    await once(stuck.socket, "close");
-    expect(unheard.pulled).to.equal(2 * plenty);
+    stalled.socket.resume();
+    await once(stalled.socket, "close");
+    expect(unread.pulled).to.equal(2 * chunkCount);
   });
 
-  it("is not read from either: what it asks waits until it listens", async () => {
+  it("is not read from either: its messages wait until it reads", async () => {
     await serve();
     const client = await openWebSocketClient(served.url, { headers: website.headers });
-    const performance = await begin(client);
+    const synthesis = await start(client);
     client.webSocket.pause();
-    for (let i = 0; i < plenty; i++) void performance.push(chunk);
-    // Every one of them is a refusal, each larger than the message: far more than is kept for a reader.
-    const questions = 20_000;
-    for (let i = 0; i < questions; i++) client.webSocket.send("{}");
+    for (let i = 0; i < chunkCount; i++) void synthesis.push(chunk);
+    // Each answer is larger than its message: together they exceed the outbox by far.
+    const messages = 20_000;
+    for (let i = 0; i < messages; i++) client.webSocket.send("{}");
     client.send({ type: "ping" });
     client.webSocket.resume();
     let refusals = 0;
     for (let message = await client.next(); message.type !== "pong"; message = await client.next()) {
       if (message.type === "error") refusals += 1;
     }
-    expect(refusals).to.equal(questions);
-    performance.end();
+    expect(refusals).to.equal(messages);
+    synthesis.end();
     await client.close();
   });
 
-  it("is cut off when it has taken nothing for too long, and its upstream let go", async () => {
+  it("is disconnected after the stall timeout, and its upstream is aborted", async () => {
     await serve({ stallMs: 200 });
-    const stuck = await openRawWebSocketClient(served.url, website.headers);
-    stuck.send({ type: "synthesize", id: randomUUID(), request });
-    const unheard = await performed();
-    for (let i = 0; i < plenty; i++) void unheard.push(chunk);
-    await unheard.closed;
-    expect(unheard.signal.aborted).to.equal(true);
-    stuck.socket.destroy();
+    const stalled = await openRawWebSocketClient(served.url, website.headers);
+    stalled.send({ type: "synthesize", id: randomUUID(), request });
+    const unread = await startedSynthesis();
+    for (let i = 0; i < chunkCount; i++) void unread.push(chunk);
+    await served.elapseUntil(unread.closed);
+    expect(unread.signal.aborted).to.equal(true);
+    stalled.socket.destroy();
   });
 
-  it("is cut off when it answers no ping, though there is nothing to take", async () => {
+  it("is disconnected if it answers no ping, even if nothing was sent to it", async () => {
     await serve({ stallMs: 200 });
     const silent = await openRawWebSocketClient(served.url, website.headers);
     silent.send({ type: "synthesize", id: randomUUID(), request });
-    const unheard = await performed();
-    await unheard.closed;
+    const unread = await startedSynthesis();
+    await served.elapseUntil(unread.closed);
     silent.socket.destroy();
   });
 
-  it("is told to go when its socket has been open for nothing", async () => {
+  it("is disconnected with a reason after the idle timeout", async () => {
     await serve({ idleMs: 100 });
     const client = await openWebSocketClient(served.url, { headers: website.headers });
-    expect(await client.closed).to.deep.equal({ code: 1000, reason: "The socket was idle." });
+    expect(await served.elapseUntil(client.closed)).to.deep.equal({
+      code: 1000,
+      reason: "The socket was idle.",
+    });
   });
 
-  it("may take its time while it is spoken to, and answers pings", async () => {
-    // The patience that HTTP has with a silent connection is not a socket's.
-    await serve({ idleMs: 100, stallMs: 600 }, { silenceMs: 50 });
+  it("stays connected during a synthesis while it answers pings", async () => {
+    await serve({ idleMs: 100, stallMs: 600 });
     const client = await openWebSocketClient(served.url, { headers: website.headers });
-    const performance = await begin(client);
-    for (let pings = 0; pings < 4; pings++) await once(client.webSocket, "ping");
-    performance.end();
+    const synthesis = await start(client);
+    for (let pings = 0; pings < 4; pings++) {
+      const answered = once(client.webSocket, "ping");
+      await served.elapseUntil(answered);
+      await roundTrip(client);
+    }
+    synthesis.end();
     await client.expect("stream_end");
-    expect(await client.closed).to.deep.equal({ code: 1000, reason: "The socket was idle." });
+    expect(await served.elapseUntil(client.closed)).to.deep.equal({
+      code: 1000,
+      reason: "The socket was idle.",
+    });
+  });
+
+  it("is not affected by the timeout of silent HTTP connections", async () => {
+    await serve({}, { silenceMs: 500 });
+    const client = await openWebSocketClient(served.url, { headers: website.headers });
+    const { hostname, port } = new URL(served.httpUrl);
+    await once(connect({ host: hostname, port: Number(port) }).resume(), "close");
+    await roundTrip(client);
+    await client.close();
   });
 });

@@ -25,20 +25,20 @@ describe("the streaming socket", () => {
     client.send({ type: "synthesize", id, request: { ...request, ...more } });
     return id;
   };
-  /** A synthesis whose stream has started. */
+  /** Starts a synthesis and reads its `stream_start`. */
   const started = async (id: string = randomUUID()) => {
     synthesize(id);
-    const performance = await served.streaming.next();
-    performance.start();
+    const synthesis = await served.streaming.next();
+    synthesis.start();
     await client.expect("stream_start");
-    return { id, performance };
+    return { id, synthesis };
   };
 
-  describe("speaks", () => {
-    it("as a start, numbered frames of audio under the synthesis' id, and an end that counts them", async () => {
+  describe("sends", () => {
+    it("stream_start, numbered frames with the synthesis' id, and stream_end with their totals", async () => {
       const id = synthesize();
-      const performance = await served.streaming.next();
-      performance.start();
+      const synthesis = await served.streaming.next();
+      synthesis.start();
       expect(await client.next()).to.deep.equal({
         type: "stream_start",
         id,
@@ -47,10 +47,10 @@ describe("the streaming socket", () => {
       });
       const chunks = [randomBytes(1_000), randomBytes(10)];
       for (const [index, audio] of chunks.entries()) {
-        await performance.push(audio);
+        await synthesis.push(audio);
         expect(await client.next()).to.deep.equal({ type: "frame", kind: 1, id, index, audio });
       }
-      performance.end();
+      synthesis.end();
       expect(await client.next()).to.deep.equal({
         type: "stream_end",
         id,
@@ -59,20 +59,20 @@ describe("the streaming socket", () => {
       });
     });
 
-    it("each chunk as soon as it is there, not waiting for the next", async () => {
-      const { performance } = await started();
-      await performance.push(Buffer.from("first"));
+    it("each chunk at once, without waiting for the next one", async () => {
+      const { synthesis } = await started();
+      await synthesis.push(Buffer.from("first"));
       expect((await client.expect("frame")).audio.toString()).to.equal("first");
-      performance.end();
+      synthesis.end();
       await client.expect("stream_end");
     });
 
-    it("chunks of any size in frames of at most 64 KiB, and nothing for an empty one", async () => {
-      const { performance } = await started();
+    it("chunks in frames of at most 64 KiB, and no frame for an empty chunk", async () => {
+      const { synthesis } = await started();
       const whole = randomBytes(200_000);
-      void performance.push(Buffer.alloc(0));
-      void performance.push(whole);
-      performance.end();
+      void synthesis.push(Buffer.alloc(0));
+      void synthesis.push(whole);
+      synthesis.end();
       const frames: Frame[] = [];
       while (frames.length < 4) frames.push(await client.expect("frame"));
       expect(frames.map(({ index }) => index)).to.deep.equal([0, 1, 2, 3]);
@@ -81,9 +81,9 @@ describe("the streaming socket", () => {
       expect(await client.expect("stream_end")).to.include({ totalBytes: 200_000, totalChunks: 4 });
     });
 
-    it("for the caller, under a request id of its own", async () => {
+    it("syntheses that belong to the caller, each with its own request id", async () => {
       const [one, two] = [await started(), await started()];
-      const [first, second] = [one.performance.order, two.performance.order];
+      const [first, second] = [one.synthesis.context, two.synthesis.context];
       expect(first.principal).to.include({ apiKey: website.apiKey, websiteId: website.websiteId });
       expect(first.requestId)
         .to.match(/^[0-9a-f-]{36}$/)
@@ -91,13 +91,13 @@ describe("the streaming socket", () => {
         .and.not.equal(one.id);
     });
 
-    it("the flat form of the voices' links, too, naming it when it has no name", async () => {
+    it("the synthesis of a flat message, and generates an id if it has none", async () => {
       client.send({ type: "synthesize", lang: "en-US", ...request });
-      const performance = await served.streaming.next();
-      performance.start();
+      const synthesis = await served.streaming.next();
+      synthesis.start();
       const { id } = await client.expect("stream_start");
       expect(id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-      await performance.push(Buffer.from("x"));
+      await synthesis.push(Buffer.from("x"));
       expect((await client.expect("frame")).id).to.equal(id);
 
       const own = randomUUID().toUpperCase();
@@ -106,24 +106,24 @@ describe("the streaming socket", () => {
       expect((await client.expect("stream_start")).id).to.equal(own);
     });
 
-    it("many at once on one socket, each in its own order", async () => {
-      const speeches = [await started(), await started(), await started()];
+    it("several syntheses at once, each in its own order", async () => {
+      const syntheses = [await started(), await started(), await started()];
       for (let round = 0; round < 3; round++) {
-        for (const [at, { id, performance }] of speeches.entries()) {
-          await performance.push(Buffer.from(`${at} ${round}`));
+        for (const [at, { id, synthesis }] of syntheses.entries()) {
+          await synthesis.push(Buffer.from(`${at} ${round}`));
           const frame = await client.expect("frame");
           expect(frame).to.include({ id, index: round });
           expect(frame.audio.toString()).to.equal(`${at} ${round}`);
         }
       }
-      for (const { id, performance } of speeches.reverse()) {
-        performance.end();
+      for (const { id, synthesis } of syntheses.reverse()) {
+        synthesis.end();
         expect(await client.expect("stream_end")).to.include({ id, totalChunks: 3 });
       }
     });
 
-    it("silence (volume 0) as a stream without a frame, and asks nobody for it", async () => {
-      const before = served.streaming.started;
+    it("a stream without frames for volume 0, without calling an engine", async () => {
+      const before = served.streaming.begun;
       const id = synthesize(undefined, { volume: 0, format: "ogg" });
       expect(await client.next()).to.deep.equal({
         type: "stream_start",
@@ -132,55 +132,55 @@ describe("the streaming socket", () => {
         prosodyApplied: ["volume"],
       });
       expect(await client.next()).to.deep.equal({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
-      expect(served.streaming.started).to.equal(before);
+      expect(served.streaming.begun).to.equal(before);
     });
 
-    it("text of the greatest length, each of its characters escaped", async () => {
+    it("the synthesis of the longest text with each character escaped", async () => {
       const escaped = "\\ud83d\\ude00".repeat(5_000);
       const id = randomUUID();
       client.webSocket.send(
         `{"type":"synthesize","id":"${id}","request":{"lang":"en-US","text":"${escaped}"}}`,
       );
-      const performance = await served.streaming.next();
-      expect(performance.plan.characters).to.equal(5_000);
-      performance.start();
+      const synthesis = await served.streaming.next();
+      expect(synthesis.plan.characters).to.equal(5_000);
+      synthesis.start();
       await client.expect("stream_start");
     });
   });
 
-  describe("tells what goes wrong, and stays open:", () => {
+  describe("sends an error and stays open after", () => {
     afterEach(async () => {
       client.send({ type: "ping" });
       await client.expect("pong");
     });
 
-    it("an upstream's failure before the first byte", async () => {
+    it("a provider error before the first byte", async () => {
       const id = synthesize();
-      const error = new EngineFailed("The voice is asleep.", { retryAfterSeconds: 7 });
+      const error = new EngineFailed("The provider is overloaded.", { retryAfterSeconds: 7 });
       (await served.streaming.next()).refuse(error);
       expect(await client.next()).to.deep.equal({
         type: "error",
         id,
-        message: "The voice is asleep.",
+        message: "The provider is overloaded.",
         retryable: true,
         retryAfterSeconds: 7,
       });
     });
 
-    it("an upstream's failure midway: no end, so that a cut never looks whole", async () => {
-      const { id, performance } = await started();
-      await performance.push(Buffer.from("half"));
+    it("a provider error after the first byte, without a stream_end", async () => {
+      const { id, synthesis } = await started();
+      await synthesis.push(Buffer.from("half"));
       await client.expect("frame");
-      performance.fail(new EngineFailed("The line is dead."));
+      synthesis.fail(new EngineFailed("The connection was lost."));
       expect(await client.next()).to.include({
         type: "error",
         id,
-        message: "The line is dead.",
+        message: "The connection was lost.",
         retryable: true,
       });
     });
 
-    it("text that no voice can pronounce, as POST does", async () => {
+    it("a text that no voice can pronounce", async () => {
       const id = synthesize();
       (await served.streaming.next()).refuse(new Unpronounceable());
       const error = await client.expect("error");
@@ -188,14 +188,14 @@ describe("the streaming socket", () => {
       expect(error.errors?.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
 
-    it("an engine that does not stream", async () => {
+    it("a request for an engine that does not stream", async () => {
       for (const volume of [1, 0]) {
         const id = synthesize(undefined, { engine: "g1", volume });
         expect(await client.next()).to.include({ type: "error", id, code: "NOT_FOUND", retryable: false });
       }
     });
 
-    it("a fault of the service, of which nothing is told, and everything logged", async () => {
+    it("an internal error, which is logged and not exposed", async () => {
       const id = synthesize();
       (await served.streaming.next()).refuse(new TypeError("/etc/secret is undefined"));
       expect(await client.next()).to.deep.equal({
@@ -208,14 +208,14 @@ describe("the streaming socket", () => {
       expect(served.log.join("")).to.include("/etc/secret is undefined");
     });
 
-    it("a request that the schema refuses, as POST does", async () => {
+    it("a request with invalid members", async () => {
       const id = synthesize(undefined, { text: "", pitch: 3 });
       const error = await client.expect("error");
       expect(error).to.include({ id, code: "VALIDATION_ERROR", retryable: false });
       expect(error.errors?.map(({ path }) => path)).to.deep.equal([["text"], ["pitch"]]);
     });
 
-    it("a request that is none", async () => {
+    it("a request that is not an object", async () => {
       for (const wrong of [null, 1, "text", []]) {
         const id = randomUUID();
         client.send({ type: "synthesize", id, request: wrong });
@@ -223,7 +223,7 @@ describe("the streaming socket", () => {
       }
     });
 
-    it("an id that is no UUID, which is not repeated", async () => {
+    it("an id that is not a UUID, without repeating it", async () => {
       for (const id of ["<script>", 7, null, "", "x".repeat(36), undefined, {}]) {
         client.send({ type: "synthesize", id, request });
         const error = await client.expect("error");
@@ -232,7 +232,7 @@ describe("the streaming socket", () => {
       }
     });
 
-    it("a message that is none", async () => {
+    it("an invalid message", async () => {
       const wrong = ["", "hello", "{", "[]", "null", '"ping"', "{}", '{"type":"pong"}', '{"type":1}'];
       for (const text of [...wrong, Buffer.from('{"type":"ping"}')]) {
         client.webSocket.send(text);
@@ -241,22 +241,22 @@ describe("the streaming socket", () => {
       }
     });
 
-    it("an id that is in use, without a word under it that would end the one in flight", async () => {
-      const { id, performance } = await started();
+    it("an id that is in use, without naming the id of the synthesis in progress", async () => {
+      const { id, synthesis } = await started();
       synthesize(id);
       expect(await client.expect("error"))
         .to.include({ code: "CONFLICT" })
         .and.not.have.property("id");
-      performance.end();
+      synthesis.end();
       expect(await client.expect("stream_end")).to.include({ id });
       const again = await started(id);
-      again.performance.end();
+      again.synthesis.end();
       await client.expect("stream_end");
     });
 
-    it("more at once than one socket has room for, until one has ended", async () => {
-      const speeches = [];
-      for (let i = 0; i < 8; i++) speeches.push(await started());
+    it("too many syntheses at once, until one has ended", async () => {
+      const syntheses = [];
+      for (let i = 0; i < 8; i++) syntheses.push(await started());
       const id = synthesize();
       expect(await client.next()).to.include({
         type: "error",
@@ -264,70 +264,70 @@ describe("the streaming socket", () => {
         code: "TOO_MANY_STREAMS",
         retryable: true,
       });
-      speeches[0]?.performance.end();
+      syntheses[0]?.synthesis.end();
       await client.expect("stream_end");
       await started();
     });
   });
 
   describe("cancels", () => {
-    it("a stream midway: its upstream is let go, and no frame of it follows", async () => {
-      const { id, performance } = await started();
-      await performance.push(Buffer.from("half"));
+    it("a running stream: aborts its upstream and sends no further frame", async () => {
+      const { id, synthesis } = await started();
+      await synthesis.push(Buffer.from("half"));
       await client.expect("frame");
       client.send({ type: "cancel", id });
       expect(await client.next()).to.include({ type: "error", id, code: "CANCELLED", retryable: false });
-      await performance.closed;
-      expect(performance.signal.aborted).to.equal(true);
+      await synthesis.closed;
+      expect(synthesis.signal.aborted).to.equal(true);
     });
 
-    it("what has not begun to speak", async () => {
+    it("a synthesis that has not started", async () => {
       const id = synthesize();
-      const performance = await served.streaming.next();
+      const synthesis = await served.streaming.next();
       client.send({ type: "cancel", id });
       expect(await client.next()).to.include({ type: "error", id, code: "CANCELLED" });
-      expect(performance.signal.aborted).to.equal(true);
+      expect(synthesis.signal.aborted).to.equal(true);
     });
 
-    it("one, and not the others", async () => {
+    it("one synthesis, and not the others", async () => {
       const [one, other] = [await started(), await started()];
       client.send({ type: "cancel", id: one.id });
       expect(await client.expect("error")).to.include({ id: one.id });
-      await other.performance.push(Buffer.from("still here"));
+      await other.synthesis.push(Buffer.from("still here"));
       expect(await client.expect("frame")).to.include({ id: other.id });
     });
 
-    it("nothing that is over or never was, without a word: it may have ended meanwhile", async () => {
+    it("without an error if the synthesis has ended or never existed", async () => {
       client.send({ type: "cancel", id: randomUUID() });
       client.send({ type: "ping" });
       await client.expect("pong");
     });
   });
 
-  it("ends what it speaks when the client leaves", async () => {
-    const { performance } = await started();
+  it("aborts all syntheses when the client disconnects", async () => {
+    const { synthesis } = await started();
     const waiting = await (async () => {
       synthesize();
       return await served.streaming.next();
     })();
     client.webSocket.terminate();
-    await performance.closed;
-    expect(performance.signal.aborted).to.equal(true);
+    await synthesis.closed;
+    expect(synthesis.signal.aborted).to.equal(true);
     await new Promise((resolve) => {
       if (waiting.signal.aborted) resolve(undefined);
       waiting.signal.addEventListener("abort", resolve);
     });
   });
 
-  it("logs a line for each synthesis, and never a text", async () => {
-    const { id, performance } = await started();
-    await performance.push(Buffer.from("12345"));
-    performance.end();
+  it("logs one line per synthesis, and never the text", async () => {
+    const { id, synthesis } = await started();
+    await synthesis.push(Buffer.from("12345"));
+    synthesis.end();
     await client.expect("frame");
     await client.expect("stream_end");
     const line = served.log.map((text) => JSON.parse(text)).find(({ stream }) => stream === id);
     expect(line).to.include({
-      requestId: performance.order.requestId,
+      requestId: synthesis.context.requestId,
       apiKey: website.apiKey,
       outcome: "whole",
       bytes: 5,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import { keys as keysProjection } from "../../../projections/keys.ts";
 import { rate } from "../../../projections/rate.ts";
@@ -16,17 +17,18 @@ import { clientAddress } from "../../../src/http/kernel/client-address.ts";
 import { listen } from "../../../src/http/kernel/server.ts";
 import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
 import { createHandshakeAdmission } from "../../../src/http/websocket/admission.ts";
-import { socketRoutes } from "../../../src/http/websocket/routes.ts";
+import { socketRoutes } from "../../../src/http/websocket/handshake.ts";
 import {
   createSynthesisSocketServer,
   type SocketLimits,
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
 
-/** The socket on a real server, with real keys and limits; what it speaks is in the test's hands. */
+/** The socket on a real server, with real keys and limits. The test controls time and the syntheses. */
 export interface TestSocketServer {
   /** `ws://…/v2/text/stream` */
   readonly url: string;
@@ -35,11 +37,15 @@ export interface TestSocketServer {
   readonly streaming: ManualStreaming;
   readonly socket: SynthesisSocketServer;
   readonly accessTokens: AccessTokens;
-  /** What the service takes for now. */
+  /** The wall clock of the service. */
   readonly time: { now: number };
+  /** The clock of the socket's timeouts. */
+  readonly clock: ManualClock;
+  /** Advances the clock until the promise is settled. */
+  elapseUntil<T>(promise: Promise<T>): Promise<T>;
   /** Every line logged, as JSON. */
   readonly log: readonly string[];
-  /** A website with a key, wide enough to stay out of the way unless told otherwise. */
+  /** Registers a website with a key. Its plan has high limits by default. */
   register(plan?: Partial<Plan>, origins?: readonly string[]): Promise<Registered>;
   close(): Promise<void>;
 }
@@ -53,7 +59,7 @@ export interface Registered {
 
 export const maxTextCharacters = 5_000;
 
-const usual: SocketLimits = {
+const defaultLimits: SocketLimits = {
   socketsPerKey: 20,
   streamsPerSocket: 8,
   idleMs: 60_000,
@@ -71,37 +77,45 @@ export const startSocketServer = async (
   const lines: string[] = [];
   const log: Logger = pino({ level: "debug" }, { write: (line) => void lines.push(line) });
   const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
-  const clock = () => time.now;
+  const clock = createManualClock();
+  const wallClock = () => time.now;
   const settings = readSettings({ DATA_DIR: folder.path, PORT: "0" });
-  const core = await composeCore(settings, pino({ level: "silent" }), { clock });
+  const core = await composeCore(settings, pino({ level: "silent" }), { clock: wallClock });
   opened.defer(core.close);
   const { store, runner } = core;
   const view = runner.view(rate);
-  const limiter = createRateLimiter({ store, view, instance: randomUUID(), clock, uptime: clock });
+  const limiter = createRateLimiter({
+    store,
+    view,
+    instance: randomUUID(),
+    clock: wallClock,
+    uptime: wallClock,
+  });
   opened.defer(limiter.close);
-  const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock });
+  const accessTokens = createAccessTokens({ key: Buffer.alloc(32, 7), ttlSeconds: 900, clock: wallClock });
   const authenticator = createAuthenticator({
     keys: runner.view(keysProjection),
     websites: runner.view(websitesProjection),
     accessTokens,
-    failedAttempts: createFailedAttempts({ clock }),
+    failedAttempts: createFailedAttempts({ clock: wallClock }),
   });
   const streaming = createManualStreaming();
   const socket = createSynthesisSocketServer({
-    enter: createHandshakeAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
-    speaking: {
+    admit: createHandshakeAdmission({ authenticator, limiter, clientOf: clientAddress([]) }),
+    services: {
       schema: synthesizeRequest(maxTextCharacters),
       synthesis: { plan },
       streaming: streaming.streaming,
     },
-    limits: { ...usual, ...limits },
+    limits: { ...defaultLimits, ...limits },
     log,
+    clock,
   });
   const app = createApp({ log, routes: [socketRoutes()] });
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, silenceMs };
   const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
   opened.defer(async () => {
-    await Promise.all([socket.drain(0), server.drain(0)]);
+    await Promise.all([elapseUntil(clock, socket.drain(0)), server.drain(0)]);
   });
   const running = opened.move();
   return {
@@ -112,6 +126,8 @@ export const startSocketServer = async (
     socket,
     accessTokens,
     time,
+    clock,
+    elapseUntil: (promise) => elapseUntil(clock, promise),
     log: lines,
     register: async (changes = {}, origins = []) => {
       const plan: Plan = {
@@ -121,7 +137,7 @@ export const startSocketServer = async (
         ...changes,
       };
       const website = await core.websites.register(
-        { name: "a test's website", origins: [...origins], plan },
+        { name: "a website", origins: [...origins], plan },
         { actor: "admin" },
       );
       const { apiKey, apiSecret, secretId } = website;
@@ -143,3 +159,19 @@ const plan = ({ text, prosody, engine = "gwn", format = "mp3" }: SynthesisReques
   catalogRevision: "none",
   shared: false,
 });
+
+/** Each step is shorter than the interval of the liveness checks in all tests. */
+const stepMs = 10;
+
+const elapseUntil = async <T>(clock: ManualClock, promise: Promise<T>): Promise<T> => {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  while (!isSettled) {
+    clock.advance(stepMs);
+    await setImmediate();
+  }
+  return await promise;
+};
