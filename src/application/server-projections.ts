@@ -72,7 +72,7 @@ const awaitSettled = async (
 ): Promise<ServerProjection | undefined> => {
   for (let look = 1; ; look++) {
     const found = await server.find(name);
-    if (look >= attempts || (found && found.state !== "passing")) return found;
+    if (look >= attempts || (found && found.state !== "changing")) return found;
     await delay(intervalMs);
   }
 };

@@ -64,7 +64,7 @@ export const composeCore = async (
   await withSettingName("EVENT_STORE", runner.start());
   const quotas = runner.view(monthlyQuota);
   const handler = telemetry.commands(
-    createCommandHandler({ store, clock, warm: createWarmUsage({ store, quotas, clock }) }),
+    createCommandHandler({ store, clock, readSnapshot: createWarmUsage({ store, quotas, clock }) }),
   );
   opened.defer(handler.drain);
   const execute = createExecute({ handler, runner });

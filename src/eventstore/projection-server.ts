@@ -1,26 +1,26 @@
-/** A log's server that runs projections by itself: what of it an operator's command needs. */
+/** The port to a server that runs projections itself: what `voxledger projections` needs of it. */
 export interface ProjectionServer {
   /**
-   * The projection of that name, or undefined. Asked for by name: while any projection on the server has a syntax error, a
-   * list of all of them cannot be had.
+   * The projection of this name, or undefined. There is no list: a server cannot list its projections while one of them
+   * has a syntax error.
    * @throws {EventStoreUnavailable}
    */
   find(name: string): Promise<ServerProjection | undefined>;
-  /** Begins at the log's beginning. @throws {EventStoreUnavailable} */
+  /** Creates a projection that starts at the log's beginning. @throws {EventStoreUnavailable} */
   create(name: string, query: string): Promise<void>;
-  /** Another script for what there is, which goes on from where it was. @throws {EventStoreUnavailable} */
+  /** Replaces a projection's script. It continues from its position. @throws {EventStoreUnavailable} */
   update(name: string, query: string): Promise<void>;
   /** @throws {EventStoreUnavailable} */
   enable(name: string): Promise<void>;
-  /** It stays where it is, with all that it holds. @throws {EventStoreUnavailable} */
+  /** Stops a projection, which keeps its position and state. @throws {EventStoreUnavailable} */
   disable(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ServerProjection {
   readonly name: string;
-  /** In passing: the server is at something with it. */
-  readonly state: "running" | "stopped" | "faulted" | "passing";
-  /** Why it is faulted, in the server's words. */
+  /** `changing`: between two of the other states. */
+  readonly state: "running" | "stopped" | "faulted" | "changing";
+  /** The server's message about a fault. */
   readonly reason?: string;
 }

@@ -1,152 +1,254 @@
-import type { EventMetadata, EventStore, NewEvent } from "./event-store.ts";
-import { uuidv7 } from "./uuid.ts";
-
-/** How a stream's state comes from its events. `evolve` never judges and never changes what it is given. */
-export interface Decider<S, E> {
-  initial(): S;
-  evolve(state: S, event: E): S;
-}
+import type { Clock } from "../async/clock.ts";
+import type { DeadlineQueue } from "../async/deadline-queue.ts";
+import { untilAborted } from "../async/until-aborted.ts";
+import { Unavailable } from "../domain/errors.ts";
+import {
+  type Any,
+  type Decider,
+  type Decision,
+  type DecisionRequest,
+  decideBatch,
+  type StreamSnapshot,
+} from "./decider.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type NewEvent,
+  WrongExpectedRevision,
+} from "./event-store.ts";
 
 export interface Outcome<S, E> {
-  /** What this command added: nothing, if there was nothing to decide. */
+  /** The events of this command; empty if there was nothing to do. */
   readonly events: readonly E[];
   /** The stream's state right after this command. */
   readonly state: S;
-  /** Views that have reached this position of the log show this outcome; -1 for a stream without events. */
+  /** Views that have reached this position of the log include this outcome; -1 for a stream without events. */
   readonly position: number;
 }
 
-export interface DomainEvent {
-  readonly type: string;
-  readonly data: object;
-}
-
-/** What a stream's events, up to a revision, come to. Replaced, never changed. */
-export interface StreamSnapshot<S = unknown> {
-  readonly state: S;
-  /** The last revision in it, -1 before the first. */
-  readonly revision: number;
-  /** The last event's position in the log, -1 before the first. */
-  readonly position: number;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a lane holds whatever its stream's decider folds
-export type Any = any;
-
-export interface Command {
-  readonly lane: Lane;
-  readonly decide: (state: Any) => readonly DomainEvent[];
-  readonly metadata: EventMetadata;
+export interface Command extends DecisionRequest {
+  readonly queue: StreamQueue;
   readonly resolve: (outcome: Outcome<Any, Any>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Commands that are decided together. It is over when the last of them has been given up. */
-export interface Batch {
+/** An append was sent and not answered in time: its events may be in the log now, later, or never. */
+export class OutcomeUnknown extends Unavailable {}
+
+/** What all queues of one command handler share. */
+export interface StreamQueueContext {
+  readonly store: EventStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly readSnapshot: (stream: string) => Promise<StreamSnapshot | undefined>;
+  /** Commands that have neither been answered nor expired. */
+  readonly pending: DeadlineQueue<Command>;
+  /** Runs the queue soon, together with other queues. */
+  readonly start: (queue: StreamQueue) => void;
+}
+
+/** Commands that are decided together and appended at once. */
+interface Batch {
   readonly commands: readonly Command[];
-  readonly giveUp: (error: unknown) => void;
-  /** Never resolves. */
-  readonly over: Promise<never>;
-  readonly isOver: boolean;
-  /** An append of its decisions was sent, and the store has not refused it. */
+  /** Aborted when all commands of the batch have expired. */
+  readonly expiry: AbortController;
+  /** An append was sent, and the store has not refused it. */
   isSent: boolean;
 }
 
-/** A stream's warm state and the commands that wait for it. */
-export interface Lane {
-  readonly stream: string;
-  readonly decider: Decider<Any, Any>;
-  readonly queue: Command[];
-  head: StreamSnapshot<Any> | undefined;
-  /** The log may hold what the head does not. */
-  stale: boolean;
-  busy: boolean;
-  batch: Batch | undefined;
-  /** Why the store gave no answer the last time that it gave none. */
-  trouble: unknown;
-}
+/** Bounds the size of one append. */
+const maxBatchSize = 256;
+/** Batches in a row after which a queue pauses, so that other instances can append to the stream. */
+const maxBatchesInARow = 16;
+const retryDelayMs = { first: 10, max: 500 };
+/**
+ * Doubles with each read that does not show the conflicting event yet: a busy EventStoreDB indexes after 12 ms (median,
+ * 200 ms at most). Conflicts in a row double the first delay twice at most, so that a loser never waits much longer than the winner.
+ */
+const conflictDelayMs = { first: 10, max: 160 };
+const maxConflictDoublings = 2;
+const retryAfterSeconds = 2;
 
-/** A command's decision on the state that the ones before it in the batch lead to. */
-export type Decision =
-  | { readonly command: Command; readonly events: readonly DomainEvent[]; readonly state: Any }
-  | { readonly command: Command; readonly refusal: unknown };
+/** The commands of one stream, decided in order and appended in batches, and the stream's state in memory. */
+export class StreamQueue {
+  readonly #stream: string;
+  readonly #decider: Decider<Any, Any>;
+  readonly #context: StreamQueueContext;
+  readonly #waiting: Command[] = [];
+  #batch: Batch | undefined;
+  #isRunning = false;
+  #snapshot: StreamSnapshot<Any> | undefined;
+  /** The log may hold events that the snapshot lacks: the next batch begins with a read. */
+  #isStale = true;
+  #lastStoreError: unknown;
 
-export const newLane = (stream: string, decider: Decider<Any, Any>): Lane => ({
-  stream,
-  decider,
-  queue: [],
-  head: undefined,
-  stale: true,
-  busy: false,
-  batch: undefined,
-  trouble: undefined,
-});
-
-export const newBatch = (commands: readonly Command[]): Batch => {
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  over.catch(() => {}); // nobody may be waiting for it just then
-  const batch = {
-    commands,
-    over,
-    isOver: false,
-    isSent: false,
-    giveUp: (error: unknown) => {
-      batch.isOver = true;
-      reject(error);
-    },
-  };
-  return batch;
-};
-
-/** Folds what the log holds beyond the head; stops early, with what is of no use, once nobody waits for it. */
-export const readBeyond = async (
-  store: EventStore,
-  { stream, decider }: Lane,
-  head: StreamSnapshot<Any>,
-  batch: Batch,
-): Promise<StreamSnapshot<Any>> => {
-  let { state, revision, position } = head;
-  for await (const event of store.readStream(stream, { from: revision + 1 })) {
-    if (batch.isOver) break;
-    state = decider.evolve(state, event);
-    revision = event.revision;
-    position = event.position;
+  constructor(stream: string, decider: Decider<Any, Any>, context: StreamQueueContext) {
+    this.#stream = stream;
+    this.#decider = decider;
+    this.#context = context;
   }
-  return revision === head.revision ? head : { state, revision, position };
-};
 
-export const decideAll = (
-  { state: first }: StreamSnapshot<Any>,
-  decider: Decider<Any, Any>,
-  commands: readonly Command[],
-): Decision[] => {
-  let state = first;
-  return commands.map((command): Decision => {
-    try {
-      const events = command.decide(state);
-      for (const event of events) state = decider.evolve(state, event);
-      return { command, events, state };
-    } catch (refusal) {
-      return { command, refusal };
+  add(command: Command): void {
+    this.#waiting.push(command);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#context.start(this);
+  }
+
+  /** Processes the commands batch by batch until none waits. */
+  async run(): Promise<void> {
+    for (let batches = 1; this.#waiting.length > 0; batches++) {
+      const startedAt = this.#context.clock.now();
+      const commands = this.#waiting.splice(0, maxBatchSize);
+      await this.#process({ commands, expiry: new AbortController(), isSent: false });
+      if (batches % maxBatchesInARow === 0 && this.#waiting.length > 0) {
+        await this.#delay(2 * (this.#context.clock.now() - startedAt));
+      }
     }
-  });
-};
+    this.#isRunning = false;
+  }
 
-/** The state that the decisions lead to. */
-export const stateAfter = (decisions: readonly Decision[], before: Any): Any => {
-  let state = before;
-  for (const decision of decisions) if (!("refusal" in decision)) state = decision.state;
-  return state;
-};
+  /** Rejects a command whose deadline has passed. Commands expire in order: one that still waits is the first. */
+  expire(command: Command): void {
+    const isWaiting = this.#waiting[0] === command;
+    if (isWaiting) this.#waiting.shift();
+    const isSent = !isWaiting && this.#batch?.isSent === true;
+    const error = new (isSent ? OutcomeUnknown : Unavailable)(
+      "The event store gave no answer in time.",
+      retryAfterSeconds,
+      { cause: this.#lastStoreError },
+    );
+    command.reject(error);
+    if (this.#batch?.commands.at(-1) === command) this.#batch.expiry.abort(error);
+  }
 
-export const newEvents = (decisions: readonly Decision[], now: number): NewEvent[] =>
-  decisions.flatMap((decision) =>
-    "refusal" in decision
-      ? []
-      : decision.events.map(({ type, data }) => ({
-          id: uuidv7(now),
-          type,
-          data,
-          metadata: decision.command.metadata,
-        })),
-  );
+  async #process(batch: Batch): Promise<void> {
+    this.#batch = batch;
+    try {
+      this.#answer(await this.#decideAndAppend(batch));
+    } catch (error) {
+      // The append may land later. Its effect is read before the next decision.
+      this.#isStale = true;
+      for (const command of batch.commands) if (this.#context.pending.delete(command)) command.reject(error);
+    }
+    this.#batch = undefined;
+  }
+
+  /**
+   * Decides, and appends with the expected revision; on a conflict reads the new events and decides again.
+   *
+   * A refusal, or a decision without events, rests on a read that began after the command: it includes every event that
+   * was acknowledged before. Reads may lag behind appends (EventStoreDB shows what is indexed), but never behind
+   * acknowledged ones. One such read is enough: events that are still on their way are ordered after this decision.
+   */
+  async #decideAndAppend(batch: Batch): Promise<Decision<Command>[]> {
+    const { pending, now } = this.#context;
+    const inMemory = this.#isStale ? undefined : this.#snapshot;
+    let isFresh = inMemory === undefined;
+    let snapshot = inMemory ?? (await this.#load(batch));
+    for (let conflicts = 1; ; ) {
+      const commands = batch.commands.filter(pending.has);
+      const { decisions, events, state } = decideBatch(this.#decider, snapshot.state, commands, now());
+      if (events.length === 0) {
+        if (isFresh) return decisions;
+        snapshot = await this.#load(batch);
+      } else {
+        const conflict = await this.#append(batch, events, snapshot.revision, state);
+        if (!conflict) return decisions;
+        snapshot = await this.#loadAfterConflict(batch, conflict.actual, conflicts++);
+      }
+      isFresh = true;
+    }
+  }
+
+  async #append(
+    batch: Batch,
+    events: readonly NewEvent[],
+    revision: number,
+    state: Any,
+  ): Promise<WrongExpectedRevision | undefined> {
+    const expected = revision < 0 ? "none" : revision;
+    batch.isSent = true;
+    try {
+      const end = await this.#retry(batch, () => this.#context.store.append(this.#stream, events, expected));
+      this.#snapshot = { ...end, state };
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+      batch.isSent = false;
+      return error;
+    }
+  }
+
+  /** Brings the snapshot up to the log: from memory, else from `readSnapshot`, else from the stream's beginning. */
+  async #load(batch: Batch): Promise<StreamSnapshot<Any>> {
+    const snapshot = await this.#retry(batch, async () => {
+      const { readSnapshot } = this.#context;
+      const known = this.#snapshot ??
+        (await readSnapshot(this.#stream)) ?? { state: this.#decider.initial(), revision: -1, position: -1 };
+      return await this.#foldNewEvents(known, batch.expiry.signal);
+    });
+    this.#snapshot = snapshot;
+    this.#isStale = false;
+    return snapshot;
+  }
+
+  /** Stops early, with an unused result, once the batch has expired. */
+  async #foldNewEvents(from: StreamSnapshot<Any>, expired: AbortSignal): Promise<StreamSnapshot<Any>> {
+    let { state, revision, position } = from;
+    for await (const event of this.#context.store.readStream(this.#stream, { from: revision + 1 })) {
+      if (expired.aborted) break;
+      state = this.#decider.evolve(state, event);
+      ({ revision, position } = event);
+    }
+    return { state, revision, position };
+  }
+
+  /**
+   * EventStoreDB may refuse an append because of events that reads do not show yet: reads again until they do. Waits a
+   * random time first, so that the same instance does not lose every conflict.
+   */
+  async #loadAfterConflict(batch: Batch, actual: number, conflicts: number): Promise<StreamSnapshot<Any>> {
+    // The log has lost events, as after a restored backup.
+    if (actual < (this.#snapshot?.revision ?? -1)) this.#snapshot = undefined;
+    let delayMs = conflictDelayMs.first * 2 ** Math.min(conflicts - 1, maxConflictDoublings);
+    for (;;) {
+      await untilAborted(this.#delay(delayMs), batch.expiry.signal);
+      const snapshot = await this.#load(batch);
+      if (snapshot.revision >= actual) return snapshot;
+      delayMs = Math.min(delayMs * 2, conflictDelayMs.max);
+    }
+  }
+
+  /** Repeats while the store is unavailable, until the batch expires. Appends are safe to repeat: their ids stay the same. */
+  async #retry<T>(batch: Batch, attempt: () => Promise<T>): Promise<T> {
+    const { signal } = batch.expiry;
+    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
+      try {
+        return await untilAborted(attempt(), signal);
+      } catch (error) {
+        if (!(error instanceof EventStoreUnavailable)) throw error;
+        this.#lastStoreError = error;
+        await untilAborted(this.#delay(delayMs), signal);
+      }
+    }
+  }
+
+  #answer(decisions: readonly Decision<Command>[]): void {
+    const position = this.#snapshot?.position ?? -1;
+    for (const decision of decisions) {
+      const { command } = decision;
+      if (!this.#context.pending.delete(command)) continue;
+      if ("refusal" in decision) command.reject(decision.refusal);
+      else command.resolve({ events: decision.events, state: decision.state, position });
+    }
+  }
+
+  /** With jitter: waits for between half of the time and all of it. */
+  #delay(ms: number): Promise<void> {
+    const { clock, random } = this.#context;
+    return new Promise((resolve) => clock.after((ms * (1 + random())) / 2, resolve));
+  }
+}

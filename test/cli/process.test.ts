@@ -100,7 +100,7 @@ describe("the command line as a process", () => {
     for (const args of readingCommands("vlk_none", "web_none")) {
       const { exitCode, stdout, stderr } = await voxledger(args, { env: { DATA_DIR: absent } });
       expect({ exitCode, stdout }, args.join(" ")).to.deep.equal({ exitCode: 1, stdout: "" });
-      expect(stderr).to.match(/^error: .*there is none.*\n$/);
+      expect(stderr).to.match(/^error: .*no such file.*\n$/);
     }
     expect(existsSync(absent)).to.equal(false);
   }).timeout(60_000);

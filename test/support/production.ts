@@ -28,7 +28,7 @@ export const openProduction = (): Production => {
   after(async () => (await minio)?.stop());
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
-    const node = nodes.get(folder) ?? startEventStoreDBProcess(join(folder, "esdb"), 0, indexLagSeed);
+    const node = nodes.get(folder) ?? startEventStoreDBProcess(join(folder, "eventstoredb"), 0, indexLagSeed);
     nodes.set(folder, node);
     minio ??= startMinio();
     const bucket = `b-${hash("sha256", folder).slice(0, 32)}`;

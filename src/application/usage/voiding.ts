@@ -26,7 +26,9 @@ export interface Voiding {
 
 export interface VoidingOptions {
   /** Opens a command handler for one attempt at one stream. */
-  readonly openHandler: (options: Pick<CommandHandlerOptions, "warm" | "deadlineMs">) => CommandHandler;
+  readonly openHandler: (
+    options: Pick<CommandHandlerOptions, "readSnapshot" | "deadlineMs">,
+  ) => CommandHandler;
   readonly clock: () => number;
   /** How long one attempt waits for the store. Default 2,000. */
   readonly deadlineMs?: number;
@@ -59,7 +61,7 @@ export const createVoiding = ({
     const decider = voidingDecider(requestIds);
     const revision = Math.min(...receipts.map(({ after }) => after));
     const start = { state: decider.initial(), revision, position: -1 };
-    const handler = openHandler({ warm: async () => start, deadlineMs });
+    const handler = openHandler({ readSnapshot: async () => start, deadlineMs });
     await handler.execute(decider, stream, (state) => voidServings(state, requestIds, now()), {
       actor: "system",
     });

@@ -9,8 +9,8 @@ import {
 } from "@eventstore/db-client";
 import { EventStoreUnavailable, type ExpectedRevision, WrongExpectedRevision } from "../event-store.ts";
 
-/** gRPC's codes that matter here (https://grpc.io/docs/guides/status-codes). */
-const code = {
+/** gRPC status codes: https://grpc.io/docs/guides/status-codes */
+const status = {
   unknown: 2,
   invalidArgument: 3,
   notFound: 5,
@@ -20,6 +20,7 @@ const code = {
   unauthenticated: 16,
 };
 
+/** Errors that are the server's answer to a call. */
 const answers = [
   DeadlineExceededError,
   MaxAppendSizeExceededError,
@@ -29,8 +30,8 @@ const answers = [
 ];
 
 /**
- * Whether the client is to be replaced. Only an answer to what was asked speaks for it; to another leader it turns by
- * itself. Codes 2, 13 and 15 never make it reconnect, and errors without a type can be remembered for ever (6.2.1).
+ * True unless the error is an answer to the call, or names another leader, to which the client connects by itself. After
+ * gRPC codes 2, 13 and 15 the client never reconnects, and it may keep untyped errors forever (6.2.1).
  */
 export const requiresNewClient = (error: unknown): boolean =>
   !(
@@ -41,41 +42,32 @@ export const requiresNewClient = (error: unknown): boolean =>
   );
 
 /**
- * The server has answered that it does not know, in its own time, what came of an append: it may be stored. In a batch's
- * status the client has no code for it, in a call of its own it is gRPC's DEADLINE_EXCEEDED.
+ * The server reached its own timeout and does not know whether the append is stored. The client maps both forms to this
+ * class: a batch's status, and a single call's DEADLINE_EXCEEDED.
  */
 export const isOutcomeUnknown = (error: unknown): boolean => error instanceof DeadlineExceededError;
 
-/** The server stopped telling because the consumer was slower than the log grew: subscribe again, nothing is wrong. */
-export const isConsumerTooSlow = (error: unknown): boolean => codeOf(error) === code.aborted;
+/** The server ended the subscription because the log grew faster than the consumer read. */
+export const isConsumerTooSlow = (error: unknown): boolean => codeOf(error) === status.aborted;
 
-/** Nothing can be read from there: no event begins at such a position. */
+/** No event starts at the position of the read. */
 export const isInvalidPosition = (error: unknown): boolean =>
-  codeOf(error) === code.invalidArgument || /InvalidPosition/.test((error as Error)?.message);
-
-/** Trying again with the same credentials would not help. */
-export class CredentialsRefused extends EventStoreUnavailable {}
-
-/** The server's TLS certificate is not trusted. */
-export class CertificateRefused extends EventStoreUnavailable {
-  constructor(problem: string, options: ErrorOptions) {
-    super(`the event store's TLS certificate is refused: ${problem}`, options);
-  }
-}
+  codeOf(error) === status.invalidArgument || /InvalidPosition/.test((error as Error)?.message);
 
 export const isAccessDenied = (error: unknown): boolean =>
   error instanceof AccessDeniedError ||
-  codeOf(error) === code.permissionDenied ||
-  codeOf(error) === code.unauthenticated;
+  codeOf(error) === status.permissionDenied ||
+  codeOf(error) === status.unauthenticated;
 
-/** The server does not speak of that at all. */
-export const isUnimplemented = (error: unknown): boolean => codeOf(error) === code.unimplemented;
+export const isUnimplemented = (error: unknown): boolean => codeOf(error) === status.unimplemented;
 
 export const isStreamNotFound = (error: unknown): boolean => error instanceof StreamNotFoundError;
 
-/** The server's own words for an error to which gRPC has given no better code than UNKNOWN; undefined for others. */
+export const isNotFound = (error: unknown): boolean => codeOf(error) === status.notFound;
+
+/** The server's message of an error with gRPC code UNKNOWN; undefined for other errors. */
 export const unknownErrorMessage = (error: unknown): string | undefined => {
-  if (codeOf(error) !== code.unknown) return undefined;
+  if (codeOf(error) !== status.unknown) return undefined;
   const { message = "" } = error as { message?: string };
   return message
     .replace(/^2 UNKNOWN: /, "")
@@ -83,30 +75,34 @@ export const unknownErrorMessage = (error: unknown): string | undefined => {
     .slice(0, 200);
 };
 
-/** What was asked for by name is not there. */
-export const isNotFound = (error: unknown): boolean => codeOf(error) === code.notFound;
-
 const codeOf = (error: unknown): unknown => (error as { code?: unknown })?.code;
 
-/** The port's word for what came of an append. */
+/** Permanent with these credentials: do not retry. */
+export class CredentialsRefused extends EventStoreUnavailable {}
+
+/** The server's TLS certificate is not trusted: do not retry. */
+export class CertificateRefused extends EventStoreUnavailable {
+  constructor(problem: string, options: ErrorOptions) {
+    super(`the event store's TLS certificate is refused: ${problem}`, options);
+  }
+}
+
+/** The port's error for a failed append. */
 export const toAppendError = (error: unknown, stream: string, expected: ExpectedRevision): Error => {
   if (error instanceof WrongExpectedVersionError) {
     const { actualVersion } = error;
-    return new WrongExpectedRevision(
-      stream,
-      expected,
-      actualVersion === "no_stream" ? -1 : Number(actualVersion),
-    );
+    const actual = actualVersion === "no_stream" ? -1 : Number(actualVersion);
+    return new WrongExpectedRevision(stream, expected, actual);
   }
   if (error instanceof MaxAppendSizeExceededError)
-    return new RangeError("the event store takes smaller appends only");
+    return new RangeError("the append exceeds the event store's size limit");
   if (isOutcomeUnknown(error))
     return new EventStoreUnavailable("the event store does not know yet whether the append is stored");
-  if (error instanceof StreamDeletedError) return new Error("the stream was deleted for good");
+  if (error instanceof StreamDeletedError) return new Error(`the stream ${stream} is deleted permanently`);
   return toUnavailable(error);
 };
 
-/** What the client says quotes addresses and keeps the whole call: its kind is enough. */
+/** Keeps the error's kind only: the client's messages contain addresses, and its errors hold the whole call. */
 export const toUnavailable = (error: unknown): EventStoreUnavailable => {
   if (error instanceof EventStoreUnavailable) return error;
   const { type } = error as { type?: unknown };

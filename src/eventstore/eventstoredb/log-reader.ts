@@ -3,7 +3,6 @@ import {
   END,
   type EventStoreDBClient,
   FORWARDS,
-  type ReadRevision,
   type ReadStreamOptions,
   type ResolvedEvent,
   START,
@@ -11,72 +10,71 @@ import {
 import { EventStoreUnavailable, type ReadOptions, type RecordedEvent } from "../event-store.ts";
 import { validateReadBounds } from "../event-validation.ts";
 import { isInvalidPosition, isStreamNotFound, toUnavailable } from "./errors.ts";
-import { fromPosition, positionOf, toRecorded } from "./event-mapping.ts";
+import { fromClientPosition, toClientPosition, toRecordedEvent } from "./event-mapping.ts";
 import { createPausedReader, type Source } from "./paused-reader.ts";
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 export interface LogReader {
-  /** As the port's `readStream`, for any stream whatever its name. */
-  stream(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent, void, undefined>;
-  /** The event at exactly this position, also one that retention hides from reads of its stream. */
-  at(position: number): Promise<RecordedEvent | undefined>;
-  /** The position of the log's last event, whatever its stream; undefined while there is none. */
-  head(): Promise<number | undefined>;
+  /** The port's `readStream`, without its rules for stream names. */
+  readStream(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent, void, undefined>;
+  /** The event at exactly this position, even if retention hides it from reads of its stream. */
+  eventAt(position: number): Promise<RecordedEvent | undefined>;
+  /** The position of the log's last event; undefined for an empty log. */
+  lastPosition(): Promise<number | undefined>;
 }
 
 const pageSize = 256;
 
-interface ClientsRead extends Source {
+interface ClientRead extends Source {
   cancel(): Promise<void>;
 }
+type StartRead = (client: EventStoreDBClient) => ClientRead;
 
-export const openLogReader = (kept: ReconnectingClient, timeoutMs: number): LogReader => {
-  /** Reads what the client was asked for, in pages; waits for each no longer than the timeout. */
+export const createLogReader = (client: ReconnectingClient, timeoutMs: number): LogReader => {
+  /** Fails if a page takes longer than the timeout. */
   async function* pages(
-    start: (client: EventStoreDBClient) => ClientsRead,
+    startRead: StartRead,
     signal?: AbortSignal,
   ): AsyncGenerator<ResolvedEvent[], void, undefined> {
-    const client = await kept.current();
-    const read = start(client);
-    const inbox = createPausedReader<ResolvedEvent>(read, signal);
+    const current = await client.current();
+    const read = startRead(current);
+    const reader = createPausedReader<ResolvedEvent>(read, signal);
     try {
       for (;;) {
-        const there = await inbox.more(timeoutMs);
+        const state = await reader.wait(timeoutMs);
         signal?.throwIfAborted();
-        if (there === "ended") return;
-        if (there === "late") throw new EventStoreUnavailable("the event store gave no answer in time");
-        const page = inbox.take(pageSize);
+        if (state === "ended") return;
+        if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
+        const page = reader.read(pageSize);
         if (page.length > 0) yield page;
       }
     } catch (error) {
-      if (signal?.aborted) throw error;
-      kept.reportError(client, error);
+      if (!signal?.aborted) client.reportError(current, error);
       throw error;
     } finally {
-      inbox.close();
+      reader.close();
       read.cancel().catch(() => {});
     }
   }
 
-  async function* stream(
-    name: string,
+  async function* readStream(
+    stream: string,
     { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
   ): AsyncGenerator<RecordedEvent, void, undefined> {
-    const backwards = direction === "backwards";
     validateReadBounds(from ?? 0, limit);
     signal?.throwIfAborted();
-    const fromRevision: ReadRevision = from === undefined ? (backwards ? END : START) : BigInt(from);
+    if (limit === 0) return void (await client.current());
+    const isBackwards = direction === "backwards";
     const options: ReadStreamOptions = {
-      direction: backwards ? BACKWARDS : FORWARDS,
-      fromRevision,
+      direction: isBackwards ? BACKWARDS : FORWARDS,
+      fromRevision: from === undefined ? (isBackwards ? END : START) : BigInt(from),
       maxCount: limit,
     };
-    if (limit === 0) return void (await kept.current());
     try {
-      for await (const page of pages((client) => client.readStream(name, options), signal)) {
+      for await (const page of pages((current) => current.readStream(stream, options), signal)) {
         for (const resolved of page) {
           signal?.throwIfAborted();
-          const event = toRecorded(resolved);
+          const event = toRecordedEvent(resolved);
           if (event) yield event;
         }
       }
@@ -86,9 +84,9 @@ export const openLogReader = (kept: ReconnectingClient, timeoutMs: number): LogR
     }
   }
 
-  const firstOf = async (start: Parameters<typeof pages>[0]): Promise<ResolvedEvent | undefined> => {
+  const readFirst = async (startRead: StartRead): Promise<ResolvedEvent | undefined> => {
     try {
-      for await (const [first] of pages(start)) return first;
+      for await (const [first] of pages(startRead)) return first;
     } catch (error) {
       if (!isInvalidPosition(error)) throw toUnavailable(error);
     }
@@ -96,20 +94,18 @@ export const openLogReader = (kept: ReconnectingClient, timeoutMs: number): LogR
   };
 
   return {
-    stream,
-    at: async (position) => {
-      if (!Number.isSafeInteger(position) || position < 0) return void (await kept.current());
-      const found = await firstOf((client) =>
-        client.readAll({ fromPosition: fromPosition(position), maxCount: 1 }),
-      );
-      const event = found && toRecorded(found);
+    readStream,
+    eventAt: async (position) => {
+      if (!Number.isSafeInteger(position) || position < 0) return void (await client.current());
+      const options = { fromPosition: toClientPosition(position), maxCount: 1 };
+      const found = await readFirst((current) => current.readAll(options));
+      const event = found && toRecordedEvent(found);
       return event?.position === position ? event : undefined;
     },
-    head: async () => {
-      const last = await firstOf((client) =>
-        client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
-      );
-      return last?.event?.position && positionOf(last.event.position);
+    lastPosition: async () => {
+      const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const;
+      const last = await readFirst((current) => current.readAll(options));
+      return last?.event?.position && fromClientPosition(last.event.position);
     },
   };
 };

@@ -1,4 +1,4 @@
-/** What is used of the client's streams. */
+/** The part of Node.js's `Readable` that the client's streams offer. */
 export interface Source {
   on(event: string, listener: (value: unknown) => void): unknown;
   read(): unknown;
@@ -6,82 +6,78 @@ export interface Source {
 }
 
 export interface PausedReader<T> {
-  /** What is there, at most so many. */
-  take(most: number): T[];
+  /** The items that are buffered, at most `max`. */
+  read(max: number): T[];
   /**
-   * Waits until there may be more, for so long at most. `poke` and the signal end it early.
-   * @throws what the stream failed with, once all that came before it is taken
+   * Waits until items may be available, the stream has ended, or the time is up. `wake` and the signal end the wait.
+   * @throws the stream's error, once all items before it are read
    */
-  more(patienceMs?: number): Promise<"more" | "late" | "ended">;
-  poke(): void;
-  /** Lets go of the signal. Nobody may wait any more. */
+  wait(timeoutMs?: number): Promise<"readable" | "ended" | "timeout">;
+  wake(): void;
+  /** Stops listening to the signal. */
   close(): void;
 }
 
 /**
- * Reads one of the client's streams at the reader's own pace. The stream's errors may come before, between and after what it
- * brings, so they are listened to from its first moment to its last.
+ * Reads one of the client's streams in paused mode. The streams emit errors before, between and after their items: a
+ * listener must be there from the start, or the error is an uncaught exception.
  */
 export const createPausedReader = <T>(stream: Source, signal?: AbortSignal): PausedReader<T> => {
   let failure: { readonly error: unknown } | undefined;
-  let ended = false;
-  let wake = (): void => {};
-  /** Something has happened since the last look; the stream's end shows only to whoever looks again. */
-  let stirred = false;
+  let hasEnded = false;
+  /** An event was emitted since the last read. A stream emits `end` only after another read. */
+  let hasChanged = false;
+  let notify = (): void => {};
 
-  const stir = (): void => {
-    stirred = true;
-    wake();
+  const wake = (): void => {
+    hasChanged = true;
+    notify();
   };
-
-  const listen = (event: string, note: (value: unknown) => void): void => {
-    stream.on(event, (value) => {
-      note(value);
-      stir();
-    });
-  };
-  const noteEnd = (): void => {
-    ended = true;
-  };
-  listen("error", (error) => {
+  stream.on("readable", wake);
+  stream.on("error", (error) => {
     failure ??= { error };
+    wake();
   });
-  listen("end", noteEnd);
-  listen("close", noteEnd);
-  listen("readable", () => {});
-  signal?.addEventListener("abort", stir, { once: true });
+  for (const event of ["end", "close"]) {
+    stream.on(event, () => {
+      hasEnded = true;
+      wake();
+    });
+  }
+  signal?.addEventListener("abort", wake, { once: true });
 
-  /** False when the time was up first. */
-  const woken = (patienceMs: number | undefined): Promise<boolean> =>
+  /** False if the time is up. */
+  const nextChange = (timeoutMs: number | undefined): Promise<boolean> =>
     new Promise((resolve) => {
       const timer =
-        patienceMs === undefined ? undefined : setTimeout(() => resolve(false), Math.max(1, patienceMs));
-      wake = () => {
+        timeoutMs === undefined ? undefined : setTimeout(() => resolve(false), Math.max(1, timeoutMs));
+      notify = () => {
         clearTimeout(timer);
         resolve(true);
       };
     });
 
   return {
-    take: (most) => {
-      stirred = false;
-      const taken: T[] = [];
-      while (taken.length < most) {
-        const one = stream.read() as T | null;
-        if (one === null) break;
-        taken.push(one);
+    read: (max) => {
+      hasChanged = false;
+      const items: T[] = [];
+      while (items.length < max) {
+        const item = stream.read() as T | null;
+        if (item === null) break;
+        items.push(item);
       }
-      return taken;
+      return items;
     },
-    more: async (patienceMs) => {
-      const mayWait = !stirred && stream.readableLength === 0 && !failure && !ended && !signal?.aborted;
-      const inTime = !mayWait || (await woken(patienceMs));
-      if (stream.readableLength > 0 || signal?.aborted) return "more";
+    wait: async (timeoutMs) => {
+      const mustWait =
+        !hasChanged && stream.readableLength === 0 && !failure && !hasEnded && !signal?.aborted;
+      const isInTime = !mustWait || (await nextChange(timeoutMs));
+      if (stream.readableLength > 0 || signal?.aborted) return "readable";
       if (failure) throw failure.error;
-      if (ended) return "ended";
-      return inTime ? "more" : "late";
+      if (hasEnded) return "ended";
+      return isInTime ? "readable" : "timeout";
     },
-    poke: stir,
-    close: () => signal?.removeEventListener("abort", stir),
+    wake,
+    close: () => signal?.removeEventListener("abort", wake),
   };
 };

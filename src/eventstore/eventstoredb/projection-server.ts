@@ -11,49 +11,50 @@ import {
 } from "./errors.ts";
 import { createReconnectingClient } from "./reconnecting-client.ts";
 
-export interface ProjectionServerOptions {
-  /** EventStoreDB's connection string; its user must be of the server's `$ops` or `$admins`. */
-  readonly url: string;
-  /** How long each call may take: the server compiles what it is given. Default 10,000. */
-  readonly timeoutMs?: number;
-}
+/** For each call: the server compiles a script before it answers. */
+const timeoutMs = 10_000;
 
-/** @throws {TypeError} when the connection string cannot be used; nothing of it is repeated */
-export const openProjectionServer = (options: ProjectionServerOptions): ProjectionServer => {
-  const { url, timeoutMs = 10_000 } = options;
-  const kept = createReconnectingClient(url);
+/**
+ * Projections over gRPC. The connection string's user must be in the server's group `$ops` or `$admins`.
+ * @throws {TypeError} if the connection string is invalid; the message repeats nothing of it
+ */
+export const openProjectionServer = (url: string): ProjectionServer => {
+  const client = createReconnectingClient(url);
 
-  const ask = async <T>(action: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
+  const call = async <T>(action: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
     try {
-      return await kept.call(timeoutMs, action);
+      return await client.call(timeoutMs, action);
     } catch (error) {
       throw toPortError(error);
     }
   };
 
   return {
-    find: (name) => ask((client) => statusOf(client, name)),
-    create: (name, query) => ask((client) => client.createProjection(name, query)),
-    update: (name, query) => ask((client) => client.updateProjection(name, query)),
-    enable: (name) => ask((client) => client.enableProjection(name)),
-    disable: (name) => ask((client) => client.disableProjection(name)),
-    close: () => kept.close(),
+    find: (name) => call((current) => findProjection(current, name)),
+    create: (name, query) => call((current) => current.createProjection(name, query)),
+    update: (name, query) => call((current) => current.updateProjection(name, query)),
+    enable: (name) => call((current) => current.enableProjection(name)),
+    disable: (name) => call((current) => current.disableProjection(name)),
+    close: client.close,
   };
 };
 
 /**
- * Until 24.6 a server answers UNKNOWN, `… received NotFound instead`, for a name that it does not have, and every server
- * answers UNKNOWN for a projection whose script has a syntax error.
+ * Servers before 24.6 answer UNKNOWN, `… received NotFound instead`, for an unknown name. Every server answers UNKNOWN for a
+ * projection whose script has a syntax error.
  */
-const statusOf = async (client: EventStoreDBClient, name: string): Promise<ServerProjection | undefined> => {
+const findProjection = async (
+  client: EventStoreDBClient,
+  name: string,
+): Promise<ServerProjection | undefined> => {
   try {
     const details: ProjectionDetails | undefined = await client.getProjectionStatus(name);
-    return details && toPort(details);
+    return details && toServerProjection(details);
   } catch (error) {
-    const answer = unknownErrorMessage(error);
-    if (isNotFound(error) || answer?.includes("NotFound")) return undefined;
-    if (answer === undefined || isNotAuthorized(error)) throw error;
-    const reason = `the server cannot tell its status, as for a script with a syntax error (code 2: ${answer})`;
+    const message = unknownErrorMessage(error);
+    if (isNotFound(error) || message?.includes("NotFound")) return undefined;
+    if (message === undefined || isNotAuthorized(error)) throw error;
+    const reason = `the server cannot report its status, as for a script with a syntax error (code 2: ${message})`;
     return { name, state: "faulted", reason };
   }
 };
@@ -68,14 +69,14 @@ const toPortError = (error: unknown): EventStoreUnavailable => {
     return new CredentialsRefused(
       "the server does not let this user manage projections: it must be of the group $ops or $admins",
     );
-  const answer = unknownErrorMessage(error);
-  if (answer === undefined) return toUnavailable(error);
-  return new EventStoreUnavailable(`the server answered with an error (code 2): ${answer}`);
+  const message = unknownErrorMessage(error);
+  if (message === undefined) return toUnavailable(error);
+  return new EventStoreUnavailable(`the server answered with an error (code 2): ${message}`);
 };
 
-/** The status has words of its own for each step: `Faulted (Enabled)`, `Running/ReadingSnapshot`, `LoadingState`. */
-const toPort = ({ name, status, stateReason }: ProjectionDetails): ServerProjection => {
+/** Statuses have many forms: `Faulted (Enabled)`, `Running/ReadingSnapshot`, `LoadingState`. */
+const toServerProjection = ({ name, status, stateReason }: ProjectionDetails): ServerProjection => {
   if (status.startsWith("Faulted")) return { name, state: "faulted", reason: stateReason };
   if (status.startsWith("Running")) return { name, state: "running" };
-  return { name, state: status.startsWith("Stopped") ? "stopped" : "passing" };
+  return { name, state: status.startsWith("Stopped") ? "stopped" : "changing" };
 };

@@ -1,113 +1,108 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStoreDBClient } from "@eventstore/db-client";
+import { untilAborted } from "../../async/until-aborted.ts";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";
 
-/** A client that is replaced when it is in trouble, because many troubles it never leaves by itself (6.2.1). */
+/** Replaces its client after an error, because the client does not recover from many errors by itself (6.2.1). */
 export interface ReconnectingClient {
   /**
-   * Runs a call on the client of the moment. What is no answer to the call replaces the client, and everything else that
-   * was under way on it fails too.
-   * @throws {EventStoreUnavailable} when there is no answer in time, or the client was closed
-   * @throws what the call threw, otherwise
+   * Makes a call with the current client. An error that is not an answer to the call replaces the client, and every other
+   * call in progress on it fails too.
+   * @throws {EventStoreUnavailable} if there is no answer in time, or the client is closed
+   * @throws otherwise what the call throws
    */
   call<T>(timeoutMs: number, action: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
-  /** The client of the moment, for streams; whoever has one tells of its trouble by `reportError`. */
+  /** The current client, for streams. Their errors must be passed to `reportError`. */
   current(): Promise<EventStoreDBClient>;
   reportError(client: EventStoreDBClient, error: unknown): void;
   close(): Promise<void>;
 }
 
-/** A server that is down is not knocked at more often. */
-const leastLifeMs = 250;
-const disposalMs = 1_000;
+/** Bounds the connection attempts to a server that is down. */
+const minLifetimeMs = 250;
+const disposalTimeoutMs = 1_000;
 
+/** @throws {TypeError} if the connection string is invalid */
 export const createReconnectingClient = (url: string): ReconnectingClient => {
   let client: EventStoreDBClient | undefined = clientFor(url);
-  let made = performance.now();
-  let replacing: Promise<EventStoreDBClient> | undefined;
+  let createdAt = performance.now();
+  let replacement: Promise<EventStoreDBClient> | undefined;
   const closing = new AbortController();
+
+  const sleep = (ms: number) => delay(ms, undefined, { signal: closing.signal }).catch(() => {});
 
   const replace = async (broken: EventStoreDBClient): Promise<EventStoreDBClient> => {
     await discard(broken);
-    const rest = Math.max(0, leastLifeMs - (performance.now() - made));
-    await delay(rest, undefined, { signal: closing.signal }).catch(() => {});
-    client = await opened();
-    made = performance.now();
-    replacing = undefined;
+    await sleep(Math.max(0, createdAt + minLifetimeMs - performance.now()));
+    client = await createClient();
+    createdAt = performance.now();
+    replacement = undefined;
     return client;
   };
 
-  /** What a connection string names may be missing for a while: a file with the authority's certificate. */
-  const opened = async (): Promise<EventStoreDBClient> => {
+  /** Retries: a file that the connection string names may be missing for a while. */
+  const createClient = async (): Promise<EventStoreDBClient> => {
     for (;;) {
-      if (closing.signal.aborted) throw isClosed();
+      if (closing.signal.aborted) throw closedError();
       try {
         return clientFor(url);
       } catch {
-        await delay(leastLifeMs, undefined, { signal: closing.signal }).catch(() => {});
+        await sleep(minLifetimeMs);
       }
     }
   };
 
-  const current = async (): Promise<EventStoreDBClient> => {
-    if (closing.signal.aborted) throw isClosed();
-    return client ?? (await replacing) ?? (await current());
+  const getClient = async (): Promise<EventStoreDBClient> => {
+    if (closing.signal.aborted) throw closedError();
+    return client ?? (await replacement) ?? (await getClient());
   };
 
-  const reportError = (broken: EventStoreDBClient, error: unknown): void => {
-    if (closing.signal.aborted || client !== broken || !requiresNewClient(error)) return;
+  const reportError = (failed: EventStoreDBClient, error: unknown): void => {
+    if (closing.signal.aborted || client !== failed || !requiresNewClient(error)) return;
     client = undefined;
-    replacing = replace(broken);
-    replacing.catch(() => {}); // whoever waits for it is told
-  };
-
-  const call = async <T>(
-    timeoutMs: number,
-    action: (client: EventStoreDBClient) => Promise<T>,
-  ): Promise<T> => {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    let givenUp = false;
-    const giveUp = (): void => {
-      givenUp = true;
-      reject(new EventStoreUnavailable("the event store gave no answer in time"));
-    };
-    // Where this process was too busy to look, the answer may be there: it is read before the turn's end.
-    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
-    let used: EventStoreDBClient | undefined;
-    const answer = async (): Promise<T> => {
-      const client = await current();
-      if (givenUp) return await late; // nothing is begun that nobody waits for any more
-      used = client;
-      return await action(client);
-    };
-    try {
-      return await Promise.race([answer(), late]);
-    } catch (error) {
-      if (used) reportError(used, error);
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+    replacement = replace(failed);
+    replacement.catch(() => {}); // `current` rejects with it.
   };
 
   return {
-    call,
-    current,
+    call: async (timeoutMs, action) => {
+      const deadline = new AbortController();
+      const expire = () =>
+        deadline.abort(new EventStoreUnavailable("the event store gave no answer in time"));
+      // If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires.
+      const timer = setTimeout(() => setImmediate(expire), timeoutMs);
+      let used: EventStoreDBClient | undefined;
+      const attempt = async () => {
+        const current = await getClient();
+        deadline.signal.throwIfAborted();
+        used = current;
+        return await action(current);
+      };
+      try {
+        return await untilAborted(attempt(), deadline.signal);
+      } catch (error) {
+        if (used) reportError(used, error);
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    current: getClient,
     reportError,
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort();
       if (client) await discard(client);
-      await replacing?.catch(() => {});
+      await replacement?.catch(() => {});
     },
   };
 };
 
 /**
- * Ends all that is under way on the client, for good: `dispose` leaves its channel open, and an append that still waits
- * for the server's features would go out on it at last.
+ * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append that still waits for
+ * the server's features would be sent on it later.
  */
 const discard = async (client: EventStoreDBClient): Promise<void> => {
   const { getChannel } = client as unknown as { getChannel(): Promise<{ close(): void }> };
@@ -115,11 +110,41 @@ const discard = async (client: EventStoreDBClient): Promise<void> => {
     (channel) => channel.close(),
     () => {},
   );
-  // The new client may append only when the old one's stream has ended: its end rejects whatever waits (facts of 6.2.1).
-  const disposed = new AbortController();
-  const patience = delay(disposalMs, undefined, { signal: disposed.signal }).catch(() => {});
-  await Promise.race([client.dispose(), patience]);
-  disposed.abort();
+  // A new client must not append before the old one's stream has ended: its end rejects the appends of both (6.2.1).
+  const timeout = new AbortController();
+  const sleep = delay(disposalTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {});
+  await Promise.race([client.dispose(), sleep]);
+  timeout.abort();
 };
 
-const isClosed = (): EventStoreUnavailable => new EventStoreUnavailable("the event store is closed");
+const closedError = (): EventStoreUnavailable => new EventStoreUnavailable("the event store is closed");
+
+interface SharedClient {
+  readonly client: ReconnectingClient;
+  users: number;
+}
+
+const sharedClients = new Map<string, SharedClient>();
+
+/**
+ * The process's only client for appends to a server, closed by its last user. The client package keeps unanswered appends
+ * in one place for the whole process (6.2.1, `promiseBank`): a second client's errors would reject the first one's appends,
+ * whose answers would then be uncaught exceptions.
+ */
+export const shareAppendClient = (url: string): Pick<ReconnectingClient, "call" | "close"> => {
+  const shared = sharedClients.get(url) ?? { client: createReconnectingClient(url), users: 0 };
+  sharedClients.set(url, shared);
+  shared.users += 1;
+  let isClosed = false;
+  return {
+    call: shared.client.call,
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      sharedClients.delete(url);
+      await shared.client.close();
+    },
+  };
+};

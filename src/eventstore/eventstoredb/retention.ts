@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EventStoreUnavailable, type Retention, WrongExpectedRevision } from "../event-store.ts";
 import { uuidv7 } from "../uuid.ts";
-import { type Appender, toAppendable } from "./appender.ts";
+import type { Appender } from "./appender.ts";
+import { toClientEvents } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
 
-/** What the server calls the limits, and the first revision that is not hidden. */
+/** The server's names for the limits, and `$tb` (truncate before): the first revision that is not hidden. */
 interface StreamMetadata {
   readonly $maxCount?: number;
   readonly $maxAge?: number;
@@ -12,12 +13,12 @@ interface StreamMetadata {
   readonly [other: string]: unknown;
 }
 
-/** Together longer than the 200 ms after which a metadata event that another instance has just written can be read. */
+/** In all longer than the 200 ms that another instance's metadata event may take to be indexed. */
 const retryDelaysMs = [10, 20, 40, 80, 160, 320];
 
 /**
- * Sets the limits in the stream's metadata and keeps the rest of it. What is hidden now stays hidden, also when the limits
- * are lifted. Nothing is written where nothing changes.
+ * Writes the limits into the stream's metadata and keeps its other members. Hidden events stay hidden, even if the limits
+ * are removed. Writes nothing if nothing changes.
  * @throws {EventStoreUnavailable}
  */
 export const setRetention = async (
@@ -34,7 +35,7 @@ export const setRetention = async (
     }
     await delay((delayMs * (1 + Math.random())) / 2);
   }
-  throw new EventStoreUnavailable(`the metadata of stream ${stream} is changed by others all the time`);
+  throw new EventStoreUnavailable(`other processes keep changing the metadata of stream ${stream}`);
 };
 
 const writeMetadata = async (
@@ -43,34 +44,24 @@ const writeMetadata = async (
   stream: string,
   { maxCount, maxAgeSeconds }: Retention,
 ): Promise<void> => {
-  const metastream = `$$${stream}`;
-  const { revision, metadata } = await lastMetadata(reader, metastream);
-  const { $maxCount, $maxAge, ...others } = metadata;
-  // The server takes whole seconds.
-  const wantedAge = maxAgeSeconds === undefined ? undefined : Math.ceil(maxAgeSeconds);
-  if ($maxCount === maxCount && $maxAge === wantedAge) return;
-  const hidden = Math.max(others.$tb ?? 0, await firstSeen(reader, stream));
+  const metadataStream = `$$${stream}`;
+  const last = await readFirst(reader, metadataStream, "backwards");
+  const { $maxCount, $maxAge, ...others } = (last?.data ?? {}) as StreamMetadata;
+  const wholeSeconds = maxAgeSeconds === undefined ? undefined : Math.ceil(maxAgeSeconds);
+  if ($maxCount === maxCount && $maxAge === wholeSeconds) return;
+  const firstVisible = (await readFirst(reader, stream, "forwards"))?.revision ?? 0;
+  const truncateBefore = Math.max(others.$tb ?? 0, firstVisible);
   const data = {
     ...others,
     ...(maxCount !== undefined && { $maxCount: maxCount }),
-    ...(wantedAge !== undefined && { $maxAge: wantedAge }),
-    ...(hidden > 0 && { $tb: hidden }),
+    ...(wholeSeconds !== undefined && { $maxAge: wholeSeconds }),
+    ...(truncateBefore > 0 && { $tb: truncateBefore }),
   };
-  const { events } = toAppendable([{ id: uuidv7(Date.now()), type: "$metadata", data, metadata: {} }]);
-  await appender.append(metastream, events, revision);
+  const { events } = toClientEvents([{ id: uuidv7(Date.now()), type: "$metadata", data, metadata: {} }]);
+  await appender.append(metadataStream, events, last?.revision ?? "none");
 };
 
-const lastMetadata = async (
-  reader: LogReader,
-  metastream: string,
-): Promise<{ revision: number | "none"; metadata: StreamMetadata }> => {
-  for await (const { revision, data } of reader.stream(metastream, { direction: "backwards", limit: 1 })) {
-    return { revision, metadata: data as StreamMetadata };
-  }
-  return { revision: "none", metadata: {} };
-};
-
-const firstSeen = async (reader: LogReader, stream: string): Promise<number> => {
-  for await (const { revision } of reader.stream(stream, { limit: 1 })) return revision;
-  return 0;
+const readFirst = async (reader: LogReader, stream: string, direction: "forwards" | "backwards") => {
+  for await (const event of reader.readStream(stream, { direction, limit: 1 })) return event;
+  return undefined;
 };

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
+import { prepareFind, prepareGet } from "./database.ts";
 import type { LogPage, LogRequest, ScanStrategy, StreamPage, StreamRequest } from "./protocol.ts";
-import { optional, required } from "./row.ts";
 
 /** Bounds of one page: what the main thread parses at one go, and what one request may hold the reader. */
 const eventsPerPage = 2048;
@@ -42,13 +42,13 @@ const gather = () => {
 
 /** Pages of one stream, either way. Its revisions are dense from the first one shown to the last. */
 export const streamPages = (db: DatabaseSync) => {
-  const extent = optional<{ first: number; last: number | null }>(
+  const extent = prepareFind<{ first: number; last: number | null }>(
     db,
     `SELECT first_revision AS first, (SELECT max(revision) FROM events WHERE stream = streams.id) AS last
      FROM streams WHERE name = ?`,
   );
   const between = (order: "ASC" | "DESC") =>
-    required<Joined>(
+    prepareGet<Joined>(
       db,
       joined(
         `SELECT e.revision AS key, ${json} FROM streams s JOIN events e ON e.stream = s.id
@@ -78,7 +78,7 @@ export const streamPages = (db: DatabaseSync) => {
 
 /** The event at a position, as JSON. */
 export const eventAt = (db: DatabaseSync) => {
-  const select = optional<{ json: string }>(
+  const select = prepareFind<{ json: string }>(
     db,
     `SELECT ${json} FROM events e JOIN streams s ON s.id = e.stream
      WHERE e.position = ? AND e.revision >= s.first_revision`,
@@ -88,11 +88,11 @@ export const eventAt = (db: DatabaseSync) => {
 
 /** Pages of the whole log, narrowed to streams whose names start so. */
 export const logPages = (db: DatabaseSync) => {
-  const nth = optional<{ position: number }>(
+  const nth = prepareFind<{ position: number }>(
     db,
     "SELECT position FROM events WHERE position > ? ORDER BY position LIMIT 1 OFFSET ?",
   );
-  const newest = required<{ position: number | null }>(db, "SELECT max(position) AS position FROM events");
+  const newest = prepareGet<{ position: number | null }>(db, "SELECT max(position) AS position FROM events");
   const within = new Map<number, ReturnType<typeof narrowedTo>>();
 
   const narrowedTo = (prefixes: number) => {
@@ -102,7 +102,7 @@ export const logPages = (db: DatabaseSync) => {
     // CROSS JOIN keeps the order of the loops: along the log, never stream by stream.
     const events = `SELECT e.position AS key, ${json} FROM events e CROSS JOIN streams s ON s.id = e.stream
       WHERE e.position > ? AND e.position <= ? AND e.revision >= s.first_revision AND (${condition})`;
-    const query = required<Joined>(db, joined(events, "ASC"));
+    const query = prepareGet<Joined>(db, joined(events, "ASC"));
     within.set(prefixes, query);
     return query;
   };
@@ -140,16 +140,16 @@ const indexedPages = (db: DatabaseSync) => {
   // Names are compared as UTF-8: every name that begins with the prefix lies before the prefix with a byte FF behind it.
   const wanted = `FROM json_each(?) AS prefix CROSS JOIN streams s ON s.name >= prefix.value AND s.name < prefix.value || x'FF'
     CROSS JOIN events e ON e.stream = s.id`;
-  const counted = required<{ count: number }>(
+  const counted = prepareGet<{ count: number }>(
     db,
     `SELECT count(*) AS count FROM (SELECT 1 ${wanted} LIMIT ${indexedEvents})`,
   );
-  const positions = required<{ json: string }>(
+  const positions = prepareGet<{ json: string }>(
     db,
     `SELECT json_group_array(position) AS json FROM (SELECT DISTINCT e.position ${wanted}
      WHERE e.revision >= s.first_revision AND e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ${eventsPerPage})`,
   );
-  const events = required<Joined>(
+  const events = prepareGet<Joined>(
     db,
     joined(
       `SELECT e.position AS key, ${json} FROM json_each(?) AS wanted

@@ -1,10 +1,9 @@
 import { workerData } from "node:worker_threads";
+import { openForReading, prepareGet } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { eventAt, logPages, streamPages } from "./pages.ts";
 import type { Answer, Call, LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
 import { toFailure } from "./protocol.ts";
-import { required } from "./row.ts";
-import { openForReading } from "./schema.ts";
 import { serve } from "./worker-port.ts";
 
 /** How often a process looks for what other processes appended, in milliseconds; only while someone waits for it. */
@@ -16,12 +15,12 @@ interface Held {
 }
 
 serve<ReaderProtocol>((reply) => {
-  const { db, mustBeThere } = openForReading(workerData as DatabaseFile);
+  const { db, assertFileExists } = openForReading(workerData as DatabaseFile);
   const streamPage = streamPages(db);
   const logPage = logPages(db);
   const event = eventAt(db);
   /** Changes when any other connection, here or in another process, has committed. */
-  const dataVersion = required<{ data_version: number }>(db, "PRAGMA data_version");
+  const dataVersion = prepareGet<{ data_version: number }>(db, "PRAGMA data_version");
   const held = new Map<number, Held>();
   let seen = 0;
   let polling: NodeJS.Timeout | undefined;
@@ -35,7 +34,7 @@ serve<ReaderProtocol>((reply) => {
 
   const answered = (id: number, answer: () => Answer[]): Answer[] => {
     try {
-      mustBeThere();
+      assertFileExists();
       return answer();
     } catch (error) {
       return [{ id, failure: toFailure(error) }];
@@ -83,7 +82,7 @@ serve<ReaderProtocol>((reply) => {
 
   const isLost = (): boolean => {
     try {
-      mustBeThere();
+      assertFileExists();
       return false;
     } catch {
       return true;

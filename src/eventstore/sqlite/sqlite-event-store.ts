@@ -4,35 +4,40 @@ import { createAppendBudget } from "../append-budget.ts";
 import {
   type EventStore,
   EventStoreUnavailable,
+  type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
 } from "../event-store.ts";
-import { validateRetention, validateStreamName } from "../event-validation.ts";
+import {
+  maxEventBytes,
+  stringifyObject,
+  validateEventIds,
+  validateRetention,
+  validateStreamName,
+} from "../event-validation.ts";
 import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
-import { toStored } from "./stored-event.ts";
-import { readStream } from "./stream-reading.ts";
+import { readStream } from "./read-stream.ts";
 import { openSubscriptions } from "./subscription.ts";
 import { openWorkerLink } from "./worker-link.ts";
 
 export interface SqliteEventStoreOptions {
-  /** The database's file; it and its folder are made when missing, for the owner alone. */
+  /** The database file. It and its directory are created if missing, accessible to the owner only. */
   readonly path: string;
-  /** Opens what is there, also where nothing may be written; makes nothing and refuses to append. Default false. */
+  /** Opens an existing file, which may be write-protected, and refuses appends. Default false. */
   readonly readOnly?: boolean;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
 
 /**
- * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in two worker threads,
- * one that writes and one that reads, so that a slow disk or a lock held elsewhere never stops the event loop.
- * @throws {EventStoreUnavailable} when the file cannot be opened, is no database, or comes from a newer release.
+ * Opens the embedded event store: one SQLite file that several processes may share. SQLite runs in two worker threads, a
+ * writer and a reader, so that a slow disk or another process's lock never blocks the event loop.
+ * @throws {EventStoreUnavailable} if the file cannot be opened, is not a database, or is of a newer release
  */
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now, readOnly = false } = options;
-  const path = resolve(options.path);
-  const file = readOnly ? existingFile(path) : await makeFile(path);
+  const file = await openFile(resolve(options.path), readOnly);
   const writer = openWorkerLink<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
     workerData: file,
@@ -44,16 +49,12 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
     send: "now",
   });
   const subscriptions = openSubscriptions(reader);
-  const waiting = createAppendBudget();
-
-  const mayWrite = (): void => {
-    if (readOnly) throw new TypeError("the event store was opened for reading");
-  };
+  const withinBudget = createAppendBudget();
 
   const close = async (): Promise<void> => {
     subscriptions.close();
     await reader.close();
-    // Last, so that no reader keeps the log from being folded into the database.
+    // Last, because an open reader would keep the writer from truncating the write-ahead log.
     await writer.close();
   };
 
@@ -67,35 +68,24 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
 
   return {
     async append(stream, events, expected) {
-      mayWrite();
-      validateStreamName(stream);
-      const { ids, bodies, bytes } = toStored(events);
-      const leave = waiting.enter(ids.length, bytes);
-      try {
-        const answer = await writer.call("append", {
-          stream,
-          expected,
-          ids,
-          bodies,
-          now: Math.floor(clock()),
-        });
-        if ("conflictsWith" in answer)
-          throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
-        subscriptions.logHasGrown();
-        return answer;
-      } finally {
-        leave();
-      }
+      validateWrite(stream, readOnly);
+      const ids = validateEventIds(events);
+      const bodies = events.map(serializeBody);
+      const size = bodies.reduce((sum, body) => sum + body.length, 0);
+      const request = { stream, expected, ids, bodies, now: Math.floor(clock()) };
+      const answer = await withinBudget(ids.length, size, () => writer.call("append", request));
+      if ("conflictsWith" in answer) throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
+      subscriptions.wake();
+      return answer;
     },
-    readStream: (stream, readOptions = {}) => readStream(reader, stream, readOptions),
+    readStream: (stream, readOptions) => readStream(reader, stream, readOptions),
     async eventAt(position) {
       const json = await reader.call("event", position);
       return json === undefined ? undefined : (JSON.parse(json) as RecordedEvent);
     },
-    subscribe: (subscribeOptions = {}) => subscriptions.subscribe(subscribeOptions),
+    subscribe: subscriptions.subscribe,
     async setRetention(stream, retention) {
-      mayWrite();
-      validateStreamName(stream);
+      validateWrite(stream, readOnly);
       validateRetention(retention);
       await writer.call("retain", { stream, retention });
     },
@@ -104,28 +94,38 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
   };
 };
 
-/** SQLite would make the file readable to all; the journals beside it take over its mode. */
-const makeFile = async (path: string): Promise<DatabaseFile> => {
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await (await open(path, "a", 0o600)).close();
-    return findFile(path);
-  } catch (cause) {
-    throw notOpened(cause);
-  }
+/** @throws {TypeError} */
+const validateWrite = (stream: string, readOnly: boolean): void => {
+  if (readOnly) throw new TypeError("the event store was opened for reading");
+  validateStreamName(stream);
 };
 
-const existingFile = (path: string): DatabaseFile => {
-  try {
-    return findFile(path);
-  } catch (cause) {
-    throw notOpened(cause);
+/**
+ * The members `type`, `data` and `metadata` as JSON, without braces: see `AppendRequest`.
+ * @throws {TypeError} if data or metadata is not a JSON object
+ * @throws {RangeError} above 1 MiB
+ */
+const serializeBody = ({ type, data, metadata }: NewEvent): string => {
+  const body = `"type":${JSON.stringify(String(type))},"data":${stringifyObject(data)},"metadata":${stringifyObject(metadata)}`;
+  // A UTF-16 code unit takes at most three bytes in UTF-8: short bodies need no counting.
+  if (body.length * 3 > maxEventBytes && Buffer.byteLength(body) > maxEventBytes) {
+    throw new RangeError(`an event is limited to ${maxEventBytes} bytes`);
   }
+  return body;
 };
 
-/** The system's own message would tell the path. */
-const notOpened = (cause: unknown): EventStoreUnavailable => {
-  const { code } = cause as NodeJS.ErrnoException;
-  const why = code === "ENOENT" ? "there is none" : code;
-  return new EventStoreUnavailable(`the event store's file cannot be opened: ${why}`, { cause });
+/** Creates the file first, because SQLite would make it readable to all. The files beside it inherit its mode. */
+const openFile = async (path: string, readOnly: boolean): Promise<DatabaseFile> => {
+  try {
+    if (!readOnly) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await (await open(path, "a", 0o600)).close();
+    }
+    return findFile(path);
+  } catch (cause) {
+    // The system's own message contains the path.
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "no such file" : code;
+    throw new EventStoreUnavailable(`the event store's file cannot be opened: ${reason}`, { cause });
+  }
 };

@@ -1,57 +1,121 @@
+import type { DatabaseSync } from "node:sqlite";
 import { workerData } from "node:worker_threads";
+import { createAppend } from "./append.ts";
+import { openForWriting, prepareFind, retryWhileBusy } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import { failed, groupCommit } from "./group-commit.ts";
-import type { Answer, Call, WriterProtocol } from "./protocol.ts";
-import { openForWriting } from "./schema.ts";
-import { serve } from "./worker-port.ts";
+import type { Answer, AppendAnswer, AppendRequest, Call, WriterProtocol } from "./protocol.ts";
+import { toFailure } from "./protocol.ts";
+import { createStreamTable } from "./stream-table.ts";
+import { type Reply, type Service, serve } from "./worker-port.ts";
 
-/** Events in one transaction: enough to spread an fsync thin, few enough to keep the first of them from waiting long. */
-const eventsPerGroup = 2000;
+type WriterCall = Call<WriterProtocol>;
 
-serve<WriterProtocol>((reply) => {
-  const { db, mustBeThere } = openForWriting(workerData as DatabaseFile);
-  const { begin, commit } = groupCommit(db, mustBeThere);
-  let waiting: Call<WriterProtocol>[] = [];
-  let scheduled = false;
+/** Events in one transaction: enough to share the cost of an fsync, few enough to keep the first one's wait short. */
+const maxEventsPerGroup = 2000;
 
-  const takeGroup = (): Call<WriterProtocol>[] => {
+const startWriter = (reply: Reply): Service<WriterProtocol> => {
+  const { db, assertFileExists } = openForWriting(workerData as DatabaseFile);
+  const execute = createExecute(db);
+  let waiting: WriterCall[] = [];
+  let isScheduled = false;
+
+  const takeGroup = (): WriterCall[] => {
     let events = 0;
     const end = waiting.findIndex((call) => {
       events += call.kind === "append" ? call.request.ids.length : 1;
-      return events > eventsPerGroup;
+      return events > maxEventsPerGroup;
     });
     const group = end === -1 ? waiting : waiting.slice(0, Math.max(1, end));
     waiting = waiting.slice(group.length);
     return group;
   };
 
-  const writeGroup = (): Answer[] => {
+  /** Commits a group of calls in one transaction, with one fsync. If it fails, all calls of the group fail. */
+  const commitGroup = (): Answer[] => {
     try {
-      begin();
+      assertFileExists();
+      retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
     } catch (error) {
-      // Who waits behind a lock that was not to be had is told now, not after as long a wait of their own.
-      return failed(waiting.splice(0), error);
+      // Later groups would wait as long for the same lock: all waiting calls fail now.
+      return failAll(waiting.splice(0), error);
     }
-    return commit(takeGroup());
+    const group = takeGroup();
+    try {
+      const answers = execute(group);
+      db.exec("COMMIT");
+      assertFileExists(); // A commit to an unlinked file is lost.
+      return answers;
+    } catch (error) {
+      rollBack(db);
+      return failAll(group, error);
+    }
   };
 
-  const commitGroup = (): void => {
-    reply(writeGroup());
-    if (waiting.length > 0) setImmediate(commitGroup);
-    else scheduled = false;
+  const commitNext = (): void => {
+    reply(commitGroup());
+    if (waiting.length > 0) setImmediate(commitNext);
+    else isScheduled = false;
   };
 
   return {
-    // What came while the last group was being written is received whole before the next group starts.
+    // `setImmediate`: all calls that arrived during the last commit are received before the next group is taken.
     receive(calls) {
       waiting = waiting.concat(calls);
-      if (!scheduled) setImmediate(commitGroup);
-      scheduled = true;
+      if (!isScheduled) setImmediate(commitNext);
+      isScheduled = true;
     },
     close() {
-      while (waiting.length > 0) reply(writeGroup());
+      while (waiting.length > 0) reply(commitGroup());
       db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       db.close();
     },
   };
-});
+};
+
+/** Returns a function that executes calls within the open transaction. */
+const createExecute = (db: DatabaseSync) => {
+  const streams = createStreamTable(db);
+  const append = createAppend(db, streams);
+  const newest = prepareFind<{ created: number }>(
+    db,
+    "SELECT created FROM events ORDER BY position DESC LIMIT 1",
+  );
+  // Needs more pages than a small append. Random, because SQLite skips unchanged pages.
+  const probe = db.prepare("REPLACE INTO probe (id, filler) VALUES (1, randomblob(32768))");
+
+  const appendAndTrim = (request: AppendRequest, created: number): AppendAnswer => {
+    const row = streams.find(request.stream);
+    const answer = append(row, request, created);
+    if ("revision" in answer && answer.revision > row.revision) streams.trim(row, answer.revision, created);
+    return answer;
+  };
+
+  return (calls: readonly WriterCall[]): Answer[] => {
+    // Times within the log never decrease, even if a process's clock is set back.
+    let created = newest()?.created ?? 0;
+    return calls.map((call) => {
+      if (call.kind === "append") {
+        created = Math.max(created, call.request.now);
+        return { id: call.id, answer: appendAndTrim(call.request, created) };
+      }
+      if (call.kind === "probe") probe.run();
+      if (call.kind === "retain") streams.setRetention(call.request.stream, call.request.retention);
+      return { id: call.id, answer: undefined };
+    });
+  };
+};
+
+const failAll = (calls: readonly WriterCall[], error: unknown): Answer[] => {
+  const failure = toFailure(error);
+  return calls.map(({ id }) => ({ id, failure }));
+};
+
+const rollBack = (db: DatabaseSync): void => {
+  try {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  } catch {
+    // A failed disk may refuse a rollback too. The next BEGIN reports it.
+  }
+};
+
+serve(startWriter);

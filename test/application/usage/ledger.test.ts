@@ -141,7 +141,7 @@ describe("the ledger", () => {
       const quotas = runner.view(monthlyQuota);
       await usageEvents();
       const warm = createWarmUsage({ store, quotas, clock: () => now });
-      handler = createCommandHandler({ store, warm });
+      handler = createCommandHandler({ store, readSnapshot: warm });
       now += 24 * 60 * 60_000;
       await opened().record(principal(10), keyed({ requestId: "r3" }));
       expect(await characters()).to.deep.equal([10, 0, 0]);

@@ -97,7 +97,7 @@ describe("usage begun from the view", () => {
         const quotas = viewAfter(stream, events.slice(0, Math.max(0, events.length - lag)));
         const { store } = temporary;
         const warm = createWarmUsage({ store, quotas, clock: () => now });
-        const handler = createCommandHandler({ store, warm });
+        const handler = createCommandHandler({ store, readSnapshot: warm });
         const decide = (usage: Usage) => recordServing(usage, answer(next.hash, now, optional(next)), quota);
         const outcome = await handler.execute(usageDecider, stream, decide, {}).catch((error) => error);
         try {
@@ -135,7 +135,7 @@ describe("usage begun from the view", () => {
     };
     const now = start + 2_000 * 10_000;
     const warm = createWarmUsage({ store, quotas: viewAfter(stream, events), clock: () => now });
-    const handler = createCommandHandler({ store, warm });
+    const handler = createCommandHandler({ store, readSnapshot: warm });
     const { state } = await handler.execute(usageDecider, stream, () => [], {});
     expect(state.used).to.equal(20_000);
     expect(read).to.be.below(100);

@@ -30,7 +30,7 @@ describe("projections in an EventStoreDB server", () => {
 
   const start = async (options: EventStoreDBNodeOptions = {}): Promise<void> => {
     node = await startEventStoreDBNode(options);
-    server = openProjectionServer({ url: node.url });
+    server = openProjectionServer(node.url);
   };
   afterEach(async () => {
     await server.close();

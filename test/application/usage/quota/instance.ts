@@ -28,7 +28,7 @@ const handler = createCommandHandler({
   store,
   clock,
   deadlineMs: 600,
-  warm: createWarmUsage({ store, quotas, clock }),
+  readSnapshot: createWarmUsage({ store, quotas, clock }),
 });
 const voiding = openVoiding(store, clock);
 const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });

@@ -4,26 +4,26 @@ import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /**
- * Reads a stream in pages, the next one while the consumer is busy with this one.
- * @throws {RangeError} when `from` or `limit` is not a natural number.
- * @throws the signal's reason, so that a read that was cut never passes for a whole one.
+ * Reads a stream in pages, and prefetches one page.
+ * @throws {RangeError} if `from` or `limit` is not a natural number
+ * @throws the signal's reason, so that an aborted read is never taken for a complete one
  */
 export async function* readStream(
   reader: WorkerLink<ReaderProtocol>,
   stream: string,
-  { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions,
+  { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const backwards = direction === "backwards";
   const start = from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
   validateReadBounds(start, limit);
   signal?.throwIfAborted();
-  let next = readAhead(reader, { stream, backwards, from: start, limit });
-  let left = limit;
+  let next = prefetch(reader, { stream, backwards, from: start, limit });
+  let remaining = limit;
   while (next !== undefined) {
     const page: StreamPage = await next;
     signal?.throwIfAborted();
-    left -= page.count;
-    next = page.end ? undefined : readAhead(reader, { stream, backwards, from: page.next, limit: left });
+    remaining -= page.count;
+    next = page.end ? undefined : prefetch(reader, { stream, backwards, from: page.next, limit: remaining });
     for (const event of JSON.parse(page.json) as RecordedEvent[]) {
       signal?.throwIfAborted();
       yield event;
@@ -31,13 +31,12 @@ export async function* readStream(
   }
 }
 
-/** A page asked for ahead may fail while nobody looks; whoever awaits it is still told. */
-const readAhead = (
+const prefetch = (
   reader: WorkerLink<ReaderProtocol>,
   request: StreamRequest,
 ): Promise<StreamPage> | undefined => {
   if (request.limit === 0) return undefined;
   const page = reader.call("stream", request);
-  page.catch(() => {});
+  page.catch(() => {}); // The page may fail before it is awaited.
   return page;
 };

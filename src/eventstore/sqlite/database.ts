@@ -1,0 +1,178 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { type DatabaseFile, fileUrl, watchFile } from "./database-file.ts";
+
+/** SQLite's own wait for a lock. Short for the writer, which uses `retryWhileBusy`. */
+const busyTimeoutMs = { writer: 50, reader: 5_000 };
+
+/**
+ * A stream's revision is that of its last row, because retention never deletes a stream's last event. Positions are never
+ * reused. Events before `first_revision` are hidden and wait to be deleted.
+ */
+const createLog = `
+  CREATE TABLE streams (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    first_revision INTEGER NOT NULL DEFAULT 0,
+    max_count INTEGER,
+    max_age_seconds REAL
+  ) STRICT;
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_id ON events (id);
+  CREATE UNIQUE INDEX events_by_stream ON events (stream, revision);
+`;
+
+/** What a readiness check writes, to prove that the disk accepts writes. */
+const createProbe =
+  "CREATE TABLE probe (id INTEGER PRIMARY KEY CHECK (id = 1), filler BLOB NOT NULL) STRICT;";
+
+/** Each migrates the schema by one version. */
+const migrations = [createLog, createProbe];
+const currentVersion = migrations.length;
+
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** @throws from the moment the file is removed or replaced */
+  readonly assertFileExists: () => void;
+}
+
+/** Opens the database for the writer: creates or migrates its tables, and makes every commit durable. */
+export const openForWriting = (file: DatabaseFile): OpenDatabase =>
+  open(file, busyTimeoutMs.writer, (db) => {
+    retryWhileBusy(() => assertOwnDatabase(db));
+    const { journal_mode: mode } = retryWhileBusy(() => db.prepare("PRAGMA journal_mode = WAL").get()) ?? {};
+    if (mode !== "wal") throw new Error("the file system does not support a shared write-ahead log");
+    db.exec(
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
+    );
+    if (versionOf(db) !== currentVersion) migrate(db);
+  });
+
+/**
+ * Opens an existing database for the reader. The connection is not read-only: after another process's crash the first
+ * reader may have to rebuild the WAL index.
+ */
+export const openForReading = (file: DatabaseFile): OpenDatabase =>
+  open(file, busyTimeoutMs.reader, (db) => {
+    db.exec("PRAGMA query_only = ON");
+    assertOwnDatabase(db);
+    const version = versionOf(db);
+    if (version === 0) throw new Error("the file holds no events");
+    assertKnownVersion(version);
+  });
+
+const open = (file: DatabaseFile, timeout: number, prepare: (db: DatabaseSync) => void): OpenDatabase => {
+  const db = connect(file, timeout);
+  try {
+    prepare(db);
+    const assertFileExists = watchFile(file);
+    assertFileExists();
+    return { db, assertFileExists };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+/**
+ * Never creates the file: opening the store has created it, or expects an existing one. A file that cannot be written is
+ * opened read-only; without a write-ahead log as immutable, so that SQLite creates no files beside it.
+ */
+const connect = (file: DatabaseFile, timeout: number): DatabaseSync => {
+  if (isWritable(file.path) && isWritable(dirname(file.path))) {
+    return new DatabaseSync(fileUrl(file, { mode: "rw" }), { timeout });
+  }
+  const wal = statSync(`${file.path}-wal`, { throwIfNoEntry: false });
+  const parameters: Record<string, string> = wal?.size ? { mode: "ro" } : { mode: "ro", immutable: "1" };
+  return new DatabaseSync(fileUrl(file, parameters), { timeout, readOnly: true });
+};
+
+const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Reads the version again under the lock, because several processes may open a new file at the same time. */
+const migrate = (db: DatabaseSync): void => {
+  retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
+  const version = versionOf(db);
+  assertKnownVersion(version);
+  db.exec(`${migrations.slice(version).join("")} PRAGMA user_version = ${currentVersion}`);
+  db.exec("COMMIT");
+};
+
+const versionOf = (db: DatabaseSync): number => Number(db.prepare("PRAGMA user_version").get()?.user_version);
+
+const assertKnownVersion = (version: number): void => {
+  if (version > currentVersion) {
+    throw new Error(
+      `the database has schema version ${version}, newer than this release's ${currentVersion}`,
+    );
+  }
+};
+
+/** One statement, because another process may be creating the tables. */
+const countTables = `
+  SELECT (SELECT user_version FROM pragma_user_version) AS version, count(*) AS total,
+    count(*) FILTER (WHERE name IN ('streams', 'events')) AS own
+  FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+`;
+
+/** Runs before anything is changed. Every version has the two tables; a new file has no table. */
+const assertOwnDatabase = (db: DatabaseSync): void => {
+  const { version, total, own } = db.prepare(countTables).get() as Record<
+    "version" | "total" | "own",
+    number
+  >;
+  if (version > currentVersion) return; // `assertKnownVersion` reports it.
+  if (version === 0 ? total > 0 : own < 2) throw new Error("the file is another program's database");
+};
+
+const SQLITE_BUSY = 5;
+/** Less than a command's deadline, so that a lock held for longer is reported as the cause. */
+const maxBusyMs = 3_000;
+const busyDelayMs = 1;
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Repeats a statement while another process holds the lock, for at most three seconds; blocks the thread. SQLite's own wait
+ * is not used, because its delays grow with each attempt: a writer would lose every race against a busy process.
+ */
+export const retryWhileBusy = <T>(statement: () => T): T => {
+  const deadline = performance.now() + maxBusyMs;
+  for (;;) {
+    try {
+      return statement();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Atomics.wait(neverNotified, 0, 0, busyDelayMs);
+    }
+  }
+};
+
+const isBusy = (error: unknown): boolean =>
+  (((error as { errcode?: number }).errcode ?? 0) & 0xff) === SQLITE_BUSY;
+
+/** Prepares a query that finds one row or none. */
+export const prepareFind = <Row>(db: DatabaseSync, sql: string) => {
+  const statement = db.prepare(sql);
+  return (...values: SQLInputValue[]): Row | undefined => statement.get(...values) as Row | undefined;
+};
+
+/** Prepares a query that always finds a row, such as an aggregate. */
+export const prepareGet = <Row>(db: DatabaseSync, sql: string) => {
+  const statement = db.prepare(sql);
+  return (...values: SQLInputValue[]): Row => statement.get(...values) as unknown as Row;
+};

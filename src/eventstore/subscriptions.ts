@@ -1,0 +1,56 @@
+import type { EventBatch, SubscribeOptions } from "./event-store.ts";
+
+/** Follows the log until the signal is aborted. */
+export type Follow = (
+  options: SubscribeOptions,
+  stopped: AbortSignal,
+) => AsyncGenerator<EventBatch, void, undefined>;
+
+/** The open subscriptions of one event store. Each ends by its signal, when its consumer leaves it, or by `close`. */
+export const createSubscriptions = (follow: Follow) => {
+  const open = new Set<() => void>();
+
+  const start = (options: SubscribeOptions): AsyncIterator<EventBatch, void, undefined> => {
+    const stop = new AbortController();
+    const batches = follow(options, stop.signal);
+    const end = (): void => {
+      open.delete(end);
+      options.signal?.removeEventListener("abort", end);
+      stop.abort();
+    };
+    open.add(end);
+    options.signal?.addEventListener("abort", end);
+    if (options.signal?.aborted) end();
+    return {
+      next: async () => {
+        try {
+          const result = await batches.next();
+          if (result.done) end();
+          return result;
+        } catch (error) {
+          const isStopped = stop.signal.aborted;
+          end();
+          if (!isStopped) throw error;
+          return { done: true, value: undefined };
+        }
+      },
+      // `batches.return` alone would wait for a pending `next`.
+      return: async () => {
+        end();
+        return await batches.return();
+      },
+    };
+  };
+
+  return {
+    subscribe: (options: SubscribeOptions = {}): AsyncIterable<EventBatch> => ({
+      [Symbol.asyncIterator]: () => start(options),
+    }),
+    get size() {
+      return open.size;
+    },
+    close: (): void => {
+      for (const end of open) end();
+    },
+  };
+};
