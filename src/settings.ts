@@ -18,7 +18,7 @@ export interface Settings {
   readonly eventStore:
     | { readonly kind: "sqlite"; readonly path: string }
     /** A connection string: it may hold credentials. */
-    | { readonly kind: "eventstoredb"; readonly url: string };
+    | { readonly kind: "esdb"; readonly url: string };
   readonly audioStore:
     | { readonly kind: "file"; readonly path: string }
     | ({ readonly kind: "s3" } & S3Address);
@@ -146,7 +146,7 @@ const audioStore = z.string().transform((value, context): Settings["audioStore"]
 const eventStore = (value: string): Settings["eventStore"] =>
   value.startsWith("sqlite:")
     ? { kind: "sqlite", path: value.slice("sqlite:".length) }
-    : { kind: "eventstoredb", url: value };
+    : { kind: "esdb", url: value };
 
 /** `parseSelfHosted` repeats nothing of the value, in which there may be a key. */
 const selfHosted = z.string().transform((value, context) => {

@@ -14,7 +14,7 @@ type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
  */
 export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySettings): Promise<Buffer> => {
   if (masterKey) return masterKey;
-  if (eventStore.kind === "eventstoredb") {
+  if (eventStore.kind === "esdb") {
     throw new BadSetting(
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );

@@ -3,7 +3,7 @@ import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 
 /** The server behind EVENT_STORE, for its own projections. @throws {BadSetting} */
 export const openProjectionServer = ({ eventStore }: Settings): Promise<ProjectionServer> => {
-  if (eventStore.kind !== "eventstoredb")
+  if (eventStore.kind !== "esdb")
     throw new BadSetting("EVENT_STORE: only EventStoreDB runs projections of its own");
   const open = async (): Promise<ProjectionServer> => {
     const { openProjectionServer } = await import("../eventstore/eventstoredb/projection-server.ts");

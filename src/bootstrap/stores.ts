@@ -14,7 +14,7 @@ export const openEventStore = (
   { readOnly }: { readonly readOnly: boolean },
 ): Promise<EventStore> => {
   const open = async (): Promise<EventStore> => {
-    if (place.kind === "eventstoredb") {
+    if (place.kind === "esdb") {
       const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
       return await openEventStoreDB({ url: place.url, readOnly });
     }

@@ -35,7 +35,7 @@ describe("the master key", () => {
   });
 
   it("must be set when EVENT_STORE is EventStoreDB: each instance would make another one", async () => {
-    const shared = { kind: "eventstoredb", url: "esdb://cluster.example:2113" } as const;
+    const shared = { kind: "esdb", url: "esdb://cluster.example:2113" } as const;
     expect(
       await rejection(obtainMasterKey({ masterKey: undefined, dataDir: folder.path, eventStore: shared })),
     )

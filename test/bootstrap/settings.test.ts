@@ -34,7 +34,7 @@ describe("settings", () => {
 
   it("let the log lie with EventStoreDB, by its own connection string", () => {
     for (const url of ["esdb://a:b@one:2113,two:2113?tls=true", "esdb+discover://cluster.example:2113"]) {
-      expect(readSettings({ EVENT_STORE: url }).eventStore).to.deep.equal({ kind: "eventstoredb", url });
+      expect(readSettings({ EVENT_STORE: url }).eventStore).to.deep.equal({ kind: "esdb", url });
     }
   });
 
