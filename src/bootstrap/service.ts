@@ -37,32 +37,22 @@ import { createGate } from "../http/access/gate.ts";
 import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
 import { compressJson } from "../http/caching/content-coding.ts";
 import { createApp } from "../http/kernel/app.ts";
+import { createAudioDuration } from "../http/kernel/audio-body.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
-import { exposedHeaders, headerNames } from "../http/kernel/header-names.ts";
-import { createPublicUrl, publicPathOf } from "../http/kernel/public-url.ts";
+import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
+import { announceDeprecation, authenticated } from "../http/kernel/middleware.ts";
+import { publicPathOf } from "../http/kernel/public-url.ts";
+import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
-import { allowDescribed } from "../http/openapi/allow.ts";
-import { describeApi } from "../http/openapi/document.ts";
-import { openApiRoutes } from "../http/openapi/routes.ts";
-import { adminRoutes } from "../http/routes/admin/routes.ts";
-import { audioRoutes } from "../http/routes/audio/audio.ts";
-import { createAudioDuration } from "../http/routes/audio/audio-duration.ts";
-import { authRoutes } from "../http/routes/auth/routes.ts";
-import { configRoutes } from "../http/routes/config/routes.ts";
-import { bundleClient, clientScriptRoutes } from "../http/routes/docs/client-script.ts";
-import { docsRoutes } from "../http/routes/docs/routes.ts";
-import { healthRoutes } from "../http/routes/health/health.ts";
-import { createAnswerer } from "../http/routes/synthesis/answer.ts";
+import { createOperations } from "../http/operations.ts";
+import { operatorOnly } from "../http/routes/admin/authorize.ts";
+import { bundleClient } from "../http/routes/docs/client-script.ts";
 import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
+import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
 import { synthesizeRequest } from "../http/routes/synthesis/request.ts";
-import { synthesisRoutes } from "../http/routes/synthesis/routes.ts";
 import { createStreamAnswer } from "../http/routes/synthesis/stream.ts";
-import { tellDeprecation } from "../http/routes/v1/deprecation.ts";
-import { legacyRoutes } from "../http/routes/v1/routes.ts";
-import { voiceRoutes } from "../http/routes/voices/routes.ts";
 import { createHandshakeAdmission } from "../http/websocket/admission.ts";
-import { socketRoutes } from "../http/websocket/handshake.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
@@ -94,7 +84,7 @@ export const composeService = async (
   const masterKeys = await obtainMasterKeys(settings);
   const core = await composeCore(settings, log, { clock, telemetry });
   opened.defer(core.close);
-  const { store, handler, runner, execute, originVerification } = core;
+  const { store, handler, runner, execute } = core;
   const sealing = await core.sealing();
   const patient = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
   await createExecute({ handler: patient, runner })(
@@ -169,7 +159,7 @@ export const composeService = async (
   const speaking = {
     gate: createGate({ authenticator, limiter, clientOf }),
     synthesis,
-    answerer: createAnswerer({
+    presenter: createSynthesisPresenter({
       synthesis,
       names,
       publicPath: publicPathOf(settings.publicUrl),
@@ -209,35 +199,39 @@ export const composeService = async (
   });
   const schema = synthesizeRequest(settings.maxTextCharacters);
   const observer = telemetry.requests;
-  const description = describeApi({ schema, names, publicUrl: settings.publicUrl });
+  const operations = createOperations({
+    ...core,
+    ...speaking,
+    settings,
+    names,
+    schema,
+    streaming,
+    streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
+    voices,
+    reportVoices,
+    accessTokens,
+    failedAttempts,
+    clientOf,
+    fetchObject: sound.pipeline.getObject,
+    audioDuration,
+    checkHealth,
+    readiness,
+    clientScript: await bundleClient(),
+  });
+  const router = createRouter(operations, {
+    website: authenticated(gate),
+    "website, even suspended": authenticated(gate, { suspended: "allowed" }),
+    operator: operatorOnly({ adminToken: settings.adminToken, failedAttempts, clientOf }),
+  });
   const app = createApp({
     log,
     observer,
-    onEvery: [
+    router,
+    policies: [
       compressJson(),
-      cors(apiCors, exposed),
+      cors(router, apiCors, exposed),
       renewTokens(renewToken),
-      tellDeprecation(settings.publicUrl),
-      allowDescribed(description),
-    ],
-    routes: [
-      healthRoutes({ checkHealth, readiness }),
-      audioRoutes({ fetchObject: sound.pipeline.getObject, audioDuration }),
-      authRoutes({ gate, accessTokens, originVerification, failedAttempts, clientOf }),
-      configRoutes({ gate, websites: core.websites, accessTokens }),
-      voiceRoutes({ gate, voices, reportVoices, publicUrl: createPublicUrl(settings) }),
-      synthesisRoutes({
-        ...speaking,
-        streaming,
-        streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
-        schema,
-      }),
-      socketRoutes(),
-      legacyRoutes({ ...speaking, schema }),
-      openApiRoutes(description),
-      docsRoutes(settings),
-      clientScriptRoutes(await bundleClient()),
-      adminRoutes({ ...core, adminToken: settings.adminToken, failedAttempts, clientOf }),
+      announceDeprecation(router),
     ],
   });
   const fastPath = createFastPath({ ...speaking, apiCors, log, observer });

@@ -266,6 +266,8 @@ describe("the description", function () {
 
   describe("is true of the service's own pages", () => {
     it("/health and what is under it, /openapi.json, /client.js, /docs", async () => {
+      await get(200, "/", {});
+      await get(200, "/", { Accept: "text/html" });
       await get(200, "/health", {});
       await get(200, "/health/live", {});
       await get(200, "/health/ready", {});
@@ -411,7 +413,7 @@ describe("the description", function () {
 
   describe("as a whole", () => {
     it("is silent about nothing: other addresses are not there, other methods not allowed", async () => {
-      for (const path of ["/", "/v2", "/v2/nowhere", "/v1/voices", "/admin", "/docs/assets", "/%"])
+      for (const path of ["/v2", "/v2/nowhere", "/v1/voices", "/admin", "/docs/assets", "/%"])
         await get(404, path);
       for (const path of ["/v2/voices", "/v2/config", "/v1/text:synthesize", "/health", "/docs"]) {
         const { headers } = await expectStatus(405, { method: "DELETE", path });

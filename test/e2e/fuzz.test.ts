@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { headerNames } from "../../src/http/kernel/header-names.ts";
-import { describeApi } from "../../src/http/openapi/document.ts";
-import { synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { createHttpContract, type Described, operationsOf, undescribed } from "../contracts/http.ts";
 import { authorize, registerWebsite } from "../support/client.ts";
+import { describedApi } from "../support/described-api.ts";
 import { openExchange, type Received, type Sent, sendBytes } from "../support/exchange.ts";
 import { hostileRequests, type Known } from "../support/hostile-requests.ts";
 import { resolved } from "../support/resolved.ts";
@@ -15,11 +13,7 @@ import { serveProviders, type WireProviders } from "../support/wire/providers.ts
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? 60);
 
-const description = describeApi({
-  schema: synthesizeRequest(5_000),
-  names: headerNames("SVC"),
-  publicUrl: undefined,
-});
+const description = describedApi();
 const contract = createHttpContract(description as unknown as Described);
 
 describe("whatever is sent", function () {

@@ -12,38 +12,44 @@ const secretLine = z
   .regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
 
 /** gwn: Google Cloud Text-to-Speech. Of a service account's file, what signing in takes; the rest is not kept. */
-export const googleCredentials = z.union([
-  z.strictObject({ apiKey: secretLine }),
-  z.strictObject({
-    serviceAccount: z.object({
-      client_email: z.email().max(320),
-      private_key: z.string().min(1).max(16_384),
-      private_key_id: z.string().max(200).optional(),
-      project_id: z.string().max(200).optional(),
+export const googleCredentials = z
+  .union([
+    z.strictObject({ apiKey: secretLine }),
+    z.strictObject({
+      serviceAccount: z.object({
+        client_email: z.email().max(320),
+        private_key: z.string().min(1).max(16_384),
+        private_key_id: z.string().max(200).optional(),
+        project_id: z.string().max(200).optional(),
+      }),
     }),
-  }),
-]);
+  ])
+  .meta({ id: "GoogleCredentials" });
 export type GoogleCredentials = z.output<typeof googleCredentials>;
 
 /** msv: Azure Speech. The region becomes a part of a host's name. */
-export const azureCredentials = z.strictObject({
-  subscriptionKey: secretLine,
-  region: z.string().regex(/^[a-z0-9]{2,40}$/, "must be an Azure region's name, e.g. westeurope"),
-});
+export const azureCredentials = z
+  .strictObject({
+    subscriptionKey: secretLine,
+    region: z.string().regex(/^[a-z0-9]{2,40}$/, "must be an Azure region's name, e.g. westeurope"),
+  })
+  .meta({ id: "AzureCredentials" });
 export type AzureCredentials = z.output<typeof azureCredentials>;
 
 /** oai: an OpenAI-compatible server. */
-export const openAiCredentials = z.strictObject({
-  apiKey: secretLine,
-  /** Without it `OPENAI_URL`. Where it may lead is the upstream guard's to say. */
-  baseUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(2_000)
-    .optional(),
-  model: z.string().min(1).max(200).optional(),
-  /** Names of the voices that the server has, where they are not OpenAI's own. */
-  voices: z.array(voiceName).min(1).max(500).optional(),
-});
+export const openAiCredentials = z
+  .strictObject({
+    apiKey: secretLine,
+    /** Without it `OPENAI_URL`. Where it may lead is the upstream guard's to say. */
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional(),
+    model: z.string().min(1).max(200).optional(),
+    /** Names of the voices that the server has, where they are not OpenAI's own. */
+    voices: z.array(voiceName).min(1).max(500).optional(),
+  })
+  .meta({ id: "OpenAiCredentials" });
 export type OpenAiCredentials = z.output<typeof openAiCredentials>;
 
 export interface ProviderCredentials {

@@ -43,4 +43,5 @@ export const planRequest = z.discriminatedUnion("tier", [
 /** A plan on the way in with something else: also by the name of its tier alone; free when there is none. */
 export const planOrTier = z
   .preprocess((value) => (typeof value === "string" ? { tier: value } : value), planRequest)
-  .default(freePlan);
+  .default(freePlan)
+  .meta({ id: "PlanOrTier" });

@@ -151,7 +151,8 @@ const webPlayer = z
     rate: zeroToTwo.optional(),
     volume: zeroToOne.optional(),
   })
-  .prefault({});
+  .prefault({})
+  .meta({ id: "WebPlayerFeaturePart", outputId: "WebPlayerFeature" });
 
 const features = z
   .strictObject({
@@ -166,7 +167,8 @@ const features = z
     webPlayer,
     welcomeMessageOnce: off,
   })
-  .prefault({});
+  .prefault({})
+  .meta({ id: "WebsiteFeaturesPart", outputId: "WebsiteFeatures" });
 
 const voice = z
   .strictObject({
@@ -175,15 +177,18 @@ const voice = z
     rate: zeroToTwo.default(1),
     volume: zeroToOne.default(1),
   })
-  .prefault({});
+  .prefault({})
+  .meta({ id: "WebsiteVoicePart", outputId: "WebsiteVoice" });
 
-/** Takes any part, makes it whole. */
-export const websiteConfig = z.strictObject({
-  features,
-  voice,
-  analytics: toggle,
-  sdkVersion: z.enum(["v1", "v2"]).default("v1"),
-});
+/** Accepts any part and completes it; the OpenAPI document names the part and the whole. */
+export const websiteConfig = z
+  .strictObject({
+    features,
+    voice,
+    analytics: toggle,
+    sdkVersion: z.enum(["v1", "v2"]).default("v1"),
+  })
+  .meta({ id: "WebsiteConfigPart", outputId: "WebsiteConfig" });
 
 /** What the operator set: any part of a WebsiteConfig. */
 export type StoredConfig = z.input<typeof websiteConfig>;

@@ -1,19 +1,23 @@
 import type { Context, Middleware } from "koa";
+import type { Cors } from "../kernel/operation.ts";
+import type { OperationRouter } from "../kernel/router.ts";
 
 /*
- * Which pages may read the answers (Fetch standard, CORS). Nothing here lets anyone in: that is the gate's affair, and no
- * cookie is involved. An origin that any website has verified may read, whichever key is asked with, for a preflight
- * cannot tell the key; with another website's key it reads a 401.
+ * Which pages may read the responses (Fetch standard, CORS). This grants no access: requests are authenticated separately,
+ * and no cookie is involved. An origin that any website has verified may read every response, because a preflight does not
+ * carry the key; with another website's key the response is a 401.
  */
 
-/** The headers of an answer of /v2 or /v1 that depends on the caller's origin; `Vary` is there with or without one. */
+/** The headers of a response that depends on the caller's origin; `Vary` is set with or without an origin. */
 export type ApiCors = (origin: string | undefined) => Record<string, string>;
 
-/** The headers of an answer that is the same for every caller, whatever its origin. */
+/** The headers of a response that is the same for every caller. */
 export const publicCors = (exposed: readonly string[]): Readonly<Record<string, string>> => ({
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": exposed.join(", "),
 });
+
+const varyByOrigin = { Vary: "Origin" };
 
 export const createApiCors = ({
   isVerified,
@@ -22,67 +26,59 @@ export const createApiCors = ({
   isVerified: (origin: string) => boolean;
   exposed: readonly string[];
 }): ApiCors => {
-  const expose = exposed.join(", ");
-  return (origin) =>
-    origin !== undefined && isVerified(origin)
-      ? {
-          Vary: "Origin",
-          "Access-Control-Allow-Origin": origin,
-          "Access-Control-Expose-Headers": expose,
-        }
-      : { Vary: "Origin" };
+  const exposedNames = exposed.join(", ");
+  return (origin) => ({
+    ...varyByOrigin,
+    ...(origin !== undefined &&
+      isVerified(origin) && {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Expose-Headers": exposedNames,
+      }),
+  });
 };
 
-const api = /^\/v[12]\//i;
-
-/** An origin proves itself here before it is verified: whoever holds the token may ask from anywhere. */
-const proving = /^\/v2\/auth\/verify-origin\/?$/i;
-
-/** What needs no credentials and is the same for everybody. */
-const forAnyone = /^\/(audio\/|health(\/(live|ready))?$|openapi\.json$|client\.js$)/i;
-
-/** Headers that a page may send. Not X-API-Secret: a secret has no business in a page. */
-const allowedHeaders =
-  "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key";
-
-/** As long as browsers take it (Chromium: two hours). It outlives an origin's withdrawal, which the answers then tell. */
-const preflightSeconds = 7_200;
+/** `X-API-Secret` is missing on purpose: a secret must not be used in a page. Chromium caps Max-Age at two hours. */
+const preflightHeaders = {
+  "Access-Control-Allow-Methods": "GET, HEAD, POST",
+  "Access-Control-Allow-Headers":
+    "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key",
+  "Access-Control-Max-Age": "7200",
+};
 
 /**
- * Tells browsers which pages may read the answers, and answers their preflights: those carry no credentials. A handler
- * whose answer is the same for every origin sets `publicCors` itself.
+ * Sets the CORS headers of the operation, and answers preflights, which carry no credentials. A handler whose response is
+ * the same for every origin sets `publicCors` itself.
  */
-export const cors = (apiCors: ApiCors, exposed: readonly string[]): Middleware => {
-  const toAnyone = publicCors(exposed);
-
-  const headersFor = (path: string, origin: string | undefined): Record<string, string> | undefined => {
-    if (proving.test(path)) return { Vary: "Origin", ...toAnyone };
-    if (api.test(path)) return apiCors(origin);
-    return forAnyone.test(path) ? toAnyone : undefined;
+export const cors = (
+  { itemOf }: Pick<OperationRouter, "itemOf">,
+  apiCors: ApiCors,
+  exposed: readonly string[],
+): Middleware => {
+  const anyOrigin = publicCors(exposed);
+  const headersFor: Readonly<Record<Cors, ApiCors>> = {
+    "any origin": () => anyOrigin,
+    "any origin, varying": () => ({ ...varyByOrigin, ...anyOrigin }),
+    "verified origins": apiCors,
+    "same origin": () => ({}),
   };
-
   return async (ctx, next) => {
-    const { origin, "access-control-request-method": methodAsked } = ctx.req.headers;
-    const headers = headersFor(ctx.path, origin);
-    if (!headers) return await next();
+    const { origin, "access-control-request-method": requestedMethod } = ctx.req.headers;
+    const policy = itemOf(ctx.path)?.cors ?? (isApi(ctx.path) ? "verified origins" : "same origin");
+    if (policy === "same origin") return await next();
+    const headers = headersFor[policy](origin);
     ctx.set(headers);
-    if (ctx.method === "OPTIONS" && origin !== undefined && methodAsked !== undefined) {
+    if (ctx.method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined) {
       ctx.status = 204;
       if (headers["Access-Control-Allow-Origin"] !== undefined) ctx.set(preflightHeaders);
       return;
     }
     await next();
-    if (headers.Vary && isMadePublic(ctx, headers)) ctx.remove("Vary");
+    if (policy === "verified origins" && isPublic(ctx)) ctx.remove("Vary");
   };
 };
 
-const isMadePublic = ({ headerSent, response }: Context, was: Readonly<Record<string, string>>): boolean =>
-  !headerSent &&
-  was["Access-Control-Allow-Origin"] !== "*" &&
-  response.get("Access-Control-Allow-Origin") === "*";
+/** Unknown paths of the API: pages may read the 404. */
+const isApi = (path: string): boolean => /^\/v[12]\//i.test(path);
 
-const preflightHeaders = {
-  "Access-Control-Allow-Methods": "GET, HEAD, POST",
-  "Access-Control-Allow-Headers": allowedHeaders,
-  "Access-Control-Max-Age": String(preflightSeconds),
-};
+const isPublic = ({ headerSent, response }: Context): boolean =>
+  !headerSent && response.get("Access-Control-Allow-Origin") === "*";

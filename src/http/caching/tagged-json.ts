@@ -1,15 +1,23 @@
 import { hash } from "node:crypto";
 import type { Context } from "koa";
+import { z } from "zod";
 import { noneMatchHits } from "./conditional.ts";
 import { codedTag } from "./content-coding.ts";
 
-/** A JSON document with its strong tag. */
+/** The request header of a GET whose response has an entity tag. */
+export const conditional = {
+  "If-None-Match": z.string().optional().meta({
+    description: "Entity tags that the caller has; the response is 304 if one matches, or for `*`.",
+  }),
+};
+
+/** A JSON document with its strong entity tag. */
 export interface TaggedJson {
   readonly body: Buffer;
   readonly etag: string;
 }
 
-/** The tag comes from the text itself, so it is the same on every instance, and another when the text is. */
+/** The tag is a digest of the text, so it is the same on every instance. */
 export const taggedJson = (document: object): TaggedJson => {
   const body = Buffer.from(JSON.stringify(document));
   return { body, etag: tagOf(body) };
@@ -17,23 +25,24 @@ export const taggedJson = (document: object): TaggedJson => {
 
 export const tagOf = (content: Buffer | string): string => `"${hash("sha256", content, "base64url")}"`;
 
-/** For the one who asks, and to be asked for again before it is used again. */
-const lifetime = "private, no-cache";
-
-/** What an answer depends on that is for one website alone. */
+/** The request headers that a website's own documents depend on. */
 const credentials = ["X-API-Key", "X-API-Secret", "Authorization"];
 
-/** 200 with the document, or 304 for a caller who has it already. */
-export const replyTagged = (ctx: Context, { body, etag }: TaggedJson): void => {
-  const selected = codedTag(ctx, etag, body.length);
-  ctx.set({ ETag: selected, "Cache-Control": lifetime });
+/** 200 with a website's document, or 304 if the caller has it. */
+export const replyTagged = (ctx: Context, document: TaggedJson): void => {
+  replyPublic(ctx, document, "application/json; charset=utf-8");
   ctx.vary(credentials);
+};
+
+/** 200 with a document that is the same for every caller, or 304 if the caller has it. */
+export const replyPublic = (ctx: Context, { body, etag }: TaggedJson, type = "application/json"): void => {
+  const selected = codedTag(ctx, etag, body.length);
+  ctx.set("ETag", selected);
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
   if (isRead && noneMatchHits(ctx.req.headers["if-none-match"], [selected])) {
     ctx.status = 304;
     return;
   }
-  ctx.status = 200;
-  ctx.type = "application/json";
+  ctx.set("Content-Type", type);
   ctx.body = body;
 };

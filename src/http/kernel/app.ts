@@ -1,35 +1,31 @@
-import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
 import { followRequests, identify, logRequests, presentErrors } from "./middleware.ts";
 import type { RequestObserver } from "./observer.ts";
+import type { OperationRouter } from "./router.ts";
 
-/** The application: what happens to every request, in this order, and then the routes. */
+/** The Koa application: the middleware of every request, in this order, then the operations. */
 export const createApp = ({
   log,
-  routes,
-  onEvery = [],
+  router,
+  policies = [],
   observer,
 }: {
   log: Logger;
-  routes: readonly Router[];
-  /** What is told with every answer, an error's too. */
-  onEvery?: readonly Middleware[];
+  router: OperationRouter;
+  /** Middleware that applies to every response, errors included. */
+  policies?: readonly Middleware[];
   observer?: RequestObserver | undefined;
 }): Koa => {
   const app = new Koa();
-  const all = new Router();
-  for (const router of routes) all.use(router.routes());
-
   app.use(identify());
   if (observer) app.use(followRequests(observer));
   app.use(logRequests(log));
-  for (const middleware of onEvery) app.use(middleware);
+  for (const policy of policies) app.use(policy);
   app.use(presentErrors(log));
-  app.use(all.routes());
-  app.use(all.allowedMethods());
+  app.use(router.routes);
 
-  // What fails after the answer has begun: the connection is gone already, only the log is left to be told.
-  app.on("error", (error) => log.warn({ err: error }, "an answer broke off"));
+  // Errors after the headers are sent: the connection is already closed, so they are only logged.
+  app.on("error", (error) => log.warn({ err: error }, "response aborted"));
   return app;
 };

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { maxFailuresPerMinute } from "../../application/access/failed-attempts.ts";
 import {
   Conflict,
@@ -5,25 +6,30 @@ import {
   Invalid,
   KeyIsSuspended,
   NotFound,
-  type Problem,
   RateLimited,
   Unauthorized,
   Unavailable,
 } from "../../domain/errors.ts";
+import { noStore } from "../caching/cache-control.ts";
 import type { ErrorResponse } from "./error-response.ts";
+import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "./headers.ts";
 
 export type { ErrorResponse };
 
-/** An error as it goes out: what a caller may know of it. */
+/** An error as it is sent: nothing else about it may leave the service. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorResponse;
 }
 
-/** The path is there, the method is not. */
-export class MethodNotAllowed extends Error {
-  override readonly name = "MethodNotAllowed";
+/** The errors of HTTP itself; those of the service are in domain/errors.ts. */
+class HttpError extends Error {
+  override readonly name = this.constructor.name;
+}
+
+/** The path exists, but not with this method. */
+export class MethodNotAllowed extends HttpError {
   readonly allow: readonly string[];
 
   constructor(allow: readonly string[]) {
@@ -32,9 +38,20 @@ export class MethodNotAllowed extends Error {
   }
 }
 
-/** The range asked for lies outside the object. */
-export class RangeNotSatisfiable extends Error {
-  override readonly name = "RangeNotSatisfiable";
+/** The request did not arrive completely within the server's timeout. */
+export class TooSlow extends HttpError {
+  constructor() {
+    super("The request took too long to arrive.");
+  }
+}
+
+export class PayloadTooLarge extends HttpError {
+  constructor() {
+    super("The body is larger than 1 MiB.");
+  }
+}
+
+export class RangeNotSatisfiable extends HttpError {
   readonly size: number;
 
   constructor(size: number) {
@@ -43,76 +60,45 @@ export class RangeNotSatisfiable extends Error {
   }
 }
 
-/** The address is spoken to over a WebSocket. */
-export class UpgradeRequired extends Error {
-  override readonly name = "UpgradeRequired";
-
+/** The path is only for WebSocket handshakes. */
+export class UpgradeRequired extends HttpError {
   constructor() {
-    super("This address is spoken to over a WebSocket (RFC 6455, version 13).");
+    super("This address requires a WebSocket (RFC 6455, version 13).");
   }
 }
 
-/** The body is larger than any that is read. */
-export class PayloadTooLarge extends Error {
-  override readonly name = "PayloadTooLarge";
-
+/** The URL or the headers exceed the server's limit. */
+export class HeadersTooLarge extends HttpError {
   constructor() {
-    super("The body is larger than 1 MiB.");
+    super("The URL or a header of the request is too long.");
   }
 }
 
-/** The address or a header is longer than any that can be meant. */
-export class HeadersTooLarge extends Error {
-  override readonly name = "HeadersTooLarge";
+type Headers = Readonly<Record<string, string>>;
 
-  constructor() {
-    super("The address or a header of the request is too long.");
-  }
+/** How an error is sent, and how the OpenAPI document describes it. */
+interface ErrorType<E extends Error = Error> {
+  /** Absent for 500, which any other error becomes. */
+  readonly type?: abstract new (
+    ...args: never[]
+  ) => E;
+  /** Absent when an upstream provider failed. */
+  readonly code?: string | ((error: E) => string);
+  readonly headers?: (error: E) => Headers;
+  /** The name of the response component. */
+  readonly name: string;
+  readonly description: string;
+  readonly headerSchemas?: z.ZodRawShape;
+  readonly example: E;
+  /** When it occurs: only before the caller is authenticated, only after (default), or either. */
+  readonly authentication?: "before" | "either";
 }
 
-/** The request did not come to its end in time. */
-export class TooSlow extends Error {
-  override readonly name = "TooSlow";
+/** Checks each entry with its own error type. */
+const errorType = <E extends Error>(entry: ErrorType<E>): ErrorType => entry as unknown as ErrorType;
 
-  constructor() {
-    super("The request took too long to arrive.");
-  }
-}
-
-/** The one place where errors become statuses. Whatever is not known here is a 500 that tells nothing. */
-export const presentError = (error: unknown): ErrorAnswer => {
-  if (error instanceof Invalid) return answer(400, "VALIDATION_ERROR", error, {}, error.problems);
-  if (error instanceof Unauthorized)
-    return answer(401, "UNAUTHORIZED", error, { "WWW-Authenticate": "Bearer" });
-  if (error instanceof KeyIsSuspended) return answer(403, "KEY_SUSPENDED", error);
-  if (error instanceof NotFound) return answer(404, "NOT_FOUND", error);
-  if (error instanceof MethodNotAllowed) {
-    return answer(405, "METHOD_NOT_ALLOWED", error, { Allow: error.allow.join(", ") });
-  }
-  if (error instanceof Conflict) return answer(409, "CONFLICT", error);
-  if (error instanceof PayloadTooLarge) return answer(413, "PAYLOAD_TOO_LARGE", error);
-  if (error instanceof TooSlow) return answer(408, "REQUEST_TIMEOUT", error);
-  if (error instanceof UpgradeRequired) {
-    return answer(426, "UPGRADE_REQUIRED", error, upgradeHeaders);
-  }
-  if (error instanceof HeadersTooLarge) return answer(431, "REQUEST_HEADER_FIELDS_TOO_LARGE", error);
-  if (error instanceof RangeNotSatisfiable) {
-    return answer(416, "RANGE_NOT_SATISFIABLE", error, { "Content-Range": `bytes */${error.size}` });
-  }
-  if (error instanceof RateLimited) {
-    const limits = error.kind === "failures" ? failureLimits : {};
-    return answer(429, rateLimitCodes[error.kind], error, {
-      ...limits,
-      ...retryAfter(error.retryAfterSeconds),
-    });
-  }
-  if (error instanceof EngineFailed)
-    return answer(502, undefined, error, retryAfter(error.retryAfterSeconds));
-  if (error instanceof Unavailable) {
-    return answer(503, "UNAVAILABLE", error, retryAfter(error.retryAfterSeconds));
-  }
-  return answer(500, "INTERNAL_ERROR", { message: "Something went wrong on our side." });
-};
+const retryAfterOf = ({ retryAfterSeconds: seconds }: { retryAfterSeconds: number | undefined }): Headers =>
+  seconds === undefined ? {} : { "Retry-After": String(seconds) };
 
 const rateLimitCodes: Readonly<Record<RateLimited["kind"], string>> = {
   minute: "RATE_LIMIT_EXCEEDED",
@@ -121,37 +107,175 @@ const rateLimitCodes: Readonly<Record<RateLimited["kind"], string>> = {
   sockets: "TOO_MANY_SOCKETS",
 };
 
-/** The version is named for clients that ask for another one (RFC 6455, section 4.4). */
-const upgradeHeaders = { Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" };
-
-/** Whether the error is the service's own fault and belongs in the log with its stack. */
-export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
-
-/** Whether the same request may well succeed later: the limits, an upstream's failure, a part that is not to be had. */
-export const isRetryable = (error: unknown): boolean =>
-  error instanceof RateLimited ||
-  error instanceof Unavailable ||
-  (error instanceof EngineFailed && !error.permanent);
-
-const answer = (
-  status: number,
-  code: string | undefined,
-  { message }: { message: string },
-  headers: Record<string, string> = {},
-  errors?: readonly Problem[],
-): ErrorAnswer => ({
-  status,
-  headers: { "Cache-Control": "no-store", ...headers },
-  body: {
-    error: { message, statusCode: status, ...(code && { code }), ...(errors && { errors: [...errors] }) },
-  },
-});
-
-/** Of who is refused before the key is known; a key's own limits are the gate's to tell. */
+/** For callers that are refused before their key is known. Otherwise the headers show the key's own limits. */
 const failureLimits = {
   "X-RateLimit-Limit": String(maxFailuresPerMinute),
   "X-RateLimit-Remaining": "0",
 };
 
-const retryAfter = (seconds: number | undefined): Record<string, string> =>
-  seconds === undefined ? {} : { "Retry-After": String(seconds) };
+/** The status, code and headers of every error that an operation may declare. */
+export const errorTypes = {
+  400: errorType({
+    type: Invalid,
+    code: "VALIDATION_ERROR",
+    name: "Invalid",
+    description: "The request is invalid; `errors` lists every problem.",
+    example: new Invalid([{ path: ["pitch"], message: "Too big: expected number to be <=2" }]),
+    authentication: "either",
+  }),
+  401: errorType({
+    type: Unauthorized,
+    code: "UNAUTHORIZED",
+    headers: () => ({ "WWW-Authenticate": "Bearer" }),
+    name: "Unauthorized",
+    description: "The credentials are missing or wrong.",
+    headerSchemas: wwwAuthenticate,
+    example: new Unauthorized("The API key or secret is missing or wrong."),
+    authentication: "either",
+  }),
+  403: errorType({
+    type: KeyIsSuspended,
+    code: "KEY_SUSPENDED",
+    name: "KeySuspended",
+    description: "The key is suspended. A request that would exceed the monthly quota suspends its key.",
+    example: new KeyIsSuspended("The key is suspended: invoice overdue."),
+  }),
+  404: errorType({
+    type: NotFound,
+    code: "NOT_FOUND",
+    name: "NotFound",
+    description: "The resource does not exist.",
+    example: new NotFound('There is no voice named "Nobody".'),
+  }),
+  405: errorType({
+    type: MethodNotAllowed,
+    code: "METHOD_NOT_ALLOWED",
+    headers: ({ allow }) => ({ Allow: allow.join(", ") }),
+    name: "MethodNotAllowed",
+    description: "The path does not have the method.",
+    example: new MethodNotAllowed(["GET"]),
+  }),
+  408: errorType({
+    type: TooSlow,
+    code: "REQUEST_TIMEOUT",
+    name: "RequestTimeout",
+    description: "The request took too long to arrive.",
+    example: new TooSlow(),
+    authentication: "before",
+  }),
+  409: errorType({
+    type: Conflict,
+    code: "CONFLICT",
+    name: "Conflict",
+    description: "The request conflicts with the state of the resource.",
+    example: new Conflict("A key has at most 10 secrets: revoke one first."),
+  }),
+  413: errorType({
+    type: PayloadTooLarge,
+    code: "PAYLOAD_TOO_LARGE",
+    name: "PayloadTooLarge",
+    description: "The body is larger than 1 MiB.",
+    example: new PayloadTooLarge(),
+  }),
+  416: errorType({
+    type: RangeNotSatisfiable,
+    code: "RANGE_NOT_SATISFIABLE",
+    headers: ({ size }) => ({ "Content-Range": `bytes */${size}` }),
+    name: "RangeNotSatisfiable",
+    description: "The range lies outside the audio.",
+    headerSchemas: unsatisfiedRange,
+    example: new RangeNotSatisfiable(17_972),
+  }),
+  426: errorType({
+    type: UpgradeRequired,
+    code: "UPGRADE_REQUIRED",
+    // The version is for clients that ask for another one (RFC 6455, section 4.4).
+    headers: () => ({ Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" }),
+    name: "UpgradeRequired",
+    description: "The path is only for WebSocket handshakes.",
+    headerSchemas: upgrade,
+    example: new UpgradeRequired(),
+    authentication: "before",
+  }),
+  429: errorType({
+    type: RateLimited,
+    code: ({ kind }) => rateLimitCodes[kind],
+    headers: (error) => ({ ...(error.kind === "failures" && failureLimits), ...retryAfterOf(error) }),
+    name: "TooManyRequests",
+    description:
+      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`) or the limit of open WebSockets (`TOO_MANY_SOCKETS`). The headers show the key's limit, or, for an address that failed to authenticate too often, the limit on failures.",
+    headerSchemas: { ...rateLimits, ...retryAfter },
+    example: new RateLimited("The key has no requests left in this minute.", "minute", 42),
+  }),
+  431: errorType({
+    type: HeadersTooLarge,
+    code: "REQUEST_HEADER_FIELDS_TOO_LARGE",
+    name: "HeadersTooLarge",
+    description: "The URL or a header is too long.",
+    example: new HeadersTooLarge(),
+    authentication: "before",
+  }),
+  500: errorType({
+    code: "INTERNAL_ERROR",
+    name: "InternalError",
+    description: "An internal error.",
+    example: new Error(),
+    authentication: "either",
+  }),
+  502: errorType({
+    type: EngineFailed,
+    headers: retryAfterOf,
+    name: "EngineFailed",
+    description: "The engine failed; `message` is the provider's.",
+    headerSchemas: { "Retry-After": retryAfter["Retry-After"].optional() },
+    example: new EngineFailed("The provider returned no audio."),
+  }),
+  503: errorType({
+    type: Unavailable,
+    code: "UNAVAILABLE",
+    headers: retryAfterOf,
+    name: "Unavailable",
+    description: "A part of the service that the request needs is unavailable.",
+    headerSchemas: retryAfter,
+    example: new Unavailable("The event store did not answer in time.", 1),
+    authentication: "either",
+  }),
+};
+
+export type ErrorStatus = keyof typeof errorTypes;
+
+const statuses = Object.keys(errorTypes).map(Number) as ErrorStatus[];
+
+/** The only place where an error becomes a response. An unknown error becomes a 500 that reveals nothing. */
+export const presentError = (error: unknown): ErrorAnswer => {
+  const status = statuses.find((one) => isOfType(error, errorTypes[one])) ?? 500;
+  const { code, headers } = errorTypes[status];
+  const { message } = status === 500 ? unknownError : (error as Error);
+  const errors = error instanceof Invalid && { errors: [...error.problems] };
+  return {
+    status,
+    headers: { "Cache-Control": noStore, ...headers?.(error as Error) },
+    body: {
+      error: {
+        message,
+        statusCode: status,
+        ...(code && { code: typeof code === "string" ? code : code(error as Error) }),
+        ...errors,
+      },
+    },
+  };
+};
+
+const isOfType = (error: unknown, { type }: ErrorType): boolean =>
+  type !== undefined && error instanceof type;
+
+const unknownError = { message: "Something went wrong on our side." };
+
+/** Whether the service itself is at fault; such errors are logged with their stack. */
+export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
+
+/** Whether the same request may succeed later. */
+export const isRetryable = (error: unknown): boolean =>
+  error instanceof RateLimited ||
+  error instanceof Unavailable ||
+  (error instanceof EngineFailed && !error.permanent);

@@ -1,75 +1,73 @@
-import { createDocument, type ZodOpenApiObject } from "zod-openapi";
-import type { HeaderNames } from "../kernel/header-names.ts";
-import type { RequestSchema } from "../routes/synthesis/request.ts";
-import type { Described } from "./described.ts";
-import { createErrorAnswers } from "./errors.ts";
-import { nameSchemas } from "./names.ts";
-import { accessPaths } from "./paths/access.ts";
-import { adminPaths } from "./paths/admin.ts";
-import { audioPaths } from "./paths/audio.ts";
-import { servicePaths } from "./paths/service.ts";
-import { streamPaths } from "./paths/stream.ts";
-import { synthesisPaths } from "./paths/synthesis.ts";
-import { voicePaths } from "./paths/voices.ts";
+import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from "zod-openapi";
+import { planOrTier, tiers } from "../../domain/accounts/plan.ts";
+import type { HeaderNames } from "../kernel/headers.ts";
+import type { Operation } from "../kernel/operation.ts";
+import { createDescriber } from "./describe-operation.ts";
 import { securitySchemes } from "./security.ts";
-import { unrepresentable } from "./unrepresentable.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** The version of the interface that is described, not of the program. */
+/** The version of the API, not of the program. */
 const version = "2.1.0";
 
-/** The description of the API, made from the schemas that validate its requests and shape its answers. */
+/** The OpenAPI document of the operations. */
 export const describeApi = ({
-  schema,
+  operations,
   names,
   publicUrl,
 }: {
-  schema: RequestSchema;
+  operations: readonly Operation[];
   names: HeaderNames;
-  /** Without it the API lies where its description does. */
+  /** Default: the host that serves the document. */
   publicUrl: string | undefined;
 }): OpenApiDocument => {
-  nameSchemas(schema);
-  const described: Described = { schema, names, errorAnswers: createErrorAnswers(names) };
-  const document: ZodOpenApiObject = {
-    openapi: "3.1.0",
-    info: {
-      title: "Voxledger",
-      version,
-      summary: "Text to speech, every sound content-addressed and accounted for",
-      description,
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  const describe = createDescriber(names);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], ...describe(operation) };
+  }
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "Voxledger",
+        version,
+        summary: "Text to speech with content-addressed audio and an event log of every request",
+        description,
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: publicUrl ?? "/" }],
+      tags,
+      paths,
+      components: { securitySchemes },
     },
-    servers: [{ url: publicUrl ?? "/" }],
-    tags,
-    paths: {
-      ...synthesisPaths(described),
-      ...streamPaths(described),
-      ...voicePaths(described),
-      ...accessPaths(described),
-      ...audioPaths(described),
-      ...servicePaths(described),
-      ...adminPaths(described),
-    },
-    components: { securitySchemes },
-  };
-  return createDocument(document, { override: unrepresentable, allowEmptySchema: { custom: true } });
+    { override: preprocessedPlan, allowEmptySchema: { custom: true } },
+  );
 };
 
-const description = `Every answer carries \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`:
-also 404 for an address that is not here and 405, with \`Allow\`, for a method that an address does not have. HEAD is
-answered wherever GET is. JSON of more than 1 KiB is compressed for clients that accept gzip or br.
+/** zod cannot describe the input of `planOrTier`'s preprocessing: the name of a tier, except `enterprise`. */
+const preprocessedPlan: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
+  if (zodSchema !== planOrTier) return;
+  const { oneOf = [] } = jsonSchema;
+  delete jsonSchema.type;
+  jsonSchema.oneOf = [{ type: "string", enum: tiers.filter((tier) => tier !== "enterprise") }, ...oneOf];
+};
 
-Requests from a website's verified origins are answered with the CORS headers that browsers ask for, and preflights
-without authentication.`;
+const description = `Every response has an \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`. An
+unknown path is a 404. A method that a path does not have is a 405 with \`Allow\`. HEAD is supported wherever GET is. JSON
+of more than 1 KiB is compressed for clients that accept gzip or br.
+
+Responses to a website's verified origins have CORS headers. Preflights need no authentication.`;
 
 const tags = [
-  { name: "Synthesis", description: "From text to sound." },
-  { name: "Voices", description: "Who can speak, and what platforms have of their own." },
-  { name: "Access", description: "A website's configuration, tokens and origins." },
-  { name: "Audio", description: "Sounds by their addresses." },
-  { name: "Service", description: "The service itself." },
-  { name: "Legacy", description: "What remains of v1." },
-  { name: "Admin", description: "The operator's interface; not there without an ADMIN_TOKEN." },
+  { name: "Synthesis", description: "Text to speech." },
+  {
+    name: "Voices",
+    description: "The voices of the service, and reports of the voices that platforms have.",
+  },
+  { name: "Access", description: "A website's configuration, access tokens and origins." },
+  { name: "Audio", description: "Audio by its permanent URL." },
+  { name: "Service", description: "Health, documentation and the client library." },
+  { name: "Legacy", description: "The remaining operation of v1." },
+  { name: "Admin", description: "The operator's API. Absent without an ADMIN_TOKEN." },
 ];

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import Router from "@koa/router";
 import type { Credentials } from "../../application/access/authentication.ts";
 import { credentialsOf, originOf } from "../access/credentials.ts";
-import { UpgradeRequired } from "../kernel/errors.ts";
 
 export const streamPath = "/v2/text/stream";
 /** Matches what the router matches. */
@@ -16,15 +14,6 @@ export const isHandshake = ({ method, url = "", headers }: IncomingMessage): boo
   headers.upgrade?.toLowerCase() === "websocket" &&
   headers["sec-websocket-version"] === "13" &&
   /^[+/0-9A-Za-z]{22}==$/.test(headers["sec-websocket-key"] ?? "");
-
-/** Answers all other GET requests for the stream path with 426. */
-export const socketRoutes = (): Router => {
-  const router = new Router();
-  router.get(streamPath, () => {
-    throw new UpgradeRequired();
-  });
-  return router;
-};
 
 /**
  * The credentials of a handshake: those of the headers, or else an access token in the query, which takes precedence over

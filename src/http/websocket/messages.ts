@@ -12,62 +12,69 @@ export const streamId = z.guid("id must be a UUID.").meta({
 });
 
 /** `request` is validated separately, so that its errors can carry the id. */
-export const synthesizeMessage = z.object({
-  type: z.literal("synthesize"),
-  id: streamId,
-  request: z.unknown().meta({ override: { $ref: "#/components/schemas/SynthesizeRequest" } }),
-});
-export const cancelMessage = z.object({ type: z.literal("cancel"), id: streamId });
-export const pingMessage = z.object({ type: z.literal("ping") });
+export const synthesizeMessage = z
+  .object({
+    type: z.literal("synthesize"),
+    id: streamId,
+    request: z.unknown().meta({ override: { $ref: "#/components/schemas/SynthesizeRequest" } }),
+  })
+  .meta({ id: "SynthesizeMessage" });
+export const cancelMessage = z
+  .object({ type: z.literal("cancel"), id: streamId })
+  .meta({ id: "CancelMessage" });
+export const pingMessage = z.object({ type: z.literal("ping") }).meta({ id: "PingMessage" });
 
-export const streamStart = z.object({
-  type: z.literal("stream_start"),
-  id: streamId,
-  contentType: z.enum(Object.values(contentTypes)),
-  prosodyApplied: z
-    .array(z.enum(knobs))
-    .meta({ description: "The prosody parameters that the engine applied." }),
-});
+export const streamStart = z
+  .object({
+    type: z.literal("stream_start"),
+    id: streamId,
+    contentType: z.enum(Object.values(contentTypes)),
+    prosodyApplied: z
+      .array(z.enum(knobs))
+      .meta({ description: "The prosody parameters that the engine applied." }),
+  })
+  .meta({ id: "StreamStartMessage" });
 
-export const streamEnd = z.object({
-  type: z.literal("stream_end"),
-  id: streamId,
-  totalBytes: z.int().min(0).meta({ description: "The length of the audio in all frames." }),
-  totalChunks: z.int().min(0).meta({ description: "The number of frames." }),
-});
+export const streamEnd = z
+  .object({
+    type: z.literal("stream_end"),
+    id: streamId,
+    totalBytes: z.int().min(0).meta({ description: "The length of the audio in all frames." }),
+    totalChunks: z.int().min(0).meta({ description: "The number of frames." }),
+  })
+  .meta({ id: "StreamEndMessage" });
 
-export const streamError = z.object({
-  type: z.literal("error"),
-  id: streamId
-    .optional()
-    .meta({ description: "The synthesis that failed; absent if the error concerns no synthesis." }),
-  message: z.string().meta({ description: "For humans; its wording may change." }),
-  retryable: z.boolean().meta({ description: "Whether a retry may succeed." }),
-  code: z
-    .string()
-    .optional()
-    .meta({
-      description: "The same error code as over HTTP; absent if a speech provider failed.",
-      examples: ["RATE_LIMIT_EXCEEDED"],
-    }),
-  retryAfterSeconds: z.int().optional().meta({ description: "The delay before a retry." }),
-  errors: z
-    .array(problem)
-    .optional()
-    .meta({ description: "With VALIDATION_ERROR: the invalid members of the request." }),
-});
+export const streamError = z
+  .object({
+    type: z.literal("error"),
+    id: streamId
+      .optional()
+      .meta({ description: "The synthesis that failed; absent if the error concerns no synthesis." }),
+    message: z.string().meta({ description: "For humans; its wording may change." }),
+    retryable: z.boolean().meta({ description: "Whether a retry may succeed." }),
+    code: z
+      .string()
+      .optional()
+      .meta({
+        description: "The same error code as over HTTP; absent if a speech provider failed.",
+        examples: ["RATE_LIMIT_EXCEEDED"],
+      }),
+    retryAfterSeconds: z.int().optional().meta({ description: "The delay before a retry." }),
+    errors: z
+      .array(problem)
+      .optional()
+      .meta({ description: "With VALIDATION_ERROR: the invalid members of the request." }),
+  })
+  .meta({ id: "StreamErrorMessage" });
 
-export const pong = z.object({ type: z.literal("pong") });
+export const pong = z.object({ type: z.literal("pong") }).meta({ id: "PongMessage" });
 
 export const serverMessage = z.discriminatedUnion("type", [streamStart, streamEnd, streamError, pong]);
 
 /** All messages in both directions. */
-export const streamMessage = z.discriminatedUnion("type", [
-  synthesizeMessage,
-  cancelMessage,
-  pingMessage,
-  ...serverMessage.options,
-]);
+export const streamMessage = z
+  .discriminatedUnion("type", [synthesizeMessage, cancelMessage, pingMessage, ...serverMessage.options])
+  .meta({ id: "StreamMessage" });
 
 export type StreamError = z.infer<typeof streamError>;
 export type ServerMessage = z.infer<typeof serverMessage>;

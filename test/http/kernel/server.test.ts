@@ -4,6 +4,7 @@ import { expect } from "chai";
 import type { Middleware } from "koa";
 import { pino } from "pino";
 import { createApp } from "../../../src/http/kernel/app.ts";
+import { createRouter } from "../../../src/http/kernel/router.ts";
 import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
 import { sendBytes } from "../../support/exchange.ts";
 
@@ -11,7 +12,7 @@ const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for everything. */
 const serve = (answer: Middleware, options: { silenceMs?: number } = {}): Promise<HttpServer> => {
-  const app = createApp({ log, routes: [], onEvery: [answer] });
+  const app = createApp({ log, router: createRouter([]), policies: [answer] });
   return listen({
     app,
     fastPath: () => false,

@@ -1,18 +1,9 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect } from "chai";
-import { headerNames } from "../../../src/http/kernel/header-names.ts";
-import { describeApi } from "../../../src/http/openapi/document.ts";
-import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
+import { describedApi } from "../../support/described-api.ts";
 
-const describeWith = (settings: { prefix?: string; publicUrl?: string; maxTextCharacters?: number } = {}) =>
-  describeApi({
-    schema: synthesizeRequest(settings.maxTextCharacters ?? 5_000),
-    names: headerNames(settings.prefix ?? "SVC"),
-    publicUrl: settings.publicUrl,
-  });
-
-/** The schemas that the interface names, and some that it leaves to us. */
-const namesOfTheInterface = [
+/** The schemas that the API specification names, and some that it leaves to the service. */
+const specifiedSchemas = [
   ...["Voice", "VoiceWithLinks", "SystemVoice", "TTSService", "AudioFormat", "VoiceGender"],
   ...["HrefLink", "SynthesizeLink", "SynthesizeStreamLink", "StreamWebsocketLink"],
   ...["VoiceLinks", "VoiceDetailLinks", "CollectionLinks", "ByLanguageLinks"],
@@ -22,16 +13,18 @@ const namesOfTheInterface = [
   ...["PlatformReport", "BrowserVoiceInfo", "VoiceReportRequest", "VoiceReportResponse"],
 ];
 
+const operations = () => Object.values(describedApi().paths ?? {}).flatMap((path) => Object.values(path));
+
 describe("the OpenAPI document", () => {
-  it("has nothing that a public linter would change", async () => {
+  it("passes Redocly's strict rules", async () => {
     const config = await createConfig({
       extends: ["recommended-strict"],
-      // What anyone may ask without a parameter refuses nothing: /health, /openapi.json, /client.js and /docs.
+      // Operations without credentials and parameters have no client errors.
       rules: { "operation-4xx-response": "off" },
     });
-    const source = JSON.stringify(describeWith());
+    const source = JSON.stringify(describedApi());
     const found = await lintFromString({ source, absoluteRef: "/openapi.json", config });
-    // A handshake that succeeds is answered with 101.
+    // A successful handshake is answered with 101.
     const problems = found.filter(
       ({ ruleId, location }) =>
         ruleId !== "operation-2xx-response" || !location[0]?.pointer?.includes("~1v2~1text~1stream/"),
@@ -41,43 +34,40 @@ describe("the OpenAPI document", () => {
     ).to.deep.equal([]);
   }).timeout(30_000);
 
-  it("describes version 2.1.0 in OpenAPI 3.1, under the interface's own names", () => {
-    const { openapi, info, components } = describeWith();
+  it("describes version 2.1.0 of the API in OpenAPI 3.1, with the specified schema names", () => {
+    const { openapi, info, components } = describedApi();
     expect({ openapi, version: info.version }).to.deep.equal({ openapi: "3.1.0", version: "2.1.0" });
-    expect(Object.keys(components?.schemas ?? {})).to.include.members(namesOfTheInterface);
+    expect(Object.keys(components?.schemas ?? {})).to.include.members(specifiedSchemas);
   });
 
-  it("says where the API is: under PUBLIC_URL, or where the document is", () => {
-    expect(describeWith({ publicUrl: "https://speech.example/tts" }).servers).to.deep.equal([
+  it("names PUBLIC_URL as the server, or else the host of the document", () => {
+    expect(describedApi({ publicUrl: "https://speech.example/tts" }).servers).to.deep.equal([
       { url: "https://speech.example/tts" },
     ]);
-    expect(describeWith().servers).to.deep.equal([{ url: "/" }]);
+    expect(describedApi().servers).to.deep.equal([{ url: "/" }]);
   });
 
-  it("tells the headers under the operator's prefix, and the longest text that is taken", () => {
-    const text = JSON.stringify(describeWith({ prefix: "Acme", maxTextCharacters: 123 }));
+  it("uses the configured header prefix and the configured maximum length of a text", () => {
+    const text = JSON.stringify(describedApi({ prefix: "Acme", maxTextCharacters: 123 }));
     expect(text).to.include('"Acme-Cached"').and.to.include('"X-Acme-Auth-Renewed"');
     expect(text).to.not.include("SVC-");
     expect(text).to.include('"maxLength":123');
   });
 
-  it("is the same text however often it is made", () => {
-    expect(JSON.stringify(describeWith())).to.equal(JSON.stringify(describeWith()));
+  it("is the same text every time it is generated", () => {
+    expect(JSON.stringify(describedApi())).to.equal(JSON.stringify(describedApi()));
   });
 
-  it("describes 401 and 429 for every operation that needs credentials", () => {
-    const operations = Object.values(describeWith().paths ?? {}).flatMap((path) => Object.values(path));
-    const authenticated = operations.filter(({ security }) => security.length > 0);
+  it("describes 401 and 429 for every operation that requires credentials", () => {
+    const authenticated = operations().filter(({ security }) => security.length > 0);
     expect(authenticated).to.have.length.above(30);
     for (const { operationId, responses } of authenticated) {
       expect(responses, operationId).to.include.keys("401", "429");
     }
   });
 
-  it("names each operation once", () => {
-    const ids = Object.values(describeWith().paths ?? {}).flatMap((path) =>
-      Object.values(path).map(({ operationId }) => operationId),
-    );
+  it("gives each operation a unique operationId", () => {
+    const ids = operations().map(({ operationId }) => operationId);
     expect(new Set(ids).size).to.equal(ids.length);
   });
 });

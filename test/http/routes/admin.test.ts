@@ -1,34 +1,21 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import Router from "@koa/router";
 import { expect } from "chai";
-import { pino } from "pino";
-import { createApp } from "../../../src/http/kernel/app.ts";
-import { jsonBody } from "../../../src/http/kernel/json-body.ts";
-import { keyRoutes } from "../../../src/http/routes/admin/keys.ts";
-import { websiteRoutes } from "../../../src/http/routes/admin/websites.ts";
+import { keyOperations } from "../../../src/http/routes/admin/keys.ts";
+import { websiteOperations } from "../../../src/http/routes/admin/websites.ts";
 import { type AdminFixture, openAdminServices } from "../../application/accounts/operated.ts";
+import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
 describe("the admin API", () => {
   let service: AdminFixture;
-  let server: Server;
+  let server: OperationServer;
   let url: string;
 
   before(async () => {
     service = await openAdminServices();
-    const routes = new Router()
-      .use(jsonBody())
-      .use(websiteRoutes(service).routes())
-      .use(keyRoutes(service).routes());
-    const app = createApp({ log: pino({ level: "silent" }), routes: [routes] });
-    server = app.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await serveOperations([...websiteOperations(service), ...keyOperations(service)]);
+    url = server.url;
   });
   after(async () => {
-    server.close();
-    server.closeAllConnections();
+    await server.close();
     await service.close();
   });
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createAudioDuration } from "../../../src/http/routes/audio/audio-duration.ts";
+import { createAudioDuration } from "../../../src/http/kernel/audio-body.ts";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
 

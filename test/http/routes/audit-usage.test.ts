@@ -1,18 +1,14 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import pino from "pino";
 import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
-import { createApp } from "../../../src/http/kernel/app.ts";
-import { usageRoutes } from "../../../src/http/routes/admin/usage.ts";
+import { usageOperation } from "../../../src/http/routes/admin/ledger.ts";
 import { append, issued } from "../../support/audit-log.ts";
+import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 import { served } from "../../support/served.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 describe("GET /admin/keys/{apiKey}/usage", () => {
   let temporary: TemporaryStore;
-  let server: Server;
+  let server: OperationServer;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
@@ -24,22 +20,16 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
       data: served({ at, characters: 5 }),
     }));
     await append(store, [...issued("ab"), ...events]);
-    const routes = [usageRoutes({ reportUsage: createUsageReport({ store }) })];
-    server = createServer(createApp({ log: pino({ level: "silent" }), routes }).callback());
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    server = await serveOperations([usageOperation({ reportUsage: createUsageReport({ store }) })]);
   });
 
   afterEach(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
+    await server.close();
     await temporary.remove();
   });
 
   const get = async (path: string) => {
-    const { port } = server.address() as AddressInfo;
-    const response = await fetch(`http://127.0.0.1:${port}/admin/keys/${path}`);
+    const response = await fetch(`${server.url}/admin/keys/${path}`);
     return { status: response.status, body: (await response.json()) as Body };
   };
 

@@ -1,15 +1,14 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from "node:http";
+import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import pino from "pino";
 import { createAudit } from "../../../src/application/usage/audit.ts";
-import { createApp } from "../../../src/http/kernel/app.ts";
-import { auditRoutes } from "../../../src/http/routes/admin/audit.ts";
+import { auditOperation } from "../../../src/http/routes/admin/ledger.ts";
 import { append, busyMonth, issued } from "../../support/audit-log.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
+import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 import { rejection } from "../../support/rejection.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -17,26 +16,19 @@ import { openTemporaryStore, type TemporaryStore } from "../../support/temporary
 describe("GET /admin/audit", () => {
   let temporary: TemporaryStore;
   let store: SubscriptionCounter;
-  let server: Server;
+  let server: OperationServer;
   let socketPath: string;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
     store = countSubscriptions(temporary.store);
-    const log = pino({ level: "silent" });
-    server = createServer(
-      createApp({ log, routes: [auditRoutes({ audit: createAudit({ store }) })] }).callback(),
-    );
-    // A Unix socket, because its buffers are small: what a slow reader leaves unread piles up on our side.
+    // A Unix socket, because its buffers are small: unread data of a slow client accumulates in the service.
     socketPath = join(temporary.folder, "http");
-    server.listen(socketPath);
-    await once(server, "listening");
+    server = await serveOperations([auditOperation({ audit: createAudit({ store }) })], { socketPath });
   });
 
   afterEach(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
+    await server.close();
     await temporary.remove();
   });
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ConfigResponse } from "../../../src/http/routes/config/schemas.ts";
+import { ConfigResponse } from "../../../src/http/routes/access.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
 

@@ -1,19 +1,16 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
 import { createReadiness } from "../../../src/application/health/readiness.ts";
-import { createApp } from "../../../src/http/kernel/app.ts";
-import { healthRoutes } from "../../../src/http/routes/health/health.ts";
+import { healthOperations } from "../../../src/http/routes/health.ts";
+import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
 describe("a look at the service's health", () => {
-  let server: Server;
+  let server: OperationServer;
   const lines: { level: number; route: string; status: number }[] = [];
   const { levels } = pino;
   const state = { isUp: true };
 
-  const look = async (path: string): Promise<number> =>
-    (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)).status;
+  const look = async (path: string): Promise<number> => (await fetch(server.url + path)).status;
 
   beforeEach(async () => {
     state.isUp = true;
@@ -21,8 +18,7 @@ describe("a look at the service's health", () => {
     const checkHealth = async () => ({ status: state.isUp ? ("ok" as const) : ("down" as const), parts: {} });
     const readiness = createReadiness({ checkHealth, clock: Date.now });
     const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    server = createServer(createApp({ log, routes: [healthRoutes({ checkHealth, readiness })] }).callback());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    server = await serveOperations(healthOperations({ checkHealth, readiness }), { log });
   });
   afterEach(() => server.close());
 

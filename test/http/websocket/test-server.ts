@@ -14,10 +14,11 @@ import type { Plan } from "../../../src/domain/accounts/plan.ts";
 import { countCharacters } from "../../../src/domain/synthesis/speech.ts";
 import { createApp } from "../../../src/http/kernel/app.ts";
 import { clientAddress } from "../../../src/http/kernel/client-address.ts";
+import { createRouter } from "../../../src/http/kernel/router.ts";
 import { listen } from "../../../src/http/kernel/server.ts";
 import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
 import { createHandshakeAdmission } from "../../../src/http/websocket/admission.ts";
-import { socketRoutes } from "../../../src/http/websocket/handshake.ts";
+import { openStreamOperation } from "../../../src/http/websocket/operation.ts";
 import {
   createSynthesisSocketServer,
   type SocketLimits,
@@ -111,7 +112,7 @@ export const startSocketServer = async (
     log,
     clock,
   });
-  const app = createApp({ log, routes: [socketRoutes()] });
+  const app = createApp({ log, router: createRouter([openStreamOperation()]) });
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, silenceMs };
   const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
   opened.defer(async () => {

@@ -1,29 +1,77 @@
-import Router from "@koa/router";
-import type { CredentialsService } from "../../../application/accounts/credentials.ts";
-import { byokEngines, parseCredentials } from "../../../domain/accounts/byok-providers.ts";
-import { paramOf } from "../../kernel/validation.ts";
-import { operatorOf } from "./operator.ts";
+import { z } from "zod";
+import type { CredentialsDetails, CredentialsService } from "../../../application/accounts/credentials.ts";
+import {
+  type ByokEngine,
+  byokEngines,
+  parseCredentials,
+  providerCredentials,
+} from "../../../domain/accounts/byok-providers.ts";
+import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
+import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
 
-/** `/admin/websites/{id}/credentials`: on whose account the paid engines speak. They are taken, and never shown. */
-export const credentialRoutes = ({ credentials }: { credentials: CredentialsService }): Router => {
-  const router = new Router({ prefix: "/admin/websites/:id/credentials" });
+export const credentialsDetails = z
+  .object({
+    engine: z.enum(byokEngines),
+    provider: z.string().meta({ description: "The `provider` of its voices: google, azure, openai." }),
+    voices: count.meta({ description: "The number of voices that the provider listed." }),
+    setAt: time,
+  })
+  .meta({ id: "CredentialsDetails" }) satisfies z.ZodType<CredentialsDetails>;
 
-  router.get("/", (ctx) => {
-    const all = credentials.list(paramOf(ctx, "id"));
-    ctx.body = { credentials: all, count: all.length };
-  });
+const placeholder = "as-the-provider-gave-it";
 
-  for (const engine of byokEngines) {
-    router.put(`/${engine}`, async (ctx) => {
-      const given = parseCredentials(engine, ctx.request.body);
-      ctx.body = await credentials.set(paramOf(ctx, "id"), engine, given, operatorOf(ctx));
-    });
-
-    router.delete(`/${engine}`, async (ctx) => {
-      await credentials.remove(paramOf(ctx, "id"), engine, operatorOf(ctx));
-      ctx.status = 204;
-    });
-  }
-
-  return router;
+const docs: Readonly<Record<ByokEngine, { provider: string; example: object }>> = {
+  gwn: { provider: "Google Cloud Text-to-Speech", example: { apiKey: placeholder } },
+  msv: { provider: "Azure Speech", example: { subscriptionKey: placeholder, region: "westeurope" } },
+  oai: {
+    provider: "an OpenAI-compatible server",
+    example: {
+      apiKey: placeholder,
+      baseUrl: "https://speech.example/v1",
+      model: "a-model",
+      voices: ["alloy"],
+    },
+  },
 };
+
+const params = pathParams({ id: websiteId });
+
+/** `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain the credentials. */
+export const credentialOperations = ({ credentials }: { credentials: CredentialsService }): Operation[] => [
+  adminOperation({
+    method: "get",
+    path: "/admin/websites/{id}/credentials",
+    id: "listCredentials",
+    summary: "List the engines that a website has credentials for",
+    params,
+    responses: ok("The engines.", z.object({ credentials: z.array(credentialsDetails), count })),
+    handle: ({ params }) => {
+      const all = credentials.list(params.id);
+      return { credentials: all, count: all.length };
+    },
+  }),
+  ...byokEngines.flatMap((engine) => [
+    adminOperation({
+      method: "put",
+      path: `/admin/websites/{id}/credentials/${engine}`,
+      id: `setCredentials_${engine}`,
+      summary: `Set a website's credentials for ${docs[engine].provider}; its voices join the website's catalog`,
+      params,
+      body: jsonRequest(providerCredentials[engine], docs[engine].example, {
+        read: (body) => parseCredentials(engine, body),
+      }),
+      responses: ok("The provider accepted the credentials and listed its voices.", credentialsDetails),
+      handle: ({ params, body }, command) => credentials.set(params.id, engine, body, command),
+    }),
+    adminOperation({
+      method: "delete",
+      path: `/admin/websites/{id}/credentials/${engine}`,
+      id: `removeCredentials_${engine}`,
+      summary: `Remove a website's credentials for ${docs[engine].provider}, and its voices`,
+      params,
+      responses: noContent("The credentials are removed."),
+      errors: [503],
+      handle: ({ params }, command) => credentials.remove(params.id, engine, command),
+    }),
+  ]),
+];

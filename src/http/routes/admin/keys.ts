@@ -1,64 +1,146 @@
-import Router from "@koa/router";
 import { z } from "zod";
-import type { Keys } from "../../../application/accounts/keys.ts";
+import type { KeyDetails, Keys, NewKey, NewSecret } from "../../../application/accounts/keys.ts";
 import { reason } from "../../../domain/accounts/key.ts";
-import { planOrTier, planRequest } from "../../../domain/accounts/plan.ts";
-import { paramOf, parse } from "../../kernel/validation.ts";
-import { operatorOf } from "./operator.ts";
-import { pageOf } from "./paging.ts";
+import { type Plan, planOrTier, planRequest, tiers } from "../../../domain/accounts/plan.ts";
+import { noStore } from "../../caching/cache-control.ts";
+import { location } from "../../kernel/headers.ts";
+import { jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
+import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
+import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
-export const issuance = z.strictObject({ plan: planOrTier });
-export const suspension = z.strictObject({ reason });
-export const reinstatement = z.strictObject({ reason: reason.default("reinstated by the operator") });
+export const plan = z
+  .object({
+    tier: z.enum(tiers),
+    requestsPerMinute: z.int(),
+    monthlyCharacters: z.int().nullable().meta({ description: "null: unlimited." }),
+  })
+  .meta({ id: "Plan" }) satisfies z.ZodType<Plan>;
 
-/** `/admin/keys`, and the keys of `/admin/websites/{id}`: what is counted, and how much is allowed. */
-export const keyRoutes = ({ keys }: { keys: Keys }): Router => {
-  const router = new Router({ prefix: "/admin" });
+export const newSecret = z
+  .object({
+    secretId: z.string(),
+    apiSecret: z.string().meta({ description: "Shown only in this response." }),
+  })
+  .meta({ id: "NewSecret" }) satisfies z.ZodType<NewSecret>;
 
-  router.post("/websites/:id/keys", async (ctx) => {
-    const { plan } = parse(issuance, ctx.request.body ?? {});
-    const key = await keys.issue(paramOf(ctx, "id"), plan, operatorOf(ctx));
-    ctx.status = 201;
-    ctx.set("Location", `/admin/keys/${key.apiKey}`);
-    ctx.set("Cache-Control", "no-store");
-    ctx.body = key;
-  });
+const newKey = z
+  .object({ ...newSecret.shape, apiKey: z.string(), websiteId: z.string(), plan })
+  .meta({ id: "NewKey" }) satisfies z.ZodType<NewKey>;
 
-  router.get("/keys", (ctx) => {
-    const { entries, _links } = pageOf(ctx, keys.list(), ({ apiKey }) => apiKey);
-    ctx.body = { keys: entries, count: entries.length, _links };
-  });
+const keyDetails = z
+  .object({
+    apiKey: z.string(),
+    websiteId: z.string(),
+    status: z.enum(["active", "suspended"]),
+    suspension: z
+      .object({ cause: z.enum(["quota", "operator"]), reason: z.string(), since: time })
+      .exactOptional(),
+    plan,
+    secrets: z.array(z.object({ secretId: z.string(), createdAt: time })),
+    issuedAt: time,
+    usage: z
+      .object({ month: z.string(), characters: count, quota: z.int().nullable() })
+      .meta({ description: "The characters of this month (UTC), and the quota." }),
+  })
+  .meta({ id: "KeyDetails" }) satisfies z.ZodType<KeyDetails>;
 
-  router.get("/keys/:apiKey", (ctx) => {
-    ctx.body = keys.get(paramOf(ctx, "apiKey"));
-  });
+const issuance = z.strictObject({ plan: planOrTier });
+const suspension = z.strictObject({ reason });
+const reinstatement = z.strictObject({ reason: reason.default("reinstated by the operator") });
 
-  router.post("/keys/:apiKey/secrets", async (ctx) => {
-    const secret = await keys.createSecret(paramOf(ctx, "apiKey"), operatorOf(ctx));
-    ctx.status = 201;
-    ctx.set("Cache-Control", "no-store");
-    ctx.body = secret;
-  });
+const secretId = resourceName("A secret's id.", "sec_0b9Zk2fX7Qm4sT1uVwYzAc");
 
-  router.delete("/keys/:apiKey/secrets/:secretId", async (ctx) => {
-    await keys.revokeSecret(paramOf(ctx, "apiKey"), paramOf(ctx, "secretId"), operatorOf(ctx));
-    ctx.status = 204;
-  });
-
-  router.put("/keys/:apiKey/plan", async (ctx) => {
-    const plan = parse(planRequest, ctx.request.body);
-    ctx.body = await keys.changePlan(paramOf(ctx, "apiKey"), plan, operatorOf(ctx));
-  });
-
-  router.post("/keys/:apiKey/suspend", async (ctx) => {
-    const { reason } = parse(suspension, ctx.request.body);
-    ctx.body = await keys.suspend(paramOf(ctx, "apiKey"), reason, operatorOf(ctx));
-  });
-
-  router.post("/keys/:apiKey/reinstate", async (ctx) => {
-    const { reason } = parse(reinstatement, ctx.request.body ?? {});
-    ctx.body = await keys.reinstate(paramOf(ctx, "apiKey"), reason, operatorOf(ctx));
-  });
-
-  return router;
-};
+/** `/admin/keys`, and the keys of a website. */
+export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
+  adminOperation({
+    method: "post",
+    path: "/admin/websites/{id}/keys",
+    id: "issueKey",
+    summary: "Issue another key with its first secret",
+    cache: [noStore],
+    params: pathParams({ id: websiteId }),
+    body: jsonRequest(
+      issuance,
+      { plan: { tier: "enterprise", requestsPerMinute: 5_000, monthlyCharacters: null } },
+      { required: false },
+    ),
+    responses: created("The key. The secret is shown only in this response.", newKey, location),
+    handle: async ({ params, body }, command, ctx) => {
+      const key = await keys.issue(params.id, body.plan, command);
+      ctx.set("Location", `/admin/keys/${key.apiKey}`);
+      return key;
+    },
+  }),
+  adminOperation({
+    method: "get",
+    path: "/admin/keys",
+    id: "listKeys",
+    summary: "List the keys, oldest first",
+    query: pageQuery,
+    responses: ok("The keys.", z.object({ keys: z.array(keyDetails), ...pageMembers })),
+    handle: ({ query }) => {
+      const { entries, _links } = pageOf(query, keys.list(), ({ apiKey }) => apiKey);
+      return { keys: entries, count: entries.length, _links };
+    },
+  }),
+  adminOperation({
+    method: "get",
+    path: "/admin/keys/{apiKey}",
+    id: "showKey",
+    summary: "Show a key: its state, its plan and its usage this month",
+    params: pathParams({ apiKey }),
+    responses: ok("The key.", keyDetails),
+    handle: ({ params }) => keys.get(params.apiKey),
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/keys/{apiKey}/secrets",
+    id: "createSecret",
+    summary: "Create another secret, for rotation",
+    cache: [noStore],
+    params: pathParams({ apiKey }),
+    responses: created("The secret, shown only in this response.", newSecret),
+    errors: [409, 503],
+    handle: ({ params }, command) => keys.createSecret(params.apiKey, command),
+  }),
+  adminOperation({
+    method: "delete",
+    path: "/admin/keys/{apiKey}/secrets/{secretId}",
+    id: "revokeSecret",
+    summary: "Revoke a secret",
+    params: pathParams({ apiKey, secretId }),
+    responses: noContent("The secret is revoked; requests with it are refused."),
+    errors: [503],
+    handle: ({ params }, command) => keys.revokeSecret(params.apiKey, params.secretId, command),
+  }),
+  adminOperation({
+    method: "put",
+    path: "/admin/keys/{apiKey}/plan",
+    id: "changePlan",
+    summary: "Change a key's plan; a higher quota ends a suspension by quota",
+    params: pathParams({ apiKey }),
+    body: jsonRequest(planRequest, { tier: "commercial" }),
+    responses: ok("The changed key.", keyDetails),
+    handle: ({ params, body }, command) => keys.changePlan(params.apiKey, body, command),
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/keys/{apiKey}/suspend",
+    id: "suspendKey",
+    summary: "Suspend a key",
+    params: pathParams({ apiKey }),
+    body: jsonRequest(suspension, { reason: "invoice overdue" }),
+    responses: ok("The changed key.", keyDetails),
+    handle: ({ params, body }, command) => keys.suspend(params.apiKey, body.reason, command),
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/keys/{apiKey}/reinstate",
+    id: "reinstateKey",
+    summary: "Reinstate a suspended key",
+    params: pathParams({ apiKey }),
+    body: jsonRequest(reinstatement, { reason: "paid" }, { required: false }),
+    responses: ok("The changed key.", keyDetails),
+    handle: ({ params, body }, command) => keys.reinstate(params.apiKey, body.reason, command),
+  }),
+];

@@ -1,50 +1,54 @@
-import type { Context } from "koa";
 import { z } from "zod";
 import { Invalid } from "../../../domain/errors.ts";
-import { parse } from "../../kernel/validation.ts";
-
-const maxLimit = 1_000;
+import { queryParams } from "../../kernel/operation.ts";
+import { count } from "./admin-operation.ts";
 
 /** The query of a list. */
-export const pageQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(maxLimit)
-    .default(500)
-    .meta({ description: "Entries in one answer, at most.", examples: [100] }),
-  after: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "The id of the last entry received; `_links.next` has it." }),
-});
+export const pageQuery = queryParams(
+  z.object({
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(500)
+      .meta({ description: "The maximum number of entries in the response.", examples: [100] }),
+    after: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: "The id of the last entry received, as in `_links.next`." }),
+  }),
+);
 
-/** `next` is there while entries follow. */
-export const pageLinks = z.object({
+const pageLinks = z.object({
   next: z
     .object({ href: z.string() })
     .optional()
-    .meta({ description: "The next page, as a reference relative to the address of this one." }),
+    .meta({ description: "The next page, as a reference relative to this URL. Absent on the last page." }),
 });
 
-export interface Page<T> {
+/** The members of a response that is one page of a list. */
+export const pageMembers = {
+  count: count.meta({ description: "The number of entries in this response." }),
+  _links: pageLinks,
+};
+
+interface Page<T> {
   readonly entries: readonly T[];
   readonly _links: z.output<typeof pageLinks>;
 }
 
 /**
- * The part of a list that the request asks for. The list's order must be stable: new entries at its end, none removed.
- * @throws {Invalid} for a limit out of range, and for an `after` that is not in the list
+ * One page of a list. The list's order must be stable: new entries are added at the end, and none is removed.
+ * @throws {Invalid} for an `after` that is not in the list
  */
 export const pageOf = <T>(
-  { query }: Pick<Context, "query">,
+  { limit, after }: z.output<(typeof pageQuery)["schema"]>,
   all: readonly T[],
   idOf: (entry: T) => string,
 ): Page<T> => {
-  const { limit, after } = parse(pageQuery, query);
   const from = after === undefined ? 0 : all.findIndex((entry) => idOf(entry) === after) + 1;
   if (after !== undefined && from === 0) {
     throw new Invalid([{ path: ["after"], message: "after is not the id of an entry." }]);
@@ -53,6 +57,6 @@ export const pageOf = <T>(
   const last = entries.at(-1);
   if (!last || from + limit >= all.length) return { entries, _links: {} };
   const more = new URLSearchParams({ limit: String(limit), after: idOf(last) });
-  // A query alone: the path that the operator sees may be another one, behind a proxy.
+  // Only a query: behind a proxy the operator may see another path.
   return { entries, _links: { next: { href: `?${more}` } } };
 };

@@ -1,57 +1,122 @@
-import Router from "@koa/router";
 import { z } from "zod";
-import type { CatalogService } from "../../../application/catalog/catalog.ts";
-import { paramOf, parse } from "../../kernel/validation.ts";
-import { operatorOf } from "./operator.ts";
-import { pageOf } from "./paging.ts";
+import { type CatalogService, newSystemVoice } from "../../../application/catalog/catalog.ts";
+import { voice, voiceChange } from "../../../domain/catalog/voice-schema.ts";
+import { location } from "../../kernel/headers.ts";
+import { jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
+import { SystemVoice, Voice } from "../voices/schemas.ts";
+import { adminOperation, created, ok } from "./admin-operation.ts";
+import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
-export const systemVoiceId = z.object({ id: z.coerce.number().int().positive() });
+const named = pathParams({ name: resourceName("A voice's exact name.", "UK English Female") });
 
-/** `/admin/voices` and `/admin/system-voices`: the catalog that every website has. Nothing is ever taken out of it. */
-export const catalogRoutes = ({ catalog }: { catalog: CatalogService }): Router => {
-  const router = new Router({ prefix: "/admin" });
+/** The catalog parses bodies itself. */
+const read = (body: unknown): unknown => body;
 
-  router.get("/voices", (ctx) => {
-    const { voices, systemVoices } = catalog.list();
-    const { entries, _links } = pageOf(ctx, voices, ({ name }) => name);
-    const ids = new Set(entries.flatMap(({ voiceIDs }) => voiceIDs));
-    const behind = systemVoices.filter(({ id }) => ids.has(id));
-    ctx.body = { voices: entries, systemVoices: behind, count: entries.length, _links };
-  });
-
-  router.get("/system-voices", (ctx) => {
-    const { entries, _links } = pageOf(ctx, catalog.list().systemVoices, ({ id }) => String(id));
-    ctx.body = { systemVoices: entries, count: entries.length, _links };
-  });
-
-  router.get("/voices/:name", (ctx) => {
-    ctx.body = catalog.voice(paramOf(ctx, "name"));
-  });
-
-  router.post("/voices", async (ctx) => {
-    const voice = await catalog.addVoice(ctx.request.body, operatorOf(ctx));
-    ctx.status = 201;
-    ctx.set("Location", `/admin/voices/${encodeURIComponent(voice.name)}`);
-    ctx.body = voice;
-  });
-
-  router.patch("/voices/:name", async (ctx) => {
-    ctx.body = await catalog.changeVoice(paramOf(ctx, "name"), ctx.request.body, operatorOf(ctx));
-  });
-
-  router.delete("/voices/:name", async (ctx) => {
-    ctx.body = await catalog.deprecateVoice(paramOf(ctx, "name"), operatorOf(ctx));
-  });
-
-  router.post("/system-voices", async (ctx) => {
-    ctx.status = 201;
-    ctx.body = await catalog.addSystemVoice(ctx.request.body, operatorOf(ctx));
-  });
-
-  router.delete("/system-voices/:id", async (ctx) => {
-    const { id } = parse(systemVoiceId, ctx.params);
-    ctx.body = await catalog.deprecateSystemVoice(id, operatorOf(ctx));
-  });
-
-  return router;
-};
+/** `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated, never removed. */
+export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Operation[] => [
+  adminOperation({
+    method: "get",
+    path: "/admin/voices",
+    id: "listCatalog",
+    summary: "List the voices of the catalog with their system voices",
+    query: pageQuery,
+    responses: ok(
+      "The catalog.",
+      z.object({
+        voices: z.array(Voice),
+        systemVoices: z.array(SystemVoice).meta({ description: "The system voices of these voices." }),
+        ...pageMembers,
+      }),
+    ),
+    handle: ({ query }) => {
+      const { voices, systemVoices } = catalog.list();
+      const { entries, _links } = pageOf(query, voices, ({ name }) => name);
+      const ids = new Set(entries.flatMap(({ voiceIDs }) => voiceIDs));
+      const used = systemVoices.filter(({ id }) => ids.has(id));
+      return { voices: entries, systemVoices: used, count: entries.length, _links };
+    },
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/voices",
+    id: "addVoice",
+    summary: "Add a voice",
+    body: jsonRequest(
+      voice,
+      { name: "UK English Narrator", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [1] },
+      { read },
+    ),
+    responses: created("The voice.", Voice, location),
+    errors: [409],
+    handle: async ({ body }, command, ctx) => {
+      const voice = await catalog.addVoice(body, command);
+      ctx.set("Location", `/admin/voices/${encodeURIComponent(voice.name)}`);
+      return voice;
+    },
+  }),
+  adminOperation({
+    method: "get",
+    path: "/admin/voices/{name}",
+    id: "showCatalogVoice",
+    summary: "Show a voice of the catalog",
+    params: named,
+    responses: ok("The voice.", Voice),
+    handle: ({ params }) => catalog.voice(params.name),
+  }),
+  adminOperation({
+    method: "patch",
+    path: "/admin/voices/{name}",
+    id: "changeVoice",
+    summary: "Change the given members of a voice",
+    params: named,
+    body: jsonRequest(voiceChange, { voiceIDs: [2, 1] }, { read }),
+    responses: ok("The changed voice.", Voice),
+    handle: ({ params, body }, command) => catalog.changeVoice(params.name, body, command),
+  }),
+  adminOperation({
+    method: "delete",
+    path: "/admin/voices/{name}",
+    id: "deprecateVoice",
+    summary: "Deprecate a voice; requests may still use it",
+    params: named,
+    responses: ok("The changed voice.", Voice),
+    errors: [503],
+    handle: ({ params }, command) => catalog.deprecateVoice(params.name, command),
+  }),
+  adminOperation({
+    method: "get",
+    path: "/admin/system-voices",
+    id: "listSystemVoices",
+    summary: "List the system voices of the catalog",
+    query: pageQuery,
+    responses: ok("The system voices.", z.object({ systemVoices: z.array(SystemVoice), ...pageMembers })),
+    handle: ({ query }) => {
+      const { entries, _links } = pageOf(query, catalog.list().systemVoices, ({ id }) => String(id));
+      return { systemVoices: entries, count: entries.length, _links };
+    },
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/system-voices",
+    id: "addSystemVoice",
+    summary: "Add a system voice; without a `service` it is a voice of browsers",
+    body: jsonRequest(
+      newSystemVoice,
+      { name: "Narrator", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f3" },
+      { read },
+    ),
+    responses: created("The system voice with its assigned id.", SystemVoice),
+    errors: [409],
+    handle: ({ body }, command) => catalog.addSystemVoice(body, command),
+  }),
+  adminOperation({
+    method: "delete",
+    path: "/admin/system-voices/{id}",
+    id: "deprecateSystemVoice",
+    summary: "Deprecate a system voice",
+    params: pathParams({ id: z.coerce.number().int().positive() }),
+    responses: ok("The changed system voice.", SystemVoice),
+    errors: [503],
+    handle: ({ params }, command) => catalog.deprecateSystemVoice(params.id, command),
+  }),
+];

@@ -1,58 +1,139 @@
-import Router from "@koa/router";
+import { z } from "zod";
 import {
+  type NewVerification,
   type OriginVerification,
   verificationRequest,
 } from "../../../application/access/origin-verification.ts";
-import { newOrigins, registration, type Websites } from "../../../application/accounts/websites.ts";
-import { storedConfig } from "../../../domain/accounts/website-config.ts";
-import { paramOf, parse } from "../../kernel/validation.ts";
-import { operatorOf } from "./operator.ts";
-import { pageOf } from "./paging.ts";
+import {
+  type NewWebsite,
+  newOrigins,
+  registration,
+  type WebsiteDetails,
+  type Websites,
+} from "../../../application/accounts/websites.ts";
+import { storedConfig, websiteConfig } from "../../../domain/accounts/website-config.ts";
+import { parse } from "../../../domain/validation.ts";
+import { noStore } from "../../caching/cache-control.ts";
+import { location } from "../../kernel/headers.ts";
+import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
+import { adminOperation, created, ok, time, websiteId } from "./admin-operation.ts";
+import { newSecret, plan } from "./keys.ts";
+import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
-/** `/admin/websites`: who is served, from where, with which player. */
-export const websiteRoutes = ({
+const newWebsite = z
+  .object({
+    ...newSecret.shape,
+    id: z.string(),
+    name: z.string(),
+    origins: z.array(z.string()),
+    apiKey: z.string(),
+    plan,
+  })
+  .meta({ id: "NewWebsite" }) satisfies z.ZodType<NewWebsite>;
+
+const websiteDetails = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    origins: z.array(z.string()),
+    storedConfig: z.looseObject({}).meta({ description: "The members that the operator has set." }),
+    config: websiteConfig,
+    registeredAt: time,
+  })
+  .meta({ id: "WebsiteDetails" }) satisfies z.ZodType<WebsiteDetails>;
+
+const newVerification = z
+  .object({
+    token: z.string().meta({ description: "Shown only in this response. It can be used once." }),
+    origin: z.string(),
+    expiresAt: time,
+  })
+  .meta({ id: "NewVerification" }) satisfies z.ZodType<NewVerification>;
+
+const params = pathParams({ id: websiteId });
+
+/** `/admin/websites`, without their credentials and keys. */
+export const websiteOperations = ({
   websites,
   originVerification,
 }: {
   websites: Websites;
   originVerification: OriginVerification;
-}): Router => {
-  const router = new Router({ prefix: "/admin/websites" });
-
-  router.post("/", async (ctx) => {
-    const website = await websites.register(parse(registration, ctx.request.body), operatorOf(ctx));
-    ctx.status = 201;
-    ctx.set("Location", `/admin/websites/${website.id}`);
-    ctx.set("Cache-Control", "no-store");
-    ctx.body = website;
-  });
-
-  router.get("/", (ctx) => {
-    const { entries, _links } = pageOf(ctx, websites.list(), ({ id }) => id);
-    ctx.body = { websites: entries, count: entries.length, _links };
-  });
-
-  router.get("/:id", (ctx) => {
-    ctx.body = websites.get(paramOf(ctx, "id"));
-  });
-
-  router.put("/:id/config", async (ctx) => {
-    const config = parse(storedConfig, ctx.request.body);
-    ctx.body = await websites.configure(paramOf(ctx, "id"), config, operatorOf(ctx));
-  });
-
-  router.put("/:id/origins", async (ctx) => {
-    const { origins } = parse(newOrigins, ctx.request.body);
-    ctx.body = await websites.setOrigins(paramOf(ctx, "id"), origins, operatorOf(ctx));
-  });
-
-  router.post("/:id/verifications", async (ctx) => {
-    const { origin } = parse(verificationRequest, ctx.request.body);
-    const verification = await originVerification.issue(paramOf(ctx, "id"), origin, operatorOf(ctx));
-    ctx.status = 201;
-    ctx.set("Cache-Control", "no-store");
-    ctx.body = verification;
-  });
-
-  return router;
-};
+}): Operation[] => [
+  adminOperation({
+    method: "get",
+    path: "/admin/websites",
+    id: "listWebsites",
+    summary: "List the websites, oldest first",
+    query: pageQuery,
+    responses: ok("The websites.", z.object({ websites: z.array(websiteDetails), ...pageMembers })),
+    handle: ({ query }) => {
+      const { entries, _links } = pageOf(query, websites.list(), ({ id }) => id);
+      return { websites: entries, count: entries.length, _links };
+    },
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/websites",
+    id: "registerWebsite",
+    summary: "Register a website with its first key and secret",
+    cache: [noStore],
+    body: jsonRequest(registration, {
+      name: "example.com",
+      origins: ["https://example.com"],
+      plan: "commercial",
+    }),
+    responses: created("The website. The secret is shown only in this response.", newWebsite, location),
+    handle: async ({ body }, command, ctx) => {
+      const website = await websites.register(body, command);
+      ctx.set("Location", `/admin/websites/${website.id}`);
+      return website;
+    },
+  }),
+  adminOperation({
+    method: "get",
+    path: "/admin/websites/{id}",
+    id: "showWebsite",
+    summary: "Show a website",
+    params,
+    responses: ok("The website.", websiteDetails),
+    handle: ({ params }) => websites.get(params.id),
+  }),
+  adminOperation({
+    method: "put",
+    path: "/admin/websites/{id}/config",
+    id: "configureWebsite",
+    summary: "Replace the stored part of a website's configuration",
+    params,
+    body: jsonRequest(
+      websiteConfig,
+      { voice: { name: "UK English Female", rate: 1.1 }, sdkVersion: "v2" },
+      // Omitted members stay omitted: their defaults apply when the configuration is read.
+      { read: (body) => parse(storedConfig, body) },
+    ),
+    responses: ok("The changed website.", websiteDetails),
+    handle: ({ params, body }, command) => websites.configure(params.id, body, command),
+  }),
+  adminOperation({
+    method: "put",
+    path: "/admin/websites/{id}/origins",
+    id: "setOrigins",
+    summary: "Replace a website's verified origins",
+    params,
+    body: jsonRequest(newOrigins, { origins: ["https://example.com", "https://www.example.com"] }),
+    responses: ok("The changed website.", websiteDetails),
+    handle: ({ params, body }, command) => websites.setOrigins(params.id, body.origins, command),
+  }),
+  adminOperation({
+    method: "post",
+    path: "/admin/websites/{id}/verifications",
+    id: "issueVerification",
+    summary: "Issue a token with which a site proves an origin",
+    cache: [noStore],
+    params,
+    body: jsonRequest(verificationRequest, { origin: "https://example.com" }),
+    responses: created("The token, valid for 15 minutes and one use.", newVerification),
+    errors: [409],
+    handle: ({ params, body }, command) => originVerification.issue(params.id, body.origin, command),
+  }),
+];

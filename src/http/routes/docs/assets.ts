@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-/** One file of the page. */
+/** A file of the documentation page. */
 export interface Asset {
   readonly contentType: string;
   readonly read: () => Promise<Buffer>;
@@ -12,7 +12,7 @@ export interface Asset {
 const require = createRequire(import.meta.url);
 const types = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8", png: "image/png" };
 
-/** Read when first asked for, then kept: there are few, and they do not change. */
+/** Read at the first request, then kept in memory. */
 const asset = (path: string, type: keyof typeof types): Asset => {
   let content: Promise<Buffer> | undefined;
   return {
@@ -22,28 +22,28 @@ const asset = (path: string, type: keyof typeof types): Asset => {
       try {
         return await content;
       } catch (error) {
-        content = undefined; // out of file descriptors, perhaps: another time it may be there
+        content = undefined; // the error may be temporary (EMFILE)
         throw error;
       }
     },
   };
 };
 
-const ofRenderer = (name: string, type: keyof typeof types): [string, Asset] => [
+const swaggerUi = (name: string, type: keyof typeof types): [string, Asset] => [
   name,
   asset(require.resolve(`swagger-ui-dist/${name}`), type),
 ];
 const start = require.resolve("./start.js");
 
-/** All that may be asked for, by its name. */
+/** The files by their names. */
 export const assets: ReadonlyMap<string, Asset> = new Map([
-  ofRenderer("swagger-ui-bundle.js", "js"),
-  ofRenderer("swagger-ui.css", "css"),
-  ofRenderer("favicon-32x32.png", "png"),
+  swaggerUi("swagger-ui-bundle.js", "js"),
+  swaggerUi("swagger-ui.css", "css"),
+  swaggerUi("favicon-32x32.png", "png"),
   ["start.js", asset(start, "js")],
 ]);
 
-/** Part of the files' addresses, so that they can be kept for ever. */
+/** A part of the files' URLs, so that caches can store them forever. */
 export const assetsVersion = hash(
   "sha256",
   `${require("swagger-ui-dist/package.json").version}\n${readFileSync(start, "utf8")}`,

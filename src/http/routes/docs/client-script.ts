@@ -1,26 +1,30 @@
 import { hash } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import Router from "@koa/router";
 import { build, stop } from "esbuild";
+import { z } from "zod";
+import { anHourOrStale } from "../../caching/cache-control.ts";
 import { noneMatchHits } from "../../caching/conditional.ts";
+import { conditional } from "../../caching/tagged-json.ts";
+import { crossOriginResource, etag as etagHeader, noSniff } from "../../kernel/headers.ts";
+import { type Operation, operation } from "../../kernel/operation.ts";
 
-/** The client library as browsers take it. */
+/** The client library for browsers. */
 export interface ClientScript {
   readonly bytes: Buffer;
-  /** Strong: the same sources always give the same bytes. */
+  /** A strong entity tag: the same sources always give the same bytes. */
   readonly etag: string;
 }
 
 const entry = fileURLToPath(new URL("../../../client/voxledger.ts", import.meta.url));
 
-/** Browsers that have `AbortSignal.any` and `Promise.withResolvers` have this syntax. */
+/** Browsers with `AbortSignal.any` and `Promise.withResolvers` support this syntax. */
 const target = "es2022";
 
 let bundled: Promise<ClientScript> | undefined;
 
 /**
- * One module of all the library's files, made at the start: there is no build to run before. Made once in a process, for
- * to stop the bundler is to stop it for everybody.
+ * Bundles the library into one module when the service starts, because the project has no build step. Runs once per
+ * process: stopping esbuild stops it for every caller.
  */
 export const bundleClient = (): Promise<ClientScript> => {
   bundled ??= bundle();
@@ -38,33 +42,42 @@ const bundle = async (): Promise<ClientScript> => {
     charset: "utf8",
     legalComments: "none",
     write: false,
-    // The service's own tsconfig asks for nothing that a bundler could need.
+    // The project's tsconfig only concerns type checking.
     tsconfigRaw: {},
   });
-  await stop(); // the bundler's process would stay for as long as the service
+  await stop(); // otherwise esbuild's process runs as long as the service
   const bytes = Buffer.from(outputFiles[0]?.contents ?? []);
   return { bytes, etag: `"${hash("sha256", bytes)}"` };
 };
 
-/** Pages take a new release within the hour. */
-const lifetime = "public, max-age=3600, stale-while-revalidate=86400";
+const headers = { ...etagHeader, ...crossOriginResource, ...noSniff };
 
-/** `GET /client.js`: the client library, one module for any page to import, without credentials. */
-export const clientScriptRoutes = ({ bytes, etag }: ClientScript): Router => {
-  const router = new Router();
-  router.get("/client.js", (ctx) => {
-    ctx.set({
-      ETag: etag,
-      "Cache-Control": lifetime,
-      "Cross-Origin-Resource-Policy": "cross-origin",
-      "X-Content-Type-Options": "nosniff",
-    });
-    if (noneMatchHits(ctx.req.headers["if-none-match"], [etag])) {
-      ctx.status = 304;
-      return;
-    }
-    ctx.type = "text/javascript; charset=utf-8";
-    ctx.body = bytes;
+/** `/client.js`: the client library, one module that any page can import. */
+export const clientScriptOperation = ({ bytes, etag }: ClientScript): Operation =>
+  operation({
+    method: "get",
+    path: "/client.js",
+    id: "loadClient",
+    tag: "Service",
+    summary: "Get the client library, one module that any page can import",
+    auth: "none",
+    cache: [anHourOrStale],
+    headers: conditional,
+    responses: {
+      200: { description: "The module.", headers, content: { "text/javascript": { schema: z.string() } } },
+      304: { description: "The caller has the current module.", headers },
+    },
+    handle: (_, ctx) => {
+      ctx.set({
+        ETag: etag,
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "X-Content-Type-Options": "nosniff",
+      });
+      if (noneMatchHits(ctx.req.headers["if-none-match"], [etag])) {
+        ctx.status = 304;
+        return;
+      }
+      ctx.type = "text/javascript; charset=utf-8";
+      ctx.body = bytes;
+    },
   });
-  return router;
-};

@@ -1,8 +1,8 @@
-// Runs in the browser: draws the description into the page.
+// Runs in the browser: renders the OpenAPI document into the page.
 SwaggerUIBundle({
   url: document.querySelector("#description").dataset.url,
   dom_id: "#description",
   deepLinking: true,
-  // The renderer would otherwise send the description elsewhere to be validated.
+  // The default sends the document to an external validator.
   validatorUrl: null,
 });

@@ -8,8 +8,9 @@ import { isOurFault } from "../../kernel/errors.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
 import { send, sendError } from "../../kernel/reply.ts";
 import type { FastPath } from "../../kernel/server.ts";
-import type { Answerer } from "./answer.ts";
+
 import type { PreparedPlans } from "./prepared-plans.ts";
+import type { SynthesisPresenter } from "./presenter.ts";
 
 const route = "/v2/text/synthesize";
 const address = `${route}?`;
@@ -23,7 +24,7 @@ export const createFastPath = ({
   gate,
   apiCors,
   synthesis,
-  answerer,
+  presenter,
   prepared,
   log,
   observer,
@@ -31,7 +32,7 @@ export const createFastPath = ({
   gate: Gate;
   apiCors: ApiCors;
   synthesis: Synthesis;
-  answerer: Answerer;
+  presenter: SynthesisPresenter;
   prepared: PreparedPlans;
   log: Logger;
   observer?: RequestObserver | undefined;
@@ -52,7 +53,7 @@ export const createFastPath = ({
       Object.assign(headers, limitHeaders(caller.admission));
       requireAdmission(caller);
       const { principal } = caller;
-      const answer = await answerer.deliver(plan, sound, {
+      const answer = await presenter.deliver(plan, sound, {
         method: "GET",
         principal,
         requestId,

@@ -1,18 +1,31 @@
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import type { Idempotency } from "../../../domain/usage/usage.ts";
 
 /** 1 to 255 printable ASCII characters. */
-export const idempotencyKey = /^[\x20-\x7e]{1,255}$/;
+const idempotencyKey = /^[\x20-\x7e]{1,255}$/;
 
-/** 132 bits: long enough that keys and requests do not collide. */
+export const idempotencyHeader = {
+  "Idempotency-Key": z
+    .string()
+    .regex(idempotencyKey)
+    .optional()
+    .meta({
+      description:
+        "A unique value of the caller's. A repeat with the same value and parameters within 24 hours is charged once; with other parameters it is refused with 400.",
+      examples: ["0d6f7f0e-2f35-4e0a-9a2f-6f1c6c1f6f11"],
+    }),
+};
+
+/** In characters of base64url: 132 bits make collisions negligible. */
 const digestLength = 22;
 
 /**
- * The digests of the request's Idempotency-Key, if it has one, and of what it asks for. The method does not matter: a GET
- * repeats a POST of the same parameters.
+ * The digests of the Idempotency-Key and of the parameters; undefined without a key. The method does not count: a GET
+ * repeats a POST with the same parameters.
  * @throws {Invalid} for a key that is empty, too long, or not printable ASCII
  */
 export const idempotencyOf = (

@@ -8,26 +8,26 @@ import {
   type GenderName,
   genderNames,
 } from "../../../domain/synthesis/speech.ts";
-import { parse } from "../../kernel/validation.ts";
+import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
-export const AudioFormat = z.enum(audioFormats);
-export const VoiceGender = z.enum(genderNames).transform(normalGender);
+const AudioFormat = z.enum(audioFormats).meta({ id: "AudioFormat" });
+const VoiceGender = z.enum(genderNames).transform(normalGender).meta({ id: "VoiceGender" });
 
-/** SynthesizeRequest: one schema for the body and for the query. */
+/** The schema of the body and of the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
   z
     .object({
       text: z
         .string({ error: "text is required." })
-        .refine((text) => text.trim() !== "", "text has nothing to speak.")
-        .refine((text) => text.isWellFormed(), "text has half a surrogate pair.")
+        .refine((text) => text.trim() !== "", "text is blank.")
+        .refine((text) => text.isWellFormed(), "text contains a lone surrogate.")
         .refine(
           (text) => countCharacters(text) <= maxCharacters,
           `text is longer than ${maxCharacters} characters.`,
         )
         .meta({
-          description: "Plain text, or SSML: a text that begins with `<speak`.",
+          description: "Plain text, or SSML if it begins with `<speak`.",
           minLength: 1,
           maxLength: maxCharacters,
           examples: ["The train to Oxford leaves at nine."],
@@ -38,7 +38,7 @@ export const synthesizeRequest = (maxCharacters: number) =>
         .max(100)
         .optional()
         .meta({
-          description: "A voice by its friendly name, which settles engine and language.",
+          description: "A voice by its friendly name; it determines the engine and the language.",
           examples: ["UK English Female"],
         }),
       lang: z
@@ -50,7 +50,7 @@ export const synthesizeRequest = (maxCharacters: number) =>
           examples: ["en-GB"],
         }),
       engine: TTSService.optional().meta({
-        description: "This engine alone. Without it g1, then the other free engines.",
+        description: "Only this engine. The default is g1, then the other free engines.",
         examples: ["g1"],
       }),
       name: z
@@ -60,12 +60,12 @@ export const synthesizeRequest = (maxCharacters: number) =>
         .optional()
         .meta({
           description:
-            "A system voice by its name or its `voiceName`, or a voice by its friendly name, exactly or else ignoring " +
-            "case. With `engine`, that engine's alone. Prefer `voice`.",
+            "A system voice by its name or its `voiceName`, or a voice by its friendly name. Exact matches take " +
+            "precedence over matches that ignore case. With `engine`, only voices of that engine. Prefer `voice`.",
           examples: ["espeak:gmw/en+f3"],
         }),
       gender: VoiceGender.optional().meta({
-        description: "Preferred when no voice is named.",
+        description: "The preferred gender if no voice is named.",
         examples: ["female"],
       }),
       pitch: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
@@ -75,9 +75,9 @@ export const synthesizeRequest = (maxCharacters: number) =>
         .min(0)
         .max(1)
         .default(1)
-        .meta({ description: "0 is silence: 204, and nothing is made." }),
+        .meta({ description: "0 is silence: the response is 204 without audio." }),
       format: AudioFormat.optional().meta({
-        description: "One that the engine has; without it the engine's default.",
+        description: "A format of the engine. The default is the engine's.",
         examples: ["mp3"],
       }),
     })
@@ -85,7 +85,7 @@ export const synthesizeRequest = (maxCharacters: number) =>
       error: "Either voice or lang is required.",
       path: ["lang"],
     })
-    .meta({ anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
+    .meta({ id: "SynthesizeRequest", anyOf: [{ required: ["voice"] }, { required: ["lang"] }] });
 
 export type RequestSchema = ReturnType<typeof synthesizeRequest>;
 
@@ -95,23 +95,36 @@ export const requestFromBody = (schema: RequestSchema, body: unknown): Synthesis
 
 export const streamed = z.object({
   stream: z.boolean().optional().meta({
-    description: "Speech while it is made, as server-sent events. Premium engines alone.",
+    description: "Stream the audio as server-sent events. Only premium engines.",
   }),
 });
 
-/** Whether the body asks for a stream of events, as the voices' links tell it to. @throws {Invalid} */
-export const asksForStream = (body: unknown): boolean => parse(streamed, body).stream === true;
+/** Whether the body requests a stream of events, as the links of voices show. @throws {Invalid} */
+export const streamRequested = (body: unknown): boolean => parse(streamed, body).stream === true;
+
+/** The query's parameters in the OpenAPI document: pitch, rate and volume may also be `null`. */
+export const nullableInQuery = ({ shape }: z.ZodObject): z.ZodObject => {
+  const nullable = (name: string) => {
+    const number = shape[name] as z.ZodDefault<z.ZodNumber>;
+    return number
+      .unwrap()
+      .nullable()
+      .optional()
+      .meta({ description: number.description, default: number.parse(undefined) });
+  };
+  return z.object({ ...shape, ...Object.fromEntries([...numbers].map((name) => [name, nullable(name)])) });
+};
 
 /**
- * Reads the query's parameters; empty ones and `pitch=null` count as absent, unknown ones are ignored.
- * @throws {Invalid} for whatever the schema refuses, and for a parameter that is given twice
+ * Empty parameters and `pitch=null` count as absent; unknown parameters are ignored.
+ * @throws {Invalid} also for a parameter that is given twice
  */
 export const requestFromQuery = (schema: RequestSchema, query: string): SynthesisRequest =>
   toRequest(parse(schema, queryValues(query, parameters)));
 
 /**
- * The named parameters of a query as a schema takes them: pitch, rate and volume as numbers, the rest as text. Empty ones
- * are left out, as legacy clients send `name=` with every request.
+ * The values of the named parameters: numbers for pitch, rate and volume, else strings. Empty parameters are omitted,
+ * because legacy clients send `name=` with every request.
  * @throws {Invalid} for a parameter that is given twice, and for a query that is not percent-encoded UTF-8
  */
 export const queryValues = (query: string, names: readonly string[]): Record<string, string | number> => {
@@ -132,7 +145,7 @@ export const queryValues = (query: string, names: readonly string[]): Record<str
   return values;
 };
 
-/** URLSearchParams takes anything, and would have other text spoken than was meant. */
+/** URLSearchParams replaces malformed bytes, so that another text would be spoken than was sent. */
 const isDecodable = (query: string): boolean => {
   try {
     decodeURIComponent(query);
@@ -145,7 +158,7 @@ const isDecodable = (query: string): boolean => {
 const numbers = new Set(["pitch", "rate", "volume"]);
 const parameters = ["text", "voice", "lang", "engine", "name", "gender", "format", ...numbers];
 
-/** A plain decimal, or NaN, which the schema refuses: not 0x1, not a blank. */
+/** NaN, which the schema refuses, for anything but a plain decimal (so not for `0x1` or a blank). */
 const decimal = (value: string): number =>
   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
 

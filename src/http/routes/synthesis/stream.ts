@@ -5,7 +5,7 @@ import type { Streaming, StreamKind, SynthesisStream } from "../../../applicatio
 import type { RequestContext, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
-import type { HeaderNames } from "../../kernel/header-names.ts";
+import type { HeaderNames } from "../../kernel/headers.ts";
 import { eventStream } from "./event-stream.ts";
 
 /** The forms that a stream over HTTP has. */

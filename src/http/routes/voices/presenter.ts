@@ -1,62 +1,65 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { z } from "zod";
 import type { VoiceCollection } from "../../../application/catalog/voices.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
 import { type TaggedJson, taggedJson, tagOf } from "../../caching/tagged-json.ts";
-import { byLanguageLinks, collectionLinks, voiceDetailLinks, voiceLinks } from "./links.ts";
+import { websocketUrl } from "../../kernel/public-url.ts";
+import type { VoiceLinks } from "./schemas.ts";
 
-/** Lists that are kept written out: up to half a megabyte each, for each address that the service is asked under. */
-const writtenBytes = 32 * 1024 * 1024;
+/** Serialized lists in memory. A list has up to half a megabyte, and one exists per base URL. */
+const maxCachedBytes = 32 * 1024 * 1024;
 
-/** What an entry needs beside its text, so that the number of short lists is bounded too. */
+/** Counted per list, so that the number of short lists is bounded too. */
 const overheadBytes = 1_000;
 
-interface Written {
-  /** A JSON object without its end. */
+interface Serialized {
+  /** A JSON object without its closing brace. */
   readonly text: Buffer;
   readonly digest: string;
 }
 
-/** Writes answers about voices. Whole lists are written once for each revision and address. */
+/** Presents voices with their links, absolute under `base`. Whole lists are serialized once per revision and base. */
 export const createVoicePresenter = () => {
-  const written = new LRUCache<string, Written>({
-    maxSize: writtenBytes,
+  const cache = new LRUCache<string, Serialized>({
+    maxSize: maxCachedBytes,
     sizeCalculation: ({ text }, key) => text.length + key.length + overheadBytes,
   });
 
-  const writtenOnce = (key: string, write: () => object): Written => {
-    const known = written.get(key);
-    if (known) return known;
-    const text = Buffer.from(JSON.stringify(write()).slice(0, -1));
+  const serialized = (key: string, present: () => object): Serialized => {
+    const cached = cache.get(key);
+    if (cached) return cached;
+    const text = Buffer.from(JSON.stringify(present()).slice(0, -1));
     const fresh = { text, digest: hash("sha256", text, "base64url") };
-    written.set(key, fresh);
+    cache.set(key, fresh);
     return fresh;
   };
 
-  const listed = (base: string, collection: VoiceCollection): Written =>
-    writtenOnce(`list ${base} ${collection.revision}`, () => ({
-      voices: collection.voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
+  const serializedList = (base: string, collection: VoiceCollection): Serialized =>
+    serialized(`list ${base} ${collection.revision}`, () => ({
+      voices: collection.voices.map((voice) => withLinks(base, voice)),
       ...restOf(collection),
     }));
 
   return {
     /**
-     * VoicesListResponse. `query`: the parameters that were used. They decide the link at the end, which the tag can leave
-     * out: a tag is compared with those of the same address only (RFC 9110, 8.8.1).
+     * VoicesListResponse. `query` appears only in the link at the end, which the tag can ignore: a tag is compared only
+     * with tags of the same URL (RFC 9110, section 8.8.1).
      */
     list: (base: string, collection: VoiceCollection, query: object): TaggedJson => {
-      const { text, digest } = listed(base, collection);
-      const end = `,"_links":${JSON.stringify(collectionLinks(base, query))}}`;
+      const { text, digest } = serializedList(base, collection);
+      const _links = { self: collectionLink(base, new URLSearchParams({ ...query }).toString()) };
+      const end = `,"_links":${JSON.stringify(_links)}}`;
       return { body: Buffer.concat([text, Buffer.from(end)]), etag: tagOf(digest) };
     },
 
-    /** VoiceReportResponse, with the tag that the list of the same voices has. */
+    /** VoiceReportResponse, with the tag of the list of the same voices. */
     report: (base: string, collection: VoiceCollection): TaggedJson => {
-      const { text } = writtenOnce(`report ${collection.revision}`, () => ({
+      const { text } = serialized(`report ${collection.revision}`, () => ({
         voices: collection.voices,
         ...restOf(collection),
       }));
-      const { digest } = listed(base, collection);
+      const { digest } = serializedList(base, collection);
       return { body: Buffer.concat([text, Buffer.from("}")]), etag: tagOf(digest) };
     },
 
@@ -64,15 +67,50 @@ export const createVoicePresenter = () => {
     byLanguage: (base: string, language: string, voices: readonly Voice[]): TaggedJson =>
       taggedJson({
         language,
-        voices: voices.map((voice) => ({ ...voice, _links: voiceLinks(base, voice) })),
+        voices: voices.map((voice) => withLinks(base, voice)),
         count: voices.length,
-        _links: byLanguageLinks(base, language),
+        _links: { self: languageLink(base, language), allVoices: collectionLink(base) },
       }),
 
     /** VoiceDetailResponse. */
-    detail: (base: string, voice: Voice): TaggedJson =>
-      taggedJson({ voice, _links: voiceDetailLinks(base, voice) }),
+    detail: (base: string, voice: Voice): TaggedJson => {
+      const collection = collectionLink(base);
+      const byLanguage = languageLink(base, voice.lang);
+      return taggedJson({ voice, _links: { ...linksOf(base, voice), collection, byLanguage } });
+    },
   };
 };
 
 const restOf = ({ voices, systemVoices }: VoiceCollection) => ({ systemVoices, count: voices.length });
+
+const withLinks = (base: string, voice: Voice) => ({ ...voice, _links: linksOf(base, voice) });
+
+const linksOf = (base: string, { name, lang, isByok }: Voice): z.output<typeof VoiceLinks> => {
+  const synthesize = `${base}/v2/text/synthesize`;
+  const premium = isByok === true;
+  return {
+    self: { href: `${base}/v2/voices/${encodeURIComponent(name)}` },
+    synthesize: { href: synthesize, method: "POST", body: { voice: name, lang } },
+    "synthesize:stream": {
+      href: synthesize,
+      method: "POST",
+      body: { voice: name, lang, stream: true },
+      accept: "text/event-stream",
+      premium,
+    },
+    "stream:websocket": {
+      href: `${websocketUrl(base)}/v2/text/stream`,
+      protocol: "websocket",
+      message: { type: "synthesize", voice: name, lang },
+      premium,
+    },
+  };
+};
+
+const collectionLink = (base: string, query = "") => ({
+  href: `${base}/v2/voices${query === "" ? "" : `?${query}`}`,
+});
+
+const languageLink = (base: string, lang: string) => ({
+  href: `${base}/v2/voices/by-language/${encodeURIComponent(lang)}`,
+});

@@ -1,0 +1,156 @@
+import type { Context } from "koa";
+import { z } from "zod";
+import type { ZodOpenApiContentObject } from "zod-openapi";
+import { parse } from "../../domain/validation.ts";
+import type { ErrorStatus } from "./errors.ts";
+
+/** Who may call an operation. The router authenticates `website` and `operator`; the others authenticate themselves. */
+export type Auth =
+  | "none"
+  | "website"
+  /** Keys that are suspended may call it too. */
+  | "website, even suspended"
+  /** Credentials of a WebSocket handshake. */
+  | "websocket"
+  /** A token that proves an origin. */
+  | "verification token"
+  | "operator";
+
+/** Which pages may read the responses. */
+export type Cors =
+  | "any origin"
+  /** The response differs by `Origin`. */
+  | "any origin, varying"
+  /** The verified origins of any website. */
+  | "verified origins"
+  | "same origin";
+
+/** A part of the request: its schema in the OpenAPI document, and how it is read. */
+export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
+  readonly schema: S;
+  /** @throws {Invalid} */
+  read(ctx: Context): T;
+}
+
+export interface RequestBody<T> extends RequestPart<T> {
+  readonly example: unknown;
+  readonly required: boolean;
+}
+
+export interface ResponseSpec {
+  readonly description: string;
+  /** The headers of this response alone. Those that follow from `auth` and `cache` are added. */
+  readonly headers?: z.ZodRawShape;
+  readonly content?: ZodOpenApiContentObject;
+  /** Its Cache-Control policies, if they differ from the operation's. */
+  readonly cache?: readonly string[];
+}
+
+/** Everything about an operation except how it handles a request. */
+export interface OperationSpec {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** An OpenAPI path template. */
+  readonly path: string;
+  /** The operationId. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The headers that announce it on every response of the path, errors included. */
+  readonly deprecated?: Readonly<Record<"Deprecation" | "Sunset" | "Link", string>>;
+  readonly auth: Auth;
+  /** The default follows from `auth`. */
+  readonly cors?: Cors;
+  /** A single policy is set on every response; the handler chooses from several. */
+  readonly cache?: readonly string[];
+  /** Request headers that have a meaning beyond HTTP's own. */
+  readonly headers?: z.ZodRawShape;
+  readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /** The errors besides those that follow from `auth` and the parts of the request. */
+  readonly errors?: readonly ErrorStatus[];
+  /** How HEAD is described, if separately: its operationId, and the headers that it may lack. */
+  readonly head?: { readonly id: string; readonly optional?: z.ZodRawShape };
+}
+
+/** An operation for the router and the OpenAPI document. */
+export interface Operation extends OperationSpec {
+  readonly params?: RequestPart<unknown, z.ZodObject> | undefined;
+  readonly query?: RequestPart<unknown, z.ZodObject> | undefined;
+  readonly body?: RequestBody<unknown> | undefined;
+  readonly handle: (ctx: Context) => Promise<void>;
+}
+
+export interface Input<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+export interface Declaration<Params, Query, Body> extends OperationSpec {
+  readonly params?: RequestPart<Params, z.ZodObject>;
+  readonly query?: RequestPart<Query, z.ZodObject>;
+  readonly body?: RequestBody<Body>;
+  /** Returns the JSON to send, or nothing if it has put the response into `ctx` itself. */
+  handle(input: Input<Params, Query, Body>, ctx: Context): unknown;
+}
+
+/** One declaration per endpoint. The router, the OpenAPI document, the CORS policy and `Allow` are derived from it. */
+export const operation = <Params, Query, Body>({
+  handle,
+  ...spec
+}: Declaration<Params, Query, Body>): Operation => {
+  const { params, query, body, cache = [], responses } = spec;
+  const success = Object.keys(responses)
+    .map(Number)
+    .filter((status) => status >= 200 && status < 300);
+  return {
+    ...spec,
+    handle: async (ctx) => {
+      const input = { body: body?.read(ctx), query: query?.read(ctx), params: params?.read(ctx) };
+      if (success.length === 1) ctx.status = success[0] ?? 200;
+      if (cache.length === 1) ctx.set("Cache-Control", cache[0] ?? "");
+      const result = await handle(input as Input<Params, Query, Body>, ctx);
+      if (result !== undefined) ctx.body = result;
+    },
+  };
+};
+
+/** Parameters in the path. @throws {Invalid} */
+export const pathParams = <Shape extends z.ZodRawShape>(
+  shape: Shape,
+): RequestPart<z.output<z.ZodObject<Shape>>, z.ZodObject> => {
+  const schema = z.object(shape);
+  return { schema, read: ({ params }) => parse(schema, params) };
+};
+
+/** The name of a resource in a path. */
+export const resourceName = (description: string, example: string) =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ description, examples: [example] });
+
+export const queryParams = <Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+): RequestPart<z.output<z.ZodObject<Shape>>, z.ZodObject<Shape>> => ({
+  schema,
+  read: ({ query }) => parse(schema, query),
+});
+
+interface JsonRequestOptions<T> {
+  readonly required?: boolean;
+  /** Replaces the parsing with the schema, for instance if an application service parses the body. */
+  readonly read?: (body: unknown) => T;
+}
+
+/** A JSON body. A body that is not required is `{}` if absent. */
+export const jsonRequest = <S extends z.ZodType, T = z.output<S>>(
+  schema: S,
+  example: unknown,
+  { required = true, read = (body) => parse(schema, body) as T }: JsonRequestOptions<T> = {},
+): RequestBody<T> => ({ schema, example, required, read: ({ request }) => read(request.body ?? {}) });
+
+export const json = (schema: z.ZodType, example?: unknown): ZodOpenApiContentObject => ({
+  "application/json": { schema, ...(example !== undefined && { example }) },
+});

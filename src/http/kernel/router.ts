@@ -1,0 +1,84 @@
+import Router from "@koa/router";
+import type { Middleware } from "koa";
+import { MethodNotAllowed } from "./errors.ts";
+import { jsonBody } from "./json-body.ts";
+import type { Auth, Cors, Operation } from "./operation.ts";
+
+/** What authenticates the callers of an operation before its handler runs. */
+export type Authentication = Readonly<Partial<Record<Auth, Middleware>>>;
+
+/** What the operations of one path have in common. */
+export interface PathItem {
+  /** The value of `Allow`. */
+  readonly allow: readonly string[];
+  readonly cors: Cors;
+  /** The headers that announce its deprecation. */
+  readonly deprecation: Readonly<Record<string, string>>;
+}
+
+export interface OperationRouter {
+  readonly routes: Middleware;
+  /** The most specific path that matches; undefined if none does. */
+  itemOf(path: string): PathItem | undefined;
+}
+
+const defaultCors: Readonly<Record<Auth, Cors>> = {
+  none: "any origin",
+  "verification token": "any origin, varying",
+  website: "verified origins",
+  "website, even suspended": "verified origins",
+  websocket: "verified origins",
+  operator: "same origin",
+};
+
+/** Routes requests to operations; paths with fewer parameters take precedence. */
+export const createRouter = (
+  operations: readonly Operation[],
+  authentication: Authentication = {},
+): OperationRouter => {
+  const router = new Router();
+  const items = new Map<string, PathItem>();
+  const parameters = ({ path }: Operation): number => path.split("{").length;
+  for (const operation of operations.toSorted((a, b) => parameters(a) - parameters(b))) {
+    const authenticate = authentication[operation.auth];
+    const middleware = [...(authenticate ? [authenticate] : []), ...(operation.body ? [jsonBody()] : [])];
+    for (const route of routesOf(operation.path)) {
+      router.register(route, methodsOf(operation), [...middleware, operation.handle]);
+      items.set(route, itemWith(operation, items.get(route)));
+    }
+  }
+
+  const itemOf = (path: string): PathItem | undefined => {
+    const [layer] = router.match(path, "GET").path;
+    return layer && items.get(String(layer.path));
+  };
+
+  const dispatch = router.routes() as Middleware;
+  return {
+    itemOf,
+    routes: (ctx, next) =>
+      dispatch(ctx, async () => {
+        const item = itemOf(ctx.path);
+        if (!item) return await next();
+        if (ctx.method !== "OPTIONS") throw new MethodNotAllowed(item.allow);
+        ctx.status = 200;
+        ctx.body = "";
+        ctx.set("Allow", item.allow.join(", "));
+      }),
+  };
+};
+
+const methodsOf = ({ method }: Operation): string[] =>
+  method === "get" ? ["HEAD", "GET"] : [method.toUpperCase()];
+
+const itemWith = (operation: Operation, item: PathItem | undefined): PathItem => ({
+  allow: [...(item?.allow ?? []), ...methodsOf(operation)],
+  cors: operation.cors ?? defaultCors[operation.auth],
+  deprecation: operation.deprecated ?? {},
+});
+
+/** A colon is escaped, because it begins a parameter in a route; some clients send it percent-encoded. */
+const routesOf = (template: string): string[] => {
+  const route = (colon: string) => template.replaceAll(":", colon).replaceAll(/\{(\w+)\}/g, ":$1");
+  return template.includes(":") ? [route("\\:"), route("%3A")] : [route("")];
+};

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
+import { isPrivate } from "../caching/cache-control.ts";
+import { errorResponse } from "../kernel/error-response.ts";
+import { type ErrorStatus, errorTypes, presentError } from "../kernel/errors.ts";
+import {
+  cacheControl,
+  deprecation,
+  type HeaderNames,
+  rateLimits,
+  requestId,
+  tokenRenewal,
+} from "../kernel/headers.ts";
+import type { Auth, Operation, ResponseSpec } from "../kernel/operation.ts";
+import { securityOf } from "./security.ts";
+
+/** The operations of one path, by method. */
+type Described = Partial<Record<Operation["method"] | "head", ZodOpenApiOperationObject>>;
+
+export const createDescriber = (names: HeaderNames) => {
+  const errorResponses = createErrorResponses(names);
+
+  const response = (
+    { auth, cache: operationCache = [] }: Operation,
+    { description, headers, content, cache = operationCache }: ResponseSpec,
+  ): ZodOpenApiResponseObject => ({
+    description,
+    headers: z.object({
+      ...requestId,
+      ...(isCounted(auth) && rateLimits),
+      ...(cache.length > 0 && cacheControl(cache)),
+      ...(isCounted(auth) && cache.some(isPrivate) && tokenRenewal(names)),
+      ...headers,
+    }),
+    ...(content && { content }),
+  });
+
+  /** The operation, and HEAD where it is described separately. */
+  return (operation: Operation): Described => {
+    const { body, params, query, headers, head, responses } = operation;
+    const described: ZodOpenApiOperationObject = {
+      operationId: operation.id,
+      tags: [operation.tag],
+      summary: operation.summary,
+      ...(operation.description && { description: operation.description }),
+      ...(operation.deprecated && { deprecated: true }),
+      security: securityOf[operation.auth],
+      ...((params || query || headers) && {
+        requestParams: {
+          ...(params && { path: params.schema }),
+          ...(query && { query: query.schema }),
+          ...(headers && { header: z.object(headers) }),
+        },
+      }),
+      ...(body && {
+        requestBody: {
+          required: body.required,
+          content: { "application/json": { schema: body.schema, example: body.example } },
+        },
+      }),
+      responses: {
+        ...Object.fromEntries(
+          Object.entries(responses).map(([status, spec]) => [
+            status,
+            response(operation, operation.deprecated ? withDeprecation(spec) : spec),
+          ]),
+        ),
+        ...errorResponses(operation),
+      },
+    };
+    return { [operation.method]: described, ...(head && { head: headOf(described, head) }) };
+  };
+};
+
+const withDeprecation = (spec: ResponseSpec): ResponseSpec => ({
+  ...spec,
+  headers: { ...spec.headers, ...deprecation },
+});
+
+/** Whether the caller is rate-limited by its key. */
+const isCounted = (auth: Auth): boolean => auth.startsWith("web");
+
+/** The errors that follow from how an operation is called. */
+const impliedErrors = ({ auth, params, query, body }: Operation): ErrorStatus[] => [
+  ...errorsOfAuth[auth],
+  ...(body ? ([400, 413] as const) : []),
+  ...(auth === "operator" && body ? ([503] as const) : []),
+  ...(auth === "operator" && params ? ([400, 404] as const) : []),
+  ...(auth === "operator" && query ? ([400] as const) : []),
+];
+
+const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
+  none: [],
+  website: [401, 403, 429, 500],
+  "website, even suspended": [401, 429, 500],
+  websocket: [401, 403, 429],
+  "verification token": [401, 429, 500],
+  operator: [401, 429, 500],
+};
+
+/** Error responses are shared components, one per status and audience, unless they carry headers of the operation. */
+const createErrorResponses = (names: HeaderNames) => {
+  const shared = new Map<string, ZodOpenApiResponseObject>();
+
+  const describe = (
+    status: ErrorStatus,
+    counted: boolean,
+    more?: z.ZodRawShape,
+  ): ZodOpenApiResponseObject => {
+    const { description, headerSchemas, authentication, example } = errorTypes[status];
+    const limits = authentication === "either" ? z.object(rateLimits).partial().shape : rateLimits;
+    const { headers, body } = presentError(example);
+    return {
+      description,
+      headers: z.object({
+        ...requestId,
+        ...cacheControl([headers["Cache-Control"] ?? ""]),
+        ...(counted && { ...limits, ...(status !== 401 && tokenRenewal(names)) }),
+        ...headerSchemas,
+        ...more,
+      }),
+      content: { "application/json": { schema: errorResponse, example: body } },
+    };
+  };
+
+  return (operation: Operation): Record<string, ZodOpenApiResponseObject> => {
+    const statuses = new Set([...impliedErrors(operation), ...(operation.errors ?? [])]);
+    const responseFor = (status: ErrorStatus): ZodOpenApiResponseObject => {
+      const { name, authentication } = errorTypes[status];
+      const early = authentication === "before";
+      const counted = isCounted(operation.auth) && !early;
+      if (operation.deprecated && !early) return describe(status, counted, deprecation);
+      const id = `${name}${counted ? "Counted" : ""}`;
+      const response = shared.get(id) ?? { id, ...describe(status, counted) };
+      shared.set(id, response);
+      return response;
+    };
+    return Object.fromEntries([...statuses].map((status) => [String(status), responseFor(status)]));
+  };
+};
+
+/** HEAD ignores ranges and synthesizes nothing; a URL that is too long is refused before its method is known. */
+const notForHead = new Set(["206", "416", "431", "502"]);
+
+/** The same operation with HEAD: the same headers, no content. */
+const headOf = (
+  get: ZodOpenApiOperationObject,
+  { id, optional = {} }: NonNullable<Operation["head"]>,
+): ZodOpenApiOperationObject => ({
+  ...get,
+  operationId: id,
+  summary: `${get.summary}: only the headers`,
+  responses: Object.fromEntries(
+    Object.entries(get.responses)
+      .filter(([status]) => !notForHead.has(status))
+      .map(([status, { id: _, content: __, headers, ...response }]) => {
+        const { shape } = headers as z.ZodObject;
+        const missing = status === "200" ? z.object(optional).partial().shape : {};
+        return [status, { ...response, headers: z.object({ ...shape, ...missing }) }];
+      }),
+  ),
+});

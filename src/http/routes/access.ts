@@ -1,0 +1,105 @@
+import { z } from "zod";
+import type { AccessTokens } from "../../application/access/access-tokens.ts";
+import type { FailedAttempts } from "../../application/access/failed-attempts.ts";
+import type {
+  OriginVerification,
+  VerificationOutcome,
+} from "../../application/access/origin-verification.ts";
+import type { Websites } from "../../application/accounts/websites.ts";
+import { websiteConfig } from "../../domain/accounts/website-config.ts";
+import { Unauthorized } from "../../domain/errors.ts";
+import { bearerOf } from "../access/credentials.ts";
+import { noStore } from "../caching/cache-control.ts";
+import type { ClientAddress } from "../kernel/client-address.ts";
+import { websiteOf } from "../kernel/middleware.ts";
+import { json, type Operation, operation } from "../kernel/operation.ts";
+
+/** `exp` in Unix seconds. */
+const AuthToken = z.object({ exp: z.int(), token: z.string() }).meta({ id: "AuthToken" });
+
+export const ConfigResponse = z
+  .object({ ...websiteConfig.shape, auth: AuthToken })
+  .meta({ id: "ConfigResponse" });
+
+const verifyOriginResponse = z
+  .object({
+    verified: z.boolean().meta({
+      description: "False for a token that is used, expired or issued for another origin.",
+    }),
+    origin: z.string().meta({ description: "The request's `Origin`; empty without one." }),
+  })
+  .meta({ id: "VerifyOriginResponse" }) satisfies z.ZodType<VerificationOutcome>;
+
+/** A website's configuration, its access tokens and the verification of its origins. */
+export const accessOperations = ({
+  websites,
+  accessTokens,
+  originVerification,
+  failedAttempts,
+  clientOf,
+}: {
+  websites: Pick<Websites, "get">;
+  accessTokens: Pick<AccessTokens, "issue">;
+  originVerification: Pick<OriginVerification, "verify">;
+  failedAttempts: FailedAttempts;
+  clientOf: ClientAddress;
+}): Operation[] => [
+  operation({
+    method: "get",
+    path: "/v2/config",
+    id: "readConfig",
+    tag: "Access",
+    summary: "Read the website's configuration, with an access token",
+    description: "Suspended keys may read it. No cache stores it, because it contains a token.",
+    auth: "website, even suspended",
+    cache: [noStore],
+    responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
+    handle: (_, ctx) => {
+      const { config } = websites.get(websiteOf(ctx));
+      return { ...config, auth: accessTokens.issue(ctx.state.caller.principal) };
+    },
+  }),
+  operation({
+    method: "post",
+    path: "/v2/auth/refresh",
+    id: "refreshToken",
+    tag: "Access",
+    summary: "Get a new access token",
+    auth: "website",
+    cache: [noStore],
+    responses: { 200: { description: "The token.", content: json(AuthToken) } },
+    handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
+  }),
+  operation({
+    method: "post",
+    path: "/v2/auth/verify-origin",
+    id: "verifyOrigin",
+    tag: "Access",
+    summary: "Prove that the request's origin belongs to the website",
+    auth: "verification token",
+    cache: [noStore],
+    headers: {
+      Origin: z
+        .string()
+        .optional()
+        .meta({ description: "The origin to prove.", examples: ["https://example.com"] }),
+    },
+    responses: {
+      200: {
+        description: "Whether the token proves the origin. If it does, the origin is now verified.",
+        content: json(verifyOriginResponse),
+      },
+    },
+    errors: [503],
+    handle: async (_, { req, state }) => {
+      const client = clientOf(req);
+      failedAttempts.throwIfThrottled(client);
+      const { authorization, origin = "" } = req.headers;
+      const presented = { token: bearerOf(authorization ?? ""), origin };
+      return await originVerification.verify(presented, state.requestId).catch((error) => {
+        if (error instanceof Unauthorized && authorization !== undefined) failedAttempts.count(client);
+        throw error;
+      });
+    },
+  }),
+];

@@ -1,0 +1,51 @@
+import type { Context } from "koa";
+import { z } from "zod";
+import type { CommandContext } from "../../../application/commands.ts";
+import {
+  type Declaration,
+  type Input,
+  json,
+  type Operation,
+  operation,
+  type ResponseSpec,
+  resourceName,
+} from "../../kernel/operation.ts";
+
+type AdminDeclaration<Params, Query, Body> = Omit<
+  Declaration<Params, Query, Body>,
+  "tag" | "auth" | "handle"
+> & {
+  /** Returns the JSON to send. */
+  handle(input: Input<Params, Query, Body>, command: CommandContext, ctx: Context): unknown;
+};
+
+/** An operation of the operator. */
+export const adminOperation = <Params, Query, Body>({
+  handle,
+  ...declaration
+}: AdminDeclaration<Params, Query, Body>): Operation =>
+  operation({
+    ...declaration,
+    tag: "Admin",
+    auth: "operator",
+    handle: (input: Input<Params, Query, Body>, ctx) =>
+      handle(input, { actor: "admin", requestId: ctx.state.requestId }, ctx),
+  });
+
+type Responses = Readonly<Record<number, ResponseSpec>>;
+
+export const ok = (description: string, schema: z.ZodType): Responses => ({
+  200: { description, content: json(schema) },
+});
+
+export const created = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}): Responses => ({
+  201: { description, headers, content: json(schema) },
+});
+
+export const noContent = (description: string): Responses => ({ 204: { description } });
+
+export const websiteId = resourceName("A website's id.", "web_0b9Zk2fX7Qm4sT1uVwYzAc");
+export const apiKey = resourceName("A website's public key.", "vlk_0RrSxSzLwJvA8e1kzPpE3u7Q");
+
+export const time = z.iso.datetime();
+export const count = z.int().min(0);

@@ -1,0 +1,99 @@
+import type { Context } from "koa";
+import { z } from "zod";
+import { NotFound } from "../../domain/errors.ts";
+import { type AudioFormat, audioFormats } from "../../domain/synthesis/speech.ts";
+import { immutable } from "../caching/cache-control.ts";
+import { noneMatchHits } from "../caching/conditional.ts";
+import {
+  type Answer,
+  type AudioDuration,
+  audioAnswer,
+  audioContent,
+  audioHeaderSchemas,
+  audioHeaders,
+  conditionalRange,
+  etagOf,
+  requestedPart,
+} from "../kernel/audio-body.ts";
+import { contentRange, etag } from "../kernel/headers.ts";
+import { disconnectSignal } from "../kernel/middleware.ts";
+import { type Operation, operation, type RequestPart } from "../kernel/operation.ts";
+import { reply } from "../kernel/reply.ts";
+
+/** Reads an object by its name; undefined if it does not exist. */
+export type FetchObject = (name: string, signal: AbortSignal) => Promise<Buffer | undefined>;
+
+interface ObjectName {
+  readonly hash: string;
+  readonly format: AudioFormat;
+}
+
+const objectName = new RegExp(`^[0-9a-f]{64}\\.(${audioFormats.join("|")})$`);
+
+/** Every other name is a 404. */
+const objectParams: RequestPart<ObjectName, z.ZodObject> = {
+  schema: z.object({
+    object: z
+      .string()
+      .regex(objectName)
+      .meta({
+        description: "The hash and format of the audio, as in `Content-Location`.",
+        examples: ["4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192.mp3"],
+      }),
+  }),
+  read: ({ params }) => {
+    if (!objectName.test(params.object)) throw notFound();
+    const [hash, format] = params.object.split(".");
+    return { hash, format };
+  },
+};
+
+const notFound = (): NotFound => new NotFound("There is no such audio.");
+
+/** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. */
+export const audioOperation = ({
+  fetchObject,
+  audioDuration,
+}: {
+  fetchObject: FetchObject;
+  audioDuration: AudioDuration;
+}): Operation =>
+  operation({
+    method: "get",
+    path: "/audio/{object}",
+    id: "pullAudio",
+    tag: "Audio",
+    summary: "Get audio by its permanent URL",
+    description:
+      "For CDNs: immutable objects, named by the SHA-256 of their recipe. Only audio of the free engines.",
+    auth: "none",
+    cache: [immutable],
+    headers: conditionalRange,
+    params: objectParams,
+    responses: {
+      200: { description: "The audio.", headers: audioHeaderSchemas, content: audioContent },
+      206: {
+        description: "The requested range of the audio.",
+        headers: { ...audioHeaderSchemas, ...contentRange },
+        content: audioContent,
+      },
+      304: { description: "The caller has the audio.", headers: etag },
+    },
+    errors: [404, 416, 500],
+    head: { id: "pullAudioHead" },
+    handle: async ({ params: { hash, format } }, ctx) => {
+      const bytes = await fetchObject(`audio/${hash}.${format}`, disconnectSignal(ctx));
+      if (!bytes) throw notFound();
+      const answer = answerObject(ctx, { hash, format }, bytes);
+      if (answer.body) ctx.set(audioDuration(format, bytes));
+      reply(ctx, answer);
+    },
+  });
+
+const answerObject = (ctx: Context, { hash, format }: ObjectName, bytes: Buffer): Answer => {
+  const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = ctx.req.headers;
+  if (noneMatchHits(ifNoneMatch, [etagOf(hash)])) return { status: 304, headers: { ETag: etagOf(hash) } };
+  const isGet = ctx.method === "GET";
+  const part = isGet ? requestedPart({ range, ifRange: ifRange as string }, hash, bytes.length) : "whole";
+  return audioAnswer(bytes, part, audioHeaders(hash, format));
+};

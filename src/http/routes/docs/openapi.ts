@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { revalidate } from "../../caching/cache-control.ts";
+import { conditional, replyPublic, type TaggedJson } from "../../caching/tagged-json.ts";
+import { etag } from "../../kernel/headers.ts";
+import { json, type Operation, operation } from "../../kernel/operation.ts";
+
+/** `/openapi.json`. The document contains this operation too, so it is passed as a function. */
+export const openApiOperation = (document: () => TaggedJson): Operation =>
+  operation({
+    method: "get",
+    path: "/openapi.json",
+    id: "describe",
+    tag: "Service",
+    summary: "Get this OpenAPI document",
+    auth: "none",
+    cache: [revalidate],
+    headers: conditional,
+    responses: {
+      200: {
+        description: "The OpenAPI 3.1 document of the API.",
+        headers: etag,
+        content: json(z.looseObject({ openapi: z.string(), info: z.looseObject({}) })),
+      },
+      304: { description: "The caller has the current document.", headers: etag },
+    },
+    handle: (_, ctx) => replyPublic(ctx, document()),
+  });

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import type { CheckHealth, Health } from "../../application/health/health.ts";
+import type { Readiness, ReadinessCheck } from "../../application/health/readiness.ts";
+import { noStore } from "../caching/cache-control.ts";
+import { json, type Operation, operation } from "../kernel/operation.ts";
+
+const part = z.object({
+  status: z.enum(["ok", "down"]),
+  detail: z.string().exactOptional().meta({ description: "What is wrong." }),
+});
+
+const healthStatus = z
+  .object({ status: z.enum(["ok", "degraded", "down"]), parts: z.record(z.string(), part) })
+  .meta({ id: "HealthStatus" }) satisfies z.ZodType<Health>;
+
+const liveness = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+
+const readinessStatus = z
+  .object({
+    status: z.enum(["ok", "degraded", "down", "draining"]),
+    dependencies: z.array(
+      part.extend({
+        name: z.string(),
+        since: z.iso.datetime().meta({ description: "The start of the current status." }),
+      }),
+    ),
+  })
+  .meta({ id: "Readiness" }) satisfies z.ZodType<Readiness>;
+
+const healthy: Health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } };
+const unhealthy: Health = {
+  status: "down",
+  parts: { ...healthy.parts, eventStore: { status: "down", detail: "no answer in time" } },
+};
+const dependencies: Readiness["dependencies"] = [
+  { name: "eventStore", status: "ok", since: "2026-11-21T08:00:00.000Z" },
+  { name: "engines", status: "ok", since: "2026-11-21T08:00:00.000Z" },
+];
+const ready: Readiness = { status: "ok", dependencies };
+const draining: Readiness = { status: "draining", dependencies };
+
+const serving = "The service can answer requests; `degraded`: some only.";
+
+/** Health checks. `/health/live` ignores dependencies, because restarting the process would not repair them. */
+export const healthOperations = ({
+  checkHealth,
+  readiness,
+}: {
+  checkHealth: CheckHealth;
+  readiness: ReadinessCheck;
+}): Operation[] => [
+  operation({
+    method: "get",
+    path: "/health",
+    id: "checkHealth",
+    tag: "Service",
+    summary: "Check the service and its parts",
+    auth: "none",
+    cache: [noStore],
+    responses: {
+      200: { description: serving, content: json(healthStatus, healthy) },
+      503: { description: "The service cannot answer requests.", content: json(healthStatus, unhealthy) },
+    },
+    handle: async (_, ctx) => {
+      const health = await checkHealth();
+      if (health.status === "down") ctx.status = 503;
+      return health;
+    },
+  }),
+  operation({
+    method: "get",
+    path: "/health/live",
+    id: "checkLife",
+    tag: "Service",
+    summary: "Check that the process responds",
+    auth: "none",
+    cache: [noStore],
+    responses: {
+      200: { description: "The process responds.", content: json(liveness, { status: "ok" }) },
+    },
+    handle: () => ({ status: "ok" }),
+  }),
+  operation({
+    method: "get",
+    path: "/health/ready",
+    id: "checkReadiness",
+    tag: "Service",
+    summary: "Check whether the instance should receive requests, and its dependencies",
+    auth: "none",
+    cache: [noStore],
+    responses: {
+      200: { description: serving, content: json(readinessStatus, ready) },
+      503: {
+        description: "The instance cannot answer requests, or is shutting down.",
+        content: json(readinessStatus, draining),
+      },
+    },
+    handle: async (_, ctx) => {
+      const status = await readiness.check();
+      if (status.status === "down" || status.status === "draining") ctx.status = 503;
+      return status;
+    },
+  }),
+];
