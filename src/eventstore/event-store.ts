@@ -1,80 +1,80 @@
-/** The event store's port: what the service needs of a log of streams, whatever keeps it. */
+/** The port to the event store: an append-only log of streams. Every driver passes test/contracts/event-store.ts. */
 
-/** Who caused an event and under which request; the same on every event of one command. */
+/** Who caused an event, by which request. Equal on all events of one command. */
 export interface EventMetadata {
-  /** The request id of the command that began it. */
+  /** The id of the request that caused it. */
   readonly correlationId?: string;
-  /** The id of the event or command that led to this one. */
+  /** The id of the event or command that directly caused it. */
   readonly causationId?: string;
-  /** `key:<apiKey>`, `admin`, `cli` or `system`; never a person's name or address. */
+  /** `key:<apiKey>`, `admin`, `cli` or `system`. Never personal data. */
   readonly actor?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
 }
 
-/** An event about to be appended. `id` is given, so that a repeated append is recognised. */
+/** An event to append. The caller chooses the id, so that a repeated append is recognised. */
 export interface NewEvent {
-  /** A UUID; time-ordered ones (version 7) keep the index small and fast. */
+  /** A UUID. Version 7 keeps the index compact. */
   readonly id: string;
   readonly type: string;
-  /** A plain JSON object: no BigInt, no Date, no cycle. */
+  /** A plain JSON object, without BigInt, Date or cycles. */
   readonly data: object;
   readonly metadata: EventMetadata;
 }
 
 /**
- * An event as the log holds it. In an event that another program appended, `data` may be any JSON value, whatever the type
- * says: `validatedEventStore` keeps such events from folds.
+ * An event of the log. If another program appended it, `data` may be any JSON value, in spite of its type:
+ * `validatedEventStore` replaces such events.
  */
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
-  /** Counts from 0 within its stream. */
+  /** The index within the stream, from 0. */
   readonly revision: number;
-  /** Grows over the whole log; not dense. */
+  /** Increases over the whole log, with gaps. */
   readonly position: number;
-  /** When the store took it, in milliseconds since the epoch. */
+  /** When the store appended it, in milliseconds since the epoch. */
   readonly created: number;
 }
 
-/** What the stream must look like for an append to be taken: anything, empty, or its last revision. */
+/** The stream's required state for an append: any, no events, or this last revision. */
 export type ExpectedRevision = "any" | "none" | number;
 
 export interface AppendResult {
-  /** The revision of the last event appended. */
+  /** The revision of the last appended event. */
   readonly revision: number;
-  /** The position of the last event appended. */
+  /** The position of the last appended event. */
   readonly position: number;
 }
 
 export interface ReadOptions {
   /** Default `forwards`. */
   readonly direction?: "forwards" | "backwards";
-  /** The first revision to read, inclusive. Default: the beginning (or the end, backwards). */
+  /** The first revision to read, inclusive. Default: the beginning, or the end if backwards. */
   readonly from?: number;
-  /** At most so many events. Default: all. */
+  /** The maximum number of events. Default: all. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface SubscribeOptions {
-  /** Only events of positions greater than this. Default: from the beginning. */
+  /** Only events at later positions. Default: from the beginning. */
   readonly after?: number;
-  /** Only events of streams whose name starts with one of these. Empty or absent: all. */
+  /** Only events of streams whose names start with one of these. Default, and if empty: all. */
   readonly prefixes?: readonly string[];
   /** Ends the subscription without an error. */
   readonly signal?: AbortSignal;
 }
 
-/** What a subscription hears at one time, in order of position. */
+/** Events that a subscription delivers together, in order of position. */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
-  /** Everything up to here has been told: a position from which a later subscription may go on. */
+  /** All events up to here have been delivered: a later subscription may continue after this position. */
   readonly position: number;
-  /** True once the log as of now has been told whole: from here on the batches are live. */
+  /** True once the subscription has reached the log's end as of its start. All later batches are live. */
   readonly caughtUp: boolean;
 }
 
-/** How much of a stream is kept. Trimmed events vanish from reads; the last event of a stream always stays. */
+/** Limits of a stream's length. Reads do not show trimmed events. The last event is never trimmed. */
 export interface Retention {
   readonly maxCount?: number;
   readonly maxAgeSeconds?: number;
@@ -82,41 +82,41 @@ export interface Retention {
 
 export interface EventStore {
   /**
-   * Appends all events or none, durably. Appending the very same ids again (all of them, as the next revisions
-   * after `expected`, or anywhere in order with `any`) is answered like the first time and stores nothing.
-   * @throws {WrongExpectedRevision} when the stream is not as expected; nothing was stored.
-   * @throws {EventStoreUnavailable} when the outcome is unknown or the store cannot be reached: append again with the same ids.
+   * Appends all events or none, durably. Idempotent: an append with the same ids (at the revisions after `expected`, or
+   * with `any` in the same order anywhere in the stream) stores nothing and returns the first result.
+   * @throws {WrongExpectedRevision} if the stream is not as expected; nothing is stored
+   * @throws {EventStoreUnavailable} if the store cannot be reached or the outcome is unknown: repeat with the same ids
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<AppendResult>;
-  /** Reads one stream; a stream that is not there is empty. @throws {EventStoreUnavailable} */
+  /** Reads one stream. A stream that does not exist is empty. @throws {EventStoreUnavailable} */
   readStream(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
-  /** The event at exactly this position, or undefined: there is none, or it was trimmed. @throws {EventStoreUnavailable} */
+  /** The event at exactly this position; undefined if there is none, or it was trimmed. @throws {EventStoreUnavailable} */
   eventAt(position: number): Promise<RecordedEvent | undefined>;
   /**
-   * Everything from a position on, then what comes, without end, until `signal` or the consumer's `break`. A batch
-   * with `caughtUp` comes at least once even when there is no event; then only batches that carry events or
-   * a newer position. The consumer's pace is kept: nothing is buffered without bound.
-   * @throws {EventStoreUnavailable} when the store cannot be reached: subscribe again from the last batch's position.
+   * A catch-up subscription: delivers the existing events, then new ones, until `signal` or the consumer's `break` ends it.
+   * At least one batch has `caughtUp`, even on an empty log; later batches carry events or a new position. Buffers a bounded
+   * number of events, however slow the consumer is.
+   * @throws {EventStoreUnavailable} if the store cannot be reached: subscribe again after the last batch's position
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<EventBatch>;
   /**
-   * Sets what is kept of a stream; takes effect at the latest with the next append to it. A stream with an age may show
-   * none of its events and still refuse `none`: it is appended to with `any`.
+   * Limits a stream's length, from the next append to it at the latest. Append to a stream with `maxAgeSeconds` with `any`:
+   * reads may show none of its events although `none` is refused.
    * @throws {EventStoreUnavailable}
    */
   setRetention(stream: string, retention: Retention): Promise<void>;
-  /** Answers when the store can take an append now. @throws {EventStoreUnavailable} */
+  /** Resolves if the store accepts appends. @throws {EventStoreUnavailable} */
   ping(): Promise<void>;
-  /** Waits for what was appended, ends subscriptions and frees everything. Later calls throw {EventStoreUnavailable}. */
+  /** Waits for appends in progress and ends subscriptions. Later calls throw {EventStoreUnavailable}. */
   close(): Promise<void>;
 }
 
-/** The stream was not at the expected revision. */
+/** The stream is not at the expected revision. */
 export class WrongExpectedRevision extends Error {
   override readonly name = "WrongExpectedRevision";
   readonly stream: string;
   readonly expected: ExpectedRevision;
-  /** The stream's last revision, -1 when it has none. */
+  /** The stream's last revision, -1 without events. */
   readonly actual: number;
 
   constructor(stream: string, expected: ExpectedRevision, actual: number) {
@@ -127,7 +127,7 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
-/** The store cannot be reached, or an append's outcome is not known. */
+/** The store cannot be reached, or the outcome of an append is unknown. */
 export class EventStoreUnavailable extends Error {
   override readonly name = "EventStoreUnavailable";
 }

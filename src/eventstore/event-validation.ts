@@ -1,51 +1,48 @@
-/** What every log keeps as it is given, checked before anything is sent to it. */
+/** The rules that every driver applies before it sends anything to its log. */
 import type { NewEvent, Retention } from "./event-store.ts";
 
 export const maxEventBytes = 1024 * 1024;
 const maxNameLength = 1024;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** @throws {TypeError} when the log cannot keep such a name as it is. */
+/** @throws {TypeError} if no log can store the name unchanged */
 export const validateStreamName = (name: string): void => {
-  // SQLite ends a text at a NUL in places, and UTF-8 has no lone surrogates.
+  // Some SQLite functions end a text at NUL, and UTF-8 cannot encode lone surrogates.
   if (name.length === 0 || name.length > maxNameLength || name.includes("\0") || !name.isWellFormed()) {
-    throw new TypeError(`a stream's name has 1 to ${maxNameLength} characters, well-formed and without NUL`);
+    throw new TypeError(`a stream name must be well-formed, without NUL, of 1 to ${maxNameLength} characters`);
   }
 };
 
-/** The ids as the log keeps them. @throws {TypeError} when there is none, one is not a UUID or there twice. */
+/** The events' ids, in lower case. @throws {TypeError} if there is no event, or an id is not a UUID or occurs twice */
 export const validateEventIds = (events: readonly NewEvent[]): string[] => {
-  const ids = events.map(({ id }) => checkedId(id));
-  if (ids.length === 0) throw new TypeError("an append needs an event");
-  if (new Set(ids).size < ids.length) throw new TypeError("an append has the same event id twice");
+  if (events.length === 0) throw new TypeError("an append needs at least one event");
+  if (!events.every(({ id }) => uuid.test(id))) throw new TypeError("an event id must be a UUID");
+  const ids = events.map(({ id }) => id.toLowerCase());
+  if (new Set(ids).size < ids.length) throw new TypeError("an append must not contain an event id twice");
   return ids;
 };
 
-const checkedId = (id: string): string => {
-  if (!uuid.test(id)) throw new TypeError("an event's id is a UUID");
-  return id.toLowerCase();
-};
-
-/** The JSON text of an event's data or metadata. @throws {TypeError} when it is no plain JSON object. */
+/** The JSON of an event's data or metadata. @throws {TypeError} if it is not a plain JSON object */
 export const stringifyObject = (value: object): string => {
   const text = JSON.stringify(value);
   if (text?.startsWith("{")) return text;
-  throw new TypeError("an event's data and metadata are plain JSON objects");
+  throw new TypeError("an event's data and metadata must be plain JSON objects");
 };
 
-/** @throws {RangeError} when a read's bounds are no natural numbers. */
-export const validateReadBounds = (...bounds: readonly number[]): void => {
-  for (const bound of bounds) {
-    if (!Number.isSafeInteger(bound) || bound < 0) throw new RangeError("from and limit are natural numbers");
+/** @throws {RangeError} */
+export const validateReadBounds = (from: number, limit: number): void => {
+  for (const bound of [from, limit]) {
+    if (!Number.isSafeInteger(bound) || bound < 0)
+      throw new RangeError("from and limit must be natural numbers");
   }
 };
 
-/** @throws {RangeError} when nothing would be kept. */
+/** @throws {RangeError} */
 export const validateRetention = ({ maxCount, maxAgeSeconds }: Retention): void => {
   if (maxCount !== undefined && !(Number.isSafeInteger(maxCount) && maxCount > 0)) {
-    throw new RangeError("maxCount is a positive integer");
+    throw new RangeError("maxCount must be a positive integer");
   }
   if (maxAgeSeconds !== undefined && !(Number.isFinite(maxAgeSeconds) && maxAgeSeconds > 0)) {
-    throw new RangeError("maxAgeSeconds is a positive number");
+    throw new RangeError("maxAgeSeconds must be a positive number");
   }
 };

@@ -9,8 +9,8 @@ let lastTime = 0;
 let counter = 0;
 
 /**
- * A version 7 UUID, lower case. `now` is in milliseconds since the epoch. Each is greater than the one before it in this
- * process, also within a millisecond and when `now` steps back.
+ * A version 7 UUID in lower case. `now` is in milliseconds since the epoch. UUIDs increase strictly within the process, even
+ * within a millisecond and when `now` decreases.
  */
 export const uuidv7 = (now: number): string => {
   if (used === pool.length) {
@@ -19,7 +19,7 @@ export const uuidv7 = (now: number): string => {
   }
   const at = used;
   used += randomPerId;
-  tick(Math.floor(now), pool.readUInt16BE(at));
+  advance(Math.floor(now), pool.readUInt16BE(at));
   const time = lastTime.toString(16).padStart(12, "0");
   const sequence = (0x7000 | counter).toString(16);
   const variant = 0x80 | (byteAt(at + 2) & 0x3f);
@@ -29,8 +29,8 @@ export const uuidv7 = (now: number): string => {
   );
 };
 
-/** 12 bits count within a millisecond, from a random start in the lower half; past their end a millisecond is borrowed. */
-const tick = (now: number, random: number): void => {
+/** Counts within a millisecond with 12 bits, from a random start in the lower half. An overflow advances the time. */
+const advance = (now: number, random: number): void => {
   const later = now > lastTime;
   if (later || counter === 0xfff) {
     lastTime = later ? now : lastTime + 1;
