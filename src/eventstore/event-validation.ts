@@ -9,7 +9,9 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const validateStreamName = (name: string): void => {
   // Some SQLite functions end a text at NUL, and UTF-8 cannot encode lone surrogates.
   if (name.length === 0 || name.length > maxNameLength || name.includes("\0") || !name.isWellFormed()) {
-    throw new TypeError(`a stream name must be well-formed, without NUL, of 1 to ${maxNameLength} characters`);
+    throw new TypeError(
+      `a stream name must be well-formed, without NUL, of 1 to ${maxNameLength} characters`,
+    );
   }
 };
 

@@ -2,9 +2,9 @@ import { isWellFormed, malformedEvent } from "../domain/event-shapes.ts";
 import type { EventStore, RecordedEvent } from "./event-store.ts";
 
 /**
- * The same store, in which every event that is read can be folded. A malformed one is replaced by an event of the type
- * `MalformedEvent` with the same stream, revision, position and id, so that folds skip it, and the next append
- * expects the right revision. Its data is only the type that it had. `onMalformed` is called for each that a subscription delivers.
+ * Replaces malformed events by events of the type `MalformedEvent`, which folds ignore. They keep their stream, revision,
+ * position and id, so that the next append expects the right revision; their data is the original type only. Calls
+ * `onMalformed` for those that a subscription delivers.
  */
 export const validatedEventStore = (
   store: EventStore,
@@ -26,7 +26,7 @@ export const validatedEventStore = (
     }),
 });
 
-/** Not a generator: one would hold back `return` for as long as a `next` waits. */
+/** Not a generator, because a generator's `return` waits for a pending `next`. */
 const mapped = <T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterable<T> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = source[Symbol.asyncIterator]();

@@ -1,7 +1,7 @@
 import type { ReadOptions, RecordedEvent } from "../event-store.ts";
 import { validateReadBounds } from "../event-validation.ts";
 import type { ReaderProtocol, StreamPage, StreamRequest } from "./protocol.ts";
-import type { WorkerLink } from "./worker-link.ts";
+import type { WorkerClient } from "./worker-rpc.ts";
 
 /**
  * Reads a stream in pages, and prefetches one page.
@@ -9,7 +9,7 @@ import type { WorkerLink } from "./worker-link.ts";
  * @throws the signal's reason, so that an aborted read is never taken for a complete one
  */
 export async function* readStream(
-  reader: WorkerLink<ReaderProtocol>,
+  reader: WorkerClient<ReaderProtocol>,
   stream: string,
   { direction = "forwards", from, limit = Number.MAX_SAFE_INTEGER, signal }: ReadOptions = {},
 ): AsyncGenerator<RecordedEvent, void, undefined> {
@@ -32,7 +32,7 @@ export async function* readStream(
 }
 
 const prefetch = (
-  reader: WorkerLink<ReaderProtocol>,
+  reader: WorkerClient<ReaderProtocol>,
   request: StreamRequest,
 ): Promise<StreamPage> | undefined => {
   if (request.limit === 0) return undefined;

@@ -2,70 +2,67 @@ import { workerData } from "node:worker_threads";
 import { openForReading, prepareGet } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import { eventAt, logPages, streamPages } from "./pages.ts";
-import type { Answer, Call, LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
-import { toFailure } from "./protocol.ts";
-import { serve } from "./worker-port.ts";
+import type { LogPage, LogRequest, ReaderProtocol } from "./protocol.ts";
+import { type Answer, type Call, type Reply, type Service, serve, toFailure } from "./worker-rpc.ts";
 
-/** How often a process looks for what other processes appended, in milliseconds; only while someone waits for it. */
+type ReaderCall = Call<ReaderProtocol>;
+
+/** How often to look for other processes' appends while a request waits. */
 const pollMs = 20;
 
-interface Held {
-  readonly id: number;
-  readonly request: LogRequest;
-}
-
-serve<ReaderProtocol>((reply) => {
+const startReader = (reply: Reply): Service<ReaderProtocol> => {
   const { db, assertFileExists } = openForReading(workerData as DatabaseFile);
-  const streamPage = streamPages(db);
-  const logPage = logPages(db);
-  const event = eventAt(db);
-  /** Changes when any other connection, here or in another process, has committed. */
+  const readStreamPage = streamPages(db);
+  const readLogPage = logPages(db);
+  const readEvent = eventAt(db);
+  /** Changes with every commit of another connection, in this process or another. */
   const dataVersion = prepareGet<{ data_version: number }>(db, "PRAGMA data_version");
-  const held = new Map<number, Held>();
-  let seen = 0;
+  /** Requests that wait for events, by subscription. */
+  const waiting = new Map<number, { readonly id: number; readonly request: LogRequest }>();
+  let seenVersion = 0;
   let polling: NodeJS.Timeout | undefined;
 
   const readLog = (id: number, request: LogRequest): Answer[] => {
-    const page = logPage(request);
+    const page = readLogPage(request);
     if (!request.wait || page.position > request.after) return [{ id, answer: page }];
-    held.set(request.subscriptionId, { id, request });
+    waiting.set(request.subscriptionId, { id, request });
     return [];
   };
 
-  const answered = (id: number, answer: () => Answer[]): Answer[] => {
+  const orFailure = (id: number, read: () => Answer[]): Answer[] => {
     try {
       assertFileExists();
-      return answer();
+      return read();
     } catch (error) {
       return [{ id, failure: toFailure(error) }];
     }
   };
 
-  const lookAgain = (): Answer[] => {
-    seen = dataVersion().data_version;
-    const waiting = [...held.values()];
-    held.clear();
-    return waiting.flatMap(({ id, request }) => answered(id, () => readLog(id, request)));
+  const repeatWaiting = (): Answer[] => {
+    seenVersion = dataVersion().data_version;
+    const requests = [...waiting.values()];
+    waiting.clear();
+    return requests.flatMap(({ id, request }) => orFailure(id, () => readLog(id, request)));
   };
 
-  const forget = (ticket: number): Answer[] => {
-    const found = held.get(ticket);
-    held.delete(ticket);
+  const forget = (subscriptionId: number): Answer[] => {
+    const found = waiting.get(subscriptionId);
+    waiting.delete(subscriptionId);
     return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.request) }];
   };
 
-  const perform = (call: Call<ReaderProtocol>): Answer[] => {
+  const answer = (call: ReaderCall): Answer[] => {
     switch (call.kind) {
       case "stream":
-        return [{ id: call.id, answer: streamPage(call.request) }];
+        return [{ id: call.id, answer: readStreamPage(call.request) }];
       case "log":
         return readLog(call.id, call.request);
       case "event":
-        return [{ id: call.id, answer: event(call.request) }];
+        return [{ id: call.id, answer: readEvent(call.request) }];
       case "forget":
         return forget(call.request);
       case "wake":
-        return lookAgain();
+        return repeatWaiting();
       case "probe":
         return [{ id: call.id, answer: undefined }];
     }
@@ -73,14 +70,14 @@ serve<ReaderProtocol>((reply) => {
 
   const send = (answers: readonly Answer[]): void => {
     if (answers.length > 0) reply(answers);
-    if (held.size > 0) polling ??= setInterval(poll, pollMs);
+    if (waiting.size > 0) polling ??= setInterval(poll, pollMs);
     else {
       clearInterval(polling);
       polling = undefined;
     }
   };
 
-  const isLost = (): boolean => {
+  const isFileLost = (): boolean => {
     try {
       assertFileExists();
       return false;
@@ -90,19 +87,19 @@ serve<ReaderProtocol>((reply) => {
   };
 
   const poll = (): void => {
-    if (isLost() || dataVersion().data_version !== seen) send(lookAgain());
+    if (isFileLost() || dataVersion().data_version !== seenVersion) send(repeatWaiting());
   };
 
   return {
     receive(calls) {
-      for (const call of calls) send(answered(call.id, () => perform(call)));
+      for (const call of calls) send(orFailure(call.id, () => answer(call)));
     },
     close() {
       clearInterval(polling);
       db.close();
     },
   };
-});
+};
 
 const emptyPage = ({ after }: LogRequest): LogPage => ({
   json: "[]",
@@ -111,3 +108,5 @@ const emptyPage = ({ after }: LogRequest): LogPage => ({
   head: after,
   strategy: "log",
 });
+
+serve(startReader);

@@ -1,13 +1,13 @@
 import type { RecordedEvent } from "../event-store.ts";
 import { createSubscriptions } from "../subscriptions.ts";
 import type { LogPage, ReaderProtocol, ScanStrategy } from "./protocol.ts";
-import type { WorkerLink } from "./worker-link.ts";
+import type { WorkerClient } from "./worker-rpc.ts";
 
 /** Every page costs both threads a message and a query: under load, few large pages are cheaper than many small ones. */
 const minWakeIntervalMs = 5;
 
 /** The subscriptions of one store, and how to wake those that wait for events. */
-export const openSubscriptions = (reader: WorkerLink<ReaderProtocol>) => {
+export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   let lastId = 0;
 
   /** Prefetches one page, unparsed: a slow consumer holds no more. */

@@ -3,10 +3,9 @@ import { workerData } from "node:worker_threads";
 import { createAppend } from "./append.ts";
 import { openForWriting, prepareFind, retryWhileBusy } from "./database.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import type { Answer, AppendAnswer, AppendRequest, Call, WriterProtocol } from "./protocol.ts";
-import { toFailure } from "./protocol.ts";
+import type { AppendAnswer, AppendRequest, WriterProtocol } from "./protocol.ts";
 import { createStreamTable } from "./stream-table.ts";
-import { type Reply, type Service, serve } from "./worker-port.ts";
+import { type Answer, type Call, type Reply, type Service, serve, toFailure } from "./worker-rpc.ts";
 
 type WriterCall = Call<WriterProtocol>;
 

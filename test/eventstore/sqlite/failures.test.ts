@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { openWorkerLink } from "../../../src/eventstore/sqlite/worker-link.ts";
+import { createWorkerClient } from "../../../src/eventstore/sqlite/worker-rpc.ts";
 import { event, fill, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
 import { fixturePath, linesOf, startFixture, withTemporaryFolder } from "../../support/child-process.ts";
 import type { Fragile } from "../fixtures/fragile-worker.ts";
@@ -120,7 +120,7 @@ describe("a worker of the event store", () => {
 
   for (const end of ["crash", "exit"] as const) {
     it(`that dies by ${end} rejects every open call, and is started anew by the next one`, async () => {
-      const link = openWorkerLink<Fragile>({ entry, workerData: undefined, send: "together" });
+      const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "together" });
       const calls = [link.call("hang", "a"), link.call(end, "a bad page"), link.call("hang", "b")];
       for (const call of calls) expect((await expectUnavailable(() => call)).cause).to.be.instanceOf(Error);
       expect(await link.call("echo", "still here")).to.equal("still here");
@@ -130,7 +130,7 @@ describe("a worker of the event store", () => {
   }
 
   it("that ends without having answered rejects what was asked", async () => {
-    const link = openWorkerLink<Fragile>({ entry, workerData: undefined, send: "now" });
+    const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "now" });
     const hanging = expectUnavailable(() => link.call("hang", "a"));
     await link.close();
     await hanging;

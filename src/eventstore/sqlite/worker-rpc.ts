@@ -1,0 +1,165 @@
+/** Calls from the main thread to a worker thread. Requests and answers must survive a structured clone. */
+import { parentPort, Worker } from "node:worker_threads";
+import { EventStoreUnavailable } from "../event-store.ts";
+
+/** The request and the answer of each kind of call. */
+export type Protocol = Record<string, { readonly request: unknown; readonly answer: unknown }>;
+
+export type Call<P extends Protocol> = {
+  [K in keyof P & string]: { readonly id: number; readonly kind: K; readonly request: P[K]["request"] };
+}[keyof P & string];
+
+export type Answer = { readonly id: number } & ({ readonly answer: unknown } | { readonly failure: Failure });
+
+/** An error's transferable part: a clone of an `Error` would lose its codes. */
+export interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+  /** SQLite's extended result code. */
+  readonly errcode: number | undefined;
+}
+
+export const toFailure = (error: unknown): Failure => {
+  const { message, code, errcode } = error as Error & { code?: string; errcode?: number };
+  return { message: message ?? String(error), code, errcode };
+};
+
+const toError = ({ message, code, errcode }: Failure): Error =>
+  Object.assign(new Error(message), { code, errcode });
+
+/** From the main thread; "close" is the last message. */
+type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
+/** From the worker; `refused` means that it could not start. */
+type Outbound = { readonly answers: readonly Answer[] } | { readonly refused: Failure };
+
+/** The main thread's side. */
+export interface WorkerClient<P extends Protocol> {
+  /** @throws {EventStoreUnavailable} if the worker fails or is closed, with the cause */
+  call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["answer"]>;
+  /** Sends a message that has no answer. It is lost if no worker runs. */
+  post<K extends keyof P & string>(kind: K, request: P[K]["request"]): void;
+  /** Ends the worker after its calls. */
+  close(): Promise<void>;
+}
+
+export interface WorkerClientOptions {
+  readonly entry: URL;
+  readonly workerData: unknown;
+  /** `together`: calls of one microtask turn are one message. `now`: each call is a message, which the worker reads at once. */
+  readonly send: "now" | "together";
+}
+
+interface Pending {
+  resolve(answer: never): void;
+  reject(error: unknown): void;
+}
+
+/** The next call starts a new worker after one has failed. The failed worker's calls are rejected, never repeated. */
+export const createWorkerClient = <P extends Protocol>({
+  entry,
+  workerData,
+  send,
+}: WorkerClientOptions): WorkerClient<P> => {
+  const pending = new Map<number, Pending>();
+  let outbox: Call<P>[] = [];
+  let worker: Worker | undefined;
+  let closed: Promise<void> | undefined;
+  let lastId = 0;
+
+  const start = (): Worker => {
+    const started = new Worker(entry, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
+    started.on("message", (message: Outbound) => {
+      if ("answers" in message) for (const answer of message.answers) settle(answer);
+      else fail(started, toError(message.refused));
+    });
+    started.on("error", (error) => fail(started, error));
+    started.on("messageerror", (error) => fail(started, error));
+    started.on("exit", (code) => fail(started, new Error(`the worker ended with ${code}`)));
+    return started;
+  };
+
+  const settle = (answer: Answer): void => {
+    const call = pending.get(answer.id);
+    pending.delete(answer.id);
+    if ("failure" in answer) call?.reject(toUnavailable(toError(answer.failure)));
+    else call?.resolve(answer.answer as never);
+  };
+
+  const fail = (failed: Worker, cause: unknown): void => {
+    if (failed !== worker) return;
+    worker = undefined;
+    outbox = [];
+    const calls = [...pending.values()];
+    pending.clear();
+    for (const call of calls) call.reject(toUnavailable(cause));
+    void failed.terminate();
+  };
+
+  const flush = (): void => {
+    const calls = outbox;
+    outbox = [];
+    if (calls.length > 0) worker?.postMessage(calls satisfies Inbound<P>);
+  };
+
+  const enqueue = <K extends keyof P & string>(id: number, kind: K, request: P[K]["request"]): void => {
+    outbox.push({ id, kind, request });
+    if (send === "now") flush();
+    else if (outbox.length === 1) queueMicrotask(flush);
+  };
+
+  const endWorker = async (): Promise<void> => {
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker?.once("exit", resolve));
+    flush();
+    worker.postMessage("close" satisfies Inbound<P>);
+    await ended;
+  };
+
+  return {
+    async call(kind, request) {
+      if (closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
+      worker ??= start();
+      return await new Promise((resolve, reject) => {
+        lastId += 1;
+        pending.set(lastId, { resolve, reject });
+        enqueue(lastId, kind, request);
+      });
+    },
+    post(kind, request) {
+      if (worker !== undefined) enqueue(0, kind, request);
+    },
+    close() {
+      closed ??= endWorker();
+      return closed;
+    },
+  };
+};
+
+const toUnavailable = (cause: unknown): EventStoreUnavailable =>
+  new EventStoreUnavailable(`the event store failed: ${(cause as Error).message}`, { cause });
+
+/** The worker's side. */
+export interface Service<P extends Protocol> {
+  receive(calls: readonly Call<P>[]): void;
+  /** After the last call: answers what is open and frees everything. */
+  close(): void;
+}
+
+export type Reply = (answers: readonly Answer[]) => void;
+
+/** Runs the service in this worker thread until "close". An error of `start` is sent as the refusal. */
+export const serve = <P extends Protocol>(start: (reply: Reply) => Service<P>): void => {
+  const port = parentPort;
+  if (port === null) throw new Error("this module runs in a worker thread only");
+  const send = (message: Outbound): void => port.postMessage(message);
+  try {
+    const service = start((answers) => send({ answers }));
+    port.on("message", (message: Inbound<P>) => {
+      if (message !== "close") return service.receive(message);
+      service.close();
+      port.close();
+    });
+  } catch (error) {
+    send({ refused: toFailure(error) });
+  }
+};
