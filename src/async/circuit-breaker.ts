@@ -1,98 +1,91 @@
-import { EngineFailed } from "../domain/errors.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
-/** Leaves an upstream alone that fails and fails: for itself, and for those who would wait in vain. */
-export interface CircuitBreaker {
-  /** @throws {EngineFailed} at once, with the last failure's words and the seconds that are left, while it is open */
-  start(): Call;
+/** Refuses calls for a while after repeated failures. */
+export interface CircuitBreaker<Failure> {
+  /** Begins a call. @throws `openError()` while the circuit is open */
+  start(): Call<Failure>;
   state(): "closed" | "open";
 }
 
-/** One call, which ends in one of three ways; what is told after that changes nothing. */
-export interface Call {
-  /** The first of what was asked for is there: it is known already that the upstream works. */
+/** One call. Only its first report counts. */
+export interface Call<Failure> {
+  /** The first part of the response has arrived, which closes an open circuit. */
   answered(): void;
   succeeded(): void;
-  failed(failure: EngineFailed): void;
-  /** It tells nothing: nobody wanted it any more, or the failure was not the upstream's. */
+  /** `retryAfterMs`: how long the called service asks its clients to wait. */
+  failed(failure: Failure, retryAfterMs?: number): void;
+  /** Says nothing about the called service: the call was aborted, or its caller was at fault. */
   ignored(): void;
 }
 
-export interface CircuitBreakerOptions {
+export interface CircuitBreakerOptions<Failure> {
+  /** The error of refused calls. */
+  readonly openError: (lastFailure: Failure, retryInMs: number) => Error;
   readonly clock?: Clock;
-  /** Failures in a row that open it. Default 5. */
+  /** Consecutive failures that open the circuit. Default 5. */
   readonly threshold?: number;
-  /** Default 15 s; an upstream that asked for more is given it, up to a minute. */
+  /** After this time one trial call is let through. Default 15 s; `retryAfterMs` lengthens it to a minute at most. */
   readonly resetMs?: number;
   readonly onChange?: (state: "closed" | "open") => void;
 }
 
-const longestCoolingMs = 60_000;
+const maxResetMs = 60_000;
 
-interface Opening {
-  readonly failure: EngineFailed;
-  /** When one call may try whether it works again. */
-  tryAt: number;
+interface Opening<Failure> {
+  readonly failure: Failure;
+  /** When the next trial call is let through. */
+  trialAt: number;
 }
 
-export const createCircuitBreaker = (options: CircuitBreakerOptions = {}): CircuitBreaker => {
-  const { clock = systemClock, threshold: most = 5, resetMs = 15_000, onChange } = options;
-  let inARow = 0;
-  let opening: Opening | undefined;
+export const createCircuitBreaker = <Failure>(
+  options: CircuitBreakerOptions<Failure>,
+): CircuitBreaker<Failure> => {
+  const { openError, clock = systemClock, threshold = 5, resetMs = 15_000, onChange } = options;
+  let failuresInARow = 0;
+  let opening: Opening<Failure> | undefined;
 
   const close = () => {
-    inARow = 0;
+    failuresInARow = 0;
     if (!opening) return;
     opening = undefined;
     onChange?.("closed");
   };
 
-  const open = (failure: EngineFailed) => {
+  const countFailure = (failure: Failure, retryAfterMs: number) => {
+    failuresInARow++;
+    if (!opening && failuresInARow < threshold) return;
     const wasClosed = !opening;
-    const asked = (failure.retryAfterSeconds ?? 0) * 1_000;
-    opening = { failure, tryAt: clock.now() + Math.max(resetMs, Math.min(asked, longestCoolingMs)) };
+    opening = { failure, trialAt: clock.now() + Math.max(resetMs, Math.min(retryAfterMs, maxResetMs)) };
     if (wasClosed) onChange?.("open");
-  };
-
-  const countFailure = (failure: EngineFailed) => {
-    inARow++;
-    if (opening || inARow >= most) open(failure);
   };
 
   return {
     start: () => {
-      const entered = opening;
-      if (entered) {
-        const leftMs = entered.tryAt - clock.now();
-        if (leftMs > 0) throw leftAlone(entered.failure, leftMs);
-        // The next one in so long: a trial that never ends keeps nobody out for good.
-        entered.tryAt = clock.now() + resetMs;
+      const startedIn = opening;
+      if (startedIn) {
+        const retryInMs = startedIn.trialAt - clock.now();
+        if (retryInMs > 0) throw openError(startedIn.failure, retryInMs);
+        // The next trial comes this much later, in case this one never ends.
+        startedIn.trialAt = clock.now() + resetMs;
       }
-      // What began before it was opened, or closed again, is no news.
-      let counts = true;
-      const end = (tell: () => void) => () => {
-        if (counts && opening === entered) tell();
-        counts = false;
+      let isReported = false;
+      // Results of calls that started before the last change of state are outdated.
+      const report = (run: () => void): void => {
+        if (!isReported && opening === startedIn) run();
+        isReported = true;
       };
       return {
         answered: () => {
-          if (entered) end(close)();
+          if (startedIn) report(close);
         },
-        succeeded: end(close),
-        failed: (failure) => end(() => countFailure(failure))(),
-        ignored: end(() => {
-          if (entered) entered.tryAt = clock.now();
-        }),
+        succeeded: () => report(close),
+        failed: (failure, retryAfterMs = 0) => report(() => countFailure(failure, retryAfterMs)),
+        ignored: () =>
+          report(() => {
+            if (startedIn) startedIn.trialAt = clock.now();
+          }),
       };
     },
     state: () => (opening ? "open" : "closed"),
   };
 };
-
-const leftAlone = (failure: EngineFailed, leftMs: number): EngineFailed =>
-  new EngineFailed(
-    `The speech provider failed again and again and is left alone for now: ${failure.message}`,
-    {
-      retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
-    },
-  );

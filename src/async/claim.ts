@@ -1,8 +1,8 @@
-/** Those who wait for one piece of work, by their API keys. Others may join them while it waits or runs. */
+/** The API keys for which one job waits. Further keys may join while it waits or runs. */
 export interface Claim {
   readonly keys: ReadonlySet<string>;
   join(key: string): void;
-  /** Calls the listener for each key that joins, until the returned function is called. */
+  /** Calls the listener for each key that joins. The returned function removes the listener. */
   onJoin(listener: () => void): () => void;
 }
 

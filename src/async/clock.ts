@@ -1,7 +1,7 @@
-/** Time as the parts that wait know it: milliseconds that never run backwards, from any beginning. */
+/** A monotonic clock in milliseconds, with timers. */
 export interface Clock {
   now(): number;
-  /** Runs it once, so many milliseconds from now, unless the answer is called before. */
+  /** Calls `run` once, `ms` milliseconds from now. The returned function cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The same, with timers that keep no process alive: for what need not happen once everything else is over. */
+/** The system clock with timers that do not keep the process alive. */
 export const backgroundClock: Clock = {
   now: systemClock.now,
   after: (ms, run) => {

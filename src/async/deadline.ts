@@ -1,27 +1,42 @@
-import type { Clock } from "./clock.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { type Clock, systemClock } from "./clock.ts";
 
-export { type Clock, systemClock } from "./clock.ts";
+/** Settles like the promise, or rejects with the signal's reason as soon as it is aborted. */
+export const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise<T>((resolve, reject) => {
+    promise.catch(() => undefined);
+    signal.throwIfAborted();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 
-const over = new Error("It is over: nothing of it is wanted any more.");
+export interface DeadlineOptions {
+  readonly clock?: Clock;
+  readonly ms: number;
+  /** The error to throw when the deadline passes. */
+  readonly onTimeout: () => Error;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
- * What `run` answers, unless `signal` is aborted (then its reason) or so much time passes (then `late()`), whether or
- * not `run` hears its own signal. When this is settled that signal is aborted in any case, so that nothing is left
- * running behind it.
+ * Runs the task until it settles, the deadline passes or `signal` is aborted, whichever comes first, even if the task
+ * ignores its signal. The task's signal is aborted in every case, so that nothing keeps running.
+ * @throws `onTimeout()` after `ms` milliseconds; the reason of `signal`
  */
 export const withDeadline = async <T>(
-  { clock, ms, late, signal }: { clock: Clock; ms: number; late: () => Error; signal?: AbortSignal },
-  run: (signal: AbortSignal) => Promise<T>,
+  { clock = systemClock, ms, onTimeout, signal }: DeadlineOptions,
+  task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  const own = new AbortController();
-  const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+  const controller = new AbortController();
+  const either = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
   either.throwIfAborted();
-  const cancel = clock.after(ms, () => own.abort(late()));
+  const cancel = clock.after(ms, () => controller.abort(onTimeout()));
   try {
-    return await untilAborted(run(either), either);
+    return await untilAborted(task(either), either);
   } finally {
     cancel();
-    own.abort(over);
+    controller.abort(settled);
   }
 };
+
+const settled = new Error("The task has settled.");

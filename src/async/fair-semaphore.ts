@@ -1,22 +1,21 @@
-import { Unavailable } from "../domain/errors.ts";
 import type { Claim } from "./claim.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
-/** A number of slots, and a queue per API key. The queues are served in turn. */
+/** A semaphore with one queue per key. The queues are served in turn. */
 export interface FairSemaphore {
   /**
-   * Resolves with a function that gives the slot back, when it is the claim's turn in the queue of any of its keys.
-   * Work that `isContinuation` something begun goes before what its key begins, is not refused, and waits until `signal` is
-   * aborted.
-   * @throws {Unavailable} the queue of each of its keys is full, or all queues are, or no slot is free in time
-   * @throws the signal's reason when it is aborted first
+   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of any of its keys. A
+   * continuation belongs to work that has begun: it goes before new work of the same key, is not refused, and waits
+   * until `signal` is aborted.
+   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no slot is free in time
+   * @throws the signal's reason
    */
   acquire(
     claim: Claim,
     signal: AbortSignal,
     options?: { readonly isContinuation?: boolean },
   ): Promise<() => void>;
-  /** For work that costs something to prepare. @throws {Unavailable} if `acquire` would refuse the claim now */
+  /** @throws `overloaded()` if `acquire` would refuse the claim now */
   requireCapacity(claim: Claim): void;
   running(): number;
   queued(): number;
@@ -26,143 +25,211 @@ export interface FairSemaphoreOptions {
   readonly concurrency: number;
   /** Slots that one key may hold. */
   readonly concurrencyPerKey: number;
-  /** How many may wait to begin, in all queues and in the queue of one key. */
+  /** Slots that may be acquired within any 60 seconds. Default: no limit. */
+  readonly startsPerMinute?: number;
+  /** Waiting claims, continuations not counted: in all queues, and in the queue of one key. */
   readonly queueLimit: number;
   readonly queueLimitPerKey: number;
-  /** How long one may wait to begin, in milliseconds. */
+  /** Longest wait in milliseconds, continuations excepted. */
   readonly queueTimeoutMs: number;
+  /** The error of refused claims: all slots are busy, or this key's queue is full. */
+  readonly overloaded: (scope: "all" | "key") => Error;
   readonly clock?: Clock;
 }
 
 interface Waiting {
   readonly claim: Claim;
   readonly isContinuation: boolean;
-  /** Takes the slot, on the account of that key. */
+  /** Gives it the slot, on that key's account. */
   readonly enter: (key: string) => void;
+  readonly fail: (reason: unknown) => void;
 }
 
-const tooMuch = () => new Unavailable("Too much speech is being made at once.", 1);
-const tooMuchOfKey = () => new Unavailable("Too much speech of this API key is waiting to be made.", 2);
-
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
-  const {
-    concurrency,
-    concurrencyPerKey,
-    queueLimit,
-    queueLimitPerKey,
-    queueTimeoutMs,
-    clock = systemClock,
-  } = options;
+  const { concurrency, startsPerMinute, queueTimeoutMs, overloaded, clock = systemClock } = options;
   const queue = new Set<Waiting>();
-  const held = new Map<string, number>();
-  /** When each key with slots or waiting work was last served, or first came: by the number of slots given until then. */
-  const lastServed = new Map<string, number>();
-  let given = 0;
+  const keys = createKeyAccounts(options.concurrencyPerKey);
+  const rate = startsPerMinute === undefined ? undefined : createRateWindow(startsPerMinute, clock);
   let running = 0;
 
-  const heldBy = (key: string): number => held.get(key) ?? 0;
-  const servedAt = (key: string): number => lastServed.get(key) ?? given;
-
-  /** Of the claim's keys that may hold another slot, the one that was served longest ago. */
-  const keyOf = ({ keys }: Claim): string | undefined =>
-    [...keys]
-      .filter((key) => heldBy(key) < concurrencyPerKey)
-      .sort((one, other) => servedAt(one) - servedAt(other))[0];
-
-  const next = (): { waiting: Waiting; key: string } | undefined => {
-    let best: { waiting: Waiting; key: string; order: number } | undefined;
-    for (const waiting of queue) {
-      const key = keyOf(waiting.claim);
-      if (key === undefined) continue;
-      const order = servedAt(key) - (waiting.isContinuation ? 0.5 : 0);
-      if (!best || order < best.order) best = { waiting, key, order };
-    }
-    return best;
-  };
-
-  const note = ({ keys }: Claim): void => {
-    for (const key of keys) if (!lastServed.has(key)) lastServed.set(key, given);
-  };
-
-  const forgetIdle = ({ keys }: Claim): void => {
-    for (const key of keys) {
-      if (heldBy(key) > 0 || [...queue].some(({ claim }) => claim.keys.has(key))) continue;
-      held.delete(key);
-      lastServed.delete(key);
-    }
-  };
+  const forgetIdle = (claim: Claim): void =>
+    keys.forget(claim, (key) => [...queue].some((waiting) => waiting.claim.keys.has(key)));
 
   const dispatch = (): void => {
     while (running < concurrency) {
-      const found = next();
-      if (!found) return;
+      const found = nextOf(queue, keys);
+      if (!found || rate?.mustWait(dispatch)) return;
       running++;
-      held.set(found.key, heldBy(found.key) + 1);
-      lastServed.set(found.key, ++given);
+      rate?.started();
+      keys.acquired(found.key);
       found.waiting.enter(found.key);
     }
   };
 
-  const releaseOf = (claim: Claim, key: string) => (): void => {
-    running--;
-    held.set(key, heldBy(key) - 1);
-    dispatch();
-    forgetIdle(claim);
-  };
-
-  /** Why one more that wants to begin with this claim may not wait. */
-  const refusal = ({ keys }: Claim): Unavailable | undefined => {
-    const beginning = [...queue].filter(({ isContinuation }) => !isContinuation);
-    const waitingOf = (key: string) => beginning.filter(({ claim }) => claim.keys.has(key)).length;
-    if ([...keys].every((key) => waitingOf(key) >= queueLimitPerKey)) return tooMuchOfKey();
-    return beginning.length >= queueLimit ? tooMuch() : undefined;
-  };
-
-  const wait = (claim: Claim, isContinuation: boolean, signal: AbortSignal): Promise<() => void> =>
-    new Promise((resolve, reject) => {
-      const leaveQueue = () => {
-        queue.delete(waiting);
-        cancelTimer();
-        stopListening();
-        signal.removeEventListener("abort", onAbort);
-      };
-      const fail = (reason: unknown) => {
-        leaveQueue();
-        forgetIdle(claim);
-        reject(reason);
-      };
-      const onAbort = () => fail(signal.reason);
-      const enter = (key: string) => {
-        leaveQueue();
-        resolve(releaseOf(claim, key));
-      };
-      const waiting: Waiting = { claim, isContinuation, enter };
-      const cancelTimer = isContinuation
-        ? () => undefined
-        : clock.after(queueTimeoutMs, () => fail(tooMuch()));
-      const stopListening = claim.onJoin(() => {
-        note(claim);
+  const releaseOnce = (claim: Claim, key: string) => {
+    let isReleased = false;
+    return (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      running--;
+      keys.released(key);
+      // Deferred: a continuation that the holder requests next goes before new work.
+      setImmediate(() => {
         dispatch();
+        forgetIdle(claim);
       });
-      signal.addEventListener("abort", onAbort, { once: true });
-      const refused = isContinuation ? undefined : refusal(claim);
-      queue.add(waiting);
-      note(claim);
+    };
+  };
+
+  const enqueue = (claim: Claim, isContinuation: boolean, signal: AbortSignal): Promise<() => void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const refused = isContinuation ? undefined : refusal(queue, claim, options);
+    const fail = (reason: unknown) => {
+      leave();
+      forgetIdle(claim);
+      reject(reason);
+    };
+    const enter = (key: string) => {
+      leave();
+      resolve(releaseOnce(claim, key));
+    };
+    const onJoin = () => {
+      keys.track(claim);
       dispatch();
-      if (refused && queue.has(waiting)) fail(refused);
-    });
+    };
+    const waiting = { claim, isContinuation, enter, fail };
+    const timeoutMs = isContinuation ? undefined : queueTimeoutMs;
+    const leave = joinQueue(queue, waiting, { signal, clock, timeoutMs, overloaded, onJoin });
+    onJoin();
+    if (refused && queue.has(waiting)) fail(refused);
+    return promise;
+  };
 
   return {
     acquire: async (claim, signal, { isContinuation = false } = {}) => {
       signal.throwIfAborted();
-      return await wait(claim, isContinuation, signal);
+      return await enqueue(claim, isContinuation, signal);
     },
     requireCapacity: (claim) => {
-      if (running < concurrency && keyOf(claim) !== undefined) return;
-      const refused = refusal(claim);
+      if (running < concurrency && keys.nextOf(claim) !== undefined) return;
+      const refused = refusal(queue, claim, options);
       if (refused) throw refused;
     },
     running: () => running,
     queued: () => queue.size,
+  };
+};
+
+interface QueueOptions extends Pick<FairSemaphoreOptions, "overloaded"> {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number | undefined;
+  readonly onJoin: () => void;
+}
+
+/** The returned function takes the claim out of the queue again. */
+const joinQueue = (
+  queue: Set<Waiting>,
+  waiting: Waiting,
+  { signal, clock, timeoutMs, overloaded, onJoin }: QueueOptions,
+): (() => void) => {
+  const onAbort = () => waiting.fail(signal.reason);
+  const cancelTimer =
+    timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => waiting.fail(overloaded("all")));
+  const stopListening = waiting.claim.onJoin(onJoin);
+  signal.addEventListener("abort", onAbort, { once: true });
+  queue.add(waiting);
+  return () => {
+    queue.delete(waiting);
+    cancelTimer?.();
+    stopListening();
+    signal.removeEventListener("abort", onAbort);
+  };
+};
+
+const refusal = (
+  queue: ReadonlySet<Waiting>,
+  { keys }: Claim,
+  { queueLimit, queueLimitPerKey, overloaded }: FairSemaphoreOptions,
+): Error | undefined => {
+  const beginning = [...queue].filter(({ isContinuation }) => !isContinuation);
+  const waitingOf = (key: string) => beginning.filter(({ claim }) => claim.keys.has(key)).length;
+  if ([...keys].every((key) => waitingOf(key) >= queueLimitPerKey)) return overloaded("key");
+  return beginning.length >= queueLimit ? overloaded("all") : undefined;
+};
+
+const nextOf = (
+  queue: ReadonlySet<Waiting>,
+  keys: KeyAccounts,
+): { readonly waiting: Waiting; readonly key: string } | undefined => {
+  let best: { waiting: Waiting; key: string; order: number } | undefined;
+  for (const waiting of queue) {
+    const key = keys.nextOf(waiting.claim);
+    if (key === undefined) continue;
+    const order = keys.servedAt(key) - (waiting.isContinuation ? 0.5 : 0);
+    if (!best || order < best.order) best = { waiting, key, order };
+  }
+  return best;
+};
+
+type KeyAccounts = ReturnType<typeof createKeyAccounts>;
+
+/** Counts the slots of each key, and remembers which key was served least recently. */
+const createKeyAccounts = (concurrencyPerKey: number) => {
+  const held = new Map<string, number>();
+  /** Per active key: the number of slots given until it was last served, or first came. */
+  const lastServed = new Map<string, number>();
+  let given = 0;
+
+  const heldBy = (key: string): number => held.get(key) ?? 0;
+  const servedAt = (key: string): number => lastServed.get(key) ?? given;
+
+  return {
+    servedAt,
+    /** Of the claim's keys that may hold another slot, the least recently served. */
+    nextOf: ({ keys }: Claim): string | undefined =>
+      [...keys]
+        .filter((key) => heldBy(key) < concurrencyPerKey)
+        .sort((one, other) => servedAt(one) - servedAt(other))[0],
+    acquired: (key: string): void => {
+      held.set(key, heldBy(key) + 1);
+      lastServed.set(key, ++given);
+    },
+    released: (key: string): void => void held.set(key, heldBy(key) - 1),
+    track: ({ keys }: Claim): void => {
+      for (const key of keys) if (!lastServed.has(key)) lastServed.set(key, given);
+    },
+    forget: ({ keys }: Claim, isWaiting: (key: string) => boolean): void => {
+      for (const key of keys) {
+        if (heldBy(key) > 0 || isWaiting(key)) continue;
+        held.delete(key);
+        lastServed.delete(key);
+      }
+    },
+  };
+};
+
+const minute = 60_000;
+
+/** A sliding window: no more than `limit` starts within any 60 seconds. */
+const createRateWindow = (limit: number, clock: Clock) => {
+  const startedAt: number[] = [];
+  let isTimerSet = false;
+  return {
+    started: (): void => void startedAt.push(clock.now()),
+    /** If so, calls `retry` when the next start is possible. */
+    mustWait: (retry: () => void): boolean => {
+      const current = startedAt.findIndex((at) => at + minute > clock.now());
+      startedAt.splice(0, current === -1 ? startedAt.length : current);
+      const [oldest] = startedAt;
+      if (oldest === undefined || startedAt.length < limit) return false;
+      if (isTimerSet) return true;
+      isTimerSet = true;
+      clock.after(oldest + minute - clock.now(), () => {
+        isTimerSet = false;
+        retry();
+      });
+      return true;
+    },
   };
 };

@@ -1,75 +1,74 @@
-import { untilAborted } from "./until-aborted.ts";
+import { untilAborted } from "./deadline.ts";
 
-/** One piece of work for each key at a time, shared by all who ask for it while it is being done. */
+/** Runs at most one task per key at a time; concurrent callers share its result. */
 export interface SingleFlight<T> {
   /**
-   * Joins the work under way for the key, or starts it and is its leader. A failure is told to all who wait and is
-   * not remembered. Who is aborted leaves at once with the signal's reason; the work is aborted (with the reason of
-   * the last one) when nobody waits for it any more, and whoever asks from then on starts anew.
+   * Joins the running task of the key, or starts it (`leader`). A failure goes to all callers and is not cached. A caller
+   * that aborts leaves at once with its signal's reason; when the last one leaves, the task is aborted with that reason.
+   * @throws `full()` if `max` tasks are running
    */
   run(
     key: string,
     start: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<{ value: T; leader: boolean }>;
-  /** How many are under way and wanted. */
+  /** Running tasks that somebody waits for. */
   size(): number;
 }
 
-interface Flight<T> {
-  readonly landing: Promise<T>;
-  readonly controller: AbortController;
-  waiting: number;
-}
-
 export interface SingleFlightOptions {
-  /** How many may be under way at once; no bound when nothing is said. */
+  /** Tasks that may run at once. Default: no limit. */
   readonly max?: number;
-  /** What the next one is told. */
   readonly full?: () => Error;
 }
 
-export const createSingleFlight = <T>(options: SingleFlightOptions = {}): SingleFlight<T> => {
-  const { max = Number.POSITIVE_INFINITY, full = () => new Error("Too much is under way.") } = options;
-  const flying = new Map<string, Flight<T>>();
+interface Flight<T> {
+  readonly result: Promise<T>;
+  readonly controller: AbortController;
+  callers: number;
+}
 
-  const gone = (key: string, controller: AbortController): void => {
-    if (flying.get(key)?.controller === controller) flying.delete(key);
+export const createSingleFlight = <T>(options: SingleFlightOptions = {}): SingleFlight<T> => {
+  const { max = Number.POSITIVE_INFINITY, full = () => new Error("Too many tasks are running.") } = options;
+  const flights = new Map<string, Flight<T>>();
+
+  const forget = (key: string, controller: AbortController): void => {
+    if (flights.get(key)?.controller === controller) flights.delete(key);
   };
 
-  const takeOff = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
-    if (flying.size >= max) throw full();
+  const begin = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
+    if (flights.size >= max) throw full();
     const controller = new AbortController();
-    // Gone before anybody hears how it ended: who asks after a failure must not be told of it.
-    const fly = async (): Promise<T> => {
+    // Forgotten before its callers see the result: the next caller must not join a task that has failed.
+    const run = async (): Promise<T> => {
       try {
         controller.signal.throwIfAborted();
         return await start(controller.signal);
       } finally {
-        gone(key, controller);
+        forget(key, controller);
       }
     };
-    const flight = { landing: Promise.resolve().then(fly), controller, waiting: 0 };
-    flying.set(key, flight);
+    const flight = { result: Promise.resolve().then(run), controller, callers: 0 };
+    flights.set(key, flight);
     return flight;
   };
 
   return {
     run: async (key, start, signal) => {
       signal.throwIfAborted();
-      const joined = flying.get(key);
-      const flight = joined ?? takeOff(key, start);
-      flight.waiting++;
+      const joined = flights.get(key);
+      const flight = joined ?? begin(key, start);
+      flight.callers++;
       try {
-        return { value: await untilAborted(flight.landing, signal), leader: joined === undefined };
+        return { value: await untilAborted(flight.result, signal), leader: joined === undefined };
       } finally {
-        flight.waiting--;
-        if (flight.waiting === 0 && flying.get(key) === flight) {
-          gone(key, flight.controller);
+        flight.callers--;
+        if (flight.callers === 0 && flights.get(key) === flight) {
+          forget(key, flight.controller);
           flight.controller.abort(signal.reason);
         }
       }
     },
-    size: () => flying.size,
+    size: () => flights.size,
   };
 };

@@ -1,6 +1,6 @@
 import { type Claim, createClaim } from "../async/claim.ts";
+import { untilAborted, withDeadline } from "../async/deadline.ts";
 import { createFairSemaphore, type FairSemaphore } from "../async/fair-semaphore.ts";
-import { untilAborted } from "../async/until-aborted.ts";
 import { Unavailable } from "../domain/errors.ts";
 import type { EncoderSpec, JobSpec, Limits, ToolSpec } from "./protocol.ts";
 import { superviseHostProcess } from "./supervisor.ts";
@@ -87,7 +87,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
   const helper = superviseHostProcess({ path, encodersAhead }, () => warn?.(deathNote));
   const { versions } = await helper.current();
-  const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs };
+  const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
   const tools = createFairSemaphore({
     concurrency,
     concurrencyPerKey: Math.max(1, concurrency - 1),
@@ -138,11 +138,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
     requireCapacity: tools.requireCapacity,
     ping: async () => {
-      const signal = AbortSignal.timeout(pingMs);
-      const ask = async () => (await helper.current()).ping();
-      await untilAborted(ask(), signal).catch((error: unknown) => {
-        throw signal.aborted ? new ToolFailed("helper", "The speech tools do not answer.") : error;
-      });
+      const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
+      await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
     },
     stats: () => ({
       running: tools.running() + encoders.running(),
@@ -155,6 +152,11 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     },
   };
 };
+
+const overloaded = (scope: "all" | "key"): Unavailable =>
+  scope === "all"
+    ? new Unavailable("Too many speech syntheses are running.", 1)
+    : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
 
 async function* once(text: string): AsyncIterable<Buffer> {
   yield Buffer.from(text);

@@ -1,35 +1,47 @@
 import { expect } from "chai";
 import { type CircuitBreaker, createCircuitBreaker } from "../../src/async/circuit-breaker.ts";
-import { EngineFailed } from "../../src/domain/errors.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 
-const broken = new EngineFailed("It is broken.");
+const failure = new Error("failure");
 
-describe("A circuit", () => {
+class CircuitOpen extends Error {
+  readonly retryInMs: number;
+  constructor(cause: Error, retryInMs: number) {
+    super("open", { cause });
+    this.retryInMs = retryInMs;
+  }
+}
+
+describe("Circuit breaker", () => {
   let clock: ManualClock;
-  let circuit: CircuitBreaker;
+  let circuit: CircuitBreaker<Error>;
   let changes: string[];
 
   beforeEach(() => {
     clock = createManualClock();
     changes = [];
-    const onChange = (state: string) => void changes.push(state);
-    circuit = createCircuitBreaker({ clock, threshold: 3, resetMs: 10_000, onChange });
+    circuit = createCircuitBreaker<Error>({
+      clock,
+      threshold: 3,
+      resetMs: 10_000,
+      openError: (lastFailure, retryInMs) => new CircuitOpen(lastFailure, retryInMs),
+      onChange: (state) => changes.push(state),
+    });
   });
 
-  const fail = (times = 1, failure = broken) => {
-    for (let i = 0; i < times; i++) circuit.start().failed(failure);
+  const fail = (times = 1, retryAfterMs?: number) => {
+    for (let i = 0; i < times; i++) circuit.start().failed(failure, retryAfterMs);
   };
-  const refusal = (): EngineFailed => {
+  const refusal = (): CircuitOpen => {
     try {
       circuit.start();
     } catch (error) {
-      return error as EngineFailed;
+      return error as CircuitOpen;
     }
-    throw new Error("it let a call through");
+    throw new Error("The call was let through.");
   };
 
-  it("lets calls through while fewer fail in a row than it takes", () => {
+  it("opens after the threshold of consecutive failures", () => {
     fail(2);
     circuit.start().succeeded();
     fail(2);
@@ -39,25 +51,22 @@ describe("A circuit", () => {
     expect(circuit.state()).to.equal("open");
   });
 
-  it("fails at once while it is open, with the last failure's words and the seconds that are left", () => {
+  it("refuses calls while it is open, with the last failure and the remaining time", () => {
     fail(3);
     clock.advance(2_500);
-    const refused = refusal();
-    expect(refused).to.be.instanceOf(EngineFailed);
-    expect(refused.message).to.match(/again and again.*It is broken\.$/);
-    expect(refused.retryAfterSeconds).to.equal(8);
+    expect(refusal()).to.be.instanceOf(CircuitOpen).and.include({ retryInMs: 7_500, cause: failure });
   });
 
-  it("stays open as long as the upstream asked for, up to a minute", () => {
+  it("stays open as long as the called service asks, up to a minute", () => {
     fail(2);
-    fail(1, new EngineFailed("Later.", { retryAfterSeconds: 30 }));
-    expect(refusal().retryAfterSeconds).to.equal(30);
+    fail(1, 30_000);
+    expect(refusal().retryInMs).to.equal(30_000);
     clock.advance(30_000);
-    fail(1, new EngineFailed("Tomorrow.", { retryAfterSeconds: 86_400 }));
-    expect(refusal().retryAfterSeconds).to.equal(60);
+    fail(1, 86_400_000);
+    expect(refusal().retryInMs).to.equal(60_000);
   });
 
-  it("lets one call through after its time, and is closed by its success", () => {
+  it("lets one trial call through after the reset time, and closes when it succeeds", () => {
     fail(3);
     clock.advance(10_000);
     const trial = circuit.start();
@@ -68,26 +77,26 @@ describe("A circuit", () => {
     expect(changes).to.deep.equal(["open", "closed"]);
   });
 
-  it("is closed by the first that a trial answers, however long the rest takes", () => {
+  it("closes at the first answer of a trial call, however long the rest takes", () => {
     fail(3);
     clock.advance(10_000);
     const trial = circuit.start();
     trial.answered();
     expect(circuit.state()).to.equal("closed");
-    trial.failed(broken);
+    trial.failed(failure);
     fail(2);
     expect(circuit.state()).to.equal("closed");
   });
 
-  it("is open for as long again when the trial fails", () => {
+  it("stays open for another reset time when the trial call fails", () => {
     fail(3);
     clock.advance(10_000);
     fail();
-    expect(refusal().retryAfterSeconds).to.equal(10);
+    expect(refusal().retryInMs).to.equal(10_000);
     expect(changes).to.deep.equal(["open"]);
   });
 
-  it("lets the next one try at once when a trial tells nothing, and after its time when it never ends", () => {
+  it("allows the next trial at once after an ignored one, and after the reset time if one never ends", () => {
     fail(3);
     clock.advance(10_000);
     circuit.start().ignored();
@@ -95,12 +104,12 @@ describe("A circuit", () => {
     refusal();
     clock.advance(10_000);
     circuit.start().succeeded();
-    endless.failed(broken);
+    endless.failed(failure);
     fail(2);
     expect(circuit.state()).to.equal("closed");
   });
 
-  it("heeds no call that began before it was opened", () => {
+  it("ignores the results of calls that started before it opened", () => {
     const late = [circuit.start(), circuit.start(), circuit.start()];
     fail(3);
     late[0]?.succeeded();
@@ -108,14 +117,14 @@ describe("A circuit", () => {
     expect(circuit.state()).to.equal("open");
     clock.advance(10_000);
     const trial = circuit.start();
-    late[2]?.failed(broken);
+    late[2]?.failed(failure);
     trial.succeeded();
     expect(circuit.state()).to.equal("closed");
   });
 
-  it("hears of each call's end once", () => {
+  it("counts only the first report of a call", () => {
     const call = circuit.start();
-    for (let i = 0; i < 3; i++) call.failed(broken);
+    for (let i = 0; i < 3; i++) call.failed(failure);
     expect(circuit.state()).to.equal("closed");
   });
 });

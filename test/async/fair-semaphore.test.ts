@@ -5,16 +5,19 @@ import {
   type FairSemaphore,
   type FairSemaphoreOptions,
 } from "../../src/async/fair-semaphore.ts";
-import { Unavailable } from "../../src/domain/errors.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
 
 const never = new AbortController().signal;
 const settle = () => new Promise(setImmediate);
 
-describe("Fair slots", () => {
+class Overloaded extends Error {}
+
+const overloaded = (scope: "all" | "key") => new Overloaded(scope);
+
+describe("Fair semaphore", () => {
   let clock: ManualClock;
-  let slots: FairSemaphore;
+  let semaphore: FairSemaphore;
   let served: string[];
   let releases: Map<string, () => void>;
 
@@ -25,12 +28,13 @@ describe("Fair slots", () => {
       queueLimit: 100,
       queueLimitPerKey: 10,
       queueTimeoutMs: 10_000,
+      overloaded,
     };
-    slots = createFairSemaphore({ ...defaults, clock, ...options });
+    semaphore = createFairSemaphore({ ...defaults, clock, ...options });
   };
   /** Asks for a slot under a name, by which it is listed in `served` and can be released. */
   const ask = async (name: string, claim: Claim, isContinuation = false, signal = never): Promise<void> => {
-    const release = await slots.acquire(claim, signal, { isContinuation });
+    const release = await semaphore.acquire(claim, signal, { isContinuation });
     served.push(name);
     releases.set(name, release);
   };
@@ -46,16 +50,16 @@ describe("Fair slots", () => {
     open();
   });
 
-  it("serve the queues of the keys in turn", async () => {
+  it("serves the queues of the keys in turn", async () => {
     const asked = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
     for (const name of asked) void ask(name, createClaim(name[0]));
     await settle();
     for (let turn = 0; turn < asked.length; turn++) await release(served[turn] ?? "");
     expect(served).to.deep.equal(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
-    expect(slots.running()).to.equal(0);
+    expect(semaphore.running()).to.equal(0);
   });
 
-  it("let no key hold all of several slots", async () => {
+  it("gives no key all slots", async () => {
     open({ concurrency: 3, concurrencyPerKey: 2 });
     for (const name of ["a1", "a2", "a3", "b1"]) void ask(name, createClaim(name[0]));
     await settle();
@@ -66,7 +70,7 @@ describe("Fair slots", () => {
     expect(served).to.deep.equal(["a1", "a2", "b1", "a3"]);
   });
 
-  it("start at most one job of a busy key between another key's request and its start", async () => {
+  it("starts at most one job of a busy key between another key's request and its start", async () => {
     open({ concurrency: 2, concurrencyPerKey: 2 });
     for (let job = 0; job < 10; job++) void ask(`a${job}`, createClaim("a"));
     await settle();
@@ -76,7 +80,7 @@ describe("Fair slots", () => {
     expect(served.indexOf("b")).to.be.at.most(3);
   });
 
-  it("continue what a key has begun before it begins more", async () => {
+  it("serves a continuation before new work of the same key", async () => {
     void ask("first", createClaim("a"));
     await settle();
     void ask("another", createClaim("a"));
@@ -85,30 +89,30 @@ describe("Fair slots", () => {
     expect(served).to.deep.equal(["first", "its second piece"]);
   });
 
-  it("refuse a key whose queue is full, and no other", async () => {
+  it("refuses a key whose queue is full, and no other key", async () => {
     open({ queueLimitPerKey: 2 });
     for (const name of ["a1", "a2", "a3"]) void ask(name, createClaim("a"));
     await settle();
-    const refused = await rejection(slots.acquire(createClaim("a"), never));
-    expect(refused).to.be.instanceOf(Unavailable).and.have.property("message").that.contains("API key");
-    expect(() => slots.requireCapacity(createClaim("a"))).to.throw(Unavailable, "API key");
-    slots.requireCapacity(createClaim("b"));
+    const refused = await rejection(semaphore.acquire(createClaim("a"), never));
+    expect(refused).to.be.instanceOf(Overloaded).with.property("message", "key");
+    expect(() => semaphore.requireCapacity(createClaim("a"))).to.throw(Overloaded, "key");
+    semaphore.requireCapacity(createClaim("b"));
     void ask("b1", createClaim("b"));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
-    expect(slots.queued()).to.equal(4);
+    expect(semaphore.queued()).to.equal(4);
   });
 
-  it("refuse everybody when all queues together are full, except who finds a slot free", async () => {
+  it("refuses every key when all queues together are full, unless a slot is free", async () => {
     open({ concurrency: 2, queueLimit: 1 });
     for (const name of ["a1", "a2"]) void ask(name, createClaim("a"));
     await settle();
-    expect(await rejection(slots.acquire(createClaim("a"), never))).to.be.instanceOf(Unavailable);
+    expect(await rejection(semaphore.acquire(createClaim("a"), never))).to.be.instanceOf(Overloaded);
     await ask("b1", createClaim("b"));
     expect(served).to.deep.equal(["a1", "b1"]);
   });
 
-  it("serve a claim in the queue of whichever key comes first, also of one that joins", async () => {
+  it("serves a claim in the queue of any of its keys, including one that joins later", async () => {
     open({ concurrency: 2 });
     const shared = createClaim("a");
     void ask("a1", createClaim("a"));
@@ -120,31 +124,80 @@ describe("Fair slots", () => {
     expect(served).to.deep.equal(["a1", "shared"]);
   });
 
-  it("give up waiting to begin after a time, and never what isContinuation", async () => {
+  it("refuses new work after the queue timeout, and lets continuations wait", async () => {
     await ask("a1", createClaim("a"));
-    const begins = rejection(slots.acquire(createClaim("a"), never));
+    const begins = rejection(semaphore.acquire(createClaim("a"), never));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
     clock.advance(10_000);
-    expect(await begins).to.be.instanceOf(Unavailable);
+    expect(await begins).to.be.instanceOf(Overloaded);
     await release("a1");
     expect(served).to.deep.equal(["a1", "a's second piece"]);
   });
 
-  it("leave the queue with the signal's reason when it is aborted", async () => {
+  it("leaves the queue with the signal's reason when it is aborted", async () => {
     await ask("a1", createClaim("a"));
     const controller = new AbortController();
-    const waiting = rejection(slots.acquire(createClaim("a"), controller.signal));
+    const waiting = rejection(semaphore.acquire(createClaim("a"), controller.signal));
     const reason = new Error("nobody waits any more");
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
-    expect(slots.queued()).to.equal(0);
+    expect(semaphore.queued()).to.equal(0);
   });
 
-  it("serve claims without a key in order of arrival", async () => {
+  it("serves claims without a key in order of arrival", async () => {
     for (const name of ["1", "2", "3"]) void ask(name, createClaim());
     await settle();
     for (const name of ["1", "2", "3"]) await release(name);
     expect(served).to.deep.equal(["1", "2", "3"]);
+  });
+
+  it("releases a slot once, however often its function is called", async () => {
+    open({ concurrency: 2 });
+    await ask("a1", createClaim("a"));
+    await ask("b1", createClaim("b"));
+    await release("a1");
+    await release("a1");
+    expect(semaphore.running()).to.equal(1);
+  });
+
+  describe("with a limit of starts per minute", () => {
+    const claim = createClaim("a");
+
+    beforeEach(() =>
+      open({ concurrency: 9, concurrencyPerKey: 9, startsPerMinute: 3, queueTimeoutMs: 600_000 }),
+    );
+
+    it("starts no more within any 60 seconds", async () => {
+      await ask("1", claim);
+      clock.advance(30_000);
+      await ask("2", claim);
+      await ask("3", claim);
+      for (const name of ["4", "5"]) void ask(name, claim);
+      clock.advance(29_999);
+      await settle();
+      expect(served).to.deep.equal(["1", "2", "3"]);
+      clock.advance(1);
+      await settle();
+      expect(served).to.deep.equal(["1", "2", "3", "4"]);
+      clock.advance(30_000);
+      await settle();
+      expect(served).to.deep.equal(["1", "2", "3", "4", "5"]);
+    });
+
+    it("does not count claims that left the queue", async () => {
+      for (const name of ["1", "2"]) await ask(name, claim);
+      open({ concurrency: 1, startsPerMinute: 2 });
+      await ask("3", claim);
+      for (let round = 0; round < 50; round++) {
+        const controller = new AbortController();
+        const left = rejection(semaphore.acquire(claim, controller.signal));
+        controller.abort();
+        await left;
+      }
+      await release("3");
+      await ask("4", claim);
+      expect(served.at(-1)).to.equal("4");
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../src/async/deadline.ts";
+import type { Clock } from "../../src/async/clock.ts";
 
 /** A clock that stands still until it is told to go on. */
 export interface ManualClock extends Clock {

@@ -1,6 +1,6 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
 import type { View } from "../../../projections/runner/runner.ts";
-import { untilAborted } from "../../async/until-aborted.ts";
+import { untilAborted } from "../../async/deadline.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { RateLimited } from "../../domain/errors.ts";
 import { minuteOf, rateRetentionSeconds, rateStream, reportRequests } from "../../domain/usage/rate.ts";

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../async/until-aborted.ts";
+import { withDeadline } from "../../async/deadline.ts";
 import type { ByokEngine, ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
@@ -16,12 +16,11 @@ export const listVoices = async <C extends object>(
   credentials: C,
   deadlineMs: number,
 ): Promise<readonly ProviderVoice[]> => {
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const onTimeout = () => refused(`The provider did not list its voices in ${deadlineMs / 1_000} s.`);
   try {
     const account = provider.open(credentials);
-    return await untilAborted(account.listVoices(deadline), deadline);
+    return await withDeadline({ ms: deadlineMs, onTimeout }, (signal) => account.listVoices(signal));
   } catch (error) {
-    if (deadline.aborted) throw refused(`The provider did not list its voices in ${deadlineMs / 1_000} s.`);
     if (error instanceof EngineFailed) throw refused(withoutSecrets(error.message, credentials));
     if (error instanceof ServiceError) throw error;
     // Whatever else a driver throws may hold the request that it made, and with it the credentials.

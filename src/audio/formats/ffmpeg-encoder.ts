@@ -1,4 +1,5 @@
 import type { Claim } from "../../async/claim.ts";
+import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { type EncodedFormat, ToolFailed } from "../../subprocess/tools.ts";
@@ -72,12 +73,15 @@ async function* streamedWav(
   }
 }
 
-/** Encoders make something of nothing: a header, a moment of silence. */
-async function* notEmpty(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+/** Encoders turn empty input into a header or a moment of silence. */
+const notEmpty = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   let size = 0;
-  for await (const chunk of pcm) {
-    size += chunk.length;
-    yield chunk;
-  }
-  if (size === 0) throw new EngineFailed("There is no sound to encode.");
-}
+  return tap(pcm, {
+    onChunk: (chunk) => {
+      size += chunk.length;
+    },
+    onEnd: () => {
+      if (size === 0) throw new EngineFailed("There is no sound to encode.");
+    },
+  });
+};

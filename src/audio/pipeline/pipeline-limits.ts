@@ -18,9 +18,9 @@ export interface PipelineLimits {
   readonly fetching: number;
   /** One read from the store. */
   readonly readMs: number;
-  /** Failed reads in a row that open the breaker, and how long it stays open. */
-  readonly readFailures: number;
-  readonly readCoolingMs: number;
+  /** Of the circuit breaker around reads. */
+  readonly readFailureThreshold: number;
+  readonly readResetMs: number;
   /** One write to the store, and how long it is tried again. */
   readonly writeMs: number;
   readonly retryMs: number;
@@ -39,8 +39,8 @@ export const pipelineLimits: PipelineLimits = {
   failureMs: 3000,
   fetching: 100,
   readMs: 2000,
-  readFailures: 3,
-  readCoolingMs: 5000,
+  readFailureThreshold: 3,
+  readResetMs: 5000,
   writeMs: 30_000,
   retryMs: 15 * 60_000,
   writesAtOnce: 4,

@@ -1,4 +1,5 @@
-import { type Clock, systemClock, withDeadline } from "../../async/deadline.ts";
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { withDeadline } from "../../async/deadline.ts";
 import { createSingleFlight, type SingleFlight } from "../../async/single-flight.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
@@ -73,7 +74,7 @@ type Reads = SingleFlight<Buffer | undefined>;
 
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const { cache, clock, limits, reader, writer, synthesesInFlight } = assemble(parts);
-  const late = () => new Unavailable("The sound could not be made in time.", 5);
+  const onTimeout = () => new Unavailable("The sound could not be made in time.", 5);
   const readsUnderWay: Reads = createSingleFlight({ max: limits.underWay, full: tooMuch });
   const fetchesUnderWay: Reads = createSingleFlight({ max: limits.fetching, full: tooMuch });
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
@@ -151,7 +152,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     obtain: async (renditions, signal, apiKey) => {
       const wanted = { progressive: false, apiKey };
       const { rendition, got, provenance, failed } = await withDeadline(
-        { clock, ms: limits.obtainMs, late, signal },
+        { clock, ms: limits.obtainMs, onTimeout, signal },
         (both) => firstOf(renditions, (rendition) => obtainOne(rendition, wanted, both)),
       );
       return soundOf(rendition, got, provenance, failed);
@@ -160,7 +161,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const wanted = { progressive: true, apiKey };
       // The deadline is for the first bytes alone: the signal that the stream lives by must outlast it.
       const tooLate = new AbortController();
-      const cancel = clock.after(limits.obtainMs, () => tooLate.abort(late()));
+      const cancel = clock.after(limits.obtainMs, () => tooLate.abort(onTimeout()));
       const either = AbortSignal.any([signal, tooLate.signal]);
       try {
         const { rendition, got, provenance, failed } = await firstOf(renditions, (rendition) =>
@@ -198,8 +199,8 @@ const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, store, cache } = parts;
   const { clock = systemClock, log = silent, random = Math.random } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
-  const { readFailures: failures, readCoolingMs: coolingMs, objectBytes: maxObjectBytes } = limits;
-  const breaker = { failures, coolingMs };
+  const { objectBytes: maxObjectBytes, readFailureThreshold: threshold, readResetMs: resetMs } = limits;
+  const breaker = { threshold, resetMs };
   const reader = createStoreReader({ store, clock, log, timeoutMs: limits.readMs, breaker });
   const writer = createStoreWriter({
     store,

@@ -1,3 +1,4 @@
+import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
@@ -111,14 +112,11 @@ const inFormat = (
   }
   const { sampleRate } = encoding;
   let bytes = 0;
-  const counted = async function* (): AsyncIterable<Buffer> {
-    for await (const chunk of audio) {
-      bytes += chunk.length;
-      yield chunk;
-    }
+  const onChunk = (chunk: Buffer): void => {
+    bytes += chunk.length;
   };
   return {
-    audio: encode(format, sampleRate, counted()),
+    audio: encode(format, sampleRate, tap(audio, { onChunk })),
     declared: () => ({ samples: Math.floor(bytes / 2), sampleRate }),
   };
 };

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../async/until-aborted.ts";
+import { untilAborted } from "../../async/deadline.ts";
 
 /**
  * One sound while it is made, for many who want it: each gets all of it from the first byte on, at its own pace, and it

@@ -1,4 +1,4 @@
-import type { Clock } from "../../async/deadline.ts";
+import type { Clock } from "../../async/clock.ts";
 import type { Rendition } from "../formats/sound.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 import type { ObjectName } from "../store/audio-store.ts";

@@ -1,5 +1,7 @@
 import pLimit from "p-limit";
-import { type Clock, withDeadline } from "../../async/deadline.ts";
+import type { Clock } from "../../async/clock.ts";
+import { withDeadline } from "../../async/deadline.ts";
+import { exponentialBackoff, sleep } from "../../async/retry.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 
@@ -44,42 +46,35 @@ export interface StoreWriterOptions {
 }
 
 const firstPauseMs = 100;
-const longestPauseMs = 30_000;
-const longestPauseWhenDrainingMs = 250;
-/** What a pending object costs beside its bytes. */
+const maxPauseMs = 30_000;
+const maxPauseWhileDrainingMs = 250;
+/** Memory that a pending object takes in addition to its bytes. */
 const entryBytes = 1024;
 
 export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
   const { store, clock, log, random, maxPendingBytes, timeoutMs, retryForMs } = parts;
   const slot = pLimit(parts.concurrency);
   const pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
-  const resting = new Set<() => void>();
+  /** Ends the pauses between attempts. */
+  let wakeUp = new AbortController();
   const count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
   let troubled = false;
   let state: "open" | "draining" | "closed" = "open";
 
   const attempt = (name: ObjectName, bytes: Buffer): Promise<void> => {
-    const late = () => new AudioStoreUnavailable(`The audio store took longer than ${timeoutMs} ms.`);
-    return slot(() => withDeadline({ clock, ms: timeoutMs, late }, () => store.put(name, bytes)));
+    const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${timeoutMs} ms.`);
+    return slot(() => withDeadline({ clock, ms: timeoutMs, onTimeout }, () => store.put(name, bytes)));
   };
 
-  /** A growing pause, some of it by chance, so that what failed together does not come back together. */
-  const rest = (failures: number): Promise<void> => {
-    const longest = state === "open" ? longestPauseMs : longestPauseWhenDrainingMs;
-    const pause = Math.min(firstPauseMs * 2 ** (failures - 1), longest) * (0.5 + random() / 2);
-    return new Promise((resolve) => {
-      const wake = () => {
-        cancel();
-        resting.delete(wake);
-        resolve();
-      };
-      const cancel = clock.after(pause, wake);
-      resting.add(wake);
-    });
+  const pause = (failures: number): Promise<void> => {
+    const maxMs = state === "open" ? maxPauseMs : maxPauseWhileDrainingMs;
+    const ms = exponentialBackoff({ firstMs: firstPauseMs, maxMs }, failures, random);
+    return sleep(ms, { clock, signal: wakeUp.signal }).catch(() => undefined);
   };
 
   const wakeAll = (): void => {
-    for (const wake of [...resting]) wake();
+    wakeUp.abort();
+    wakeUp = new AbortController();
   };
 
   const trouble = (error: unknown): void => {
@@ -107,7 +102,7 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
         if (over || !(error instanceof AudioStoreUnavailable)) throw error;
         trouble(error);
       }
-      await rest(failures);
+      await pause(failures);
       if (state === "closed") throw new AudioStoreUnavailable("The audio store did not come back in time.");
       count.retried++;
     }
@@ -144,11 +139,9 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
     drain: async (limitMs) => {
       state = "draining";
       wakeAll();
-      const enough = Promise.withResolvers<void>();
-      const cancel = clock.after(limitMs, enough.resolve);
-      const all = Promise.all([...pending.values()].map(({ written }) => written));
-      await Promise.race([all, enough.promise]);
-      cancel();
+      const allWritten = () => Promise.all([...pending.values()].map(({ written }) => written));
+      const onTimeout = () => new Error("The deadline of the shutdown has passed.");
+      await withDeadline({ clock, ms: limitMs, onTimeout }, allWritten).catch(() => undefined);
       const left = pending.size;
       state = left === 0 ? "open" : "closed";
       wakeAll();

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../async/until-aborted.ts";
+import { untilAborted, withDeadline } from "../../async/deadline.ts";
 import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
@@ -68,15 +68,12 @@ const fetchThrough =
       headers: Object.fromEntries(new Headers(init?.headers)),
       body: String(init?.body),
     } as const;
-    const deadline = AbortSignal.timeout(tokenDeadlineMs);
-    try {
-      const answer = await exchange(request, deadline);
-      if (answer.status !== 200) throw await errorFrom(answer, { hidden });
-      return new Response(new Uint8Array(await readBody(answer, tokenBytes)));
-    } catch (error) {
-      if (deadline.aborted) throw new EngineFailed("Google did not sign the service account in in time.");
-      throw error;
-    }
+    const onTimeout = () => new EngineFailed("Google did not issue an access token in time.");
+    return withDeadline({ ms: tokenDeadlineMs, onTimeout }, async (signal) => {
+      const response = await exchange(request, signal);
+      if (response.status !== 200) throw await errorFrom(response, { hidden });
+      return new Response(new Uint8Array(await readBody(response, tokenBytes)));
+    });
   };
 
 /** What the library throws holds the whole request, signature included: of it only what we threw is told. */

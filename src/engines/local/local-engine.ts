@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Invalid } from "../../domain/errors.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
@@ -69,7 +70,7 @@ const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSigna
       const samples = await tool.speak({ ...request, text: piece.text }, signal, turn);
       return await joined(tool, request, { samples, piece, others }, signal);
     } catch (error) {
-      if (!(error instanceof Invalid)) throw asEngines(error);
+      if (!(error instanceof Invalid)) throw toEngineError(error);
       silence ??= error;
     }
   }
@@ -91,7 +92,10 @@ const joined = async (
   const { sampleRate } = samples;
   const synthesizePiece = async (piece: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
     const { pcm } = isContinuation ? await askNext(piece, signal) : samples;
-    return trimSilence(failingAsEngine(prefetched(pcm)), pausesOf(piece, sampleRate, request.prosody.volume));
+    return trimSilence(
+      tap(prefetched(pcm), { onError }),
+      pausesOf(piece, sampleRate, request.prosody.volume),
+    );
   };
   const askNext = async (piece: LocalPiece, signal: AbortSignal): Promise<Pick<Samples, "pcm">> => {
     const turn = { claim: request.claim, isContinuation: true };
@@ -99,7 +103,7 @@ const joined = async (
       return await tool.speak({ ...request, text: piece.text }, signal, turn);
     } catch (error) {
       if (error instanceof Invalid) return { pcm: nothing() }; // of this piece; others are heard
-      throw asEngines(error);
+      throw toEngineError(error);
     }
   };
   return await concatenate([first, ...others], { sampleRate, synthesizePiece }, signal);
@@ -134,15 +138,11 @@ const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   return prefetching;
 };
 
-async function* failingAsEngine(pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw asEngines(error);
-  }
-}
+const onError = (error: unknown): never => {
+  throw toEngineError(error);
+};
 
-const asEngines = (error: unknown): unknown => {
+const toEngineError = (error: unknown): unknown => {
   if (!(error instanceof ToolFailed)) return error;
   if (error.interrupted) return new Interrupted({ cause: error });
   return new EngineFailed(error.message, { cause: error });

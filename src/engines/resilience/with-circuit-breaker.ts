@@ -1,51 +1,51 @@
 import type { Call, CircuitBreaker } from "../../async/circuit-breaker.ts";
-import type { Engine, Speech } from "../engine.ts";
+import { tap } from "../../async/tap.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import type { Engine } from "../engine.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 
-/** The engine behind a circuit breaker: every synthesis is a call, which ends with the last of its sound. */
-export const withCircuitBreaker = (engine: Engine, circuit: CircuitBreaker): Engine => ({
+/** The engine behind a circuit breaker. A call lasts until the last byte of its audio. */
+export const withCircuitBreaker = (engine: Engine, circuit: CircuitBreaker<EngineFailed>): Engine => ({
   ...engine,
   synthesize: async (request, signal) => {
     signal.throwIfAborted();
     const call = circuit.start();
     signal.addEventListener("abort", call.ignored, { once: true });
+    const onError = (error: unknown) => reportFailure(call, error);
+    const onClose = () => {
+      signal.removeEventListener("abort", call.ignored);
+      call.ignored();
+    };
     try {
       const { encoding, audio } = await engine.synthesize(request, signal);
-      return { encoding, audio: followed(audio, call, signal) };
+      const audited = tap(audio, { onChunk: call.answered, onEnd: call.succeeded, onError, onClose });
+      return { encoding, audio: audited };
     } catch (error) {
-      signal.removeEventListener("abort", call.ignored);
-      judge(call, error);
+      onError(error);
+      onClose();
       throw error;
     }
   },
 });
 
-async function* followed(audio: Speech["audio"], call: Call, signal: AbortSignal): AsyncIterable<Buffer> {
-  try {
-    for await (const chunk of audio) {
-      call.answered();
-      yield chunk;
-    }
-    call.succeeded();
-  } catch (error) {
-    judge(call, error);
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", call.ignored);
-    call.ignored();
-  }
-}
-
-const judge = (call: Call, error: unknown): void => {
-  if (error instanceof UpstreamFailed && isTheUpstreams(error)) call.failed(error);
-  else call.ignored();
+const reportFailure = (call: Call<EngineFailed>, error: unknown): void => {
+  if (error instanceof UpstreamFailed && countsAgainstProvider(error)) {
+    call.failed(error, (error.retryAfterSeconds ?? 0) * 1_000);
+  } else call.ignored();
 };
 
 /**
- * Whether the next call had better not be made. Credentials that are refused are counted: they will be refused again.
- * Any other 4xx is an answer to what was asked, and to nothing else.
+ * A 4xx is about this one request. The exceptions fail the next request as well: refused credentials, a timeout, too many
+ * requests.
  */
-const isTheUpstreams = ({ status }: UpstreamFailed): boolean =>
-  status === undefined || status < 400 || status >= 500 || heldAgainst.has(status);
+const countsAgainstProvider = ({ status }: UpstreamFailed): boolean =>
+  status === undefined || status < 400 || status >= 500 || [401, 403, 408, 429].includes(status);
 
-const heldAgainst: ReadonlySet<number> = new Set([401, 403, 408, 429]);
+/** The error while the circuit is open. */
+export const circuitOpenError = (lastFailure: EngineFailed, retryInMs: number): EngineFailed =>
+  new EngineFailed(
+    `The circuit is open after repeated failures of the speech provider: ${lastFailure.message}`,
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil(retryInMs / 1_000)),
+    },
+  );

@@ -1,86 +1,105 @@
+import { createClaim } from "../../async/claim.ts";
 import { backgroundClock, type Clock } from "../../async/clock.ts";
-import { EngineFailed } from "../../domain/errors.ts";
+import { createFairSemaphore, type FairSemaphore } from "../../async/fair-semaphore.ts";
+import { tap } from "../../async/tap.ts";
+import { EngineFailed, Unavailable } from "../../domain/errors.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { Limiter } from "./limiter.ts";
+
+/** Limits the requests of one provider account. */
+export interface Limiter extends Pick<FairSemaphore, "running" | "queued"> {
+  /**
+   * Resolves with a function that releases the slot, in order of arrival. Continuations of a sound that is already being
+   * delivered go first and wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
+   * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
+   */
+  acquire(signal: AbortSignal, options?: { readonly isContinuation?: boolean }): Promise<() => void>;
+}
+
+export interface LimiterOptions {
+  readonly concurrency: number;
+  /** Requests that may begin within any 60 seconds. */
+  readonly perMinute: number;
+}
+
+const queueTimeoutMs = 15_000;
+
+export const createLimiter = (
+  { concurrency, perMinute }: LimiterOptions,
+  clock: Clock = backgroundClock,
+): Limiter => {
+  const account = createClaim();
+  const queueLimit = 25 * concurrency;
+  const { acquire, running, queued } = createFairSemaphore({
+    concurrency,
+    concurrencyPerKey: concurrency,
+    startsPerMinute: perMinute,
+    queueLimit,
+    queueLimitPerKey: queueLimit,
+    queueTimeoutMs,
+    overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
+    clock,
+  });
+  return { acquire: (signal, options) => acquire(account, signal, options), running, queued };
+};
 
 export interface WithLimiterOptions {
   readonly clock?: Clock;
-  /** How many may be open beside those that have a turn; of more, the one whose reader rests longest is broken off. */
+  /** Responses that may stay open without a slot. Of more, the one that has been idle longest is aborted. */
   readonly maxIdle: number;
 }
 
-/** A reader that has taken nothing for so long keeps nobody waiting: the upstream has nothing to do for it either. */
-const restMs = 5_000;
+/** A response whose reader has taken nothing for this long gives its slot back. */
+const idleMs = 5_000;
 
 /**
- * Each exchange in a turn of its own, which it keeps until the answer's body is over, left or aborted, or its reader
- * rests: else a few who ask and never listen would keep all others of the website from being heard.
- * @throws {Unavailable} no turn
+ * Each request holds a slot until the body of its response has been read, left or aborted, or its reader is idle.
+ * Otherwise a few clients that never read would block all others of the website.
+ * @throws {Unavailable} no slot
  */
 export const withLimiter = (
   exchange: Exchange,
-  turns: Limiter,
+  limiter: Pick<Limiter, "acquire">,
   { clock = backgroundClock, maxIdle }: WithLimiterOptions,
 ): Exchange => {
-  /** Those that have given their turn back, by when their readers last took something. */
-  const turnless = new Set<AbortController>();
+  /** Open responses without a slot, the longest idle first. */
+  const idle = new Set<AbortController>();
 
   return async (request, signal) => {
-    const release = await turns.acquire(signal, request);
+    const release = await limiter.acquire(signal, request);
     const own = new AbortController();
-    const both = AbortSignal.any([signal, own.signal]);
-    const over = () => {
-      both.removeEventListener("abort", over);
-      turnless.delete(own);
+    const either = AbortSignal.any([signal, own.signal]);
+    let stopTimer = () => {};
+    const close = () => {
+      stopTimer();
+      either.removeEventListener("abort", close);
+      idle.delete(own);
       release();
     };
-    both.addEventListener("abort", over);
+    const onIdle = () => {
+      if (either.aborted) return;
+      release();
+      idle.add(own);
+      const [longest] = idle;
+      if (idle.size > maxIdle) longest?.abort(idleTooLong());
+    };
+    const onChunk = () => {
+      stopTimer = clock.after(idleMs, onIdle);
+    };
+    const onResume = () => {
+      stopTimer();
+      if (idle.delete(own)) idle.add(own);
+    };
+    either.addEventListener("abort", close);
     try {
       if (!request.isContinuation) await request.beforeStart?.();
-      const { status, headers, body } = await exchange(request, both);
-      const onRest = () => {
-        if (both.aborted) return;
-        release();
-        turnless.add(own);
-        const [longest] = turnless;
-        if (turnless.size > maxIdle) longest?.abort(restedTooLong());
-      };
-      const onGoingOn = () => {
-        if (turnless.delete(own)) turnless.add(own);
-      };
-      return { status, headers, body: followed(body, { onRest, onGoingOn, over }, clock) };
+      const { status, headers, body } = await exchange(request, either);
+      return { status, headers, body: tap(body, { onChunk, onResume, onClose: close }) };
     } catch (error) {
-      over();
+      close();
       throw error;
     }
   };
 };
 
-interface Following {
-  readonly onRest: () => void;
-  /** After a rest, or without one. */
-  readonly onGoingOn: () => void;
-  readonly over: () => void;
-}
-
-async function* followed(
-  body: AsyncIterable<Buffer>,
-  { onRest, onGoingOn, over }: Following,
-  clock: Clock,
-): AsyncGenerator<Buffer, void> {
-  let stopTimer = () => {};
-  try {
-    for await (const piece of body) {
-      stopTimer = clock.after(restMs, onRest);
-      yield piece;
-      stopTimer();
-      onGoingOn();
-    }
-  } finally {
-    stopTimer();
-    over();
-  }
-}
-
-const restedTooLong = (): EngineFailed =>
-  new EngineFailed("Its listener has rested for too long, and others are to be heard.");
+const idleTooLong = (): EngineFailed =>
+  new EngineFailed("The stream was aborted: the client stopped reading while others were waiting.");

@@ -1,40 +1,37 @@
+import { tap } from "../../async/tap.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../provider-http/request-failed.ts";
 
-/** What a metric may be made of: nothing of what was asked for, and nobody's credentials. */
+/** What metrics are made of: no texts, no credentials. */
 export type ProviderEvent =
-  /** Somebody entered the queue for a turn, and left it, with a turn or without. */
+  /** A request enters or leaves the limiter's queue. */
   | { readonly what: "waits" | "waited" }
-  /** The upstream is asked. */
+  /** A request is sent. */
   | { readonly what: "asked" }
-  /** It is asked once more. */
+  /** A request is about to be repeated. */
   | { readonly what: "retried" }
-  /** It refused, with this status. */
+  /** The provider responded with an error status. */
   | { readonly what: "refused"; readonly status: number }
-  /** It could not be reached, did not answer, or broke off. */
+  /** The provider could not be reached, did not respond, or broke off its response. */
   | { readonly what: "failed"; readonly stage: Stage }
   | { readonly what: "circuit"; readonly state: "closed" | "open" };
 
-export type ReportProviderEvent = (told: ProviderEvent) => void;
+export type ReportProviderEvent = (event: ProviderEvent) => void;
 
-/** Tells of every exchange, and how it failed. An abort is no failure. */
+/** Reports every request and its failure. An abort is not a failure. */
 export const withMetrics =
-  (exchange: Exchange, tell: ReportProviderEvent): Exchange =>
+  (exchange: Exchange, report: ReportProviderEvent): Exchange =>
   async (request, signal) => {
-    tell({ what: "asked" });
-    const failed = (error: unknown): never => {
-      if (error instanceof UpstreamFailed) tell({ what: "failed", stage: error.stage });
-      throw error;
+    report({ what: "asked" });
+    const onError = (error: unknown): void => {
+      if (error instanceof UpstreamFailed) report({ what: "failed", stage: error.stage });
     };
-    const { status, headers, body } = await exchange(request, signal).catch(failed);
-    if (status >= 400) tell({ what: "refused", status });
-    return { status, headers, body: followed(body, failed) };
+    try {
+      const { status, headers, body } = await exchange(request, signal);
+      if (status >= 400) report({ what: "refused", status });
+      return { status, headers, body: tap(body, { onError }) };
+    } catch (error) {
+      onError(error);
+      throw error;
+    }
   };
-
-async function* followed(body: AsyncIterable<Buffer>, failed: (error: unknown) => never) {
-  try {
-    yield* body;
-  } catch (error) {
-    failed(error);
-  }
-}

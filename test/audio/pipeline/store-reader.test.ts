@@ -22,7 +22,7 @@ describe("reading from the audio store", () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-reader-"));
     store = fickle(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
-    const breaker = { failures: 3, coolingMs: 5000 };
+    const breaker = { threshold: 3, resetMs: 5000 };
     reader = createStoreReader({ store, clock, log: silent, timeoutMs: 2000, breaker });
     await store.put(nameOf(1), soundOf(1));
   });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { expect } from "chai";
-import { systemClock } from "../../../src/async/deadline.ts";
+import { systemClock } from "../../../src/async/clock.ts";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { createStoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";

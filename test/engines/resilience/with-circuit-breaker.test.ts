@@ -2,7 +2,10 @@ import { expect } from "chai";
 import { createCircuitBreaker } from "../../../src/async/circuit-breaker.ts";
 import { EngineFailed, Invalid, Unavailable } from "../../../src/domain/errors.ts";
 import { UpstreamFailed } from "../../../src/engines/provider-http/request-failed.ts";
-import { withCircuitBreaker } from "../../../src/engines/resilience/with-circuit-breaker.ts";
+import {
+  circuitOpenError,
+  withCircuitBreaker,
+} from "../../../src/engines/resilience/with-circuit-breaker.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -14,7 +17,11 @@ const refused = (status: number) => new UpstreamFailed("Refused.", { stage: "ans
 /** An engine behind a circuit that one failure opens. */
 const open = (...script: readonly Scripted[]) => {
   const { engine, asked } = scriptedEngine(...script);
-  const circuit = createCircuitBreaker({ clock: createManualClock(), threshold: 1 });
+  const circuit = createCircuitBreaker({
+    clock: createManualClock(),
+    threshold: 1,
+    openError: circuitOpenError,
+  });
   const behind = withCircuitBreaker(engine, circuit);
   const hear = async () => Buffer.concat(await collect((await behind.synthesize(sentence, never)).audio));
   return { engine: behind, hear, circuit, asked };

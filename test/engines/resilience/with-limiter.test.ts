@@ -1,27 +1,26 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import { createLimiter, type Limiter } from "../../../src/engines/resilience/limiter.ts";
-import { withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
+import { createLimiter, type Limiter, withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { type Asked, bodyOf, brokenBody, handDrivenExchange, somethingAsked } from "./hand-driven.ts";
 
-describe("An exchange in turns", () => {
+describe("withLimiter", () => {
   let clock: ManualClock;
-  let turns: Limiter;
+  let limiter: Limiter;
   let exchange: Exchange;
   let asked: Asked[];
   let caller: AbortController;
 
   beforeEach(() => {
-    const limits = { concurrency: 1, perMinute: 100, queueLimit: 10, queueMs: 1_000 };
+    const limits = { concurrency: 1, perMinute: 100 };
     clock = createManualClock();
-    turns = createLimiter(limits, clock);
+    limiter = createLimiter(limits, clock);
     const upstream = handDrivenExchange();
     asked = upstream.asked;
-    exchange = withLimiter(upstream.exchange, turns, { clock, maxIdle: 2 });
+    exchange = withLimiter(upstream.exchange, limiter, { clock, maxIdle: 2 });
     caller = new AbortController();
   });
 
@@ -33,7 +32,7 @@ describe("An exchange in turns", () => {
     return await answer;
   };
   const mustBeFree = async () => {
-    expect(turns.stats().taken).to.equal(0);
+    expect(limiter.running()).to.equal(0);
     const next = ask();
     const before = asked.length;
     await until(() => asked.length > before);
@@ -41,16 +40,16 @@ describe("An exchange in turns", () => {
     await collect((await next).body);
   };
 
-  it("is what it would be without", async () => {
+  it("passes the response through", async () => {
     const { status, headers, body } = await answered(bodyOf("one", "two"));
     expect({ status, headers }).to.deep.equal({ status: 201, headers: { etag: "x" } });
     expect(Buffer.concat(await collect(body)).toString()).to.equal("onetwo");
   });
 
-  it("keeps its turn until its body has been read to the end", async () => {
+  it("holds a slot until the body has been read to the end", async () => {
     const { body } = await answered(bodyOf("one", "two"));
     const next = ask();
-    await until(() => turns.stats().waiting === 1);
+    await until(() => limiter.queued() === 1);
     const pieces = body[Symbol.asyncIterator]();
     await pieces.next();
     await pieces.next();
@@ -62,18 +61,18 @@ describe("An exchange in turns", () => {
     await mustBeFree();
   });
 
-  it("gives its turn back when its body is left", async () => {
+  it("releases the slot when the reader leaves the body", async () => {
     for await (const _ of (await answered(bodyOf("one", "two"))).body) break;
     await mustBeFree();
   });
 
-  it("gives its turn back while its reader rests, who may go on to the end all the same", async () => {
+  it("releases the slot while the reader is idle, and lets it read to the end", async () => {
     const { body } = await answered(bodyOf("one", "two", "three"));
     const pieces = body[Symbol.asyncIterator]();
     for (const ms of [4_999, 4_999]) {
       await pieces.next();
       clock.advance(ms);
-      expect(turns.stats().taken).to.equal(1);
+      expect(limiter.running()).to.equal(1);
     }
     clock.advance(1);
     await mustBeFree();
@@ -82,16 +81,16 @@ describe("An exchange in turns", () => {
     await mustBeFree();
   });
 
-  it("is broken off when too many rest, and its reader rests longest", async () => {
+  it("aborts the longest idle response when too many are idle", async () => {
     await (await answered(bodyOf("one"))).body[Symbol.asyncIterator]().next();
     caller.abort();
     caller = new AbortController();
-    clock.advance(5_000); // who has left does not rest
+    clock.advance(5_000);
     const resting: AsyncIterator<Buffer>[] = [];
     const rest = async (pieces: AsyncIterator<Buffer>) => {
       await pieces.next();
       clock.advance(5_000);
-      expect(turns.stats().taken).to.equal(0);
+      expect(limiter.running()).to.equal(0);
     };
     for (let count = 0; count < 2; count++) {
       const before = asked.length;
@@ -109,16 +108,16 @@ describe("An exchange in turns", () => {
     await rest((await third).body[Symbol.asyncIterator]());
     expect(asked.map(({ signal }) => signal.aborted)).to.deep.equal([true, false, true, false]);
     expect(asked[2]?.signal.reason).to.be.instanceOf(EngineFailed);
-    expect(turns.stats()).to.deep.equal({ taken: 0, waiting: 0 });
+    expect([limiter.running(), limiter.queued()]).to.deep.equal([0, 0]);
   });
 
-  it("gives its turn back when its body breaks off", async () => {
+  it("releases the slot when the body fails midway", async () => {
     const broken = new Error("broken off");
     expect(await rejection(collect((await answered(brokenBody(broken, "one"))).body))).to.equal(broken);
     await mustBeFree();
   });
 
-  it("gives its turn back when there is no answer", async () => {
+  it("releases the slot when the request fails", async () => {
     const answer = rejection(ask());
     await until(() => asked.length === 1);
     const failure = new Error("no answer");
@@ -127,17 +126,17 @@ describe("An exchange in turns", () => {
     await mustBeFree();
   });
 
-  it("gives its turn back when it is aborted, though nobody has begun to read its body", async () => {
+  it("releases the slot when the request is aborted before its body is read", async () => {
     await answered(bodyOf("one"));
     caller.abort();
     caller = new AbortController();
     await mustBeFree();
   });
 
-  it("is not begun when it is aborted in the queue", async () => {
+  it("does not send a request that is aborted in the queue", async () => {
     const { body } = await answered(bodyOf("one"));
     const waiting = rejection(ask());
-    await until(() => turns.stats().waiting === 1);
+    await until(() => limiter.queued() === 1);
     const reason = new Error("nobody wants it");
     caller.abort(reason);
     expect(await waiting).to.equal(reason);

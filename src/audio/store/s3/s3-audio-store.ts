@@ -1,5 +1,6 @@
 import { Client } from "minio";
-import { type Clock, systemClock, withDeadline } from "../../../async/deadline.ts";
+import { type Clock, systemClock } from "../../../async/clock.ts";
+import { withDeadline } from "../../../async/deadline.ts";
 import type { AudioStore } from "../audio-store.ts";
 import { checkObjectName } from "../object-name.ts";
 import type { S3Address } from "../s3-address.ts";
@@ -38,8 +39,8 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     signal: AbortSignal | undefined,
     run: (bucket: S3Bucket) => Promise<T>,
   ): Promise<T> => {
-    const late = () => new S3Failure("ETIMEDOUT");
-    return withDeadline({ clock, ms, late, ...(signal && { signal }) }, (either) => {
+    const onTimeout = () => new S3Failure("ETIMEDOUT");
+    return withDeadline({ clock, ms, onTimeout, signal }, (either) => {
       const client = createClient(parts, connections.until(either));
       const inside = s3Bucket(client, bucket, region);
       return retryTransient({ clock, signal: either }, () =>

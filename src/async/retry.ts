@@ -1,0 +1,58 @@
+import { type Clock, systemClock } from "./clock.ts";
+
+/** Resolves after `ms` milliseconds. @throws the signal's reason as soon as it is aborted */
+export const sleep = (ms: number, { clock = systemClock, signal }: WaitOptions = {}): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+
+interface WaitOptions {
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+export interface RetryOptions<T> extends WaitOptions {
+  /**
+   * Milliseconds to wait before the next attempt; undefined ends the retries with this outcome. `attempt` is the number
+   * of the attempt that has just ended, from 1.
+   */
+  readonly delayAfter: (outcome: Outcome<T>, attempt: number) => number | undefined;
+}
+
+/** Repeats the task as long as `delayAfter` says so. @throws the last attempt's error; the signal's reason */
+export const retry = async <T>(
+  { delayAfter, ...wait }: RetryOptions<T>,
+  task: () => Promise<T>,
+): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    const outcome: Outcome<T> = await task().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    const delay = delayAfter(outcome, attempt);
+    if (delay !== undefined) await sleep(delay, wait);
+    else if ("error" in outcome) throw outcome.error;
+    else return outcome.value;
+  }
+};
+
+/**
+ * The delay after attempt `attempt` (from 1): doubles each time up to `maxMs`. Half of it is random, so that callers that
+ * failed together do not retry together. `random`: 0 to 1.
+ */
+export const exponentialBackoff = (
+  { firstMs, maxMs = Number.POSITIVE_INFINITY }: { readonly firstMs: number; readonly maxMs?: number },
+  attempt: number,
+  random: () => number = Math.random,
+): number => Math.min(firstMs * 2 ** (attempt - 1), maxMs) * (0.5 + random() / 2);

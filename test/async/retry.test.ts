@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import { exponentialBackoff, retry, sleep } from "../../src/async/retry.ts";
+import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
+import { rejection } from "../support/rejection.ts";
+
+const failure = new Error("failure");
+
+describe("Sleep", () => {
+  it("resolves when its time has passed, and leaves no listener behind", async () => {
+    const clock = createManualClock();
+    const { signal } = new AbortController();
+    const slept = sleep(100, { clock, signal });
+    clock.advance(100);
+    await slept;
+  });
+
+  it("rejects with the signal's reason at once, and cancels its timer", async () => {
+    const clock = createManualClock();
+    const controller = new AbortController();
+    const slept = rejection(sleep(100, { clock, signal: controller.signal }));
+    controller.abort(failure);
+    expect(await slept).to.equal(failure);
+    expect(clock.waiting()).to.equal(0);
+    expect(await rejection(sleep(100, { clock, signal: controller.signal }))).to.equal(failure);
+  });
+});
+
+describe("Retry", () => {
+  let clock: ManualClock;
+  let attempts: number;
+  const failTwice = async () => {
+    if (++attempts <= 2) throw failure;
+    return attempts;
+  };
+
+  beforeEach(() => {
+    clock = createManualClock();
+    attempts = 0;
+  });
+
+  it("repeats a failed task after each delay until it succeeds", async () => {
+    const delayAfter = (outcome: object, attempt: number) => ("error" in outcome ? attempt * 100 : undefined);
+    const result = retry({ clock, delayAfter }, failTwice);
+    for (const ms of [100, 200]) {
+      await until(() => clock.waiting() === 1);
+      clock.advance(ms);
+    }
+    expect(await result).to.equal(3);
+  });
+
+  it("throws the last error when there is no further delay", async () => {
+    expect(await rejection(retry({ clock, delayAfter: () => undefined }, failTwice))).to.equal(failure);
+    expect(attempts).to.equal(1);
+  });
+
+  it("can repeat a task that succeeded with an unsuitable result", async () => {
+    const delayAfter = (_outcome: object, attempt: number) => (attempt < 3 ? 0 : undefined);
+    const result = retry({ clock, delayAfter }, async () => ++attempts);
+    for (let delays = 0; delays < 2; delays++) {
+      await until(() => clock.waiting() === 1);
+      clock.advance(0);
+    }
+    expect(await result).to.equal(3);
+  });
+
+  it("ends with the signal's reason when it is aborted during a delay", async () => {
+    const controller = new AbortController();
+    const reason = new Error("aborted");
+    const result = rejection(retry({ clock, signal: controller.signal, delayAfter: () => 100 }, failTwice));
+    await until(() => clock.waiting() === 1);
+    controller.abort(reason);
+    expect(await result).to.equal(reason);
+  });
+});
+
+describe("Exponential back-off", () => {
+  it("doubles the delay up to its maximum, half of it at random", () => {
+    const delays = (random: () => number) =>
+      [1, 2, 3, 4].map((attempt) => exponentialBackoff({ firstMs: 100, maxMs: 500 }, attempt, random));
+    expect(delays(() => 1)).to.deep.equal([100, 200, 400, 500]);
+    expect(delays(() => 0)).to.deep.equal([50, 100, 200, 250]);
+  });
+});
