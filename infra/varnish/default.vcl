@@ -32,7 +32,7 @@ sub vcl_recv {
         return (pass);
     }
     # Everything else is private or not cacheable.
-    if (req.url !~ "^/(v2/text/synthesize|v1/text(:|%3[Aa])synthesize|audio/[0-9a-f]{64}\.(mp3|ogg|wav))(\?|$)") {
+    if (req.url !~ "^/(v2/text/synthesize|v1/text(:|%3[Aa])synthesize|audio/[0-9a-f]{64}\.[a-z0-9]+)(\?|$)") {
         return (pass);
     }
     # Send the same URL to the same instance, so that concurrent requests share one synthesis.
@@ -52,7 +52,7 @@ sub purge_by_hash {
     if (req.http.Authorization != "Bearer " + std.getenv("PURGE_TOKEN")) {
         return (synth(401, "The token is missing or wrong."));
     }
-    if (req.url !~ "^/audio/[0-9a-f]{64}(\.(mp3|ogg|wav))?$") {
+    if (req.url !~ "^/audio/[0-9a-f]{64}(\.[a-z0-9]+)?$") {
         return (synth(400, "What is purged is /audio/{hash}."));
     }
     # The ETag of every response with this audio is its hash.

@@ -26,7 +26,7 @@ import { createStreaming } from "../application/synthesis/streaming.ts";
 import { createSynthesis } from "../application/synthesis/synthesis.ts";
 import { createLedger } from "../application/usage/ledger.ts";
 import { createVoiding } from "../application/usage/voiding.ts";
-import { measureSound } from "../audio/formats/sound-length.ts";
+import { measureSound } from "../audio/formats/containers.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { nativeVoices } from "../domain/catalog/seed/native-voices.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";

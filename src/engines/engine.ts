@@ -1,5 +1,6 @@
 import type { Claim } from "../async/claim.ts";
-import type { AudioFormat, EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
+import type { AudioFormat } from "../domain/synthesis/formats.ts";
+import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
 /** What an engine is asked to say. */
 export interface SpeechRequest {

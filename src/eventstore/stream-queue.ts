@@ -1,6 +1,6 @@
 import type { Clock } from "../async/clock.ts";
+import { untilAborted } from "../async/deadline.ts";
 import type { DeadlineQueue } from "../async/deadline-queue.ts";
-import { untilAborted } from "../async/until-aborted.ts";
 import { Unavailable } from "../domain/errors.ts";
 import {
   type Any,

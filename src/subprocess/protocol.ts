@@ -1,4 +1,5 @@
-import type { EncodedFormat, FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
+import type { EncodedFormat } from "../domain/synthesis/formats.ts";
+import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 /** What the service and its helper process say to one another. Bytes travel as Buffers (advanced serialization). */
 
@@ -51,5 +52,5 @@ export const windowBytes = 256 * 1024;
 
 /** The helper process's one argument, as JSON. */
 export interface HostOptions {
-  readonly encodersAhead: Readonly<Record<EncodedFormat, number>>;
+  readonly encodersAhead: Readonly<Partial<Record<EncodedFormat, number>>>;
 }

@@ -2,7 +2,8 @@ import { type Claim, createClaim } from "../async/claim.ts";
 import { untilAborted, withDeadline } from "../async/deadline.ts";
 import { createFairSemaphore, type FairSemaphore } from "../async/fair-semaphore.ts";
 import { Unavailable } from "../domain/errors.ts";
-import type { EncoderSpec, JobSpec, Limits, ToolSpec } from "./protocol.ts";
+import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
+import type { EncoderSpec, HostOptions, JobSpec, Limits, ToolSpec } from "./protocol.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
@@ -67,8 +68,8 @@ export interface SubprocessHostOptions {
   readonly graceMs?: number;
   /** Told in a sentence that the helper process has ended by itself. */
   readonly warn?: (sentence: string) => void;
-  /** Encoders kept waiting. Default 3 for mp3, 1 for ogg. */
-  readonly encodersAhead?: { readonly mp3: number; readonly ogg: number };
+  /** Idle encoder processes per format. Default: as in the table of formats. */
+  readonly encodersAhead?: HostOptions["encodersAhead"];
   /** Where the tools are looked for, as in PATH. Default: the usual places. */
   readonly path?: string;
 }
@@ -76,13 +77,17 @@ export interface SubprocessHostOptions {
 /** Shorter than whoever asks for the service's health is ready to wait. */
 const pingMs = 1500;
 
+const idleEncoders = Object.fromEntries(
+  encodedFormats.map((format) => [format, formats[format].encoder.idle]),
+);
+
 const deathNote = "The process that runs the speech tools has ended: the next use starts another.";
 
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-  const { concurrency = 4, encodersAhead = { mp3: 3, ogg: 1 } } = options;
+  const { concurrency = 4, encodersAhead = idleEncoders } = options;
   const { queueLimit = 1000, queueLimitPerKey = 16 } = options;
   const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
   const helper = superviseHostProcess({ path, encodersAhead }, () => warn?.(deathNote));

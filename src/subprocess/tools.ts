@@ -3,10 +3,6 @@ export const speechTools = ["espeak-ng", "flite"] as const;
 export type SpeechTool = (typeof speechTools)[number];
 export type Tool = SpeechTool | "ffmpeg";
 
-/** The formats that ffmpeg is started ahead for. */
-export const encodedFormats = ["mp3", "ogg"] as const;
-export type EncodedFormat = (typeof encodedFormats)[number];
-
 /** What the installed tools call their versions; a tool that is not installed is absent. */
 export type ToolVersions = Readonly<Partial<Record<Tool, string>>>;
 

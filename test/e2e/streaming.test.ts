@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import { unknownSize } from "../../src/audio/formats/wav-header.ts";
-import type { AudioFormat } from "../../src/domain/synthesis/speech.ts";
+import { unknownSize } from "../../src/audio/formats/wav.ts";
+import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";

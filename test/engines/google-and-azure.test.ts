@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { EngineFailed } from "../../src/domain/errors.ts";
-import { type AudioFormat, normalProsody } from "../../src/domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
+import { normalProsody } from "../../src/domain/synthesis/speech.ts";
 import { azureProvider } from "../../src/engines/azure/azure.ts";
 import type { Speech, SpeechRequest } from "../../src/engines/engine.ts";
 import { googleProvider } from "../../src/engines/google/google.ts";

@@ -1,6 +1,7 @@
 import type { Pipeline, StreamedSound } from "../../audio/pipeline/pipeline.ts";
 import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
-import { contentTypes, engines, type Knob } from "../../domain/synthesis/speech.ts";
+import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
+import { engines, type Knob } from "../../domain/synthesis/speech.ts";
 import type { Provenance, StreamKind } from "../../domain/usage/usage.ts";
 import type { Ledger, Receipt, StreamOutcome } from "../usage/ledger.ts";
 import type { RequestContext, SynthesisPlan } from "./synthesis.ts";
@@ -9,7 +10,7 @@ export type { StreamKind };
 
 /** A sound on its way: its first bytes are there, and the ledger holds it. */
 export interface SynthesisStream {
-  readonly contentType: string;
+  readonly contentType: MimeType;
   readonly prosodyApplied: readonly Knob[];
   readonly provenance: Provenance;
   /**
@@ -81,7 +82,7 @@ export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingOption
       });
       signal.throwIfAborted();
       return {
-        contentType: contentTypes[rendition.recipe.format],
+        contentType: formats[rendition.recipe.format].mimeType,
         prosodyApplied: rendition.recipe.applied,
         provenance,
         audio,

@@ -1,10 +1,10 @@
 import type { Pipeline, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
 import {
-  type AudioFormat,
   countCharacters,
   type EngineCode,
   engines,

@@ -1,5 +1,5 @@
 import type { Claim } from "../../async/claim.ts";
-import type { AudioFormat } from "../../domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 
 /** Makes a sound that can be served out of raw samples. */
 export interface Encoder {

@@ -1,10 +1,11 @@
 import type { Claim } from "../../async/claim.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
+import { type EncodedFormat, isEncoded } from "../../domain/synthesis/formats.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
-import { type EncodedFormat, ToolFailed } from "../../subprocess/tools.ts";
+import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder } from "./encoder.ts";
-import { unknownSize, wavHeader } from "./wav-header.ts";
+import { unknownSize, wavHeader } from "./wav.ts";
 
 /**
  * An encoder lives as long as its sound is being made, and, beyond what is read ahead, heard. It is long enough for that, and
@@ -23,9 +24,9 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   return {
     version: `ffmpeg ${version}`,
     encode: (format, sampleRate, pcm, signal, claim) =>
-      format === "wav"
-        ? streamedWav(sampleRate, notEmpty(pcm), signal)
-        : compressed(host, { format, sampleRate, pcm: notEmpty(pcm), claim }, signal),
+      isEncoded(format)
+        ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), claim }, signal)
+        : streamedWav(sampleRate, notEmpty(pcm), signal),
   };
 };
 

@@ -1,5 +1,5 @@
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
-import type { AudioFormat } from "../../domain/synthesis/speech.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
 import type { ObjectName } from "../store/audio-store.ts";
 
@@ -29,6 +29,13 @@ export interface Sound {
   readonly rendition: Rendition;
   /** The system voices of the takes before it, which failed. */
   readonly failed: readonly string[];
+}
+
+/** The length of a sound. Seconds are `samples / sampleRate`. */
+export interface SoundLength {
+  readonly samples: number;
+  /** In Hz. */
+  readonly sampleRate: number;
 }
 
 export const soundOf = (

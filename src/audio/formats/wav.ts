@@ -1,25 +1,48 @@
-/**
- * A WAV whose writer did not know its length (one that came through a pipe or from a streaming provider) says 0,
- * 0xFFFFFFFF, or a number near the largest that fits; players and range requests need the true one.
- */
-export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
+import type { SoundLength } from "./sound.ts";
 
-/** The WAV with its true sizes in its header; anything else, and a WAV that has them, as it is. */
+/** The size in the header of a WAV stream whose length is not known yet. */
+export const unknownSize = 0xffff_ffff;
+
+/** Writers that do not know the length put 0, 0xFFFFFFFF, or a number near the largest signed one. */
+const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
+
+/** The canonical header of 44 bytes for `dataBytes` bytes of 16-bit mono samples at `sampleRate` Hz. */
+export const wavHeader = (sampleRate: number, dataBytes: number): Buffer => {
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(Math.min(36 + dataBytes, unknownSize), 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(2 * sampleRate, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(dataBytes, 40);
+  return header;
+};
+
+/**
+ * Replaces unknown sizes in the header by the true ones, which players and range requests need. Other bytes are returned
+ * unchanged.
+ */
 export const fixWavSizes = (bytes: Buffer): Buffer => {
   const data = findChunk(bytes, "data");
   if (data === undefined) return bytes;
   const size = bytes.length - data - 8;
-  const mendRiff = isUnknownSize(bytes.readUInt32LE(4));
-  const mendData = size > 0 && isUnknownSize(bytes.readUInt32LE(data + 4));
-  if (!mendRiff && !mendData) return bytes;
-  const mended = Buffer.from(bytes);
-  if (mendRiff) mended.writeUInt32LE(bytes.length - 8, 4);
-  if (mendData) mended.writeUInt32LE(size, data + 4);
-  return mended;
+  const fixRiff = isUnknownSize(bytes.readUInt32LE(4));
+  const fixData = size > 0 && isUnknownSize(bytes.readUInt32LE(data + 4));
+  if (!fixRiff && !fixData) return bytes;
+  const fixed = Buffer.from(bytes);
+  if (fixRiff) fixed.writeUInt32LE(bytes.length - 8, 4);
+  if (fixData) fixed.writeUInt32LE(size, data + 4);
+  return fixed;
 };
 
-/** Where the chunk of that name begins, its header of 8 bytes included; undefined if there is none. */
-export const findChunk = (bytes: Buffer, name: "fmt " | "data"): number | undefined => {
+/** The offset of the first chunk of that name, at its header of 8 bytes. */
+const findChunk = (bytes: Buffer, name: "fmt " | "data"): number | undefined => {
   if (!isWav(bytes)) return undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
     if (bytes.toString("latin1", at, at + 4) === name) return at;
@@ -34,9 +57,22 @@ const isWav = (bytes: Buffer): boolean =>
   bytes.toString("latin1", 0, 4) === "RIFF" &&
   bytes.toString("latin1", 8, 12) === "WAVE";
 
-/** Whether its header speaks of more bytes than there are. */
+/** True if the header declares more bytes than there are. */
 export const isTruncatedWav = (bytes: Buffer): boolean => {
   if (!isWav(bytes)) return false;
   const size = bytes.readUInt32LE(4);
   return !isUnknownSize(size) && size + 8 > bytes.length;
+};
+
+export const measureWav = (bytes: Buffer): SoundLength | undefined => {
+  const format = findChunk(bytes, "fmt ");
+  const data = findChunk(bytes, "data");
+  if (format === undefined || data === undefined) return undefined;
+  const sampleRate = bytes.readUInt32LE(format + 12);
+  const bytesPerSample = bytes.readUInt16LE(format + 20); // of all channels
+  const declared = bytes.readUInt32LE(data + 4);
+  const present = bytes.length - data - 8;
+  const size = isUnknownSize(declared) ? present : Math.min(declared, present);
+  if (sampleRate === 0 || bytesPerSample === 0) return undefined;
+  return { samples: Math.floor(size / bytesPerSample), sampleRate };
 };

@@ -1,11 +1,12 @@
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
+import { type AudioFormat, formats } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
-import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
+import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
+import { hasDeclaredLength, isTruncated } from "../formats/containers.ts";
 import type { Encoder } from "../formats/encoder.ts";
-import { hasDeclaredLength, type SoundLength } from "../formats/sound-length.ts";
-import { isTruncated } from "../formats/truncation.ts";
+import type { SoundLength } from "../formats/sound.ts";
 import { fixWavSizes } from "../formats/wav.ts";
 
 export interface RendererOptions {
@@ -71,7 +72,7 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
   },
   finish: (format, sound, declared) => {
     if (sound.length === 0) throw new EngineFailed("The engine gave no sound.");
-    const whole = format === "wav" ? fixWavSizes(sound) : sound;
+    const whole = formats[format].container === "wav" ? fixWavSizes(sound) : sound;
     if (isTruncated(format, whole)) throw new EngineFailed("The sound stops before its end.");
     if (declared && !hasDeclaredLength(format, whole, declared)) {
       throw new EngineFailed("The encoded sound is not as long as what was spoken.");

@@ -1,9 +1,8 @@
-import { extname } from "node:path";
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
-import type { AudioFormat } from "../../domain/synthesis/speech.ts";
-import { isTruncated } from "../formats/truncation.ts";
+import { formatOf } from "../../domain/synthesis/formats.ts";
+import { isTruncated } from "../formats/containers.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 
@@ -65,5 +64,3 @@ export const createStoreReader = (options: StoreReaderOptions): StoreReader => {
     breaker: circuit.state,
   };
 };
-
-const formatOf = (name: ObjectName): AudioFormat => extname(name).slice(1) as AudioFormat;

@@ -1,6 +1,5 @@
 import type { Clock } from "../../async/clock.ts";
-import type { Rendition } from "../formats/sound.ts";
-import type { SoundLength } from "../formats/sound-length.ts";
+import type { Rendition, SoundLength } from "../formats/sound.ts";
 import type { ObjectName } from "../store/audio-store.ts";
 import type { Renderer, RenderOptions } from "./renderer.ts";
 import { inChunks } from "./shared-stream.ts";

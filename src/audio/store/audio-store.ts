@@ -1,31 +1,29 @@
-/** The audio store's port: immutable objects under content-addressed names. */
+import { isObjectName } from "../../domain/synthesis/recipe.ts";
 
-/**
- * An object's name, made by `objectName` (domain/recipe.ts) alone: `audio/{hash}.{ext}` for what a CDN may pull,
- * `private/{hash}.{ext}` for what belongs to one website.
- */
+/** See `objectName` in src/domain/synthesis/recipe.ts. */
 export type ObjectName = string;
 
-/** Anything else than an object's name is refused with a TypeError, by get and by put. */
+/** Immutable objects under content-addressed names. `get` and `put` throw a TypeError for any other name. */
 export interface AudioStore {
-  /**
-   * The whole object, or undefined when there is none. Aborted, it throws the signal's reason.
-   * @throws {AudioStoreUnavailable}
-   */
+  /** The object, or undefined if there is none. @throws {AudioStoreUnavailable}; the signal's reason */
   get(name: ObjectName, signal?: AbortSignal): Promise<Buffer | undefined>;
   /**
-   * Keeps the object, whole or not at all, durably. An object that is there is never overwritten: a second put of
-   * the same name is a no-op. An empty object is refused with a TypeError.
-   * @throws {AudioStoreUnavailable}
+   * Stores the object atomically and durably. An existing object is never overwritten: a second put of the same name is a
+   * no-op. @throws {AudioStoreUnavailable}; {TypeError} the object is empty
    */
   put(name: ObjectName, bytes: Buffer): Promise<void>;
-  /** Answers when the store can be written now. @throws {AudioStoreUnavailable} */
+  /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */
   ping(): Promise<void>;
   /** Waits for the puts under way. */
   close(): Promise<void>;
 }
 
-/** The store cannot be reached or refuses; nothing is known of the object. */
+/** @throws {TypeError} without the name in its message, which may come from a request */
+export const checkObjectName = (name: string): void => {
+  if (!isObjectName(name)) throw new TypeError("Not the name of an audio object.");
+};
+
+/** The store cannot be reached, or refuses. Whether the object exists is unknown. */
 export class AudioStoreUnavailable extends Error {
   override readonly name = "AudioStoreUnavailable";
 }

@@ -1,6 +1,6 @@
 import { Invalid, NotFound } from "../errors.ts";
+import type { AudioFormat } from "../synthesis/formats.ts";
 import {
-  type AudioFormat,
   type EngineCode,
   engineCodes,
   engines,

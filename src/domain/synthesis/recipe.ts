@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type AudioFormat, type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
+import { type AudioFormat, extensionPattern, formats } from "./formats.ts";
+import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 
 /**
  * What this service itself makes of a recipe: how knobs become a tool's arguments, texts its input, samples a file.
@@ -33,7 +34,15 @@ export const hashRecipe = (recipe: Recipe): string =>
 
 /** The name of the recipe's object in the audio store; only `audio/` may ever be served without credentials. */
 export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
-  `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${recipe.format}`;
+  `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${formats[recipe.format].extension}`;
+
+/**
+ * An object's name, made by `objectName` alone: `audio/{hash}.{ext}` is public, `private/{hash}.{ext}` belongs to one
+ * website.
+ */
+export const isObjectName = (name: string): boolean => objectNamePattern.test(name);
+
+const objectNamePattern = new RegExp(`^(?:audio|private)/[0-9a-f]{64}\\.${extensionPattern}$`);
 
 const canonical = (recipe: Recipe) => [
   pipelineVersion,

@@ -1,11 +1,8 @@
-/** The words of speech synthesis that every part shares. */
+import { type AudioFormat, audioFormats } from "./formats.ts";
 
 /** Engine codes (TTSService). */
 export const engineCodes = ["g1", "g2", "g3", "g5", "gwn", "msv", "oai"] as const;
 export type EngineCode = (typeof engineCodes)[number];
-
-export const audioFormats = ["mp3", "ogg", "wav"] as const;
-export type AudioFormat = (typeof audioFormats)[number];
 
 /** The prosody knobs, in the stable order in which they are always told. */
 export const knobs = ["pitch", "rate", "volume"] as const;
@@ -36,14 +33,8 @@ export const engines: Readonly<Record<EngineCode, EngineTraits>> = {
   g3: { formats: ["mp3"], defaultFormat: "mp3", byok: false },
   g5: { formats: ["ogg"], defaultFormat: "ogg", byok: false },
   gwn: { formats: ["mp3", "ogg"], defaultFormat: "mp3", byok: true },
-  msv: { formats: ["mp3", "ogg", "wav"], defaultFormat: "mp3", byok: true },
-  oai: { formats: ["mp3", "ogg", "wav"], defaultFormat: "mp3", byok: true },
-};
-
-export const contentTypes: Readonly<Record<AudioFormat, string>> = {
-  mp3: "audio/mpeg",
-  ogg: "audio/ogg",
-  wav: "audio/wav",
+  msv: { formats: audioFormats, defaultFormat: "mp3", byok: true },
+  oai: { formats: audioFormats, defaultFormat: "mp3", byok: true },
 };
 
 /** The low-level mapping of a voice to an engine (the description's SystemVoice). */

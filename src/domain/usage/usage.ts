@@ -1,5 +1,6 @@
 import { Invalid } from "../errors.ts";
-import type { AudioFormat, EngineCode } from "../synthesis/speech.ts";
+import type { AudioFormat } from "../synthesis/formats.ts";
+import type { EngineCode } from "../synthesis/speech.ts";
 import { emptyRecent, lookUp, type Recent, remember } from "./recent.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { AzureCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type AudioFormat, type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { afterFirstByte } from "../pcm/after-first-byte.ts";
@@ -51,16 +52,13 @@ const synthesize = async (
   if (!isVoice(voice)) throw new EngineFailed("Azure has no voice of the name that was asked for.");
   const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
+  const output = outputs[format];
   const synthesizePiece = (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
     speak(wire, { request, piece, output: samples, isContinuation }, wanted);
-  if (only === undefined || others.length > 0 || format === "wav") {
+  if (only === undefined || others.length > 0 || !output) {
     return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
   }
-  const audio = await speak(
-    wire,
-    { request, piece: only, output: outputs[format], isContinuation: false },
-    signal,
-  );
+  const audio = await speak(wire, { request, piece: only, output, isContinuation: false }, signal);
   return { encoding: { kind: "encoded", format }, audio };
 };
 
@@ -72,7 +70,8 @@ interface Output {
 
 const sampleRate = 24_000;
 const samples: Output = { name: "raw-24khz-16bit-mono-pcm", bytesPerSecond: 2 * sampleRate };
-const outputs: Readonly<Record<Exclude<AudioFormat, "wav">, Output>> = {
+/** The formats that Azure encodes; others are encoded here. */
+const outputs: Readonly<Partial<Record<AudioFormat, Output>>> = {
   mp3: { name: "audio-24khz-48kbitrate-mono-mp3", bytesPerSecond: 6000 },
   ogg: { name: "ogg-24khz-16bit-mono-opus" },
 };

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import type { AudioFormat, Knob, Prosody } from "../../domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import type { Knob, Prosody } from "../../domain/synthesis/speech.ts";
 import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
 import { afterFirstByte } from "../pcm/after-first-byte.ts";
@@ -55,12 +56,13 @@ const synthesize = async (
   if (ssml && !takesSsml(voice)) throw new EngineFailed("This voice takes no SSML.");
   const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
+  const encoding = encodings[format];
   const say = (piece: string, encoding: GoogleEncoding, wanted: AbortSignal, isContinuation = false) =>
     speak(wire, { request, piece, encoding, isContinuation }, wanted);
-  if (only !== undefined && others.length === 0 && format !== "wav") {
+  if (only !== undefined && others.length === 0 && encoding) {
     return {
       encoding: { kind: "encoded", format },
-      audio: await afterFirstByte(await say(only, encodings[format], signal)),
+      audio: await afterFirstByte(await say(only, encoding, signal)),
     };
   }
   const synthesizePiece = async (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
@@ -70,7 +72,8 @@ const synthesize = async (
 
 type GoogleEncoding = "MP3" | "OGG_OPUS" | "LINEAR16";
 
-const encodings: Readonly<Record<Exclude<AudioFormat, "wav">, GoogleEncoding>> = {
+/** The formats that Google encodes; others are encoded here. */
+const encodings: Readonly<Partial<Record<AudioFormat, GoogleEncoding>>> = {
   mp3: "MP3",
   ogg: "OGG_OPUS",
 };

@@ -1,5 +1,6 @@
 import { voiceName } from "../../domain/catalog/voice-schema.ts";
 import { EngineFailed } from "../../domain/errors.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
@@ -19,8 +20,13 @@ const mostInput = 2000;
 const slowest = 0.25;
 const fastest = 4;
 
-const responseFormats = { mp3: "mp3", ogg: "opus", wav: "wav" } as const;
-type ResponseFormat = (typeof responseFormats)[keyof typeof responseFormats] | "pcm";
+type ResponseFormat = "mp3" | "opus" | "wav" | "pcm";
+/** The formats that the server encodes; others are encoded here. */
+const responseFormats: Readonly<Partial<Record<AudioFormat, ResponseFormat>>> = {
+  mp3: "mp3",
+  ogg: "opus",
+  wav: "wav",
+};
 
 export interface OpenAiEngineOptions {
   readonly code: EngineCode;
@@ -70,8 +76,9 @@ const speak = async (
   };
 
   const [only = "", ...others] = pieces;
-  if (others.length === 0) {
-    const answer = await send(only, responseFormats[format], signal);
+  const responseFormat = responseFormats[format];
+  if (others.length === 0 && responseFormat) {
+    const answer = await send(only, responseFormat, signal);
     return await readSpeech(answer, format, hiddenFrom(server, only));
   }
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>

@@ -1,4 +1,4 @@
-import type { AudioFormat } from "../../domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Speech } from "../engine.ts";
 import { wavSamples } from "../pcm/wav-samples.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";

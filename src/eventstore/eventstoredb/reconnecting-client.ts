@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStoreDBClient } from "@eventstore/db-client";
-import { untilAborted } from "../../async/until-aborted.ts";
+import { untilAborted } from "../../async/deadline.ts";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
-import { type AudioFormat, contentTypes } from "../../domain/synthesis/speech.ts";
+import { type AudioFormat, audioFormats, formats } from "../../domain/synthesis/formats.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
 import { RangeNotSatisfiable } from "./errors.ts";
 import { acceptRanges, audioDuration, etag } from "./headers.ts";
@@ -17,7 +17,7 @@ export const etagOf = (hash: string): string => `"${hash}"`;
 
 /** The headers of every response with audio, whole or in part. */
 export const audioHeaders = (hash: string, format: AudioFormat): Record<string, string> => ({
-  "Content-Type": contentTypes[format],
+  "Content-Type": formats[format].mimeType,
   ETag: etagOf(hash),
   "Accept-Ranges": "bytes",
 });
@@ -25,7 +25,7 @@ export const audioHeaders = (hash: string, format: AudioFormat): Record<string, 
 export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration };
 
 export const audioContent: ZodOpenApiContentObject = Object.fromEntries(
-  Object.values(contentTypes).map((contentType) => [contentType, {}]),
+  audioFormats.map((format) => [formats[format].mimeType, {}]),
 );
 
 /** The request headers of a GET of audio that may be answered without the whole body. */

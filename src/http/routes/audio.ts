@@ -1,7 +1,8 @@
 import type { Context } from "koa";
 import { z } from "zod";
 import { NotFound } from "../../domain/errors.ts";
-import { type AudioFormat, audioFormats } from "../../domain/synthesis/speech.ts";
+import { type AudioFormat, extensionPattern, formatOf } from "../../domain/synthesis/formats.ts";
+import { objectName } from "../../domain/synthesis/recipe.ts";
 import { immutable } from "../caching/cache-control.ts";
 import { noneMatchHits } from "../caching/conditional.ts";
 import {
@@ -28,23 +29,22 @@ interface ObjectName {
   readonly format: AudioFormat;
 }
 
-const objectName = new RegExp(`^[0-9a-f]{64}\\.(${audioFormats.join("|")})$`);
+const objectPattern = new RegExp(`^[0-9a-f]{64}\\.${extensionPattern}$`);
 
 /** Every other name is a 404. */
 const objectParams: RequestPart<ObjectName, z.ZodObject> = {
   schema: z.object({
     object: z
       .string()
-      .regex(objectName)
+      .regex(objectPattern)
       .meta({
         description: "The hash and format of the audio, as in `Content-Location`.",
         examples: ["4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192.mp3"],
       }),
   }),
   read: ({ params }) => {
-    if (!objectName.test(params.object)) throw notFound();
-    const [hash, format] = params.object.split(".");
-    return { hash, format };
+    if (!objectPattern.test(params.object)) throw notFound();
+    return { hash: params.object.slice(0, 64), format: formatOf(params.object) };
   },
 };
 
@@ -82,7 +82,7 @@ export const audioOperation = ({
     errors: [404, 416, 500],
     head: { id: "pullAudioHead" },
     handle: async ({ params: { hash, format } }, ctx) => {
-      const bytes = await fetchObject(`audio/${hash}.${format}`, disconnectSignal(ctx));
+      const bytes = await fetchObject(objectName({ format }, hash), disconnectSignal(ctx));
       if (!bytes) throw notFound();
       const answer = answerObject(ctx, { hash, format }, bytes);
       if (answer.body) ctx.set(audioDuration(format, bytes));

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
-import { contentTypes, knobs } from "../../domain/synthesis/speech.ts";
+import { audioFormats, formats } from "../../domain/synthesis/formats.ts";
+import { knobs } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import { problem } from "../kernel/error-response.ts";
 
@@ -28,7 +29,7 @@ export const streamStart = z
   .object({
     type: z.literal("stream_start"),
     id: streamId,
-    contentType: z.enum(Object.values(contentTypes)),
+    contentType: z.enum(audioFormats.map((format) => formats[format].mimeType)),
     prosodyApplied: z
       .array(z.enum(knobs))
       .meta({ description: "The prosody parameters that the engine applied." }),

@@ -4,7 +4,7 @@ import type { Principal } from "../../application/access/principal.ts";
 import type { Streaming } from "../../application/synthesis/streaming.ts";
 import type { Synthesis, SynthesisPlan } from "../../application/synthesis/synthesis.ts";
 import { Conflict } from "../../domain/errors.ts";
-import { contentTypes } from "../../domain/synthesis/speech.ts";
+import { formats } from "../../domain/synthesis/formats.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
 import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
@@ -141,7 +141,7 @@ export const createSyntheses = ({
 
 /** Volume 0: a stream without audio. */
 const sendSilence = (outbox: Outbox, id: string, { renditions: [rendition] }: SynthesisPlan): void => {
-  const contentType = contentTypes[rendition.recipe.format];
+  const contentType = formats[rendition.recipe.format].mimeType;
   outbox.send({ type: "stream_start", id, contentType, prosodyApplied: ["volume"] });
   outbox.send({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
 };

@@ -118,7 +118,7 @@ export const createSynthesisSocketServer = ({
   };
 
   const settlesWithin = (promise: Promise<unknown>, ms: number): Promise<boolean> =>
-    withDeadline({ clock, ms, late: () => new Error("The deadline has passed.") }, () => promise).then(
+    withDeadline({ clock, ms, onTimeout: () => new Error("The deadline has passed.") }, () => promise).then(
       () => true,
       () => false,
     );

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type EncodedFormat, encodedFormats } from "../tools.ts";
+import { type EncodedFormat, encodedFormats } from "../../domain/synthesis/formats.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 import { type EncoderProcess, startFfmpeg } from "./ffmpeg.ts";
 
@@ -16,8 +16,11 @@ export interface EncoderPool {
 /** An encoder that dies waiting is replaced, but not in a frenzy when all of them do. */
 const replaceDelayMs = 500;
 
-export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>): EncoderPool => {
-  const idle: Record<EncodedFormat, Set<EncoderProcess>> = { mp3: new Set(), ogg: new Set() };
+export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>): EncoderPool => {
+  const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<
+    EncodedFormat,
+    Set<EncoderProcess>
+  >;
 
   const startAhead = (format: EncodedFormat) => {
     const encoder = startFfmpeg(format);
@@ -30,7 +33,7 @@ export const startEncoderPool = (ahead: Readonly<Record<EncodedFormat, number>>)
   };
 
   for (const format of encodedFormats) {
-    for (let i = 0; i < ahead[format]; i++) startAhead(format);
+    for (let i = 0; i < (ahead[format] ?? 0); i++) startAhead(format);
   }
 
   return {

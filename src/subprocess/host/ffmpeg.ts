@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import createCommand from "fluent-ffmpeg";
-import type { EncodedFormat } from "../tools.ts";
+import { type EncodedFormat, formats } from "../../domain/synthesis/formats.ts";
 import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 
 /**
@@ -37,13 +37,6 @@ const outputOptions = [
   "-flush_packets 1",
 ];
 
-const formatOptions: Readonly<Record<EncodedFormat, readonly string[]>> = {
-  mp3: ["-b:a 64k", "-write_xing 0", "-id3v2_version 0", "-write_id3v1 0"],
-  ogg: [],
-};
-
-const codecs: Readonly<Record<EncodedFormat, string>> = { mp3: "libmp3lame", ogg: "libvorbis" };
-
 /** Makes fluent-ffmpeg ask ffmpeg what it can do, so that no encoder waits for that. */
 export const loadCapabilities = (): Promise<void> =>
   new Promise((resolve) => {
@@ -57,13 +50,14 @@ export interface EncoderProcess extends ToolProcess {
 
 /** Starts ffmpeg; it takes a WAV stream of one channel whenever that comes. */
 export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
+  const { encoder } = formats[format];
   const input = new PassThrough();
   const output = new PassThrough({ autoDestroy: false });
   const command = createCommand({ source: input, stdoutLines: 20 })
     .inputOptions([...inputOptions])
-    .audioCodec(codecs[format])
+    .audioCodec(encoder.codec)
     .audioChannels(1)
-    .outputOptions([...outputOptions, ...formatOptions[format]])
+    .outputOptions([...outputOptions, ...encoder.options])
     .format(format);
 
   const ended = new Promise<void>((resolve, reject) => {

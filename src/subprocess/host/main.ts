@@ -32,7 +32,7 @@ const send = (response: Response): void => {
 
 const versions = await detectVersions();
 if (versions.ffmpeg !== undefined) await loadCapabilities();
-const pool = startEncoderPool(versions.ffmpeg === undefined ? { mp3: 0, ogg: 0 } : encodersAhead);
+const pool = startEncoderPool(versions.ffmpeg === undefined ? {} : encodersAhead);
 encoders = pool;
 
 const start = (job: number, order: JobSpec): void => {

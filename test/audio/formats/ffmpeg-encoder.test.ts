@@ -5,7 +5,7 @@ import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
 import { pipelineLimits } from "../../../src/audio/pipeline/pipeline-limits.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
-import { type AudioFormat, audioFormats } from "../../../src/domain/synthesis/speech.ts";
+import { type AudioFormat, audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../../src/subprocess/tools.ts";
 import { collect } from "../../support/collect.ts";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { isTruncated } from "../../../src/audio/formats/truncation.ts";
+import { isTruncated } from "../../../src/audio/formats/containers.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
 
 const tone = (...output: string[]): Buffer => {

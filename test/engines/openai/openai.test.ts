@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { type OpenAiCredentials, openAiCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
-import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";

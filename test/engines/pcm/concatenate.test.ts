@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
-import { wavHeader } from "../../../src/audio/formats/wav-header.ts";
+import { wavHeader } from "../../../src/audio/formats/wav.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import { concatenate } from "../../../src/engines/pcm/concatenate.ts";
 import { fade } from "../../../src/engines/pcm/fades.ts";

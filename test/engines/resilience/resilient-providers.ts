@@ -1,4 +1,5 @@
-import { type AudioFormat, engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
+import { engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { azureProvider } from "../../../src/engines/azure/azure.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/google.ts";

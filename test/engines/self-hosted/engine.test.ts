@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { EngineFailed } from "../../../src/domain/errors.ts";
-import { type AudioFormat, normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/local-engine.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { wavHeader } from "../../../src/audio/formats/wav-header.ts";
+import { wavHeader } from "../../../src/audio/formats/wav.ts";
 import { sayLocally } from "../local-voice.ts";
 
 /** A sound in the shape in which some provider sends it. */

@@ -2,8 +2,7 @@ import { readFile } from "node:fs";
 import { link, mkdir, rename, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import pLimit from "p-limit";
-import { type AudioStore, AudioStoreUnavailable } from "../audio-store.ts";
-import { checkObjectName } from "../object-name.ts";
+import { type AudioStore, AudioStoreUnavailable, checkObjectName } from "../audio-store.ts";
 import { createShards, type Shards, shardedPath, syncDirectory } from "./shards.ts";
 import { openTemporaryFiles, type TemporaryFiles } from "./temporary-files.ts";
 

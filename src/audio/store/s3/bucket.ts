@@ -1,7 +1,6 @@
-import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import type { Client } from "minio";
-import { type AudioFormat, contentTypes } from "../../../domain/synthesis/speech.ts";
+import { formatOf, formats } from "../../../domain/synthesis/formats.ts";
 import type { ObjectName } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
 
@@ -61,7 +60,7 @@ export const s3Bucket = (client: Client, bucket: string, region: string): S3Buck
 
 /** What a CDN that pulls from the bucket passes on. What is private is for this service alone, whoever asks. */
 const headersOf = (name: ObjectName): Record<string, string> => ({
-  "Content-Type": contentTypes[extname(name).slice(1) as AudioFormat],
+  "Content-Type": formats[formatOf(name)].mimeType,
   "Cache-Control": name.startsWith("audio/") ? "public, max-age=31536000, immutable" : "private, no-store",
 });
 

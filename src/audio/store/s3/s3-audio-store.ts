@@ -1,8 +1,7 @@
 import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
-import type { AudioStore } from "../audio-store.ts";
-import { checkObjectName } from "../object-name.ts";
+import { type AudioStore, checkObjectName } from "../audio-store.ts";
 import type { S3Address } from "../s3-address.ts";
 import { type S3Bucket, s3Bucket } from "./bucket.ts";
 import { openS3Connections, retryStaleConnections, type S3Connections } from "./connections.ts";

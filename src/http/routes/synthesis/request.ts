@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
 import { Invalid, type Problem } from "../../../domain/errors.ts";
+import { audioFormats } from "../../../domain/synthesis/formats.ts";
 import {
-  audioFormats,
   countCharacters,
   type Gender,
   type GenderName,

@@ -1,5 +1,7 @@
-/** What one MPEG Layer III header says (ISO 11172-3, 13818-3). */
-export interface MpegFrame {
+import type { SoundLength } from "./sound.ts";
+
+/** An MPEG Layer III header (ISO 11172-3, 13818-3). */
+interface MpegFrame {
   /** In bytes, header included. */
   readonly length: number;
   readonly samples: number;
@@ -13,7 +15,7 @@ const rates2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 /** Hz by index for MPEG-1; halved for MPEG-2, again for 2.5. */
 const samplings = [44_100, 48_000, 32_000];
 
-/** Undefined if the bytes are not a Layer III header, or one that does not tell a length. */
+/** Undefined if the bytes are not a Layer III header with a length. */
 const readFrame = (header: number): MpegFrame | undefined => {
   const version = (header >>> 19) & 3; // 3: MPEG-1, 2: MPEG-2, 0: MPEG-2.5
   const layer = (header >>> 17) & 3; // 1: Layer III
@@ -26,20 +28,20 @@ const readFrame = (header: number): MpegFrame | undefined => {
   return { length: Math.floor((samples * 125 * kilobits) / sampleRate) + padding, samples, sampleRate };
 };
 
-export interface MpegFrames {
+interface MpegFrames {
   readonly frames: number;
-  /** As a gapless decoder plays them: without what the encoder's tag says to leave out. */
+  /** As a gapless decoder plays them: without the delay and padding of the encoder's tag. */
   readonly samples: number;
   /** Of the last frame; undefined without frames. */
   readonly sampleRate: number | undefined;
   /** Where the last frame ends; beyond the bytes if it is truncated. */
   readonly end: number;
-  /** Whether a tag, or something unknown, follows the last frame. */
+  /** True if a tag or unknown bytes follow the last frame. */
   readonly foreign: boolean;
 }
 
-/** Walks the frames of an mp3 from its beginning, an ID3v2 tag left out. */
-export const mpegFrames = (mp3: Buffer): MpegFrames => {
+/** Walks the frames after an ID3v2 tag. */
+const mpegFrames = (mp3: Buffer): MpegFrames => {
   let [frames, at] = [0, afterId3(mp3)];
   let samples = -unplayedSamples(mp3.subarray(at));
   let sampleRate: number | undefined;
@@ -55,8 +57,8 @@ export const mpegFrames = (mp3: Buffer): MpegFrames => {
 };
 
 /**
- * What a first frame with a Xing or Info tag says not to play: that frame itself and, in LAME's extension of the tag, 12
- * bits each of encoder delay and padding. Libavformat writes the same extension.
+ * Samples that a Xing or Info tag in the first frame excludes from playback: that frame itself and, in LAME's extension of
+ * the tag, 12 bits each of encoder delay and padding. Libavformat writes the same extension.
  */
 const unplayedSamples = (frames: Buffer): number => {
   if (frames.length < 200) return 0;
@@ -73,8 +75,20 @@ const unplayedSamples = (frames: Buffer): number => {
   return samples + (delays >>> 12) + (delays & 0xfff);
 };
 
-/** An ID3v2 tag's length is written in four bytes of seven bits. */
+/** The length of an ID3v2 tag is stored in four bytes of seven bits. */
 const afterId3 = (bytes: Buffer): number => {
   if (bytes.length < 10 || bytes.toString("latin1", 0, 3) !== "ID3") return 0;
   return 10 + bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+};
+
+/** True if the bytes end inside a frame. A single frame, or a tag after the last one, counts as complete. */
+export const isTruncatedMpeg = (bytes: Buffer): boolean => {
+  const { frames, end, foreign } = mpegFrames(bytes);
+  if (foreign || end === bytes.length || frames < 2) return false;
+  return end > bytes.length || bytes[end] === 0xff;
+};
+
+export const measureMpeg = (mp3: Buffer): SoundLength | undefined => {
+  const { samples, sampleRate } = mpegFrames(mp3);
+  return sampleRate === undefined ? undefined : { samples: Math.max(0, samples), sampleRate };
 };

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { hasDeclaredLength, measureSound } from "../../../src/audio/formats/sound-length.ts";
-import type { AudioFormat } from "../../../src/domain/synthesis/speech.ts";
+import { hasDeclaredLength, measureSound } from "../../../src/audio/formats/containers.ts";
+import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { collect } from "../../support/collect.ts";
 import { openRealParts, type RealParts } from "../pipeline/real-parts.ts";
 
