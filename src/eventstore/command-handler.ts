@@ -54,7 +54,7 @@ export interface CommandHandlerOptions {
 
 const retryAfterSeconds = 2;
 /** A lower number costs more messages to the store; a higher one delays the first appends of a long turn. */
-const maxStartedTogether = 4;
+const maxStartedTogether = 8;
 
 export const createCommandHandler = ({
   store,
