@@ -1,15 +1,7 @@
 import { hash } from "node:crypto";
 import type { Context } from "koa";
-import { z } from "zod";
 import { noneMatchHits } from "./conditional.ts";
 import { codedTag } from "./content-coding.ts";
-
-/** The request header of a GET whose response has an entity tag. */
-export const conditional = {
-  "If-None-Match": z.string().optional().meta({
-    description: "Entity tags that the caller has; the response is 304 if one matches, or for `*`.",
-  }),
-};
 
 /** A JSON document with its strong entity tag. */
 export interface TaggedJson {

@@ -3,7 +3,7 @@ import type { ZodOpenApiContentObject } from "zod-openapi";
 import { type AudioFormat, audioFormats, formats } from "../../domain/synthesis/formats.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
 import { RangeNotSatisfiable } from "./errors.ts";
-import { acceptRanges, audioDuration, etag } from "./headers.ts";
+import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
 
 /** A response, independent of Koa. */
 export interface Answer {
@@ -30,9 +30,7 @@ export const audioContent: ZodOpenApiContentObject = Object.fromEntries(
 
 /** The request headers of a GET of audio that may be answered without the whole body. */
 export const conditionalRange = {
-  "If-None-Match": z.string().optional().meta({
-    description: "Entity tags that the caller has; the response is 304 if one matches, or for `*`.",
-  }),
+  ...ifNoneMatch,
   Range: z
     .string()
     .optional()

@@ -85,9 +85,10 @@ interface ErrorType<E extends Error = Error> {
   /** Absent when an upstream provider failed. */
   readonly code?: string | ((error: E) => string);
   readonly headers?: (error: E) => Headers;
-  /** The name of the response component. */
-  readonly name: string;
-  readonly description: string;
+  /** The name of the response component; the default is the name of the type. */
+  readonly name?: string;
+  /** The default is the message of the example. */
+  readonly description?: string;
   readonly headerSchemas?: z.ZodRawShape;
   readonly example: E;
   /** When it occurs: only before the caller is authenticated, only after (default), or either. */
@@ -118,7 +119,6 @@ export const errorTypes = {
   400: errorType({
     type: Invalid,
     code: "VALIDATION_ERROR",
-    name: "Invalid",
     description: "The request is invalid; `errors` lists every problem.",
     example: new Invalid([{ path: ["pitch"], message: "Too big: expected number to be <=2" }]),
     authentication: "either",
@@ -127,7 +127,6 @@ export const errorTypes = {
     type: Unauthorized,
     code: "UNAUTHORIZED",
     headers: () => ({ "WWW-Authenticate": "Bearer" }),
-    name: "Unauthorized",
     description: "The credentials are missing or wrong.",
     headerSchemas: wwwAuthenticate,
     example: new Unauthorized("The API key or secret is missing or wrong."),
@@ -143,7 +142,6 @@ export const errorTypes = {
   404: errorType({
     type: NotFound,
     code: "NOT_FOUND",
-    name: "NotFound",
     description: "The resource does not exist.",
     example: new NotFound('There is no voice named "Nobody".'),
   }),
@@ -151,38 +149,29 @@ export const errorTypes = {
     type: MethodNotAllowed,
     code: "METHOD_NOT_ALLOWED",
     headers: ({ allow }) => ({ Allow: allow.join(", ") }),
-    name: "MethodNotAllowed",
-    description: "The path does not have the method.",
     example: new MethodNotAllowed(["GET"]),
   }),
   408: errorType({
     type: TooSlow,
     code: "REQUEST_TIMEOUT",
-    name: "RequestTimeout",
-    description: "The request took too long to arrive.",
     example: new TooSlow(),
     authentication: "before",
   }),
   409: errorType({
     type: Conflict,
     code: "CONFLICT",
-    name: "Conflict",
     description: "The request conflicts with the state of the resource.",
     example: new Conflict("A key has at most 10 secrets: revoke one first."),
   }),
   413: errorType({
     type: PayloadTooLarge,
     code: "PAYLOAD_TOO_LARGE",
-    name: "PayloadTooLarge",
-    description: "The body is larger than 1 MiB.",
     example: new PayloadTooLarge(),
   }),
   416: errorType({
     type: RangeNotSatisfiable,
     code: "RANGE_NOT_SATISFIABLE",
     headers: ({ size }) => ({ "Content-Range": `bytes */${size}` }),
-    name: "RangeNotSatisfiable",
-    description: "The range lies outside the audio.",
     headerSchemas: unsatisfiedRange,
     example: new RangeNotSatisfiable(17_972),
   }),
@@ -191,8 +180,6 @@ export const errorTypes = {
     code: "UPGRADE_REQUIRED",
     // The version is for clients that ask for another one (RFC 6455, section 4.4).
     headers: () => ({ Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" }),
-    name: "UpgradeRequired",
-    description: "The path is only for WebSocket handshakes.",
     headerSchemas: upgrade,
     example: new UpgradeRequired(),
     authentication: "before",
@@ -210,8 +197,6 @@ export const errorTypes = {
   431: errorType({
     type: HeadersTooLarge,
     code: "REQUEST_HEADER_FIELDS_TOO_LARGE",
-    name: "HeadersTooLarge",
-    description: "The URL or a header is too long.",
     example: new HeadersTooLarge(),
     authentication: "before",
   }),
@@ -225,7 +210,6 @@ export const errorTypes = {
   502: errorType({
     type: EngineFailed,
     headers: retryAfterOf,
-    name: "EngineFailed",
     description: "The engine failed; `message` is the provider's.",
     headerSchemas: { "Retry-After": retryAfter["Retry-After"].optional() },
     example: new EngineFailed("The provider returned no audio."),
@@ -234,7 +218,6 @@ export const errorTypes = {
     type: Unavailable,
     code: "UNAVAILABLE",
     headers: retryAfterOf,
-    name: "Unavailable",
     description: "A part of the service that the request needs is unavailable.",
     headerSchemas: retryAfter,
     example: new Unavailable("The event store did not answer in time.", 1),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { parse } from "../../domain/validation.ts";
 import type { ErrorStatus } from "./errors.ts";
+import { readJsonBody } from "./json-body.ts";
 
 /** Who may call an operation. The router authenticates `website` and `operator`; the others authenticate themselves. */
 export type Auth =
@@ -25,15 +26,18 @@ export type Cors =
   | "verified origins"
   | "same origin";
 
-/** A part of the request: its schema in the OpenAPI document, and how it is read. */
+/** Parameters in the path or the query: their schema in the OpenAPI document, and how they are read. */
 export interface RequestPart<T, S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   /** @throws {Invalid} */
   read(ctx: Context): T;
 }
 
-export interface RequestBody<T> extends RequestPart<T> {
+export interface RequestBody<T> {
+  readonly schema: z.ZodType;
   readonly example: unknown;
+  /** @throws {Invalid} @throws {PayloadTooLarge} */
+  read(ctx: Context): Promise<T>;
   readonly required: boolean;
 }
 
@@ -106,7 +110,7 @@ export const operation = <Params, Query, Body>({
   return {
     ...spec,
     handle: async (ctx) => {
-      const input = { body: body?.read(ctx), query: query?.read(ctx), params: params?.read(ctx) };
+      const input = { body: await body?.read(ctx), query: query?.read(ctx), params: params?.read(ctx) };
       if (success.length === 1) ctx.status = success[0] ?? 200;
       if (cache.length === 1) ctx.set("Cache-Control", cache[0] ?? "");
       const result = await handle(input as Input<Params, Query, Body>, ctx);
@@ -149,7 +153,7 @@ export const jsonRequest = <S extends z.ZodType, T = z.output<S>>(
   schema: S,
   example: unknown,
   { required = true, read = (body) => parse(schema, body) as T }: JsonRequestOptions<T> = {},
-): RequestBody<T> => ({ schema, example, required, read: ({ request }) => read(request.body ?? {}) });
+): RequestBody<T> => ({ schema, example, required, read: async (ctx) => read(await readJsonBody(ctx)) });
 
 export const json = (schema: z.ZodType, example?: unknown): ZodOpenApiContentObject => ({
   "application/json": { schema, ...(example !== undefined && { example }) },

@@ -1,7 +1,6 @@
 import Router from "@koa/router";
 import type { Middleware } from "koa";
 import { MethodNotAllowed } from "./errors.ts";
-import { jsonBody } from "./json-body.ts";
 import type { Auth, Cors, Operation } from "./operation.ts";
 
 /** What authenticates the callers of an operation before its handler runs. */
@@ -41,9 +40,9 @@ export const createRouter = (
   const parameters = ({ path }: Operation): number => path.split("{").length;
   for (const operation of operations.toSorted((a, b) => parameters(a) - parameters(b))) {
     const authenticate = authentication[operation.auth];
-    const middleware = [...(authenticate ? [authenticate] : []), ...(operation.body ? [jsonBody()] : [])];
+    const middleware = [...(authenticate ? [authenticate] : []), operation.handle];
     for (const route of routesOf(operation.path)) {
-      router.register(route, methodsOf(operation), [...middleware, operation.handle]);
+      router.register(route, methodsOf(operation), middleware);
       items.set(route, itemWith(operation, items.get(route)));
     }
   }

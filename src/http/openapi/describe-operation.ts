@@ -107,7 +107,7 @@ const createErrorResponses = (names: HeaderNames) => {
     counted: boolean,
     more?: z.ZodRawShape,
   ): ZodOpenApiResponseObject => {
-    const { description, headerSchemas, authentication, example } = errorTypes[status];
+    const { headerSchemas, authentication, example, description = example.message } = errorTypes[status];
     const limits = authentication === "either" ? z.object(rateLimits).partial().shape : rateLimits;
     const { headers, body } = presentError(example);
     return {
@@ -126,7 +126,7 @@ const createErrorResponses = (names: HeaderNames) => {
   return (operation: Operation): Record<string, ZodOpenApiResponseObject> => {
     const statuses = new Set([...impliedErrors(operation), ...(operation.errors ?? [])]);
     const responseFor = (status: ErrorStatus): ZodOpenApiResponseObject => {
-      const { name, authentication } = errorTypes[status];
+      const { type, name = type?.name, authentication } = errorTypes[status];
       const early = authentication === "before";
       const counted = isCounted(operation.auth) && !early;
       if (operation.deprecated && !early) return describe(status, counted, deprecation);

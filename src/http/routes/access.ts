@@ -12,23 +12,20 @@ import { bearerOf } from "../access/credentials.ts";
 import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { websiteOf } from "../kernel/middleware.ts";
+import { namedSchema } from "../kernel/named-schema.ts";
 import { json, type Operation, operation } from "../kernel/operation.ts";
 
 /** `exp` in Unix seconds. */
-const AuthToken = z.object({ exp: z.int(), token: z.string() }).meta({ id: "AuthToken" });
+const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
 
-export const ConfigResponse = z
-  .object({ ...websiteConfig.shape, auth: AuthToken })
-  .meta({ id: "ConfigResponse" });
+export const ConfigResponse = namedSchema("ConfigResponse", { ...websiteConfig.shape, auth: AuthToken });
 
-const verifyOriginResponse = z
-  .object({
-    verified: z.boolean().meta({
-      description: "False for a token that is used, expired or issued for another origin.",
-    }),
-    origin: z.string().meta({ description: "The request's `Origin`; empty without one." }),
-  })
-  .meta({ id: "VerifyOriginResponse" }) satisfies z.ZodType<VerificationOutcome>;
+const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
+  verified: z.boolean().meta({
+    description: "False for a token that is used, expired or issued for another origin.",
+  }),
+  origin: z.string().meta({ description: "The request's `Origin`; empty without one." }),
+}) satisfies z.ZodType<VerificationOutcome>;
 
 /** A website's configuration, its access tokens and the verification of its origins. */
 export const accessOperations = ({

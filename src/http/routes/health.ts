@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { CheckHealth, Health } from "../../application/health/health.ts";
 import type { Readiness, ReadinessCheck } from "../../application/health/readiness.ts";
 import { noStore } from "../caching/cache-control.ts";
+import { namedSchema } from "../kernel/named-schema.ts";
 import { json, type Operation, operation } from "../kernel/operation.ts";
 
 const part = z.object({
@@ -9,23 +10,22 @@ const part = z.object({
   detail: z.string().exactOptional().meta({ description: "What is wrong." }),
 });
 
-const healthStatus = z
-  .object({ status: z.enum(["ok", "degraded", "down"]), parts: z.record(z.string(), part) })
-  .meta({ id: "HealthStatus" }) satisfies z.ZodType<Health>;
+const healthStatus = namedSchema("HealthStatus", {
+  status: z.enum(["ok", "degraded", "down"]),
+  parts: z.record(z.string(), part),
+}) satisfies z.ZodType<Health>;
 
-const liveness = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+const liveness = namedSchema("Liveness", { status: z.literal("ok") });
 
-const readinessStatus = z
-  .object({
-    status: z.enum(["ok", "degraded", "down", "draining"]),
-    dependencies: z.array(
-      part.extend({
-        name: z.string(),
-        since: z.iso.datetime().meta({ description: "The start of the current status." }),
-      }),
-    ),
-  })
-  .meta({ id: "Readiness" }) satisfies z.ZodType<Readiness>;
+const readinessStatus = namedSchema("Readiness", {
+  status: z.enum(["ok", "degraded", "down", "draining"]),
+  dependencies: z.array(
+    part.extend({
+      name: z.string(),
+      since: z.iso.datetime().meta({ description: "The start of the current status." }),
+    }),
+  ),
+}) satisfies z.ZodType<Readiness>;
 
 const healthy: Health = { status: "ok", parts: { eventStore: { status: "ok" }, engines: { status: "ok" } } };
 const unhealthy: Health = {

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { pino } from "pino";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../../support/client.ts";
 import { sendBytes } from "../../support/exchange.ts";
 import { type ServedHere, serveHere } from "../../support/served-here.ts";
@@ -10,7 +12,7 @@ import { adminToken } from "../../support/service.ts";
 
 const hello = JSON.stringify({ voice: "UK English Female", text: "Hello", volume: 0 });
 
-/** The status and the error of an answer as it came over the wire. */
+/** The status, head and error of a response in its wire format. */
 const readAnswer = (answer: string) => {
   const [head = "", body = ""] = answer.split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), head: head.toLowerCase(), error: JSON.parse(body).error };
@@ -19,9 +21,14 @@ const readAnswer = (answer: string) => {
 describe("a request's body", () => {
   let service: ServedHere;
   let website: Credentials;
+  const lines = new EventEmitter<{ line: [{ level: number; msg: string; status?: number }] }>();
 
   before(async () => {
-    service = await serveHere();
+    const log = pino(
+      { level: "info" },
+      { write: (line: string) => void lines.emit("line", JSON.parse(line)) },
+    );
+    service = await serveHere({}, log);
     website = await registerWebsite(service.url);
   });
   after(() => service.close());
@@ -34,7 +41,7 @@ describe("a request's body", () => {
     });
 
   for (const coding of ["gzip", "br", "deflate", "zstd"]) {
-    it(`is refused with 400 under Content-Encoding ${coding}, whether it is that or not`, async () => {
+    it(`is refused with 400 with Content-Encoding ${coding}, whatever its bytes are`, async () => {
       for (const body of [hello, gzipSync(hello)]) {
         const response = await post(body, { "Content-Encoding": coding });
         expect(response.status).to.equal(400);
@@ -43,7 +50,7 @@ describe("a request's body", () => {
     });
   }
 
-  it("is taken under Content-Encoding identity, and under every JSON type", async () => {
+  it("is accepted with Content-Encoding identity, and with every JSON media type", async () => {
     for (const headers of [
       { "Content-Encoding": "identity" },
       { "Content-Type": "application/json; charset=utf-8" },
@@ -53,13 +60,13 @@ describe("a request's body", () => {
     }
   });
 
-  it("is refused with 400 when it is not UTF-8", async () => {
+  it("is refused with 400 if it is not UTF-8", async () => {
     const response = await post(Buffer.from(hello.replace("Hello", "caf\xe9"), "latin1"));
     expect(response.status).to.equal(400);
     expect(await errorOf(response)).to.include({ code: "VALIDATION_ERROR" });
   });
 
-  it("is required of PUT: nothing replaces nothing", async () => {
+  it("is required by PUT", async () => {
     const path = `/websites/${website.id}`;
     await admin(service.url, "PUT", `${path}/config`, { voice: { rate: 1.5 } });
     for (const length of [{}, { "Content-Length": "0" }] as Record<string, string>[]) {
@@ -72,7 +79,33 @@ describe("a request's body", () => {
     expect(body.config).to.have.nested.property("voice.rate", 1.5);
   });
 
-  it("may be too large: a real client that sends all of it reads the 413", async () => {
+  it("is logged as 499, without an error, if the client disconnects before its end", async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, "connect");
+    socket.write(`${headOf("Content-Length: 100")}{"text"`, () => socket.destroy());
+    const [{ level, msg, status }] = await once(lines, "line");
+    expect({ level: pino.levels.labels[level], msg, status }).to.deep.equal({
+      level: "info",
+      msg: "request",
+      status: 499,
+    });
+  });
+
+  for (const [problem, body] of [
+    ["malformed JSON", "{"],
+    ["a JSON string", '"text"'],
+    ["null", "null"],
+    ["a member named __proto__", '{"text": "x", "lang": "en-GB", "__proto__": {"volume": 0}}'],
+  ] as const) {
+    it(`is refused with 400 if it is ${problem}`, async () => {
+      const response = await post(body);
+      expect(response.status).to.equal(400);
+      expect(await errorOf(response)).to.include({ code: "VALIDATION_ERROR" });
+    });
+  }
+
+  it("gets a 413 that curl can read if it is too large", async () => {
     const { stdout } = await promisify(execFile)("bash", [
       "-c",
       `head -c 3000000 /dev/zero | curl --silent --show-error --max-time 20 --data-binary @- --header Expect: \
@@ -86,7 +119,7 @@ describe("a request's body", () => {
     `POST /v2/text/synthesize HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
     `X-API-Key: ${website.apiKey}\r\nX-API-Secret: ${website.apiSecret}\r\n${more}\r\n\r\n`;
 
-  it("may be too large: one that reads only after its last byte reads the 413 too", async () => {
+  it("gets a 413 that a client can read after it has sent a body that is too large", async () => {
     const answer = await sendBytes(
       service.url,
       `${headOf("Content-Length: 3000000")}${" ".repeat(3_000_000)}`,
@@ -97,7 +130,7 @@ describe("a request's body", () => {
     expect(error).to.include({ code: "PAYLOAD_TOO_LARGE" });
   });
 
-  it("is not read without end: the connection is closed on one that goes on for ever", async () => {
+  it("is not read without limit: the connection is closed if it never ends", async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port) });
     const closed = new Promise((resolve) => socket.once("close", resolve));

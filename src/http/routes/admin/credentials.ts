@@ -6,17 +6,16 @@ import {
   parseCredentials,
   providerCredentials,
 } from "../../../domain/accounts/byok-providers.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
 import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
 
-export const credentialsDetails = z
-  .object({
-    engine: z.enum(byokEngines),
-    provider: z.string().meta({ description: "The `provider` of its voices: google, azure, openai." }),
-    voices: count.meta({ description: "The number of voices that the provider listed." }),
-    setAt: time,
-  })
-  .meta({ id: "CredentialsDetails" }) satisfies z.ZodType<CredentialsDetails>;
+export const credentialsDetails = namedSchema("CredentialsDetails", {
+  engine: z.enum(byokEngines),
+  provider: z.string().meta({ description: "The `provider` of its voices: google, azure, openai." }),
+  voices: count.meta({ description: "The number of voices that the provider listed." }),
+  setAt: time,
+}) satisfies z.ZodType<CredentialsDetails>;
 
 const placeholder = "as-the-provider-gave-it";
 

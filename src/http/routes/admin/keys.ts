@@ -4,45 +4,43 @@ import { reason } from "../../../domain/accounts/key.ts";
 import { type Plan, planOrTier, planRequest, tiers } from "../../../domain/accounts/plan.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
 import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
-export const plan = z
-  .object({
-    tier: z.enum(tiers),
-    requestsPerMinute: z.int(),
-    monthlyCharacters: z.int().nullable().meta({ description: "null: unlimited." }),
-  })
-  .meta({ id: "Plan" }) satisfies z.ZodType<Plan>;
+export const plan = namedSchema("Plan", {
+  tier: z.enum(tiers),
+  requestsPerMinute: z.int(),
+  monthlyCharacters: z.int().nullable().meta({ description: "null: unlimited." }),
+}) satisfies z.ZodType<Plan>;
 
-export const newSecret = z
-  .object({
-    secretId: z.string(),
-    apiSecret: z.string().meta({ description: "Shown only in this response." }),
-  })
-  .meta({ id: "NewSecret" }) satisfies z.ZodType<NewSecret>;
+export const newSecret = namedSchema("NewSecret", {
+  secretId: z.string(),
+  apiSecret: z.string().meta({ description: "Shown only in this response." }),
+}) satisfies z.ZodType<NewSecret>;
 
-const newKey = z
-  .object({ ...newSecret.shape, apiKey: z.string(), websiteId: z.string(), plan })
-  .meta({ id: "NewKey" }) satisfies z.ZodType<NewKey>;
+const newKey = namedSchema("NewKey", {
+  ...newSecret.shape,
+  apiKey: z.string(),
+  websiteId: z.string(),
+  plan,
+}) satisfies z.ZodType<NewKey>;
 
-const keyDetails = z
-  .object({
-    apiKey: z.string(),
-    websiteId: z.string(),
-    status: z.enum(["active", "suspended"]),
-    suspension: z
-      .object({ cause: z.enum(["quota", "operator"]), reason: z.string(), since: time })
-      .exactOptional(),
-    plan,
-    secrets: z.array(z.object({ secretId: z.string(), createdAt: time })),
-    issuedAt: time,
-    usage: z
-      .object({ month: z.string(), characters: count, quota: z.int().nullable() })
-      .meta({ description: "The characters of this month (UTC), and the quota." }),
-  })
-  .meta({ id: "KeyDetails" }) satisfies z.ZodType<KeyDetails>;
+const keyDetails = namedSchema("KeyDetails", {
+  apiKey: z.string(),
+  websiteId: z.string(),
+  status: z.enum(["active", "suspended"]),
+  suspension: z
+    .object({ cause: z.enum(["quota", "operator"]), reason: z.string(), since: time })
+    .exactOptional(),
+  plan,
+  secrets: z.array(z.object({ secretId: z.string(), createdAt: time })),
+  issuedAt: time,
+  usage: z
+    .object({ month: z.string(), characters: count, quota: z.int().nullable() })
+    .meta({ description: "The characters of this month (UTC), and the quota." }),
+}) satisfies z.ZodType<KeyDetails>;
 
 const issuance = z.strictObject({ plan: planOrTier });
 const suspension = z.strictObject({ reason });

@@ -7,30 +7,29 @@ import { type AuditFormat, auditFormats, auditText } from "../../../application/
 import type { ReportUsage, UsageReport } from "../../../application/usage/usage-report.ts";
 import { vary } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, ok, time } from "./admin-operation.ts";
 
 const totals = { requests: count, characters: count };
 
-const usageReport = z
-  .object({
-    apiKey: z.string(),
-    month: z.string(),
-    asOf: time,
-    quota: z
-      .int()
-      .nullable()
-      .exactOptional()
-      .meta({ description: "The quota at that time; absent if the key was not yet issued." }),
-    ...totals,
-    voided: z.object(totals).meta({
-      description: "Requests that were voided because no audio was delivered (503); not in the other totals.",
-    }),
-    byDay: z.array(z.object({ ...totals, day: z.string() })),
-    byEngine: z.array(z.object({ ...totals, engine: z.string() })),
-    byVoice: z.array(z.object({ ...totals, voice: z.string() })),
-  })
-  .meta({ id: "UsageReport" }) satisfies z.ZodType<UsageReport>;
+const usageReport = namedSchema("UsageReport", {
+  apiKey: z.string(),
+  month: z.string(),
+  asOf: time,
+  quota: z
+    .int()
+    .nullable()
+    .exactOptional()
+    .meta({ description: "The quota at that time; absent if the key was not yet issued." }),
+  ...totals,
+  voided: z.object(totals).meta({
+    description: "Requests that were voided because no audio was delivered (503); not in the other totals.",
+  }),
+  byDay: z.array(z.object({ ...totals, day: z.string() })),
+  byEngine: z.array(z.object({ ...totals, engine: z.string() })),
+  byVoice: z.array(z.object({ ...totals, voice: z.string() })),
+}) satisfies z.ZodType<UsageReport>;
 
 export const usageOperation = ({ reportUsage }: { reportUsage: ReportUsage }): Operation =>
   adminOperation({
@@ -47,18 +46,16 @@ export const usageOperation = ({ reportUsage }: { reportUsage: ReportUsage }): O
   });
 
 /** A line of the audit in NDJSON. */
-const auditEntry = z
-  .object({
-    position: count.meta({ description: "The position in the log, for `after`." }),
-    stream: z.string(),
-    revision: count.meta({ description: "Counts from 0 in its stream, without gaps." }),
-    id: z.string(),
-    type: z.string(),
-    at: z.string().meta({ description: "When the event was recorded, ISO 8601 UTC." }),
-    data: z.looseObject({}),
-    metadata: z.looseObject({}),
-  })
-  .meta({ id: "AuditEntry" }) satisfies z.ZodType<AuditEntry>;
+const auditEntry = namedSchema("AuditEntry", {
+  position: count.meta({ description: "The position in the log, for `after`." }),
+  stream: z.string(),
+  revision: count.meta({ description: "Counts from 0 in its stream, without gaps." }),
+  id: z.string(),
+  type: z.string(),
+  at: z.string().meta({ description: "When the event was recorded, ISO 8601 UTC." }),
+  data: z.looseObject({}),
+  metadata: z.looseObject({}),
+}) satisfies z.ZodType<AuditEntry>;
 
 const auditQuery = z.object({
   apiKey: z.string().min(1).optional(),

@@ -15,40 +15,35 @@ import { storedConfig, websiteConfig } from "../../../domain/accounts/website-co
 import { parse } from "../../../domain/validation.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
 import { adminOperation, created, ok, time, websiteId } from "./admin-operation.ts";
 import { newSecret, plan } from "./keys.ts";
 import { pageMembers, pageOf, pageQuery } from "./paging.ts";
 
-const newWebsite = z
-  .object({
-    ...newSecret.shape,
-    id: z.string(),
-    name: z.string(),
-    origins: z.array(z.string()),
-    apiKey: z.string(),
-    plan,
-  })
-  .meta({ id: "NewWebsite" }) satisfies z.ZodType<NewWebsite>;
+const newWebsite = namedSchema("NewWebsite", {
+  ...newSecret.shape,
+  id: z.string(),
+  name: z.string(),
+  origins: z.array(z.string()),
+  apiKey: z.string(),
+  plan,
+}) satisfies z.ZodType<NewWebsite>;
 
-const websiteDetails = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    origins: z.array(z.string()),
-    storedConfig: z.looseObject({}).meta({ description: "The members that the operator has set." }),
-    config: websiteConfig,
-    registeredAt: time,
-  })
-  .meta({ id: "WebsiteDetails" }) satisfies z.ZodType<WebsiteDetails>;
+const websiteDetails = namedSchema("WebsiteDetails", {
+  id: z.string(),
+  name: z.string(),
+  origins: z.array(z.string()),
+  storedConfig: z.looseObject({}).meta({ description: "The members that the operator has set." }),
+  config: websiteConfig,
+  registeredAt: time,
+}) satisfies z.ZodType<WebsiteDetails>;
 
-const newVerification = z
-  .object({
-    token: z.string().meta({ description: "Shown only in this response. It can be used once." }),
-    origin: z.string(),
-    expiresAt: time,
-  })
-  .meta({ id: "NewVerification" }) satisfies z.ZodType<NewVerification>;
+const newVerification = namedSchema("NewVerification", {
+  token: z.string().meta({ description: "Shown only in this response. It can be used once." }),
+  origin: z.string(),
+  expiresAt: time,
+}) satisfies z.ZodType<NewVerification>;
 
 const params = pathParams({ id: websiteId });
 

@@ -4,8 +4,7 @@ import { build, stop } from "esbuild";
 import { z } from "zod";
 import { anHourOrStale } from "../../caching/cache-control.ts";
 import { noneMatchHits } from "../../caching/conditional.ts";
-import { conditional } from "../../caching/tagged-json.ts";
-import { crossOriginResource, etag as etagHeader, noSniff } from "../../kernel/headers.ts";
+import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, operation } from "../../kernel/operation.ts";
 
 /** The client library for browsers. */
@@ -62,7 +61,7 @@ export const clientScriptOperation = ({ bytes, etag }: ClientScript): Operation 
     summary: "Get the client library, one module that any page can import",
     auth: "none",
     cache: [anHourOrStale],
-    headers: conditional,
+    headers: ifNoneMatch,
     responses: {
       200: { description: "The module.", headers, content: { "text/javascript": { schema: z.string() } } },
       304: { description: "The caller has the current module.", headers },

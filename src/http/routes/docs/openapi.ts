@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { revalidate } from "../../caching/cache-control.ts";
-import { conditional, replyPublic, type TaggedJson } from "../../caching/tagged-json.ts";
-import { etag } from "../../kernel/headers.ts";
+import { replyPublic, type TaggedJson } from "../../caching/tagged-json.ts";
+import { etag, ifNoneMatch } from "../../kernel/headers.ts";
 import { json, type Operation, operation } from "../../kernel/operation.ts";
 
 /** `/openapi.json`. The document contains this operation too, so it is passed as a function. */
@@ -14,7 +14,7 @@ export const openApiOperation = (document: () => TaggedJson): Operation =>
     summary: "Get this OpenAPI document",
     auth: "none",
     cache: [revalidate],
-    headers: conditional,
+    headers: ifNoneMatch,
     responses: {
       200: {
         description: "The OpenAPI 3.1 document of the API.",

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { anHour } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, noSniff, vary } from "../../kernel/headers.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, operation } from "../../kernel/operation.ts";
 import { publicPathOf } from "../../kernel/public-url.ts";
 
@@ -60,12 +61,10 @@ const policy = [
 ].join("; ");
 
 const link = z.object({ href: z.string() });
-const ServiceLinks = z
-  .object({
-    name: z.literal("Voxledger"),
-    _links: z.object({ docs: link, openapi: link, health: link, client: link }),
-  })
-  .meta({ id: "ServiceLinks" });
+const ServiceLinks = namedSchema("ServiceLinks", {
+  name: z.literal("Voxledger"),
+  _links: z.object({ docs: link, openapi: link, health: link, client: link }),
+});
 
 /** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
 export const rootOperation = ({ publicUrl }: { publicUrl: string | undefined }): Operation => {

@@ -26,7 +26,7 @@ import type { HttpStreamKind, StreamAnswer } from "./stream.ts";
 const headers = { ...conditionalRange, ...idempotencyHeader };
 const errorsOfGet: readonly ErrorStatus[] = [400, 404, 416, 431, 502, 503];
 
-export interface SynthesisOptions {
+interface SynthesisOptions {
   readonly synthesis: Synthesis;
   readonly presenter: SynthesisPresenter;
   readonly streaming: Pick<Streaming, "requireProvider">;

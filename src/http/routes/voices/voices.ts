@@ -3,8 +3,8 @@ import type { ReportVoices } from "../../../application/catalog/voice-reports.ts
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { parse } from "../../../domain/validation.ts";
 import { revalidatePrivately } from "../../caching/cache-control.ts";
-import { conditional, replyTagged } from "../../caching/tagged-json.ts";
-import { etag, vary } from "../../kernel/headers.ts";
+import { replyTagged } from "../../caching/tagged-json.ts";
+import { etag, ifNoneMatch, vary } from "../../kernel/headers.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import {
   type Declaration,
@@ -123,7 +123,7 @@ const readOperation = <Params, Query>(declaration: Read<Params, Query>): Operati
     tag: "Voices",
     auth: "website",
     cache: [revalidatePrivately],
-    headers: conditional,
+    headers: ifNoneMatch,
   });
 
 const responses = (schema: z.ZodType) => ({
