@@ -46,7 +46,7 @@ export type { PlayableSound, Playback, Player, PlaySound } from "./playback/play
 export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
 export type { TextPart } from "./text-parts.ts";
-export type { Delivery, Transport, TransportMode } from "./transport/transport.ts";
+export type { Delivery, TransportMode } from "./transport/transport.ts";
 export type * from "./voices/voices.ts";
 
 /** A website's connection to the service. Every method that sends a request throws VoxledgerError. */

@@ -1,8 +1,8 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
 import { appliedKnobs, type Knob } from "../prosody.ts";
-import { type AudioBuffer, type AudioChunk, createAudioBuffer } from "../transport/audio-buffer.ts";
-import type { SynthesisQuery } from "../transport/transport.ts";
+import { type AudioChunk, createAudioBuffer } from "../transport/audio-buffer.ts";
+import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
 import type {
   PlatformQuery,
   SystemVoice,
@@ -24,9 +24,6 @@ export interface AudioFile {
   readonly prosodyApplied: readonly Knob[];
 }
 
-/** A streamed synthesis whose first chunk has been received. */
-export interface AudioStream extends Omit<AudioFile, "bytes">, Pick<AudioBuffer, "audio" | "received"> {}
-
 export interface OriginVerification {
   readonly verified: boolean;
   readonly origin: string;
@@ -42,8 +39,11 @@ export interface ServiceApi {
   reportVoices(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportResponse>;
   verifyOrigin(token: string, signal: AbortSignal): Promise<OriginVerification>;
   synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<AudioFile>;
-  /** `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends a running stream. */
-  stream(query: SynthesisQuery, signal: AbortSignal): Promise<AudioStream>;
+  /**
+   * Resolves with the first chunk. `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends
+   * a running stream.
+   */
+  stream(query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
 }
 
 export const createServiceApi = ({
@@ -145,7 +145,7 @@ const readAudioFile: ReadResponse<AudioFile> = async (response) => ({
 /** Bytes of a stream that are read ahead of the player. TCP back-pressure holds back the rest. */
 const maxBufferedBytes = 4 * 1_024 * 1_024;
 
-const readAudioStream: ReadResponse<AudioStream> = async (response, withTimeout) => {
+const readAudioStream: ReadResponse<OpenedAudio> = async (response, withTimeout) => {
   const reader = response.body?.getReader();
   const next = async (): Promise<AudioChunk | undefined> => (await reader?.read())?.value;
   const first = await next(); // until it has been received, the request can be retried
@@ -156,7 +156,8 @@ const readAudioStream: ReadResponse<AudioStream> = async (response, withTimeout)
   });
   const add = (chunk: AudioChunk | undefined): void => (chunk ? buffer.push(chunk) : buffer.end());
   add(first);
-  return { ...readMetadata(response), audio: buffer.audio, received: buffer.received };
+  const { audio, received } = buffer;
+  return { ...readMetadata(response), whole: first === undefined, audio, received };
 };
 
 const readMetadata = ({ headers }: Response): Omit<AudioFile, "bytes"> => ({

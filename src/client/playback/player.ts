@@ -36,29 +36,22 @@ export type PlaySound = (sound: PlayableSound) => void | Promise<void>;
 
 /** Calls a function with the audio of each part, for environments without a browser. A pause applies to the next part. */
 export const functionPlayer = (play: PlaySound): Player => ({
-  play: async (delivery, { prosody, signal, onStart }) => {
-    const bytes = await readAll(delivery.audio);
+  play: async ({ audio, contentType }, { prosody, signal, onStart }) => {
+    const blob = await readBlob(audio, contentType);
+    const bytes = new Uint8Array(await blob.arrayBuffer());
     if (signal.aborted) return;
     onStart();
-    if (bytes.length > 0) await play({ bytes, contentType: delivery.contentType, prosody, signal });
+    if (bytes.length > 0) await play({ bytes, contentType, prosody, signal });
   },
   pause: () => {},
   resume: () => {},
 });
 
-/** All chunks, concatenated. */
-export const readAll = async (
+export const readBlob = async (
   chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
-): Promise<Uint8Array<ArrayBuffer>> => {
+  contentType: string,
+): Promise<Blob> => {
   const all: Uint8Array<ArrayBuffer>[] = [];
   for await (const chunk of chunks) all.push(chunk);
-  const [only] = all;
-  if (only && all.length === 1) return only;
-  const bytes = new Uint8Array(all.reduce((length, chunk) => length + chunk.length, 0));
-  let offset = 0;
-  for (const chunk of all) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return new Blob(all, { type: contentType });
 };

@@ -1,5 +1,6 @@
 import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
+import { deliverParts } from "../transport/prefetch.ts";
 import type { Transport, VoiceRequest } from "../transport/transport.ts";
 import type { Player } from "./player.ts";
 
@@ -41,7 +42,7 @@ export const serviceBackend = ({
 }): SpeechBackend => ({
   native: false,
   async *prepare(parts, signal) {
-    for await (const delivery of transport.deliver(parts, voice, signal)) {
+    for await (const delivery of deliverParts(transport, parts, voice, signal)) {
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         part: delivery.part,

@@ -1,8 +1,7 @@
 import type { ServiceApi } from "../api/service-api.ts";
 import { VoxledgerError } from "../errors.ts";
-import { type OpenAudio, withPrefetch } from "./prefetch.ts";
 import { synthesisQuery, type Transport, type TransportMode, type VoiceRequest } from "./transport.ts";
-import { openOverWebSocket, type WebSocketOptions } from "./websocket-transport.ts";
+import { type WebSocketOptions, webSocketTransport } from "./websocket-transport.ts";
 
 export const createTransport = ({
   mode,
@@ -12,21 +11,18 @@ export const createTransport = ({
   readonly mode: TransportMode;
   readonly api: Pick<ServiceApi, "synthesize" | "stream">;
 }): Transport => {
-  const download: OpenAudio = async (part, voice, signal) => {
+  const download: Transport = async (part, voice, signal) => {
     const { bytes, ...audio } = await api.synthesize(synthesisQuery(part, voice), signal);
     return { ...audio, whole: true, audio: singleChunk(bytes), received: Promise.resolve() };
   };
-  const stream: OpenAudio = async (part, voice, signal) => ({
-    ...(await api.stream(synthesisQuery(part, voice), signal)),
-    whole: false,
-  });
+  const stream: Transport = (part, voice, signal) => api.stream(synthesisQuery(part, voice), signal);
   switch (mode) {
     case "chunks":
-      return withPrefetch(download);
+      return download;
     case "stream":
-      return withPrefetch(withFallback(stream, download));
+      return withFallback(stream, download);
     case "websocket":
-      return withPrefetch(withFallback(openOverWebSocket(socketOptions), download));
+      return withFallback(webSocketTransport(socketOptions), download);
   }
 };
 
@@ -38,7 +34,7 @@ async function* singleChunk(bytes: Uint8Array<ArrayBuffer>) {
  * The service streams paid voices only and answers `NOT_FOUND` for the others. Those are downloaded instead, and no
  * stream is requested for that voice again.
  */
-const withFallback = (stream: OpenAudio, download: OpenAudio): OpenAudio => {
+const withFallback = (stream: Transport, download: Transport): Transport => {
   const notStreamed = new Set<string>();
   return async (part, voice, signal) => {
     const id = voiceId(voice);

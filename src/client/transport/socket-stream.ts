@@ -1,8 +1,8 @@
 import type { StartTimer } from "../environment.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
 import { createAudioBuffer } from "./audio-buffer.ts";
-import type { OpenedAudio } from "./prefetch.ts";
 import type { StreamMessage } from "./socket-messages.ts";
+import type { OpenedAudio } from "./transport.ts";
 
 /** One synthesis on a WebSocket. */
 export interface SocketStream {
@@ -60,7 +60,7 @@ export const createSocketStream = ({
   };
   const open = (): void => {
     if (!metadata) throw incomplete("stream_start is missing.");
-    opened.resolve({ ...metadata, whole: false, audio, received });
+    opened.resolve({ ...metadata, whole: chunks === 0, audio, received });
   };
 
   const addChunk = ({ chunkIndex, data }: Message<"audio">): void => {

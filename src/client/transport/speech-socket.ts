@@ -1,10 +1,9 @@
 import type { SocketConstructor } from "../dom.ts";
 import type { StartTimer } from "../environment.ts";
 import { abortError, networkError, VoxledgerError } from "../errors.ts";
-import type { OpenedAudio } from "./prefetch.ts";
 import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
 import { createSocketStream, type SocketStream } from "./socket-stream.ts";
-import type { SynthesisQuery } from "./transport.ts";
+import type { OpenedAudio, SynthesisQuery } from "./transport.ts";
 
 /** A WebSocket that carries several syntheses at once. */
 export interface SpeechSocket {
@@ -29,11 +28,10 @@ const connectionLost = (reason: string): VoxledgerError =>
     ? networkError()
     : new VoxledgerError(`The service closed the connection: ${reason}`, { code: "NETWORK" });
 
-/** `WebSocket.readyState` */
-const connecting = 0;
+/** `WebSocket.OPEN` */
 const open = 1;
 
-/** Starts to connect. Requests are queued until the connection is open. */
+/** Starts to connect. Requests are sent when the connection is open. */
 export const openSpeechSocket = ({
   WebSocket,
   url,
@@ -57,8 +55,7 @@ export const openSpeechSocket = ({
 }): SpeechSocket => {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
-  const streams = new Map<string, SocketStream>();
-  const unsent = new Map<string, ClientMessage>();
+  const streams = new Map<string, SocketStream & { readonly request: SynthesisQuery }>();
   let stopIdleTimer = (): void => {};
   let hasOpened = false;
   let hasReceived = false;
@@ -76,7 +73,6 @@ export const openSpeechSocket = ({
   };
   const send = (message: ClientMessage): void => {
     if (socket.readyState === open) socket.send(JSON.stringify(message));
-    else if (socket.readyState === connecting) unsent.set(message.id, message);
   };
   const remove = (id: string): void => {
     streams.delete(id);
@@ -85,8 +81,7 @@ export const openSpeechSocket = ({
 
   socket.addEventListener("open", () => {
     hasOpened = true;
-    for (const message of unsent.values()) send(message);
-    unsent.clear();
+    for (const [id, { request }] of streams) send({ type: "synthesize", id, request });
   });
   socket.addEventListener("message", ({ data }) => {
     const message = parseMessage(data);
@@ -112,11 +107,11 @@ export const openSpeechSocket = ({
           signal.removeEventListener("abort", cancel);
           remove(id);
           if (outcome === "timed-out") close(); // a dead connection fires no close event
-          if (outcome === "cancelled" && !unsent.delete(id)) send({ type: "cancel", id });
+          if (outcome === "cancelled") send({ type: "cancel", id });
         },
       });
       const cancel = (): void => stream.fail(abortError(signal.reason));
-      streams.set(id, stream);
+      streams.set(id, { ...stream, request });
       signal.addEventListener("abort", cancel);
       send({ type: "synthesize", id, request });
       return await stream.opened;

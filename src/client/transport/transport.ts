@@ -17,21 +17,20 @@ export interface Delivery {
   readonly part: TextPart;
   readonly contentType: string;
   readonly prosodyApplied: readonly Knob[];
-  /** Whether all of it has been received. */
+  /** Whether all of it has been received; always true for silence. */
   readonly whole: boolean;
   /** Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are incomplete audio. */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
 }
 
-/** Loads the audio of a text. */
-export interface Transport {
-  /**
-   * Delivers the parts in order, each as soon as it can be played. Ending the iteration or aborting the signal ends all
-   * requests in flight.
-   * @throws {VoxledgerError}
-   */
-  deliver(parts: readonly TextPart[], voice: VoiceRequest, signal: AbortSignal): AsyncIterable<Delivery>;
+/** The audio of a part, whose first chunk has been received. */
+export interface OpenedAudio extends Omit<Delivery, "part"> {
+  /** Resolves when all of it has been received. */
+  readonly received: Promise<void>;
 }
+
+/** Requests the audio of a part. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
+export type Transport = (part: TextPart, voice: VoiceRequest, signal: AbortSignal) => Promise<OpenedAudio>;
 
 /** The parameters of a synthesis request. */
 export interface SynthesisQuery {

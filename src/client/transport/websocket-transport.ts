@@ -4,9 +4,8 @@ import type { SocketConstructor } from "../dom.ts";
 import type { StartTimer } from "../environment.ts";
 import { abortError, asVoxledgerError, VoxledgerError } from "../errors.ts";
 import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
-import type { OpenAudio } from "./prefetch.ts";
 import { HandshakeFailed, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
-import { synthesisQuery } from "./transport.ts";
+import { synthesisQuery, type Transport } from "./transport.ts";
 
 export interface WebSocketOptions {
   readonly session: Pick<Session, "socketQuery" | "replaceTokenAfter" | "refresh">;
@@ -26,7 +25,7 @@ export interface WebSocketOptions {
 const idleMs = 60_000;
 
 /** Streams the parts of all speeches over one connection, which is opened when it is needed. */
-export const openOverWebSocket = ({ session, retry, now, ...options }: WebSocketOptions): OpenAudio => {
+export const webSocketTransport = ({ session, retry, now, ...options }: WebSocketOptions): Transport => {
   const backoff = createConnectionBackoff({ now, random: retry.random });
   const connect = createConnector(options, backoff);
 
@@ -48,7 +47,7 @@ export const openOverWebSocket = ({ session, retry, now, ...options }: WebSocket
     const query = synthesisQuery(part, voice);
     let hasReplacedToken = false;
 
-    const attempt = async (isSecondHandshake = false): ReturnType<OpenAudio> => {
+    const attempt = async (isSecondHandshake = false): ReturnType<Transport> => {
       const credentials = await session.socketQuery();
       try {
         return await connect(credentials).synthesize(query, signal);
