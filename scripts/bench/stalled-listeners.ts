@@ -21,7 +21,8 @@ const bench = async (url: string, website: Credentials, residentMb: () => number
     openStream(url, website, { voice, text: `Sound number ${++sounds} has ${megabytes} MB.` });
   const hear = () =>
     milliseconds(async () => {
-      if ((await (await begin(2)).heard()).length < 2e6) throw new Error("less was heard than was asked for");
+      if ((await (await begin(2)).readAudio()).length < 2e6)
+        throw new Error("less was heard than was asked for");
     });
   const beside = async (): Promise<number[]> => {
     const times: number[] = [];

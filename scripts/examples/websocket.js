@@ -1,4 +1,4 @@
-// API_KEY=… API_SECRET=… node scripts/examples/websocket.js > heard.mp3
+// API_KEY=… API_SECRET=… node scripts/examples/websocket.js > speech.mp3
 const { API_KEY, API_SECRET, BASE = "http://127.0.0.1:8080" } = process.env;
 
 const headers = { "X-API-Key": API_KEY, "X-API-Secret": API_SECRET };
@@ -10,13 +10,13 @@ socket.binaryType = "arraybuffer";
 socket.onopen = () => {
   const request = {
     voice: "alloy",
-    text: "Heard from its first word on, while the last is still being made.",
+    text: "This sentence is played while it is still being synthesized.",
   };
   socket.send(JSON.stringify({ type: "synthesize", id: crypto.randomUUID(), request }));
 };
 
 socket.onmessage = ({ data }) => {
-  // A frame of audio: 0x01, the id (36 bytes), the frame's index (4 bytes), and then the sound.
+  // A frame of audio: 0x01, the id (36 bytes), the index (4 bytes), the audio.
   if (data instanceof ArrayBuffer) return process.stdout.write(new Uint8Array(data, 41));
   const { type, message } = JSON.parse(data);
   if (type === "error") console.error(message);

@@ -205,11 +205,11 @@ describe("Voxledger.speak in Node", () => {
       );
       const events = recordEvents(client);
       const ends: unknown[] = [];
-      const speaking = client.speak(longText("a"), { onend: (end) => ends.push(end) });
+      const finished = client.speak(longText("a"), { onend: (end) => ends.push(end) });
       await nextEvent(client, "OnPartStart");
       client.cancel();
       expect(types(events).at(-1)).to.equal("OnEnd");
-      expect(await speaking).to.deep.equal({ cancelled: true });
+      expect(await finished).to.deep.equal({ cancelled: true });
       expect(ends).to.deep.equal([{ cancelled: true }]);
       client.cancel();
       expect(types(events).filter((type) => type === "OnEnd")).to.have.length(1);
@@ -243,9 +243,9 @@ describe("Voxledger.speak in Node", () => {
       const client = await serve(() => ({ hang: true }));
       const events = recordEvents(client);
       await nextEvent(client, "OnReady");
-      const speaking = client.speak("Hello.");
+      const finished = client.speak("Hello.");
       client.cancel();
-      expect(await speaking).to.deep.equal({ cancelled: true });
+      expect(await finished).to.deep.equal({ cancelled: true });
       expect(types(events).filter((type) => /OnStart|OnEnd/.test(type))).to.deep.equal([]);
     });
 
@@ -258,7 +258,7 @@ describe("Voxledger.speak in Node", () => {
       );
       const events = recordEvents(client);
       client.pause();
-      const speaking = client.speak(longText("a"));
+      const finished = client.speak(longText("a"));
       await nextEvent(client, "OnPartStart");
       client.pause();
       client.pause();
@@ -266,7 +266,7 @@ describe("Voxledger.speak in Node", () => {
       expect(played).to.deep.equal(["part"]);
       client.resume();
       client.resume();
-      await speaking;
+      await finished;
       expect(types(events).filter((type) => /OnPause|OnResume|OnPartStart/.test(type))).to.deep.equal([
         "OnPartStart",
         "OnPause",

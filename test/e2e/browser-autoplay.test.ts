@@ -6,12 +6,9 @@ import { type SpeechWindow, speechPage } from "../support/client-library/speech-
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-declare const window: SpeechWindow & { readonly asked: number; readonly failures: readonly string[] };
+declare const window: SpeechWindow & { readonly questions: number; readonly failures: readonly string[] };
 
-/**
- * The rule of WebKit on iOS, which Chromium does not have: an element may play once its `play` was called while an event
- * of the user is being handled.
- */
+/** WebKit's rule on iOS, which Chromium lacks: an element may play after `play` was called in a user gesture. */
 const elementsNeedGestures = `
   const play = HTMLMediaElement.prototype.play;
   const allowed = new WeakSet();
@@ -22,7 +19,7 @@ const elementsNeedGestures = `
     return allowed.has(this) ? play.call(this) : Promise.reject(new DOMException("Refused.", "NotAllowedError"));
   };`;
 
-describe("a page whose browser restricts autoplay", () => {
+describe("the client library in a browser that restricts autoplay", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   let browser: Browser;
@@ -45,10 +42,10 @@ describe("a page whose browser restricts autoplay", () => {
     await folder.remove();
   });
 
-  /** Opens a page and waits until it logs "ready": evaluating anything in it would count as a gesture. */
-  const open = async (then: string, given = "{ audio }"): Promise<Page> => {
+  /** Opens a page and waits until it logs "ready". Evaluating code in the page would count as a user gesture. */
+  const open = async (script: string, environment = "{ audio }"): Promise<Page> => {
     const config = { apiKey: website.apiKey, defaultVoice: "UK English Female" };
-    site = await servePage(() => speechPage(`${service.url}/client.js`, config, then, given));
+    site = await servePage(() => speechPage(`${service.url}/client.js`, config, { script, environment }));
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
     const page = await browser.context.newPage();
     const ready = page.waitForEvent("console", (message) => message.text() === "ready");
@@ -57,35 +54,35 @@ describe("a page whose browser restricts autoplay", () => {
     return page;
   };
 
-  it("speaks after the gesture that called `speak` is over, and speaks again without another", async () => {
+  it("plays audio that is received after the user gesture, and a second speech without a gesture", async () => {
     const page = await open(
       `${elementsNeedGestures}
-      window.text = "The gesture is over before the sound has come.";
+      window.text = "The gesture has ended before the audio is received.";
       speech.on("OnReady", () => console.log("ready"));
-      speech.on("OnStart", () => console.log("heard"));
-      speech.on("OnEnd", () => speech.speak("Once more."));`,
-      `{ audio, askToSpeak: () => { console.log("asked"); return new Promise(() => {}); } }`,
+      speech.on("OnStart", () => console.log("started"));
+      speech.on("OnEnd", () => speech.speak("A second speech."));`,
+      `{ audio, askToSpeak: () => { console.log("blocked"); return new Promise(() => {}); } }`,
     );
-    const said: string[] = [];
-    const isDecided = page.waitForEvent("console", (message) => {
-      if (message.type() === "log") said.push(message.text());
-      return said.length === 2 || said.includes("asked");
+    const log: string[] = [];
+    const bothStarted = page.waitForEvent("console", (message) => {
+      if (message.type() === "log") log.push(message.text());
+      return log.length === 2 || log.includes("blocked");
     });
     await page.click("#speak");
-    await isDecided;
-    expect(said).to.deep.equal(["heard", "heard"]);
+    await bothStarted;
+    expect(log).to.deep.equal(["started", "started"]);
   });
 
-  it("fails with NOT_ALLOWED when the user refuses, and asks again for the next speech", async () => {
-    const then = `window.failures = [];
+  it("fails with NOT_ALLOWED when the user refuses, and asks again at the next speech", async () => {
+    const script = `window.failures = [];
       const say = (text) => speech.speak(text).catch(({ code }) => failures.push(code));
       speech.on("OnReady", async () => {
         await say("One.");
         await say("Two.");
         console.log("ready");
       });`;
-    const page = await open(then, "{ audio, askToSpeak: () => Promise.reject(++window.asked) }");
-    expect(await page.evaluate(() => [window.failures, window.asked])).to.deep.equal([
+    const page = await open(script, "{ audio, askToSpeak: () => Promise.reject(++window.questions) }");
+    expect(await page.evaluate(() => [window.failures, window.questions])).to.deep.equal([
       ["NOT_ALLOWED", "NOT_ALLOWED"],
       2,
     ]);

@@ -4,13 +4,13 @@ import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, type Credentials, registerWebsite } from "../support/client.ts";
 import {
   clickSpeak,
-  eventTypes,
+  mainEventTypes,
   type SpeechWindow,
   speechPage,
   waitForEvent,
 } from "../support/client-library/speech-page.ts";
 import { type LocalServer, servePage } from "../support/local-server.ts";
-import { until as happens } from "../support/processes.ts";
+import { until as untilTrue } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
@@ -25,7 +25,7 @@ interface Line {
   readonly status?: number;
 }
 
-describe("a page that is visited again with an expired token", () => {
+describe("the client library on a page visited again after its token has expired", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
   let service: RunningService;
@@ -68,37 +68,37 @@ describe("a page that is visited again with an expired token", () => {
     const { auth } = await (await config).json();
     return { page, exp: auth.exp };
   };
-  const hear = async (page: Page, text: string, params: object): Promise<void> => {
-    await page.evaluate("told.length = 0");
+  const speakAndWait = async (page: Page, text: string, params: object): Promise<void> => {
+    await page.evaluate("events.length = 0");
     await clickSpeak(page, text, params);
     await waitForEvent(page, "OnEnd");
-    expect(await eventTypes(page)).to.deep.equal(["OnStart", "OnEnd"]);
+    expect(await mainEventTypes(page)).to.deep.equal(["OnStart", "OnEnd"]);
   };
 
   for (const [transport, voice] of [
     ["chunks", "UK English Female"],
     ["websocket", "alloy"],
   ] as const) {
-    it(`speaks at once by ${transport}, without a refusal, and without a preflight for its second sentence`, async () => {
+    it(`speaks with transport ${transport} without an error response or another preflight`, async () => {
       site = await servePage(() =>
         speechPage(`${service.url}/client.js`, { apiKey: website.apiKey, transport }),
       );
       await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
       const refusedBefore = refusals().length;
       const first = await visit();
-      await hear(first.page, `One, by ${transport}.`, { voice, rate: 2 });
-      await happens("the token expires", () => Date.now() / 1_000 > first.exp);
+      await speakAndWait(first.page, `First, by ${transport}.`, { voice, rate: 2 });
+      await untilTrue("the token expires", () => Date.now() / 1_000 > first.exp);
       const preflightsBefore = preflights();
-      await hear(first.page, `Two, by ${transport}.`, { voice, rate: 2 });
+      await speakAndWait(first.page, `Second, by ${transport}.`, { voice, rate: 2 });
       const second = await visit();
       expect(second.exp).to.be.above(first.exp);
-      await hear(second.page, `Three, by ${transport}.`, { voice, rate: 2 });
+      await speakAndWait(second.page, `Third, by ${transport}.`, { voice, rate: 2 });
       expect(preflights() - preflightsBefore).to.equal(0);
       expect(refusals().slice(refusedBefore)).to.deep.equal([]);
     });
   }
 
-  it("connects a few times at most while its key is suspended, and says so", async () => {
+  it("makes at most 8 handshakes for 49 speeches while its key is suspended", async () => {
     const config = { apiKey: website.apiKey, transport: "websocket", retryAttempts: 0 };
     site = await servePage(() => speechPage(`${service.url}/client.js`, config));
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [site.url] });
@@ -117,7 +117,7 @@ describe("a page that is visited again with an expired token", () => {
       lines()
         .slice(before)
         .filter(({ msg }) => msg === "handshake refused");
-    await happens("a refused handshake is logged", () => refusedHandshakes().length > 0);
+    await untilTrue("a refused handshake is logged", () => refusedHandshakes().length > 0);
     const handshakes = refusedHandshakes();
     expect(handshakes.length).to.be.at.most(8);
     expect(handshakes[0]).to.include({ status: 403 });

@@ -5,7 +5,7 @@ import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import {
   clickSpeak,
-  eventTypes,
+  mainEventTypes,
   type SpeechWindow,
   speechPage,
   waitForEvent,
@@ -19,10 +19,10 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 
 declare const window: SpeechWindow;
 
-const text = "It is heard from its first word on, long before its last word has been made.";
+const text = "This text is played while the provider is still synthesizing its last words.";
 
-/** The whole way: a paid provider at its wire, the service as a process, a page of a verified origin in Chromium. */
-describe("speech that is streamed to the client library", () => {
+/** End to end: a fake paid provider, the service as a process, a page of a verified origin in Chromium. */
+describe("streaming to the client library", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
   let service: RunningService;
@@ -67,47 +67,49 @@ describe("speech that is streamed to the client library", () => {
     await waitForEvent(page, "OnReady");
     return page;
   };
-  const speeches = () => upstream.requests.filter(({ path }) => path === "/v1/audio/speech");
+  const providerRequests = () => upstream.requests.filter(({ path }) => path === "/v1/audio/speech");
 
   for (const transport of ["stream", "websocket"] as const) {
-    it(`is the same by ${transport} in Node, which has a secret, as when it comes whole`, async () => {
+    it(`delivers by ${transport} in Node the same bytes as a download`, async () => {
       const { apiKey, apiSecret } = website;
       const config = { apiKey, apiSecret, baseUrl: service.url, transport };
       const pieces: Uint8Array[] = [];
       const client = new Voxledger(config, { player: ({ bytes }) => void pieces.push(bytes) });
-      const said = { voice: "alloy", text: `${text} In Node by ${transport}.` };
-      await client.speak(said.text, said);
+      const request = { voice: "alloy", text: `${text} In Node by ${transport}.` };
+      await client.speak(request.text, request);
       client.close();
-      const whole = await bytesOf(await synthesize(service.url, website, said));
+      const whole = await bytesOf(await synthesize(service.url, website, request));
       expect(Buffer.concat(pieces).equals(whole)).to.equal(true);
-      expect(speeches().filter(({ body }) => body.includes(`In Node by ${transport}`))).to.have.length(1);
+      expect(
+        providerRequests().filter(({ body }) => body.includes(`In Node by ${transport}`)),
+      ).to.have.length(1);
     });
 
-    it(`is heard by ${transport} while the provider is still making it, and to its end`, async () => {
+    it(`plays by ${transport} while the provider is still sending, and to the end`, async () => {
       const gate = closedGate();
-      const before = speeches().length;
+      const before = providerRequests().length;
       upstream.faults.next({ kind: "trickle", gate });
       const page = await open(transport);
-      const asked: Request[] = [];
-      page.on("request", (request) => asked.push(request));
+      const requests: Request[] = [];
+      page.on("request", (request) => requests.push(request));
       await clickSpeak(page, `${text} By ${transport}.`, { voice: "alloy" });
       gate.step(8);
       await waitForPlayback(page, 0.1);
-      expect(await eventTypes(page)).to.include("OnStart");
-      expect(speeches().at(-1)).to.include({ outcome: "active" });
+      expect(await mainEventTypes(page)).to.include("OnStart");
+      expect(providerRequests().at(-1)).to.include({ outcome: "active" });
       gate.open();
       await waitForEvent(page, "OnEnd");
       const whole = await page.evaluate(() => window.spoken);
       expect(whole).to.deep.equal({ cancelled: false });
-      expect(speeches()).to.have.length(before + 1);
-      expect(speeches().at(-1)).to.include({ outcome: "answered" });
-      const synthesis = asked.filter((request) => request.url().includes("/v2/text/synthesize"));
+      expect(providerRequests()).to.have.length(before + 1);
+      expect(providerRequests().at(-1)).to.include({ outcome: "answered" });
+      const synthesis = requests.filter((request) => request.url().includes("/v2/text/synthesize"));
       expect(synthesis.map((request) => request.headers().accept)).to.deep.equal(
         transport === "stream" ? ["text/event-stream"] : [],
       );
     });
 
-    it(`lets the provider go when a page that hears by ${transport} leaves`, async () => {
+    it(`aborts the provider's request when a page that streams by ${transport} is closed`, async () => {
       const gate = closedGate();
       upstream.faults.next({ kind: "trickle", gate });
       const page = await open(transport);
@@ -115,19 +117,19 @@ describe("speech that is streamed to the client library", () => {
       gate.step(8);
       await waitForEvent(page, "OnStart");
       await page.close();
-      await upstream.until(() => speeches().at(-1)?.outcome === "left");
+      await upstream.until(() => providerRequests().at(-1)?.outcome === "left");
     });
 
-    it(`fails in a page that hears by ${transport} where the provider breaks off`, async () => {
+    it(`fires OnError in a page that streams by ${transport} when the provider's connection breaks`, async () => {
       upstream.faults.next({ kind: "cut" });
-      // A cut that comes before the page has read anything is made good by asking again.
+      // Without this, a connection that breaks before the first chunk would be retried.
       const page = await open(transport, { retryAttempts: 0 });
       await clickSpeak(page, `${text} Cut by ${transport}.`, { voice: "alloy" });
       await waitForEvent(page, "OnError");
-      expect(await eventTypes(page)).to.not.include("OnEnd");
+      expect(await mainEventTypes(page)).to.not.include("OnEnd");
     });
 
-    it(`speaks by ${transport} with a voice that is not streamed, too`, async () => {
+    it(`downloads a voice that the service does not stream with transport ${transport}`, async () => {
       const page = await open(transport);
       await clickSpeak(page, text, { voice: "UK English Female", rate: 2 });
       await waitForEvent(page, "OnEnd");

@@ -1,7 +1,17 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
+import type { EventKind } from "../../src/client/voxledger.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
+import {
+  clickSpeak,
+  eventTypes,
+  type RecordedEvent,
+  recordedEvents,
+  type SpeechWindow,
+  speechPage,
+  waitForEvent,
+} from "../support/client-library/speech-page.ts";
 import {
   type StubResponse,
   startStubServer,
@@ -10,56 +20,11 @@ import {
 import { type LocalServer, servePage } from "../support/local-server.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-/** What a site would write, and a log of what came of it. */
-const pageOf = (service: string, apiKey: string, config: object, then = ""): string => `<!doctype html>
-<title>A website</title>
-<button id="speak">Speak</button>
-<script type="module">
-  import { Voxledger } from "${service}/client.js";
-  const kinds = ["OnLoad", "OnReady", "OnStart", "OnEnd", "OnError", "OnPause", "OnResume", "OnServiceSwitched",
-    "OnClickEvent", "OnAllowSpeechClicked", "OnPartStart", "OnPartEnd", "OnVoiceResolved"];
-  const audio = new Audio();
-  const speech = new Voxledger({ apiKey: "${apiKey}", ...${JSON.stringify(config)} }, { audio });
-  window.speech = speech;
-  window.told = [];
-  window.sounds = [];
-  for (const kind of kinds) speech.on(kind, (event) => told.push(event));
-  audio.addEventListener("ended", () => sounds.push({ seconds: audio.duration, played: audio.currentTime }));
-  window.audio = audio;
-  speak.onclick = () => { window.spoken = speech.speak(window.text ?? "Hello from a page.", { rate: 2 }); };
-  ${then}
-</script>`;
+const corsHeaders = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-API-Key" };
 
-const openToPages = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "X-API-Key" };
+declare const window: SpeechWindow & { utterances: string[] };
 
-interface Told {
-  readonly type: string;
-  readonly timestamp: number;
-  readonly [member: string]: unknown;
-}
-
-/** The window of such a page. */
-interface Window {
-  readonly told: readonly Told[];
-  readonly sounds: readonly { readonly seconds: number; readonly played: number }[];
-  text: string;
-  readonly spoken: Promise<{ cancelled: boolean }>;
-  utterances: string[];
-  readonly audio: { readonly paused: boolean; readonly playbackRate: number; readonly volume: number };
-  readonly speech: {
-    speak(text: string, params?: object): Promise<unknown>;
-    pause(): void;
-    resume(): void;
-    cancel(): void;
-    verifyOrigin(token: string): Promise<unknown>;
-    config(): Promise<unknown>;
-    reportVoices(): Promise<{ count: number }>;
-    voices(): Promise<{ voices: unknown[] }>;
-  };
-}
-declare const window: Window;
-
-/** Gives a page a `speechSynthesis` that has these voices: Debian's Chromium has none. */
+/** Installs a `speechSynthesis` with these voices: Debian's Chromium has none. */
 const browserVoices = (names: readonly string[]): void => {
   const lang = (name: string) => (name.includes("UK") ? "en-GB" : "de-DE");
   const voices = names.map((name) => ({
@@ -75,16 +40,16 @@ const browserVoices = (names: readonly string[]): void => {
     setTimeout(() => utterance.onstart());
     setTimeout(() => utterance.onend());
   };
-  const nothing = () => {};
+  const noop = () => {};
   const speechSynthesis = {
     getVoices: () => voices,
     speak,
-    cancel: nothing,
-    pause: nothing,
-    resume: nothing,
+    cancel: noop,
+    pause: noop,
+    resume: noop,
   };
   Object.defineProperty(window, "speechSynthesis", {
-    value: { ...speechSynthesis, addEventListener: nothing },
+    value: { ...speechSynthesis, addEventListener: noop },
   });
   Object.defineProperty(window, "SpeechSynthesisUtterance", { value: class {} });
 };
@@ -95,35 +60,35 @@ describe("the client library in a browser", () => {
   let browser: Browser;
   let website: Credentials;
   let config: object = {};
-  let then: string | undefined;
+  let script = "";
   const sites: LocalServer[] = [];
 
   const serveSite = async (): Promise<LocalServer> => {
-    const site = await servePage(() => pageOf(service.url, website.apiKey, config, then));
+    const site = await servePage(() =>
+      speechPage(`${service.url}/client.js`, { apiKey: website.apiKey, ...config }, { script }),
+    );
     sites.push(site);
     return site;
   };
-  /** A service that is made up, whose sounds are these, open to every page. */
-  const madeUp = async (sound: () => StubResponse): Promise<LocalServer> => {
+  /** A stub service with these synthesis responses and CORS for all origins. */
+  const serveStub = async (sound: () => StubResponse): Promise<LocalServer> => {
     const server = await startStubServer(({ method, url = "" }) => {
       const answer = url.startsWith("/v2/text/") && method === "GET" ? sound() : voiceConfig;
-      return { ...answer, headers: { ...answer.headers, ...openToPages } };
+      return { ...answer, headers: { ...answer.headers, ...corsHeaders } };
     });
     sites.push(server);
     return server;
   };
-  const verify = (id: string, ...origins: string[]) =>
+  const verifyOrigins = (id: string, ...origins: string[]) =>
     admin(service.url, "PUT", `/websites/${id}/origins`, { origins });
-  const told = (page: Page): Promise<readonly Told[]> => page.evaluate(() => window.told);
-  const kinds = async (page: Page): Promise<string[]> => (await told(page)).map(({ type }) => type);
-  const until = (page: Page, kind: string) =>
-    page.waitForFunction((wanted) => window.told?.some(({ type }) => type === wanted), kind);
+  const eventsOf = async (page: Page, kind: EventKind): Promise<RecordedEvent[]> =>
+    (await recordedEvents(page)).filter(({ type }) => type === kind);
 
-  /** Opens the site's page and waits until it is let in. */
+  /** Opens the page and waits for OnReady. */
   const open = async ({ url }: LocalServer): Promise<Page> => {
     const page = await browser.context.newPage();
     await page.goto(url);
-    await until(page, "OnReady");
+    await waitForEvent(page, "OnReady");
     return page;
   };
 
@@ -135,7 +100,7 @@ describe("the client library in a browser", () => {
   });
   beforeEach(() => {
     config = {};
-    then = undefined;
+    script = "";
   });
   afterEach(async () => {
     await Promise.all(browser.context.pages().map((page) => page.close()));
@@ -147,15 +112,15 @@ describe("the client library in a browser", () => {
     await folder.remove();
   });
 
-  it("speaks on a page of a verified origin that knows the key alone", async () => {
+  it("speaks on a page of a verified origin, with the key alone", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     const page = await open(site);
     const requests: Request[] = [];
     page.on("request", (request) => requests.push(request));
-    await page.click("#speak");
-    await until(page, "OnEnd");
-    expect(await kinds(page)).to.deep.equal([
+    await clickSpeak(page, "Hello from a page.", { rate: 2 });
+    await waitForEvent(page, "OnEnd");
+    expect(await eventTypes(page)).to.deep.equal([
       "OnLoad",
       "OnReady",
       "OnClickEvent",
@@ -165,10 +130,10 @@ describe("the client library in a browser", () => {
       "OnPartEnd",
       "OnEnd",
     ]);
-    const [sound, ...others] = await page.evaluate(() => window.sounds);
+    const [audio, ...others] = await page.evaluate(() => window.played);
     expect(others).to.deep.equal([]);
-    expect(sound?.seconds).to.be.within(0.5, 5);
-    expect(sound?.played).to.be.closeTo(sound?.seconds ?? 0, 0.1);
+    expect(audio?.duration).to.be.within(0.5, 5);
+    expect(audio?.position).to.be.closeTo(audio?.duration ?? 0, 0.1);
     expect(await page.evaluate(() => window.spoken)).to.deep.equal({ cancelled: false });
     const [synthesis] = requests.filter((request) => request.url().includes("/v2/text/synthesize"));
     const headers = (await synthesis?.allHeaders()) ?? {};
@@ -177,17 +142,14 @@ describe("the client library in a browser", () => {
     expect(headers).to.not.have.any.keys("authorization", "x-api-key", "x-api-secret", "cookie");
   });
 
-  it("plays a long text part after part, and knows where each one is in it", async () => {
+  it("plays a long text in parts, with their offsets", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     const page = await open(site);
     const text = `${"One sentence follows the other here. ".repeat(8)}And here is the end.`;
-    await page.evaluate((text) => {
-      window.text = text;
-    }, text);
-    await page.click("#speak");
+    await clickSpeak(page, text, { rate: 2 });
     await page.evaluate(() => window.spoken);
-    const events = await told(page);
+    const events = await recordedEvents(page);
     const parts = events.filter(({ type }) => type === "OnPartStart");
     expect(parts.length).to.equal(2);
     for (const { charIndex, text: part } of parts) {
@@ -202,23 +164,22 @@ describe("the client library in a browser", () => {
       "OnPartEnd 1",
       "OnEnd",
     ]);
-    expect(await page.evaluate(() => window.sounds.length)).to.equal(2);
+    expect(await page.evaluate(() => window.played.length)).to.equal(2);
   }).timeout(60_000);
 
-  it("falls silent when paused, goes on when resumed, and ends when cancelled", async () => {
+  it("pauses, resumes and cancels playback", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
+    // In the page, because the audio could end before a test that waits for the event has reacted.
+    script = `const actions = [() => speech.pause(), () => speech.cancel()];
+      speech.on("OnPartStart", () => actions.shift()());`;
     const page = await open(site);
-    await page.evaluate(() => {
-      window.text = "This is long enough to be halted while it is being heard, and to go on after that.";
-    });
-    await page.click("#speak");
-    await until(page, "OnPartStart");
-    await page.evaluate(() => window.speech.pause());
+    await clickSpeak(page, "This is paused and resumed.");
+    await waitForEvent(page, "OnPause");
     expect(await page.evaluate(() => window.audio.paused)).to.equal(true);
     await page.evaluate(() => window.speech.resume());
-    await until(page, "OnEnd");
-    expect((await kinds(page)).slice(-6)).to.deep.equal([
+    await waitForEvent(page, "OnEnd");
+    expect((await eventTypes(page)).slice(-6)).to.deep.equal([
       "OnStart",
       "OnPartStart",
       "OnPause",
@@ -226,28 +187,25 @@ describe("the client library in a browser", () => {
       "OnPartEnd",
       "OnEnd",
     ]);
-    await page.evaluate(() => {
-      void window.speech.speak("This will not be heard to its end, as it is cancelled before.");
-    });
-    await page.waitForFunction(() => window.told.filter(({ type }) => type === "OnPartStart").length === 2);
-    await page.evaluate(() => window.speech.cancel());
-    expect((await told(page)).at(-1)).to.include({ type: "OnEnd", cancelled: true });
+    await clickSpeak(page, "This is cancelled before its end.");
+    await waitForEvent(page, "OnEnd", 2);
+    expect((await recordedEvents(page)).at(-1)).to.include({ type: "OnEnd", cancelled: true });
     expect(await page.evaluate(() => window.audio.paused)).to.equal(true);
   });
 
-  it("asks the user where the browser refuses to sound by itself, and speaks once allowed", async () => {
+  it("asks the user if the browser blocks audio, and speaks after a click", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
-    // What a test evaluates in a page counts as the user's doing: the page has to speak by itself.
-    then = `new MutationObserver(() => console.log("asked")).observe(document.body, { childList: true });
+    await verifyOrigins(website.id, site.url);
+    // Code that a test evaluates counts as a user gesture, so the page itself speaks.
+    script = `new MutationObserver(() => console.log("blocked")).observe(document.body, { childList: true });
       speech.speak("May I?");`;
     const page = await browser.context.newPage();
-    const asked = page.waitForEvent("console", (message) => message.text() === "asked");
+    const blocked = page.waitForEvent("console", (message) => message.text() === "blocked");
     await page.goto(site.url);
-    await asked;
+    await blocked;
     await page.getByRole("button", { name: "Allow speech" }).click();
-    await until(page, "OnEnd");
-    const order = await kinds(page);
+    await waitForEvent(page, "OnEnd");
+    const order = await eventTypes(page);
     expect(order.slice(2)).to.deep.equal([
       "OnVoiceResolved",
       "OnClickEvent",
@@ -260,118 +218,118 @@ describe("the client library in a browser", () => {
     expect(await page.getByRole("button", { name: "Allow speech" }).count()).to.equal(0);
   });
 
-  it("tells that the service speaks where a native voice was preferred and there is none", async () => {
+  it("fires OnServiceSwitched if a native voice is preferred and there is none", async () => {
     config = { preferNative: true };
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     const page = await open(site);
-    await page.click("#speak");
-    await until(page, "OnEnd");
-    const switched = (await told(page)).filter(({ type }) => type === "OnServiceSwitched");
+    await clickSpeak(page, "Hello from a page.", { rate: 2 });
+    await waitForEvent(page, "OnEnd");
+    const switched = await eventsOf(page, "OnServiceSwitched");
     expect(switched).to.have.length(1);
     expect(switched[0]).to.include({ from: "native", to: "g1" });
   });
 
-  it("speaks by the browser's own voice where the browser has it, and by the service where it has not", async () => {
+  it("uses the browser's own voice if it exists, and the service otherwise", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     config = { preferNative: true };
     const page = await browser.context.newPage();
     await page.addInitScript(browserVoices, ["Google UK English Female", "Google Deutsch"]);
     await page.goto(site.url);
-    await until(page, "OnReady");
-    const speakers = await page.evaluate(async () => {
-      const heard = [];
+    await waitForEvent(page, "OnReady");
+    const results = await page.evaluate(async () => {
+      const natives = [];
       for (const voice of ["UK English Female", "UK English Male"]) {
         await window.speech.speak("Hello.", { voice, rate: 2 });
-        heard.push([voice, window.told.findLast(({ type }) => type === "OnVoiceResolved")?.native]);
+        natives.push([voice, window.events.findLast(({ type }) => type === "OnVoiceResolved")?.native]);
       }
-      return heard;
+      return natives;
     });
-    expect(speakers).to.deep.equal([
+    expect(results).to.deep.equal([
       ["UK English Female", true],
       ["UK English Male", false],
     ]);
     expect(await page.evaluate(() => window.utterances)).to.deep.equal(["Google UK English Female"]);
   });
 
-  it("is refused with 401 on a page that was verified for another website", async () => {
+  it("fails with 401 on a page whose origin is verified for another website", async () => {
     const site = await serveSite();
     const other = await registerWebsite(service.url);
-    await verify(other.id, site.url);
+    await verifyOrigins(other.id, site.url);
     const page = await browser.context.newPage();
     const refusals: number[] = [];
     page.on("response", (response) => {
       if (response.url().includes("/v2/")) refusals.push(response.status());
     });
     await page.goto(site.url);
-    await until(page, "OnError");
-    await page.click("#speak");
+    await waitForEvent(page, "OnError");
+    await clickSpeak(page, "Hello from a page.", { rate: 2 });
     const error = await page.evaluate(() =>
       window.spoken.then(String, ({ status, code }) => ({ status, code })),
     );
     expect(error).to.deep.equal({ status: 401, code: "UNAUTHORIZED" });
     expect(refusals).to.deep.equal([401, 401]);
-    const errors = (await told(page)).filter(({ type }) => type === "OnError");
+    const errors = await eventsOf(page, "OnError");
     expect(errors.map(({ code }) => code)).to.deep.equal(["UNAUTHORIZED", "UNAUTHORIZED"]);
-    expect((await kinds(page)).filter((kind) => /OnReady|OnStart/.test(kind))).to.deep.equal([]);
+    expect((await eventTypes(page)).filter((kind) => /OnReady|OnStart/.test(kind))).to.deep.equal([]);
   });
 
-  it("is refused with 401 on a page of another port than the verified one, though the browser hides the answer", async () => {
+  it("reports 401 for an unverified origin, although the browser hides the response", async () => {
     const [site, neighbour] = [await serveSite(), await serveSite()];
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     const page = await browser.context.newPage();
     await page.goto(neighbour.url);
-    await until(page, "OnError");
-    const [error] = (await told(page)).filter(({ type }) => type === "OnError");
+    await waitForEvent(page, "OnError");
+    const [error] = await eventsOf(page, "OnError");
     expect(error).to.include({ code: "UNAUTHORIZED" });
     expect(error?.message).to.match(/origin is not a verified origin/);
   });
 
-  it("proves its origin with the operator's token, and is let in", async () => {
-    await verify(website.id);
+  it("verifies its origin with the operator's token", async () => {
+    await verifyOrigins(website.id);
     const site = await serveSite();
     const { body } = await admin(service.url, "POST", `/websites/${website.id}/verifications`, {
       origin: site.url,
     });
     const page = await browser.context.newPage();
     await page.goto(site.url);
-    await until(page, "OnError");
+    await waitForEvent(page, "OnError");
     const proof = await page.evaluate((token) => window.speech.verifyOrigin(token), String(body.token));
     expect(proof).to.deep.equal({ verified: true, origin: site.url });
-    await page.click("#speak");
-    await until(page, "OnEnd");
+    await clickSpeak(page, "Hello from a page.", { rate: 2 });
+    await waitForEvent(page, "OnEnd");
   });
 
-  it("plays faster and softer where the service could not speak so", async () => {
+  it("applies rate and volume that the service did not apply", async () => {
     const speech = await bytesOf(
-      await synthesize(service.url, website, { voice: "UK English Female", text: "Once more." }),
+      await synthesize(service.url, website, { voice: "UK English Female", text: "A second text." }),
     );
-    const plain = await madeUp(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: speech }));
-    config = { baseUrl: plain.url };
+    const stub = await serveStub(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: speech }));
+    config = { baseUrl: stub.url };
     const page = await open(await serveSite());
     await page.evaluate(() => {
-      void window.speech.speak("Once more.", { rate: 1.5, volume: 0.25 });
+      void window.speech.speak("A second text.", { rate: 1.5, volume: 0.25 });
     });
-    await until(page, "OnPartStart");
+    await waitForEvent(page, "OnPartStart");
     expect(await page.evaluate(() => [window.audio.playbackRate, window.audio.volume])).to.deep.equal([
       1.5, 0.25,
     ]);
-    await until(page, "OnEnd");
+    await waitForEvent(page, "OnEnd");
   });
 
-  it("tells that what came is no sound", async () => {
-    const broken = await madeUp(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: "not a sound" }));
-    config = { baseUrl: broken.url };
+  it("fails with PLAYBACK_FAILED for data that is not audio", async () => {
+    const stub = await serveStub(() => ({ headers: { "Content-Type": "audio/mpeg" }, body: "not audio" }));
+    config = { baseUrl: stub.url };
     const page = await open(await serveSite());
-    await page.click("#speak");
-    await until(page, "OnError");
-    expect((await told(page)).at(-1)).to.include({ type: "OnError", code: "PLAYBACK_FAILED" });
+    await clickSpeak(page, "Hello from a page.", { rate: 2 });
+    await waitForEvent(page, "OnError");
+    expect((await recordedEvents(page)).at(-1)).to.include({ type: "OnError", code: "PLAYBACK_FAILED" });
   });
 
   it("reports the browser's voices and platform", async () => {
     const site = await serveSite();
-    await verify(website.id, site.url);
+    await verifyOrigins(website.id, site.url);
     const page = await open(site);
     const report = page.waitForRequest(/\/v2\/voices\/report$/);
     const answer = await page.evaluate(() => window.speech.reportVoices());

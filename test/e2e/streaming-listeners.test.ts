@@ -12,7 +12,7 @@ import {
 } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
-import { endOnTheLedger, eventsIn, type OpenStream, openStream } from "../support/streams.ts";
+import { eventsIn, type OpenStream, openStream, recordedStreamEnd } from "../support/streams.ts";
 import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import { serveLongSounds } from "../support/wire/long-sound.ts";
@@ -21,7 +21,7 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 const voice = "alloy";
 const megabyte = 1024 * 1024;
 
-describe("the listeners of streams", function () {
+describe("the listeners of a stream", function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
@@ -37,7 +37,7 @@ describe("the listeners of streams", function () {
     folder = await temporaryFolder();
     service = await startService(folder.path, { OPENAI_URL: upstream.url, BURST_LIMIT: "1000000" });
     website = await registerWebsite(service.url);
-    const credentials = { apiKey: "sk-nobody", voices: [voice] };
+    const credentials = { apiKey: "sk-test", voices: [voice] };
     const path = `/websites/${website.id}/credentials/oai`;
     expect((await admin(service.url, "PUT", path, credentials)).status).to.be.below(300);
   });
@@ -48,13 +48,13 @@ describe("the listeners of streams", function () {
     await folder.remove();
   });
 
-  const spoken = () => upstream.requests.filter(({ method }) => method === "POST");
+  const syntheses = () => upstream.requests.filter(({ method }) => method === "POST");
   const stream = (text: string, form?: "audio" | "sse"): Promise<OpenStream> =>
     openStream(service.url, website, { voice, text }, form);
-  const digestOfWhole = async (text: string): Promise<string> =>
+  const digestOfDownload = async (text: string): Promise<string> =>
     digestOf(await bytesOf(await synthesize(service.url, website, { voice, text })));
 
-  /** A socket of its own on which that has been asked for. */
+  /** Opens a socket and requests the synthesis on it. */
   const openSocket = async (text: string): Promise<WebSocketClient> => {
     const url = `${service.url.replace("http", "ws")}/v2/text/stream`;
     const client = await openWebSocketClient(url, { headers: authorize(website) });
@@ -62,7 +62,7 @@ describe("the listeners of streams", function () {
     client.send({ type: "synthesize", id: randomUUID(), request: { voice, text } });
     return client;
   };
-  const heardOn = async (client: WebSocketClient): Promise<string> => {
+  const digestOfSocket = async (client: WebSocketClient): Promise<string> => {
     const hash = createHash("sha256");
     for (let message = await client.next(); message.type !== "stream_end"; message = await client.next()) {
       if (message.type === "error") throw new Error(message.message);
@@ -70,14 +70,14 @@ describe("the listeners of streams", function () {
     }
     return hash.digest("hex");
   };
-  /** The most memory that the service ever had. */
+  /** The peak memory of the service. */
   const peakBytes = (): number =>
     Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) * 1024;
 
-  it("have one upstream and one copy between them, all 200, whenever they come and however late they read", async () => {
-    const text = "All of them hear these 12 MB.";
+  it("share one provider request and one copy, for 200 listeners that join and read at different times", async () => {
+    const text = "All of them receive these 12 MB.";
     const before = peakBytes();
-    const requests = spoken().length;
+    const requests = syntheses().length;
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
     const streams: Promise<OpenStream>[] = [];
@@ -100,16 +100,16 @@ describe("the listeners of streams", function () {
     gate.open();
 
     const first = await stream(text);
-    const digest = digestOf(await first.heard());
+    const digest = digestOf(await first.readAudio());
     const afterTheFirst = peakBytes();
     for (const client of clients) client.webSocket.resume();
-    const heard = await Promise.all([...opened.map(hear), ...clients.map(heardOn)]);
-    expect(heard).to.have.lengthOf(200);
-    expect(new Set(heard)).to.deep.equal(new Set([digest]));
-    expect(await digestOfWhole(text)).to.equal(digest);
-    expect(spoken().length).to.equal(requests + 1);
+    const digests = await Promise.all([...opened.map(digestOfStream), ...clients.map(digestOfSocket)]);
+    expect(digests).to.have.lengthOf(200);
+    expect(new Set(digests)).to.deep.equal(new Set([digest]));
+    expect(await digestOfDownload(text)).to.equal(digest);
+    expect(syntheses().length).to.equal(requests + 1);
     expect(first.headers["svc-cached"]).to.equal("coalesced");
-    // 200 copies would be 2.4 GB. One sound is there up to four times over when it is finished; the rest are buffers.
+    // 200 copies would be 2.4 GB. A finished sound is in memory up to four times; the rest are buffers.
     expect(afterTheFirst - before).to.be.below(300 * megabyte);
     expect(peakBytes() - before).to.be.below(400 * megabyte);
   });
@@ -118,61 +118,61 @@ describe("the listeners of streams", function () {
     "over HTTP": async (text: string) => {
       const open = await stream(text);
       await once(open.body, "readable");
-      return { goOn: () => hear(open) };
+      return { resume: () => digestOfStream(open) };
     },
-    "over HTTP, of events": async (text: string) => {
+    "over HTTP as events": async (text: string) => {
       const open = await stream(text, "sse");
       await once(open.body, "readable");
-      return { goOn: () => hear(open) };
+      return { resume: () => digestOfStream(open) };
     },
     "over a WebSocket": async (text: string) => {
       const client = await openSocket(text);
       await client.expect("stream_start");
       client.webSocket.pause();
       return {
-        goOn: () => {
+        resume: () => {
           client.webSocket.resume();
-          return heardOn(client);
+          return digestOfSocket(client);
         },
       };
     },
   };
   for (const [where, stall] of Object.entries(stalled)) {
-    it(`is held back at its upstream when it does not read ${where}, keeps nobody else waiting, and hears the rest`, async () => {
-      const text = "These 48 MB wait for one who does not listen.";
+    it(`stops the pull from the provider when it does not read ${where}, delays no other listener, and receives the rest`, async () => {
+      const text = "These 48 MB wait for a listener that does not read.";
       const before = peakBytes();
       const listener = await stall(text);
-      const held = spoken().at(-1);
-      // Others are heard from their first byte to their last, until nothing has moved for as long as that takes.
+      const held = syntheses().at(-1);
+      // Other streams are read to their end until the stalled one has not moved during one of them.
       for (let others = 0, sent = -1; sent !== held?.bytesSent; others++) {
         sent = held?.bytesSent ?? 0;
-        const other = await stream(`Others hear 2 MB, number ${others}.`);
-        expect((await other.heard()).length).to.be.above(2 * megabyte);
+        const other = await stream(`Others receive 2 MB, number ${others}.`);
+        expect((await other.readAudio()).length).to.be.above(2 * megabyte);
       }
       expect(held?.outcome).to.equal("active");
       expect(held?.bytesSent).to.be.below(24 * megabyte);
       expect(peakBytes() - before).to.be.below(200 * megabyte);
-      const digest = await listener.goOn();
+      const digest = await listener.resume();
       await until("the upstream is whole", () => held?.outcome === "answered");
-      expect(digest).to.equal(await digestOfWhole(text));
+      expect(digest).to.equal(await digestOfDownload(text));
     });
   }
 
-  it("is told from who has left: a reader that never comes back costs nothing when its connection is gone", async () => {
-    const open = await stream("These 48 MB are left behind.");
+  it("aborts the provider's request when its connection is closed", async () => {
+    const open = await stream("These 48 MB are not read.");
     await once(open.body, "readable");
-    open.leave();
+    open.disconnect();
     await upstream.idle();
-    expect(spoken().at(-1)?.outcome).to.equal("left");
-    const end = await endOnTheLedger(service.url, website, open.headers["x-request-id"]);
+    expect(syntheses().at(-1)?.outcome).to.equal("left");
+    const end = await recordedStreamEnd(service.url, website, open.headers["x-request-id"]);
     expect(end).to.include({ outcome: "left" });
   });
 });
 
 const digestOf = (sound: Buffer): string => createHash("sha256").update(sound).digest("hex");
 
-/** The digest of the sound, told from what comes as it comes: 200 who listen must not fill this process either. */
-const hear = async ({ body, headers }: OpenStream): Promise<string> => {
+/** The digest of a stream, computed incrementally: 200 copies would not fit into this process either. */
+const digestOfStream = async ({ body, headers }: OpenStream): Promise<string> => {
   const hash = createHash("sha256");
   const types = new Set<string>();
   let events = "";

@@ -7,12 +7,12 @@ import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
 import { instances, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import {
-  endOnTheLedger,
   eventsIn,
   httpForms,
   type OpenStream,
-  onTheLedger,
   openStream,
+  recordedEvents,
+  recordedStreamEnd,
   secondsOf,
 } from "../support/streams.ts";
 import { closedGate, type Gate } from "../support/wire/gate.ts";
@@ -29,7 +29,7 @@ const formats: readonly AudioFormat[] = ["mp3", "ogg", "wav"];
 const formatsOf = (engine: Paid) => (engine === "gwn" ? formats.slice(0, 2) : formats);
 const contentTypes = { mp3: "audio/mpeg", ogg: "audio/ogg", wav: "audio/wav" } as const;
 
-/** The whole way: paid providers at their wire, the service as a process, clients over HTTP. */
+/** End to end: fake paid providers, the service as a process, clients over HTTP. */
 describe("streaming over HTTP", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -38,9 +38,9 @@ describe("streaming over HTTP", function () {
   let website: Credentials;
   let texts = 0;
 
-  /** Several sentences, so that a provider that answers only whole is asked for piece after piece. */
+  /** Several sentences, so that a provider without streaming gets several requests. */
   const freshText = (): string =>
-    `This is text number ${++texts}. It is heard while it is made. Nobody waits for its last word to hear its first. That is all there is to it.`;
+    `This is text number ${++texts}. It is played while it is synthesized. Its first word does not wait for its last. This sentence is the end.`;
 
   const start = async (env: Record<string, string> = {}): Promise<void> => {
     service = await startService(folder.path, { ...wire.env, BURST_LIMIT: "1000000", ...env });
@@ -53,11 +53,11 @@ describe("streaming over HTTP", function () {
     }
     return registered;
   };
-  const stream = (asked: Record<string, unknown>, form?: (typeof httpForms)[number]) =>
-    openStream(service.url, website, asked, form);
+  const stream = (request: Record<string, unknown>, form?: (typeof httpForms)[number]) =>
+    openStream(service.url, website, request, form);
 
-  /** Holds the provider back after the first of what it sends. */
-  const holdAfterTheFirst = (engine: Paid): Gate => {
+  /** Pauses the provider after its first chunk. */
+  const pauseAfterFirstChunk = (engine: Paid): Gate => {
     const gate = closedGate();
     if (engine === "gwn") {
       const first = closedGate();
@@ -91,9 +91,9 @@ describe("streaming over HTTP", function () {
 
     for (const format of formatsOf(engine)) {
       for (const form of httpForms) {
-        it(`speaks ${format} by ${engine} as ${form}, and keeps it for whoever asks for it afterwards`, async () => {
-          const asked = { voice, format, text: freshText() };
-          const open = await stream(asked, form);
+        it(`streams ${format} of ${engine} as ${form}, and caches it for later requests`, async () => {
+          const request = { voice, format, text: freshText() };
+          const open = await stream(request, form);
           expect(open.status).to.equal(200);
           const type = form === "sse" ? "text/event-stream; charset=utf-8" : contentTypes[format];
           expect(open.headers).to.include({
@@ -103,25 +103,25 @@ describe("streaming over HTTP", function () {
             "svc-cached": "miss",
           });
           expect(open.headers).to.not.have.any.keys("content-length", "etag");
-          const heard = await open.heard();
+          const received = await open.readAudio();
           await service.kept();
-          const response = await synthesize(service.url, website, asked);
+          const response = await synthesize(service.url, website, request);
           expect(response.headers.get("svc-cached")).to.be.oneOf(["memory", "store"]);
           const kept = await bytesOf(response);
-          expect(kept.length).to.equal(heard.length);
+          expect(kept.length).to.equal(received.length);
           const header = format === "wav" ? 44 : 0;
-          expect(kept.subarray(header).equals(heard.subarray(header))).to.equal(true);
+          expect(kept.subarray(header).equals(received.subarray(header))).to.equal(true);
           if (format === "wav") expect(sizesIn(kept)).to.deep.equal([kept.length - 8, kept.length - 44]);
-          expect(await secondsOf(heard))
+          expect(await secondsOf(received))
             .to.be.closeTo(await secondsOf(kept), 0.01)
             .and.above(4);
         });
       }
     }
 
-    it(`passes on the first sound of ${engine} before its last is made`, async () => {
+    it(`sends the first audio of ${engine} before the last is synthesized`, async () => {
       for (const form of httpForms) {
-        const gate = holdAfterTheFirst(engine);
+        const gate = pauseAfterFirstChunk(engine);
         const open = await stream({ voice, text: freshText() }, form);
         const [first] = (await once(open.body, "data")) as [Buffer];
         expect(first.length).to.be.above(0);
@@ -134,21 +134,21 @@ describe("streaming over HTTP", function () {
       }
     });
 
-    it(`answers with an error when ${engine} refuses before its first sound, in its words but with no secret`, async () => {
+    it(`answers with the error of ${engine} before the first byte, without secrets`, async () => {
       const secret = Object.values(goodCredentials[engine])[0] ?? "";
       const message = `There is no capacity for ${secret} now`;
       wire[engine].faults.next({ kind: "refusal", status: 429, retryAfter: "37", message });
       const open = await stream({ voice, text: freshText() }, "sse");
       expect(open.status).to.equal(502);
       expect(open.headers).to.include({ "retry-after": "37", "cache-control": "no-store" });
-      const told = Buffer.concat(await open.body.toArray()).toString();
-      expect(JSON.parse(told).error).to.include({ statusCode: 502 }).and.not.have.property("code");
-      expect(told).to.not.include(secret);
-      if (engine !== "msv") expect(told).to.include("There is no capacity for");
+      const text = Buffer.concat(await open.body.toArray()).toString();
+      expect(JSON.parse(text).error).to.include({ statusCode: 502 }).and.not.have.property("code");
+      expect(text).to.not.include(secret);
+      if (engine !== "msv") expect(text).to.include("There is no capacity for");
     });
   }
 
-  it("tells of prosody that is applied, in its header and in its metadata", async () => {
+  it("reports the applied prosody in the header and in the metadata event", async () => {
     const open = await stream(
       { voice: voices.msv, text: freshText(), pitch: 1.2, rate: 1.1, volume: 0.5 },
       "sse",
@@ -161,11 +161,11 @@ describe("streaming over HTTP", function () {
     });
   });
 
-  it("is a stream from memory and from the store as well, of the same bytes", async () => {
-    const asked = { voice: voices.oai, format: "wav", text: freshText() };
-    await (await stream(asked)).heard();
+  it("streams the same bytes from memory and from the store", async () => {
+    const request = { voice: voices.oai, format: "wav", text: freshText() };
+    await (await stream(request)).readAudio();
     await service.kept();
-    const whole = await bytesOf(await synthesize(service.url, website, asked));
+    const whole = await bytesOf(await synthesize(service.url, website, request));
     const requests = wire.oai.requests.length;
     for (const provenance of ["memory", "store"]) {
       for (const form of httpForms) {
@@ -173,26 +173,26 @@ describe("streaming over HTTP", function () {
           await service.stop();
           await start();
         }
-        const open = await stream(asked, form);
+        const open = await stream(request, form);
         expect(open.headers["svc-cached"]).to.equal(provenance);
-        expect((await open.heard()).equals(whole)).to.equal(true);
+        expect((await open.readAudio()).equals(whole)).to.equal(true);
       }
     }
     expect(wire.oai.requests.length).to.equal(requests);
   });
 
-  it("breaks off the connection when the sound does, and keeps nothing of it", async () => {
-    const asked = { voice: voices.oai, text: freshText() };
+  it("closes the connection when the provider's breaks, and caches nothing", async () => {
+    const request = { voice: voices.oai, text: freshText() };
     wire.oai.faults.next({ kind: "cut" });
-    const open = await stream(asked);
-    await rejection(open.heard());
+    const open = await stream(request);
+    await rejection(open.readAudio());
     expect(open.body.complete).to.equal(false);
-    const end = await endOnTheLedger(service.url, website, open.headers["x-request-id"]);
+    const end = await recordedStreamEnd(service.url, website, open.headers["x-request-id"]);
     expect(end).to.include({ outcome: "failed" });
-    expect((await synthesize(service.url, website, asked)).headers.get("svc-cached")).to.equal("miss");
+    expect((await synthesize(service.url, website, request)).headers.get("svc-cached")).to.equal("miss");
   });
 
-  it("tells of a failure midway in an event, which is the last", async () => {
+  it("sends a failure after the first byte as the last event", async () => {
     wire.oai.faults.next({ kind: "cut" });
     const open = await stream({ voice: voices.oai, text: freshText() }, "sse");
     const events = eventsIn(Buffer.concat(await open.body.toArray()).toString());
@@ -204,22 +204,22 @@ describe("streaming over HTTP", function () {
     expect(type).to.equal("error");
     const message = "The speech provider broke off its answer.";
     expect(data).to.deep.equal({ type: "error", message, retryable: true });
-    const end = await endOnTheLedger(service.url, website, open.headers["x-request-id"]);
+    const end = await recordedStreamEnd(service.url, website, open.headers["x-request-id"]);
     expect(end).to.include({ outcome: "failed" });
   });
 
   for (const form of httpForms) {
-    it(`lets go of the upstream when the last listener of ${form} leaves, and tells the ledger`, async () => {
-      // Two listeners for each instance, which take turns: of each the first leaves, and then the other.
-      const gates = Array.from({ length: instances }, () => holdAfterTheFirst("msv"));
-      const asked = { voice: voices.msv, text: freshText() };
+    it(`aborts the provider's request when the last ${form} listener disconnects, and records it`, async () => {
+      // Two listeners per instance: the first of each disconnects, and then the other one.
+      const gates = Array.from({ length: instances }, () => pauseAfterFirstChunk("msv"));
+      const request = { voice: voices.msv, text: freshText() };
       const open: OpenStream[] = [];
-      while (open.length < 2 * instances) open.push(await stream(asked, form));
+      while (open.length < 2 * instances) open.push(await stream(request, form));
       await Promise.all(open.map(({ body }) => once(body, "data")));
-      const leave = async (leavers: readonly OpenStream[]): Promise<void> => {
-        for (const leaver of leavers) leaver.leave();
-        for (const { headers } of leavers) {
-          const end = await endOnTheLedger(service.url, website, headers["x-request-id"]);
+      const leave = async (leaving: readonly OpenStream[]): Promise<void> => {
+        for (const leaver of leaving) leaver.disconnect();
+        for (const { headers } of leaving) {
+          const end = await recordedStreamEnd(service.url, website, headers["x-request-id"]);
           expect(end).to.include({ outcome: "left" });
         }
       };
@@ -233,7 +233,7 @@ describe("streaming over HTTP", function () {
     });
   }
 
-  it("is silence with 204, and nobody is asked", async () => {
+  it("answers volume 0 with 204 and calls no provider", async () => {
     const requests = wire.oai.requests.length;
     const open = await stream({ voice: voices.oai, text: freshText(), volume: 0 }, "sse");
     expect(open.status).to.equal(204);
@@ -241,17 +241,17 @@ describe("streaming over HTTP", function () {
     expect(wire.oai.requests.length).to.equal(requests);
   });
 
-  it("is there for no engine but the website's own", async () => {
+  it("answers 404 for free engines and for engines without credentials", async () => {
     const free = await stream({ voice: "UK English Female", text: freshText() }, "sse");
     expect(free.status).to.equal(404);
     expect(JSON.parse(String(await free.body.toArray())).error).to.include({ code: "NOT_FOUND" });
     const bare = await registerWebsite(service.url);
     const none = await openStream(service.url, bare, { lang: "en-US", engine: "oai", text: freshText() });
     expect(none.status).to.equal(404);
-    none.leave();
+    none.disconnect();
   });
 
-  it("falls back in the order of the voice before its first sound, and the ledger tells who failed", async () => {
+  it("falls back in the voice's order before the first byte, and records the failed voices", async () => {
     const ids: unknown[] = [];
     for (const engine of ["gwn", "msv", "oai"] as const) {
       const { body } = await admin(service.url, "POST", "/system-voices", {
@@ -265,8 +265,8 @@ describe("streaming over HTTP", function () {
     wire.msv.faults.next({ kind: "empty" });
     const open = await stream({ voice: voice.name, text: freshText() });
     expect(open.status).to.equal(200);
-    expect((await open.heard()).length).to.be.above(0);
-    const ledger = await onTheLedger(service.url, website, "SynthesisServed");
+    expect((await open.readAudio()).length).to.be.above(0);
+    const ledger = await recordedEvents(service.url, website, "SynthesisServed");
     expect(ledger.at(-1)).to.deep.include({
       requestId: open.headers["x-request-id"],
       engine: "oai",
@@ -277,64 +277,64 @@ describe("streaming over HTTP", function () {
     });
   });
 
-  it("is refused to who has no room for it, before anybody is asked", async () => {
-    const asked = { voice: voices.oai, text: freshText() };
-    const poor = await register({ monthlyCharacters: 10 });
-    const rare = await register({ requestsPerMinute: 1 });
+  it("refuses a request over quota or rate limit before it calls the provider", async () => {
+    const request = { voice: voices.oai, text: freshText() };
+    const lowQuota = await register({ monthlyCharacters: 10 });
+    const lowRate = await register({ requestsPerMinute: 1 });
     const requests = wire.oai.requests.length;
     for (let i = 0; i < 2; i++) {
-      const refused = await openStream(service.url, poor, asked, "sse");
+      const refused = await openStream(service.url, lowQuota, request, "sse");
       expect(refused.status).to.equal(403);
       expect(JSON.parse(String(await refused.body.toArray())).error.code).to.equal("KEY_SUSPENDED");
     }
     const statuses: number[] = [];
     for (let i = 0; i < 3; i++) {
-      const answered = await openStream(service.url, rare, { ...asked, volume: 0 });
+      const answered = await openStream(service.url, lowRate, { ...request, volume: 0 });
       statuses.push(answered.status);
-      answered.leave();
+      answered.disconnect();
     }
     expect(statuses).to.include(429);
     expect(wire.oai.requests.length).to.equal(requests);
   });
 
-  it("lets a running stream come to its end when the service is told to end", async () => {
-    const gate = holdAfterTheFirst("oai");
+  it("finishes a running stream at shutdown", async () => {
+    const gate = pauseAfterFirstChunk("oai");
     const open = await stream({ voice: voices.oai, text: freshText() }, "sse");
     const exit = service.stop();
     await until("it drains", () => service.log.some((line) => line.includes("draining")));
     gate.open();
-    expect((await open.heard()).length).to.be.above(0);
+    expect((await open.readAudio()).length).to.be.above(0);
     expect(await exit).to.equal(0);
     await start();
-    expect(await endOnTheLedger(service.url, website, open.headers["x-request-id"])).to.include({
+    expect(await recordedStreamEnd(service.url, website, open.headers["x-request-id"])).to.include({
       outcome: "whole",
     });
   });
 
-  it("ends all the same when a stream does not", async () => {
+  it("shuts down after DRAIN_SECONDS even if a stream has not ended", async () => {
     await service.stop();
     await start({ DRAIN_SECONDS: "1" });
-    holdAfterTheFirst("oai");
+    pauseAfterFirstChunk("oai");
     const open = await stream({ voice: voices.oai, text: freshText() });
-    const heard = rejection(open.heard());
+    const received = rejection(open.readAudio());
     expect(await service.stop()).to.equal(0);
-    await heard;
+    await received;
     await wire.oai.idle();
     await start();
   });
 
-  it("is on the ledger when its first byte is heard, though the service is killed at once", async () => {
+  it("has recorded a stream when its first byte arrives, even if the process is killed", async () => {
     for (const form of httpForms) {
-      holdAfterTheFirst("oai");
+      pauseAfterFirstChunk("oai");
       const open = await stream({ voice: voices.oai, text: freshText() }, form);
       await once(open.body, "data");
-      const broken = rejection(open.heard());
+      const broken = rejection(open.readAudio());
       await service.kill();
       await broken;
       await wire.oai.idle();
       expect(wire.oai.requests.at(-1)?.outcome).to.equal("left");
       await start();
-      const served = await onTheLedger(service.url, website, "SynthesisServed");
+      const served = await recordedEvents(service.url, website, "SynthesisServed");
       expect(served.at(-1)).to.include({ requestId: open.headers["x-request-id"], stream: form });
     }
   });

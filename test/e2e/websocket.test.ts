@@ -20,7 +20,7 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 
 const voice = "alloy";
 
-/** The whole way: a paid provider at its wire, the service as a process, a client on a socket. */
+/** End to end: a fake paid provider, the service as a process, a client on a socket. */
 describe("speech over a WebSocket", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -52,26 +52,26 @@ describe("speech over a WebSocket", function () {
     await folder.remove();
   });
 
-  const ask = (text: string): string => {
+  const synthesize = (text: string): string => {
     const id = randomUUID();
     client.send({ type: "synthesize", id, request: { voice, text } });
     return id;
   };
-  /** The frames' audio until the end of the stream. */
-  const hear = async (): Promise<Buffer> => {
-    const heard: Buffer[] = [];
+  /** The audio of all frames until stream_end. */
+  const readStream = async (): Promise<Buffer> => {
+    const received: Buffer[] = [];
     for (let message = await client.next(); message.type !== "stream_end"; message = await client.next()) {
-      if (message.type !== "frame") throw new Error(`no frame: ${JSON.stringify(message)}`);
-      heard.push(message.audio);
+      if (message.type !== "frame") throw new Error(`expected a frame, received ${JSON.stringify(message)}`);
+      received.push(message.audio);
     }
-    return Buffer.concat(heard);
+    return Buffer.concat(received);
   };
-  const pastFrames = async () => {
+  const nextMessage = async () => {
     let message = await client.next();
     while (message.type === "frame") message = await client.next();
     return message;
   };
-  const onTheLedger = async (type: string): Promise<Record<string, unknown>[]> => {
+  const eventsOfType = async (type: string): Promise<Record<string, unknown>[]> => {
     const response = await fetch(`${service.url}/admin/audit?apiKey=${website.apiKey}`, {
       headers: { Authorization: `Bearer ${adminToken}` },
     });
@@ -82,81 +82,86 @@ describe("speech over a WebSocket", function () {
     return events.filter((event) => event.type === type).map(({ data }) => data);
   };
 
-  it("is the same sound as in one answer, and on the ledger from its beginning to its end", async () => {
+  it("delivers the same bytes as POST, and records SynthesisServed and StreamEnded", async () => {
     await start();
-    const text = "The same sound, however it is asked for.";
-    ask(text);
+    const text = "The same audio over every protocol.";
+    synthesize(text);
     expect(await client.expect("stream_start")).to.include({ contentType: "audio/mpeg" });
-    const heard = await hear();
+    const received = await readStream();
     const whole = await bytesOf(await synthesizeByPost(service.url, website, { voice, text }));
-    expect(heard.equals(whole)).to.equal(true);
-    const [served] = await onTheLedger("SynthesisServed");
+    expect(received.equals(whole)).to.equal(true);
+    const [served] = await eventsOfType("SynthesisServed");
     expect(served).to.include({ stream: "websocket", characters: text.length, engine: "oai" });
     let completed: Record<string, unknown>[] = [];
-    while (completed.length === 0) completed = await onTheLedger("StreamEnded");
+    while (completed.length === 0) completed = await eventsOfType("StreamEnded");
     expect(completed[0]).to.include({ requestId: served?.requestId, outcome: "whole", bytes: whole.length });
   });
 
-  it("is heard while it is made", async () => {
+  it("sends frames while the provider is still sending", async () => {
     await start();
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
-    ask("Heard from its first word on, long before its last word has been made.");
+    synthesize("This text is sent while the provider is still synthesizing its last words.");
     gate.step(2);
     await client.expect("stream_start");
     await client.expect("frame");
     expect(upstream.activeRequests()).to.equal(1);
     gate.open();
-    await hear();
+    await readStream();
     await upstream.idle();
   });
 
-  it("lets its upstream go when it is cancelled", async () => {
+  it("aborts the provider's request when the synthesis is cancelled", async () => {
     await start();
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
-    const id = ask("This will not be heard to its end.");
+    const id = synthesize("This is cancelled before its end.");
     gate.step(2);
     await client.expect("stream_start");
     await client.expect("frame");
     client.send({ type: "cancel", id });
-    expect(await pastFrames()).to.include({ type: "error", id, code: "CANCELLED" });
+    expect(await nextMessage()).to.include({ type: "error", id, code: "CANCELLED" });
     await upstream.idle();
     expect(upstream.requests.at(-1)).to.include({ outcome: "left" });
   });
 
-  it("is heard to its end when the service is told to end, which begins nothing more", async () => {
+  it("finishes a synthesis at shutdown, and refuses new ones", async () => {
     await start();
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
-    ask("The last words are heard all the same.");
+    synthesize("This is finished during the shutdown.");
     gate.step(2);
     await client.expect("stream_start");
     const exit = service.stop();
     await until("it drains", () => service.log.some((line) => line.includes("draining")));
-    const late = ask("Too late.");
-    expect(await pastFrames()).to.include({ type: "error", id: late, code: "UNAVAILABLE", retryable: true });
+    const refused = synthesize("This is refused.");
+    expect(await nextMessage()).to.include({
+      type: "error",
+      id: refused,
+      code: "UNAVAILABLE",
+      retryable: true,
+    });
     gate.open();
-    expect((await hear()).length).to.be.above(0);
+    expect((await readStream()).length).to.be.above(0);
     expect(await client.closed).to.include({ code: 1001 });
     expect(await exit).to.equal(0);
   });
 
-  it("is broken off, to be asked for again, when the end can wait no longer", async () => {
+  it("aborts a synthesis with a retryable error when DRAIN_SECONDS have passed", async () => {
     await start({ DRAIN_SECONDS: "1" });
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
-    const id = ask("Nobody will hear the end of this.");
+    const id = synthesize("This is aborted by the shutdown.");
     gate.step(2);
     await client.expect("stream_start");
     const exit = service.stop();
-    expect(await pastFrames()).to.include({ type: "error", id, code: "UNAVAILABLE", retryable: true });
+    expect(await nextMessage()).to.include({ type: "error", id, code: "UNAVAILABLE", retryable: true });
     expect(await client.closed).to.include({ code: 1012 });
     expect(await exit).to.equal(0);
     await upstream.idle();
   });
 
-  it("is heard by the README's own example", async () => {
+  it("is received by the README's example", async () => {
     await start();
     const path = "scripts/examples/websocket.js";
     const { apiKey: API_KEY, apiSecret: API_SECRET } = website;
@@ -172,7 +177,7 @@ describe("speech over a WebSocket", function () {
     expect(await readFile("README.md", "utf8")).to.include(source.slice(source.indexOf("\n") + 1));
   });
 
-  it("is for the website's own engines alone", async () => {
+  it("refuses voices of free engines with NOT_FOUND", async () => {
     await start();
     const id = randomUUID();
     client.send({ type: "synthesize", id, voice: "UK English Female", text: "Hello." });

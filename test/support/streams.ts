@@ -5,19 +5,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { authorize, type Credentials } from "./client.ts";
 import { adminToken } from "./service.ts";
 
-/** The two forms that a stream has over HTTP. */
+/** The two representations of a stream over HTTP. */
 export const httpForms = ["audio", "sse"] as const;
 export type HttpForm = (typeof httpForms)[number];
 
-/** A stream whose head has come; of its body nothing is read yet. */
+/** A stream whose headers have been received and whose body has not been read. */
 export interface OpenStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: IncomingMessage;
-  /** The sound, once the stream has come to its own end. @throws when it did not, or was broken off */
-  heard(): Promise<Buffer>;
-  /** Breaks off the connection. */
-  leave(): void;
+  /** Reads the audio to the end of the stream. @throws if the stream is incomplete */
+  readAudio(): Promise<Buffer>;
+  /** Destroys the connection. */
+  disconnect(): void;
 }
 
 /** POST /v2/text/synthesize with `Accept: text/event-stream`, over a connection of its own. */
@@ -39,15 +39,15 @@ export const openStream = async (
     status: body.statusCode ?? 0,
     headers: body.headers as Record<string, string>,
     body,
-    heard: async () => {
+    readAudio: async () => {
       const bytes = Buffer.concat(await body.toArray());
-      return form === "sse" ? soundOf(eventsIn(bytes.toString())) : bytes;
+      return form === "sse" ? audioOf(eventsIn(bytes.toString())) : bytes;
     },
-    leave: () => sent.destroy(),
+    disconnect: () => sent.destroy(),
   };
 };
 
-/** One of the chunks of spec 2.10, as an event tells it. */
+/** A chunk of a stream as a server-sent event. */
 export interface ChunkEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -63,21 +63,21 @@ export const eventsIn = (stream: string): ChunkEvent[] =>
       return { type, data: JSON.parse(data) };
     });
 
-/** @throws when they are not those of a whole stream, in its order */
-export const soundOf = (events: readonly ChunkEvent[]): Buffer => {
+/** The audio of a complete stream. @throws if events are missing or out of order */
+export const audioOf = (events: readonly ChunkEvent[]): Buffer => {
   const [first, last] = [events[0], events.at(-1)];
   const chunks = events.slice(1, -1);
   const isInOrder = chunks.every(({ type, data }, index) => type === "audio" && data.chunkIndex === index);
   if (first?.type !== "metadata" || last?.type !== "end" || !isInOrder)
-    throw new Error(`no whole stream: ${events.map(({ type }) => type)}`);
+    throw new Error(`incomplete stream: ${events.map(({ type }) => type)}`);
   const sound = Buffer.concat(chunks.map(({ data }) => Buffer.from(String(data.data), "base64")));
   if (last.data.totalBytes !== sound.length || last.data.totalChunks !== chunks.length)
-    throw new Error("the end tells of another stream");
+    throw new Error("the totals of the end event are wrong");
   return sound;
 };
 
-/** What the key's ledger tells of that type, in order. */
-export const onTheLedger = async (
+/** The data of the key's events of one type, in order. */
+export const recordedEvents = async (
   url: string,
   { apiKey }: Credentials,
   type: "SynthesisServed" | "StreamEnded",
@@ -89,21 +89,21 @@ export const onTheLedger = async (
   return lines.map((line) => JSON.parse(line)).flatMap((event) => (event.type === type ? [event.data] : []));
 };
 
-/** What the ledger tells of a stream's end, as soon as it does. */
-export const endOnTheLedger = async (
+/** The StreamEnded event of a request, as soon as it has been recorded. */
+export const recordedStreamEnd = async (
   url: string,
   website: Credentials,
   requestId: unknown,
 ): Promise<Record<string, unknown>> => {
   for (;;) {
-    const ends = await onTheLedger(url, website, "StreamEnded");
+    const ends = await recordedEvents(url, website, "StreamEnded");
     const end = ends.find((one) => one.requestId === requestId);
     if (end) return end;
     await delay(10);
   }
 };
 
-/** How long a player plays it. @throws when it cannot be decoded without a complaint */
+/** The duration of the decoded audio. @throws if ffmpeg reports an error */
 export const secondsOf = (sound: Buffer): Promise<number> =>
   new Promise((resolve, reject) => {
     const args = ["-v", "error", "-i", "pipe:0", "-f", "s16le", "-ac", "1", "-ar", "24000", "pipe:1"];

@@ -68,9 +68,9 @@ describe("authentication of the client library", () => {
       change(headers);
       headers.set("Origin", page);
       const { pathname, searchParams } = new URL(String(input));
-      const shown = [...headers.keys()].filter((name) => /^(authorization|x-api-)/.test(name));
-      if (searchParams.has("key")) shown.push("key");
-      sent.push({ path: pathname, by: shown.join("+"), cache: init?.cache });
+      const credentials = [...headers.keys()].filter((name) => /^(authorization|x-api-)/.test(name));
+      if (searchParams.has("key")) credentials.push("key");
+      sent.push({ path: pathname, by: credentials.join("+"), cache: init?.cache });
       return fetch(input, { ...init, headers });
     };
   const connect = (options: object = {}, given: { fetch: typeof fetch } = { fetch: fromPage(origin) }) => {
@@ -149,15 +149,15 @@ describe("authentication of the client library", () => {
   }
 
   it("refreshes a rejected token and repeats the request", async () => {
-    let spoil = false;
-    const spoiling = fromPage(origin, (headers) => {
-      if (!spoil || !headers.has("Authorization")) return;
+    let invalidateNext = false;
+    const withInvalidToken = fromPage(origin, (headers) => {
+      if (!invalidateNext || !headers.has("Authorization")) return;
       headers.set("Authorization", "Bearer invalid");
-      spoil = false;
+      invalidateNext = false;
     });
-    const client = connect({}, { fetch: spoiling });
+    const client = connect({}, { fetch: withInvalidToken });
     await client.config();
-    spoil = true;
+    invalidateNext = true;
     await report(client);
     expect(sent.map(({ path }) => path)).to.deep.equal([
       "/v2/config",
@@ -168,10 +168,10 @@ describe("authentication of the client library", () => {
   });
 
   it("refreshes the token of a request at most once", async () => {
-    const spoiling = fromPage(origin, (headers) => {
+    const withInvalidToken = fromPage(origin, (headers) => {
       if (headers.has("Authorization")) headers.set("Authorization", "Bearer invalid");
     });
-    const client = connect({}, { fetch: spoiling });
+    const client = connect({}, { fetch: withInvalidToken });
     await client.config();
     expect(await rejection(report(client))).to.include({ status: 401, code: "UNAUTHORIZED" });
     expect(sent).to.have.length(4);

@@ -4,7 +4,7 @@ import { UpstreamFailed } from "../../../src/engines/provider-http/request-faile
 import { ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { eventStream } from "../../../src/http/routes/synthesis/event-stream.ts";
 import { collect } from "../../support/collect.ts";
-import { eventsIn, soundOf } from "../../support/streams.ts";
+import { audioOf, eventsIn } from "../../support/streams.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 
 const streamOf = (audio: AsyncIterable<Buffer>): Parameters<typeof eventStream>[0] => ({
@@ -28,7 +28,7 @@ describe("a stream of events", () => {
         'event: end\ndata: {"type":"end","totalBytes":5,"totalChunks":2}\n\n',
       ].join(""),
     );
-    expect(String(soundOf(eventsIn(told)))).to.equal("sound");
+    expect(String(audioOf(eventsIn(told)))).to.equal("sound");
   });
 
   it("gives signs of life while nothing comes, before the first sound and after it", async () => {
@@ -52,7 +52,7 @@ describe("a stream of events", () => {
     told.push(...(await collect(stream)));
     const events = eventsIn(told.join(""));
     expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "audio", "end"]);
-    expect(String(soundOf(events))).to.equal("sound");
+    expect(String(audioOf(events))).to.equal("sound");
   });
 
   it("ends with an error, and no end, when the sound breaks off", async () => {

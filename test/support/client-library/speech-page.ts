@@ -1,67 +1,106 @@
 import type { Page } from "playwright-core";
+import type { EventKind } from "../../../src/client/voxledger.ts";
 
-/** A page that speaks by the client library and keeps its events; `given` is the environment, in JavaScript. */
+const kinds: readonly EventKind[] = [
+  "OnLoad",
+  "OnReady",
+  "OnStart",
+  "OnEnd",
+  "OnError",
+  "OnPause",
+  "OnResume",
+  "OnServiceSwitched",
+  "OnClickEvent",
+  "OnAllowSpeechClicked",
+  "OnPartStart",
+  "OnPartEnd",
+  "OnVoiceResolved",
+];
+
+/**
+ * A page that speaks with the client library when its button is clicked, and records events and played audio. `script` is
+ * appended to its module; `environment` is the second argument of the constructor, in JavaScript.
+ */
 export const speechPage = (
-  script: string,
+  clientUrl: string,
   config: object,
-  then = "",
-  given = "{ audio }",
+  { script = "", environment = "{ audio }" } = {},
 ): string => `<!doctype html>
 <title>A website</title>
 <button id="speak">Speak</button>
 <script type="module">
-  import { Voxledger } from "${script}";
+  import { Voxledger } from "${clientUrl}";
   window.audio = new Audio();
-  window.asked = 0;
-  window.speech = new Voxledger(${JSON.stringify(config)}, ${given});
-  window.told = [];
-  for (const kind of ["OnReady", "OnStart", "OnEnd", "OnError", "OnPause", "OnResume", "OnAllowSpeechClicked"]) {
-    speech.on(kind, (event) => told.push(event));
-  }
+  window.questions = 0;
+  window.events = [];
+  window.played = [];
+  window.speech = new Voxledger(${JSON.stringify(config)}, ${environment});
+  for (const kind of ${JSON.stringify(kinds)}) speech.on(kind, (event) => events.push(event));
+  audio.addEventListener("ended", () => played.push({ duration: audio.duration, position: audio.currentTime }));
   speak.onclick = () => { window.spoken = speech.speak(window.text, window.params); };
-  ${then}
+  ${script}
 </script>`;
 
-/** The window of such a page. */
+export interface RecordedEvent {
+  readonly type: EventKind;
+  readonly [member: string]: unknown;
+}
+
+/** The globals of a speech page. */
 export interface SpeechWindow {
-  readonly told: readonly { readonly type: string; readonly code?: string; readonly cancelled?: boolean }[];
+  readonly events: readonly RecordedEvent[];
+  /** Duration and position in seconds when audio has ended. */
+  readonly played: readonly { readonly duration: number; readonly position: number }[];
   readonly audio: {
     currentTime: number;
-    readonly duration: number;
     readonly paused: boolean;
+    readonly playbackRate: number;
+    readonly volume: number;
     readonly buffered: { readonly length: number; start(index: number): number; end(index: number): number };
   };
   readonly speech: {
-    speak(text: string, params: object): Promise<unknown>;
+    speak(text: string, params?: object): Promise<unknown>;
     pause(): void;
     resume(): void;
     cancel(): void;
+    verifyOrigin(token: string): Promise<unknown>;
+    reportVoices(): Promise<{ readonly count: number }>;
   };
-  spoken?: Promise<unknown>;
+  spoken: Promise<unknown>;
   text: string;
   params: object;
 }
 declare const window: SpeechWindow;
 
-/** Presses the button, as a user would. */
+/** Sets the text and clicks the button, as a user would. */
 export const clickSpeak = async (page: Page, text: string, params: object = {}): Promise<void> => {
   await page.evaluate(
-    (wanted) => {
-      Object.assign(window, wanted);
+    (globals) => {
+      Object.assign(window, globals);
     },
     { text, params },
   );
   await page.click("#speak");
 };
 
-export const waitForEvent = async (page: Page, kind: string): Promise<void> => {
-  await page.waitForFunction((wanted) => window.told?.some(({ type }) => type === wanted), kind);
+export const waitForEvent = async (page: Page, kind: EventKind, count = 1): Promise<void> => {
+  await page.waitForFunction(
+    ([type, minimum]) => window.events?.filter((event) => event.type === type).length >= Number(minimum),
+    [kind, count],
+  );
 };
 
-export const eventTypes = (page: Page): Promise<string[]> =>
-  page.evaluate(() => window.told.map(({ type }) => type));
+export const recordedEvents = (page: Page): Promise<readonly RecordedEvent[]> =>
+  page.evaluate(() => window.events);
 
-/** Resolves when so many seconds of the sound have been heard. */
+export const eventTypes = async (page: Page): Promise<string[]> =>
+  (await recordedEvents(page)).map(({ type }) => type);
+
+/** Without the events of parts, voices and clicks. */
+export const mainEventTypes = async (page: Page): Promise<string[]> =>
+  (await eventTypes(page)).filter((type) => !/Load|Part|VoiceResolved|ServiceSwitched|ClickEvent/.test(type));
+
+/** Resolves when the audio has been played beyond this position. */
 export const waitForPlayback = async (page: Page, seconds: number): Promise<void> => {
-  await page.waitForFunction((past) => window.audio.currentTime > past, seconds);
+  await page.waitForFunction((position) => window.audio.currentTime > position, seconds);
 };
