@@ -1,27 +1,27 @@
-/** For how long the views have not shown the log as it is. */
+/** How long the views have not included the whole log. */
 export interface Lag {
-  /** The log holds an event at this position. */
+  /** The log has an event at this position. */
   appended(position: number): void;
-  /** The subscription has broken off. */
+  /** The subscription has ended. */
   lost(): void;
-  /** The subscription has delivered the log as of now. */
+  /** The subscription has reached the log's end. */
   caughtUp(): void;
-  /** Milliseconds, for views that have reached this position. */
+  /** Milliseconds, for views at this position. */
   at(position: number): number;
 }
 
-interface Mark {
+interface Append {
   readonly position: number;
   readonly time: number;
 }
 
 /**
- * Two marks are enough: the first append that the views may not show yet, and the last. When the views have passed the
- * first, what is missing is no older than the mark that follows it.
+ * Keeps two appends: the first that the views may lack, and the last. Once the views have passed the first, the missing
+ * events are no older than the last as of then.
  */
 export const createLag = (uptime: () => number): Lag => {
-  let first: Mark | undefined;
-  let last: Mark | undefined;
+  let first: Append | undefined;
+  let last: Append | undefined;
   let lostAt: number | undefined;
   return {
     appended: (position) => {

@@ -2,21 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../src/domain/errors.ts";
 import { type EventBatch, type EventStore, EventStoreUnavailable } from "../../src/eventstore/event-store.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
-import { createLag } from "./lag.ts";
-import {
-  beginning,
-  foldBatch,
-  type RunningProjection,
-  restore,
-  save,
-  startOf,
-} from "./running-projection.ts";
-import { noSnapshots, type SnapshotStore } from "./snapshot.ts";
-import { createSnapshotWriter } from "./snapshot-writer.ts";
+import { createLag, type Lag } from "./lag.ts";
+import { beforeFirst, RunningProjection } from "./running-projection.ts";
+import { noSnapshots, type SnapshotStore } from "./snapshot-store.ts";
 
 /**
- * A projection's states, as of the last event folded.
- * @throws {Unavailable} from every method when the projection has failed, or has lagged behind the log for too long
+ * A projection's states by partition.
+ * @throws {Unavailable} from every method if the projection has failed or lags too far behind the log
  */
 export interface View<S> {
   get(partition: string): S | undefined;
@@ -26,217 +18,264 @@ export interface View<S> {
 
 export interface RunnerStatus {
   readonly position: number;
-  /** Whether the subscription delivers events as they are appended. */
+  /** True while the subscription delivers events as they are appended. */
   readonly live: boolean;
-  /** For how long the views have not shown the log as it is. */
+  /** How long the views have not included the whole log, in milliseconds. */
   readonly lagMs: number;
-  /** False while the views refuse to answer because they have lagged for too long. */
+  /** False if the views refuse to answer because of their lag. */
   readonly current: boolean;
-  /** The projections that have stopped because their fold threw. */
+  /** The names of the projections whose fold has thrown. */
   readonly failed: readonly string[];
 }
 
-/** Keeps the views of all projections over one subscription. */
+/** Keeps the views of several projections up to date with one subscription. */
 export interface ProjectionRunner {
-  /** The projection's view; the projection must be one of those that the runner was made with. */
+  /** @throws {Error} if the runner does not run this projection */
   view<S>(projection: Projection<S>): View<S>;
-  /** The same view, which answers from its last states when it has failed or lags: for what opens nothing to anyone. */
+  /** A view that answers even if it has failed or lags. Never use it to grant access. */
   lastKnownView<S>(projection: Projection<S>): View<S>;
-  /** Starts from the newest snapshots that are of this log; resolves when the log as of now is told. @throws {EventStoreUnavailable} */
+  /** Restores the snapshots, and resolves when the views include the log as of now. @throws {EventStoreUnavailable} */
   start(): Promise<void>;
-  /** Notes that an event was appended here: the views lag until they have passed it. */
+  /** Reports an append of this process: the views lag until they have passed it. */
   noteAppended(stream: string, position: number): void;
-  /** Resolves when every view has passed the position of the log. Rejects with the signal's reason, or when closed. */
+  /** Resolves when all views have passed the position. Rejects with the signal's reason, or at `close`. */
   waitForPosition(position: number, signal?: AbortSignal): Promise<void>;
   status(): RunnerStatus;
-  /** Ends the subscription and waits for the snapshot that is being written. */
+  /** Ends the subscription, and waits for a snapshot that is being written. */
   close(): Promise<void>;
 }
 
 export interface RunnerOptions {
-  /** Each event that it delivers must be one that the folds can take: see `validatedEventStore`. */
+  /** Must deliver well-formed events only: see `validatedEventStore`. */
   readonly store: EventStore;
   readonly projections: readonly Projection<unknown>[];
   readonly snapshots?: SnapshotStore;
-  /** The beginnings of the names of streams that retention trims: no snapshot rests on events that may vanish. */
+  /** Prefixes of streams with retention: a snapshot cannot be identified by events that are trimmed later. */
   readonly trimmedPrefixes?: readonly string[];
-  /** Milliseconds that never go back. */
+  /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
-  /** A snapshot is written after so many events. Default 50,000. */
+  /** How many events to fold between two snapshots. Default 50,000. */
   readonly snapshotEvery?: number;
-  /** How long the log may be out of reach before a start gives up; once started, it is followed for ever. Default 30 s. */
+  /** How long `start` retries an unavailable log. Afterwards the runner retries forever. Default 30 s. */
   readonly startTimeoutMs?: number;
-  /** Views that have lagged for longer refuse to answer. Default 15 s. */
+  /** Views refuse to answer above this lag. Default 15 s. */
   readonly maxLagMs?: number;
-  /** Told of what went wrong and is being mended. */
-  readonly onError?: (what: string, error: unknown) => void;
+  /** Called with errors that the runner handles itself. */
+  readonly onError?: (message: string, error: unknown) => void;
 }
 
-const resubscribeMs = { first: 50, most: 2_000 };
+const resubscribeDelayMs = { first: 50, max: 2_000 };
 const retryAfterSeconds = 5;
 
-export const createProjectionRunner = ({
-  store,
-  projections,
-  snapshots = noSnapshots,
-  trimmedPrefixes = [],
-  uptime = () => performance.now(),
-  snapshotEvery = 50_000,
-  startTimeoutMs = 30_000,
-  maxLagMs = 15_000,
-  onError = () => {},
-}: RunnerOptions): ProjectionRunner => {
-  const running = new Map(projections.map((projection) => [projection.name, startOf(projection)]));
-  const prefixes = [...new Set(projections.flatMap((projection) => projection.prefixes))];
-  const waiting = new Set<{ position: number; resolve: () => void; reject: (error: unknown) => void }>();
-  const ending = new AbortController();
-  const lag = createLag(uptime);
-  let position = beginning;
-  let live = false;
-  let following: Promise<void> = Promise.resolve();
-
-  const writer = createSnapshotWriter({
-    parts: [...running.values()],
-    every: snapshotEvery,
-    write: (one) =>
-      save(one, snapshots).catch((error) =>
-        onError(`the snapshot of ${one.projection.name} was not written`, error),
-      ),
+export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner =>
+  new Runner({
+    snapshots: noSnapshots,
+    trimmedPrefixes: [],
+    uptime: () => performance.now(),
+    snapshotEvery: 50_000,
+    startTimeoutMs: 30_000,
+    maxLagMs: 15_000,
+    onError: () => {},
+    ...options,
   });
 
-  /** A fold that throws would throw again: its projection stops, and the others go on. */
-  const fold = (
-    one: RunningProjection,
-    batch: EventBatch,
-    landmark: EventBatch["events"][number] | undefined,
-  ): void => {
-    try {
-      foldBatch(one, batch, landmark);
-    } catch (error) {
-      onError(`the view ${one.projection.name} has stopped`, error);
-    }
+interface Waiter {
+  readonly position: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Public methods are arrow functions, so that they can be passed on unbound. */
+class Runner implements ProjectionRunner {
+  readonly #options: Required<RunnerOptions>;
+  readonly #running: ReadonlyMap<string, RunningProjection>;
+  readonly #prefixes: readonly string[];
+  readonly #lag: Lag;
+  readonly #waiters = new Set<Waiter>();
+  readonly #stop = new AbortController();
+  #position = beforeFirst;
+  #isLive = false;
+  #following: Promise<void> = Promise.resolve();
+  #eventsSinceSnapshot = 0;
+  #savingSnapshots: Promise<void> | undefined;
+
+  constructor(options: Required<RunnerOptions>) {
+    this.#options = options;
+    const { projections, uptime } = options;
+    this.#running = new Map(projections.map((one) => [one.name, new RunningProjection(one)]));
+    this.#prefixes = [...new Set(projections.flatMap(({ prefixes }) => prefixes))];
+    this.#lag = createLag(uptime);
+  }
+
+  start = async (): Promise<void> => {
+    await this.#restoreSnapshots();
+    const started = Promise.withResolvers<void>();
+    this.#following = this.#follow(started.resolve);
+    this.#following.catch(started.reject);
+    await started.promise;
   };
 
-  const apply = (batch: EventBatch): void => {
-    const landmark = batch.events.findLast(({ stream }) => !hasPrefix(stream, trimmedPrefixes));
-    for (const one of running.values()) if (!one.failure) fold(one, batch, landmark);
-    position = batch.position;
-    live = batch.caughtUp;
-    if (live) lag.caughtUp();
-    for (const waiter of waiting) {
-      if (waiter.position > position) continue;
-      waiting.delete(waiter);
-      waiter.resolve();
+  async #restoreSnapshots(): Promise<void> {
+    const { store, snapshots, onError } = this.#options;
+    const running = [...this.#running.values()];
+    for (const one of running) {
+      if (await one.restore(store, snapshots)) continue;
+      onError(`the snapshot of ${one.projection.name} is ignored`, new Error("it belongs to another log"));
     }
-    writer.folded(batch.events.length, batch.caughtUp);
-  };
+    this.#position = Math.min(...running.map(({ position }) => position));
+  }
 
-  const restoreAll = async (): Promise<void> => {
-    for (const one of running.values()) {
-      if (await restore(one, store, snapshots)) continue;
-      onError(`the snapshot of ${one.projection.name} is left aside`, new Error("it is of another log"));
-    }
-    position = Math.min(...[...running.values()].map((one) => one.position));
-  };
-
-  /** Follows the log for ever; what is told twice after a break is left out by position. */
-  const follow = async (caughtUp: () => void): Promise<void> => {
-    let started = false;
+  /** Follows the log until `close`. Events that are delivered again after an error are skipped by their positions. */
+  async #follow(onCaughtUp: () => void): Promise<void> {
+    const { store, uptime, startTimeoutMs, onError } = this.#options;
+    const { signal } = this.#stop;
+    let hasStarted = false;
     let failingSince: number | undefined;
-    let wait = resubscribeMs.first;
-    while (!ending.signal.aborted) {
+    let delayMs = resubscribeDelayMs.first;
+    while (!signal.aborted) {
       try {
-        for await (const batch of store.subscribe({ after: position, prefixes, signal: ending.signal })) {
-          apply(batch);
-          wait = resubscribeMs.first;
+        const options = { after: this.#position, prefixes: this.#prefixes, signal };
+        for await (const batch of store.subscribe(options)) {
+          this.#apply(batch);
+          delayMs = resubscribeDelayMs.first;
           failingSince = undefined;
           if (!batch.caughtUp) continue;
-          started = true;
-          caughtUp();
+          hasStarted = true;
+          onCaughtUp();
         }
       } catch (error) {
-        onError("the subscription to the event store broke off", error);
+        onError("the subscription to the event store failed", error);
         failingSince ??= uptime();
-        if (!started && uptime() - failingSince >= startTimeoutMs) throw error;
+        if (!hasStarted && uptime() - failingSince >= startTimeoutMs) throw error;
       }
-      if (ending.signal.aborted) return;
-      live = false;
-      lag.lost();
-      await delay(wait, undefined, { signal: ending.signal }).catch(() => {});
-      wait = Math.min(wait * 2, resubscribeMs.most);
+      if (signal.aborted) return;
+      this.#isLive = false;
+      this.#lag.lost();
+      await delay(delayMs, undefined, { signal }).catch(() => {});
+      delayMs = Math.min(delayMs * 2, resubscribeDelayMs.max);
     }
+  }
+
+  #apply(batch: EventBatch): void {
+    const checkpoint = batch.events.findLast(
+      ({ stream }) => !hasPrefix(stream, this.#options.trimmedPrefixes),
+    );
+    for (const one of this.#running.values()) {
+      if (one.failure) continue;
+      try {
+        one.fold(batch, checkpoint);
+      } catch (error) {
+        // Folding again would throw again: this projection stops, the others continue.
+        this.#options.onError(`the view ${one.projection.name} has stopped`, error);
+      }
+    }
+    this.#position = batch.position;
+    this.#isLive = batch.caughtUp;
+    if (this.#isLive) this.#lag.caughtUp();
+    this.#resolveWaiters();
+    this.#eventsSinceSnapshot += batch.events.length;
+    this.#startSnapshots();
+  }
+
+  #resolveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.position > this.#position) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  /** Writes one snapshot at a time, and none while catching up. */
+  #startSnapshots(): void {
+    const isDue = this.#eventsSinceSnapshot >= this.#options.snapshotEvery;
+    if (!isDue || !this.#isLive || this.#stop.signal.aborted || this.#savingSnapshots) return;
+    this.#eventsSinceSnapshot = 0;
+    this.#savingSnapshots = this.#saveSnapshots().finally(() => {
+      this.#savingSnapshots = undefined;
+    });
+  }
+
+  async #saveSnapshots(): Promise<void> {
+    const { snapshots, onError } = this.#options;
+    for (const one of this.#running.values()) {
+      if (this.#stop.signal.aborted) return;
+      await one
+        .save(snapshots)
+        .catch((error) => onError(`the snapshot of ${one.projection.name} was not written`, error));
+    }
+  }
+
+  view = <S>(projection: Projection<S>): View<S> => {
+    const running = this.#find(projection);
+    return createView<S>(running, () => this.#assertCurrent(running));
   };
 
-  const find = (projection: Projection<unknown>): RunningProjection => {
-    const one = running.get(projection.name);
-    if (!one) throw new Error(`no projection ${projection.name} is run here`);
-    return one;
-  };
+  lastKnownView = <S>(projection: Projection<S>): View<S> => createView<S>(this.#find(projection), () => {});
 
-  const isCurrent = (): boolean => lag.at(position) <= maxLagMs;
+  #find({ name }: Projection<unknown>): RunningProjection {
+    const running = this.#running.get(name);
+    if (!running) throw new Error(`the runner does not run the projection ${name}`);
+    return running;
+  }
 
-  const mustBeCurrent = ({ projection, failure }: RunningProjection): void => {
-    if (!failure && isCurrent()) return;
+  #isCurrent(): boolean {
+    return this.#lag.at(this.#position) <= this.#options.maxLagMs;
+  }
+
+  #assertCurrent({ projection, failure }: RunningProjection): void {
+    if (!failure && this.#isCurrent()) return;
     throw new Unavailable(`The view ${projection.name} is out of date. Try again later.`, retryAfterSeconds, {
       cause: failure,
     });
+  }
+
+  noteAppended = (stream: string, position: number): void => {
+    if (hasPrefix(stream, this.#prefixes)) this.#lag.appended(position);
   };
 
-  return {
-    view: <S>(projection: Projection<S>): View<S> => {
-      const one = find(projection);
-      return viewOf<S>(one, () => mustBeCurrent(one));
-    },
-    lastKnownView: <S>(projection: Projection<S>): View<S> => viewOf<S>(find(projection), () => {}),
-    start: async () => {
-      await restoreAll();
-      await new Promise<void>((resolve, reject) => {
-        following = follow(resolve);
-        following.catch(reject);
+  waitForPosition = (position: number, signal?: AbortSignal): Promise<void> => {
+    if (this.#position >= position) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const waiter = { position, resolve, reject };
+      this.#waiters.add(waiter);
+      signal?.addEventListener("abort", () => {
+        if (this.#waiters.delete(waiter)) reject(signal.reason);
       });
-    },
-    noteAppended: (stream, at) => {
-      if (hasPrefix(stream, prefixes)) lag.appended(at);
-    },
-    waitForPosition: (wanted, signal) =>
-      position >= wanted
-        ? Promise.resolve()
-        : new Promise((resolve, reject) => {
-            if (signal?.aborted) return reject(signal.reason);
-            const waiter = { position: wanted, resolve, reject };
-            waiting.add(waiter);
-            signal?.addEventListener("abort", () => {
-              if (waiting.delete(waiter)) reject(signal.reason);
-            });
-          }),
-    status: () => ({
-      position,
-      live,
-      lagMs: lag.at(position),
-      current: isCurrent(),
-      failed: [...running.values()].filter(({ failure }) => failure).map(({ projection }) => projection.name),
-    }),
-    close: async () => {
-      ending.abort();
-      await following.catch(() => {}); // told already
-      await writer.close();
-      for (const waiter of waiting) waiter.reject(new EventStoreUnavailable("the views are closed"));
-      waiting.clear();
-    },
+    });
   };
-};
 
-const viewOf = <S>(one: RunningProjection, mustBeCurrent: () => void): View<S> => ({
+  status = (): RunnerStatus => {
+    const failed = [...this.#running.values()].filter(({ failure }) => failure);
+    return {
+      position: this.#position,
+      live: this.#isLive,
+      lagMs: this.#lag.at(this.#position),
+      current: this.#isCurrent(),
+      failed: failed.map(({ projection }) => projection.name),
+    };
+  };
+
+  close = async (): Promise<void> => {
+    this.#stop.abort();
+    await this.#following.catch(() => {}); // `start` has rejected with it.
+    await this.#savingSnapshots;
+    for (const { reject } of this.#waiters) reject(new EventStoreUnavailable("the views are closed"));
+    this.#waiters.clear();
+  };
+}
+
+const createView = <S>(running: RunningProjection, assertCurrent: () => void): View<S> => ({
   get: (name) => {
-    mustBeCurrent();
-    return one.partitions.get(name)?.state as S | undefined;
+    assertCurrent();
+    return running.partitions.get(name)?.state as S | undefined;
   },
   entries: () => {
-    mustBeCurrent();
-    return Iterator.from(one.partitions).map(([name, { state }]) => [name, state as S]);
+    assertCurrent();
+    return Iterator.from(running.partitions).map(([name, { state }]) => [name, state as S]);
   },
   get size() {
-    mustBeCurrent();
-    return one.partitions.size;
+    assertCurrent();
+    return running.partitions.size;
   },
 });

@@ -1,67 +1,141 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Projection } from "../projection.ts";
-import type { SnapshotStore } from "./snapshot.ts";
-import { parseSnapshot, serializeSnapshot } from "./snapshot-text.ts";
+import type { Partition, Snapshot, SnapshotRange, SnapshotStore } from "./snapshot-store.ts";
 
-/** Snapshots as files: one for each projection and version, whole at every time. */
-export const createSnapshotFiles = (folder: string): SnapshotStore => ({
-  save: async (projection, partitions, span) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const temporary = join(folder, `${temporaryPrefix(projection)}${randomUUID()}`);
+/** Stores snapshots as files: one for each projection and version, replaced atomically. */
+export const createSnapshotFiles = (directory: string): SnapshotStore => ({
+  save: async (projection, partitions, range) => {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const temporary = join(directory, `${temporaryPrefix(projection)}${randomUUID()}`);
     try {
-      await write(temporary, serializeSnapshot(partitions, span));
-      await rename(temporary, join(folder, fileOf(projection)));
+      await write(temporary, serialize(partitions, range));
+      await rename(temporary, join(directory, fileName(projection)));
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
     }
-    await tidy(folder, projection);
+    await removeObsolete(directory, projection);
   },
   load: async (projection) => {
     try {
-      return await parseSnapshot(createReadStream(join(folder, fileOf(projection)), "utf8"));
+      return await parse(createReadStream(join(directory, fileName(projection)), "utf8"));
     } catch {
       return undefined;
     }
   },
 });
 
-const fileOf = ({ name, version }: Projection<unknown>): string => `${name}.v${version}.jsonl`;
-const temporaryPrefix = (projection: Projection<unknown>): string => `.${fileOf(projection)}.`;
+const fileName = ({ name, version }: Projection<unknown>): string => `${name}.v${version}.jsonl`;
+const temporaryPrefix = (projection: Projection<unknown>): string => `.${fileName(projection)}.`;
 
-const write = async (path: string, parts: Iterable<string>): Promise<void> => {
+const write = async (path: string, chunks: Iterable<string>): Promise<void> => {
   const file = await open(path, "wx", 0o600);
   try {
-    for (const part of parts) await file.writeFile(part);
+    for (const chunk of chunks) await file.writeFile(chunk);
     await file.sync();
   } finally {
     await file.close();
   }
 };
 
-/** No snapshot takes so long to write: a temporary file this old is what a crash left. */
+/** Longer than any snapshot takes to write: an older temporary file is left from a crash. */
 const abandonedMs = 3_600_000;
 
-/** Removes what older versions of the projection and crashed processes left. A newer version's are for who knows it. */
-const tidy = async (folder: string, projection: Projection<unknown>): Promise<void> => {
-  for (const file of await readdir(folder)) {
-    const path = join(folder, file);
-    const abandoned = file.startsWith(temporaryPrefix(projection)) && (await ageOf(path)) > abandonedMs;
-    if (abandoned || isOlder(file, projection)) await rm(path, { force: true });
+/** Removes snapshots of older versions and abandoned temporary files. Snapshots of newer versions stay for a rollback. */
+const removeObsolete = async (directory: string, projection: Projection<unknown>): Promise<void> => {
+  for (const file of await readdir(directory)) {
+    const path = join(directory, file);
+    const isAbandoned = file.startsWith(temporaryPrefix(projection)) && (await ageOf(path)) > abandonedMs;
+    if (isAbandoned || isOlderVersion(file, projection)) await rm(path, { force: true });
   }
 };
 
-const isOlder = (file: string, { name, version }: Projection<unknown>): boolean => {
+const isOlderVersion = (file: string, { name, version }: Projection<unknown>): boolean => {
   if (!file.startsWith(`${name}.v`)) return false;
   const found = /^(\d+)\.jsonl$/.exec(file.slice(`${name}.v`.length))?.[1];
   return found !== undefined && Number(found) < version;
 };
 
-/** Zero for a file that another process has removed meanwhile. */
+/** 0 for a file that another process has removed. */
 const ageOf = async (path: string): Promise<number> => {
   const found = await stat(path).catch(() => undefined);
   return found ? Date.now() - found.mtimeMs : 0;
+};
+
+/** The lines of a snapshot file: a header, the partitions, a footer, and a checksum of all lines before it. */
+const checkpointSchema = z.object({ position: z.int().nonnegative(), id: z.string().min(1) });
+const headerSchema = z.object({ from: checkpointSchema });
+const partitionSchema = z.tuple([z.string(), z.int().nonnegative(), z.unknown()]);
+const footerSchema = z.object({ upTo: checkpointSchema, count: z.int().nonnegative() });
+const checksumSchema = z.object({ sha256: z.string() });
+
+/** Bounds the partitions that are serialized in one turn of the event loop. */
+const partitionsPerChunk = 500;
+
+/** The partitions may change between two chunks: each line carries its own position. */
+function* serialize(
+  partitions: ReadonlyMap<string, Partition>,
+  range: () => SnapshotRange,
+): Generator<string> {
+  const hash = createHash("sha256");
+  const hashed = (text: string): string => {
+    hash.update(text);
+    return text;
+  };
+  let lines = toLine({ from: range().from });
+  let count = 0;
+  for (const [name, { position, state }] of partitions) {
+    lines += toLine([name, position, state]);
+    if (++count % partitionsPerChunk !== 0) continue;
+    yield hashed(lines);
+    lines = "";
+  }
+  yield hashed(lines + toLine({ upTo: range().upTo, count }));
+  yield toLine({ sha256: hash.digest("hex") });
+}
+
+/** @throws if the text is not a complete snapshot */
+const parse = async (text: AsyncIterable<string>): Promise<Snapshot> => {
+  const hash = createHash("sha256");
+  const partitions = new Map<string, Partition>();
+  let range: Partial<SnapshotRange> = {};
+  for await (const line of linesOf(text)) {
+    const value: unknown = JSON.parse(line);
+    const { from, upTo } = range;
+    if (from && upTo) {
+      assertEqual(hash.digest("hex"), checksumSchema.parse(value).sha256);
+      return { range: { from, upTo }, partitions };
+    }
+    hash.update(`${line}\n`);
+    if (!from) range = headerSchema.parse(value);
+    else if (Array.isArray(value)) {
+      const [name, position, state] = partitionSchema.parse(value);
+      partitions.set(name, { position, state });
+    } else {
+      const footer = footerSchema.parse(value);
+      assertEqual(footer.count, partitions.size);
+      range = { from, upTo: footer.upTo };
+    }
+  }
+  throw new Error("the snapshot is incomplete");
+};
+
+const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** Splits at line feeds only: JSON strings may contain other line separators, at which `readline` would split. */
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+const assertEqual = (actual: unknown, expected: unknown): void => {
+  if (actual !== expected) throw new Error("the snapshot is damaged");
 };

@@ -8,7 +8,7 @@ import { platforms } from "../../projections/platforms.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { rate } from "../../projections/rate.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
-import type { SnapshotStore } from "../../projections/runner/snapshot.ts";
+import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
 import { usageTotals } from "../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../projections/verified-origins.ts";
 import { websites } from "../../projections/websites.ts";

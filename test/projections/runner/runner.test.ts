@@ -7,8 +7,8 @@ import {
   type ProjectionRunner,
   type RunnerOptions,
 } from "../../../projections/runner/runner.ts";
-import { noSnapshots } from "../../../projections/runner/snapshot.ts";
 import { createSnapshotFiles } from "../../../projections/runner/snapshot-files.ts";
+import { noSnapshots } from "../../../projections/runner/snapshot-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Projection } from "../../../projections/projection.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
-import { noSnapshots, type SnapshotStore } from "../../../projections/runner/snapshot.ts";
+import { noSnapshots, type SnapshotStore } from "../../../projections/runner/snapshot-store.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 
 const counts: Projection<number> = {
