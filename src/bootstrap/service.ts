@@ -212,7 +212,7 @@ export const composeService = async (
     accessTokens,
     failedAttempts,
     clientOf,
-    fetchObject: sound.pipeline.getObject,
+    getObject: sound.pipeline.getObject,
     audioDuration,
     checkHealth,
     readiness,

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Credentials } from "../../application/access/authentication.ts";
 
-/**
- * What the request presents, in one form alone: a secret outranks a token, a token outranks an origin, and whichever is
- * there decides, right or wrong.
- */
+/** The one credential that counts: a secret takes precedence over a token, and a token over an origin, valid or not. */
 export const credentialsOf = (request: IncomingMessage): Credentials => {
   const { authorization, "x-api-secret": secret } = request.headers;
   const apiKey = single(request.headers["x-api-key"]);
@@ -19,20 +16,21 @@ export const bearerOf = (authorization: string): string =>
   /^Bearer +([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? "";
 
 /**
- * The origin that the request comes from, as its sender tells it: `Origin`, or, where browsers send none (GET and HEAD
- * for a page's own elements), the origin of `Referer`. `Origin: null` is an answer too, and no origin.
+ * The origin of a request: `Origin`, or the origin of `Referer` where browsers send no `Origin` (GET and HEAD for elements of
+ * a page). Undefined for `Origin: null`.
  */
 export const originOf = ({ method, headers }: IncomingMessage): string | undefined => {
   const { origin, referer } = headers;
-  if (origin !== undefined) return named(origin);
+  if (origin !== undefined) return identified(origin);
   if (referer === undefined || (method !== "GET" && method !== "HEAD")) return undefined;
-  return named(URL.parse(referer)?.origin);
+  return identified(URL.parse(referer)?.origin);
 };
 
-/** Opaque origins (sandboxed frames, files) all call themselves `null`: it names nobody. */
-const named = (origin: string | undefined): string | undefined => (origin === "null" ? undefined : origin);
+/** All opaque origins (sandboxed frames, files) are `null`, which identifies none of them. */
+const identified = (origin: string | undefined): string | undefined =>
+  origin === "null" ? undefined : origin;
 
-/** The query's `key`, given once. */
+/** The `key` parameter, unless it is repeated. */
 const keyInQuery = (url: string): string | undefined => {
   const [key, ...others] = new URLSearchParams(url.slice(url.indexOf("?") + 1)).getAll("key");
   return others.length === 0 ? key : undefined;

@@ -5,16 +5,16 @@ import { KeyIsSuspended } from "../../domain/errors.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { credentialsOf } from "./credentials.ts";
 
-/** A request whose sender is known and counted. */
+/** An authenticated and rate-limited caller. */
 export interface Caller {
   readonly principal: Principal;
   readonly admission: Admission;
 }
 
 /**
- * What every request under /v2 passes: who it is, and whether the limits have room for it. A refusal by the limits is
- * told in `admission`, so that its answer can carry the same headers.
- * @throws {Unauthorized} @throws {RateLimited} for too many failures
+ * Authenticates a request and counts it against the limits. A refusal by the limits is returned in `admission`, so that its
+ * response can carry the rate-limit headers too.
+ * @throws {Unauthorized} @throws {RateLimited} after too many failed authentications
  */
 export type Gate = (request: IncomingMessage) => Caller;
 
@@ -34,13 +34,12 @@ export const createGate =
     return { principal, admission: limiter.admit(principal.apiKey, principal.plan, client) };
   };
 
-/** What a route lets pass. */
 export interface AdmissionRules {
-  /** Suspended keys; default `refused`. */
+  /** Default: `refused`. */
   readonly suspended: "allowed" | "refused";
 }
 
-/** @throws {RateLimited} what the limits refuse @throws {KeyIsSuspended} */
+/** @throws {RateLimited} @throws {KeyIsSuspended} */
 export const requireAdmission = (
   { principal, admission }: Caller,
   { suspended }: AdmissionRules = { suspended: "refused" },

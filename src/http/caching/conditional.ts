@@ -1,22 +1,22 @@
 /** Conditional and partial requests (RFC 9110, sections 13 and 14). */
 
-/** Whether `If-None-Match` is `*`, which matches any representation that exists. */
+/** Whether `If-None-Match` is `*`, which matches any existing representation. */
 export const isAnyTag = (ifNoneMatch: string | undefined): boolean => ifNoneMatch?.trim() === "*";
 
-/** Whether `If-None-Match` matches one of the tags of an existing representation. Tags are compared weakly. */
+/** Whether `If-None-Match` matches one of the entity tags, by weak comparison. */
 export const noneMatchHits = (ifNoneMatch: string | undefined, etags: readonly string[]): boolean => {
   if (ifNoneMatch === undefined) return false;
   if (isAnyTag(ifNoneMatch)) return true;
-  const asked = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
-  return asked.some((tag) => etags.includes(tag.replace(/^W\//, "")));
+  const requested = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return requested.some((tag) => etags.includes(tag.replace(/^W\//, "")));
 };
 
-/** The bytes asked for, both ends inclusive; `whole` when no range applies, `unsatisfiable` for a 416. */
+/** The requested bytes, both ends inclusive; `whole` if no range applies, `unsatisfiable` for a 416. */
 export type Part = "whole" | "unsatisfiable" | { readonly first: number; readonly last: number };
 
 /**
- * Reads a single byte range. Several ranges, another unit or nonsense mean the whole, as RFC 9110 allows; so does an
- * `If-Range` that is not exactly the strong tag.
+ * Parses a single byte range. Several ranges, other units and malformed ranges are ignored, as RFC 9110 allows; so is a range
+ * whose `If-Range` is not the strong tag.
  */
 export const partOf = (
   { range, ifRange }: { range: string | undefined; ifRange: string | undefined },
@@ -24,9 +24,9 @@ export const partOf = (
   size: number,
 ): Part => {
   if (range === undefined || (ifRange !== undefined && ifRange.trim() !== etag)) return "whole";
-  const asked = /^bytes\s*=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range);
-  if (!asked) return "whole";
-  const [, from = "", to = ""] = asked;
+  const requested = /^bytes\s*=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range);
+  if (!requested) return "whole";
+  const [, from = "", to = ""] = requested;
   if (from === "" && to === "") return "whole";
   if (from === "")
     return Number(to) === 0 ? "unsatisfiable" : { first: Math.max(0, size - Number(to)), last: size - 1 };

@@ -4,8 +4,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context, Middleware } from "koa";
 import { LRUCache } from "lru-cache";
 
-/** Content codings of JSON answers (RFC 9110, section 8.4): smaller ones gain nothing. */
-const leastBytes = 1_024;
+/** JSON that is smaller is not compressed (RFC 9110, section 8.4). */
+const minBytes = 1_024;
 
 const compressors = {
   br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -13,42 +13,42 @@ const compressors = {
 };
 type Coding = keyof typeof compressors;
 
-/** The coding that the client prefers, and br before gzip for clients that weigh none: browsers list gzip first. */
+/** The coding that the client prefers; br without weights, because browsers list gzip first. */
 const preferredOf = (ctx: Context, accept: string): string | undefined =>
   /;\s*q=/i.test(accept)
     ? ctx.acceptsEncodings("br", "gzip", "identity") || undefined
     : ["br", "gzip"].find((coding) => ctx.acceptsEncodings(coding));
 
-/** The coding for an answer of that size; undefined for none. Says in `Vary` that it depends on the request. */
+/** The coding for a response of that size; undefined for none. Sets `Vary`. */
 const codingFor = (ctx: Context, bytes: number): Coding | undefined => {
-  if (bytes <= leastBytes) return undefined;
+  if (bytes <= minBytes) return undefined;
   ctx.vary("Accept-Encoding");
   const accept = ctx.req.headers["accept-encoding"];
-  if (accept === undefined) return undefined; // any coding is acceptable: the simplest
+  if (accept === undefined) return undefined; // any coding is acceptable
   const preferred = preferredOf(ctx, String(accept));
   return preferred === "br" || preferred === "gzip" ? preferred : undefined;
 };
 
-/** The strong tag of the representation that the request selects: each coding has its own. */
+/** The strong entity tag of the selected representation: each coding has its own. */
 export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
   const coding = codingFor(ctx, bytes);
   return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
 };
 
-/** Compressed answers to GET with a tag are kept: the lists of voices, the description. */
-const keptBytes = 16 * 1024 * 1024;
+/** The cache of compressed responses to GET that have an entity tag: lists of voices, the OpenAPI document. */
+const maxCachedBytes = 16 * 1024 * 1024;
 
-/** Compresses JSON answers of more than 1 KiB. An answer with a strong tag takes it from `codedTag`. */
+/** Compresses JSON responses of more than 1 KiB. Strong entity tags must come from `codedTag`. */
 export const compressJson = (): Middleware => {
-  const kept = new LRUCache<string, Buffer>({
-    maxSize: keptBytes,
+  const cache = new LRUCache<string, Buffer>({
+    maxSize: maxCachedBytes,
     sizeCalculation: ({ length }, key) => length + key.length,
   });
   const compressed = async (body: Buffer, coding: Coding, key: string | undefined): Promise<Buffer> => {
-    const known = key && kept.get(key);
-    if (known) return known;
+    const cached = key && cache.get(key);
+    if (cached) return cached;
     const fresh = await compressors[coding](body);
-    if (key) kept.set(key, fresh);
+    if (key) cache.set(key, fresh);
     return fresh;
   };
   return async (ctx, next) => {
@@ -61,13 +61,13 @@ export const compressJson = (): Middleware => {
   };
 };
 
-/** A tag is strong for its own URL only: lists of the same voices share one, but each links to itself. */
+/** Includes the URL, because lists of the same voices share a tag, but each links to itself. */
 const keyOf = ({ method, url, response }: Context): string | undefined => {
   const etag = response.get("ETag");
   return etag && (method === "GET" || method === "HEAD") ? `${url} ${etag}` : undefined;
 };
 
-/** The body as bytes if it is JSON; Koa would write an object in the same way. */
+/** The body as bytes if it is JSON. Koa serializes objects in the same way. */
 const jsonIn = ({ body, response }: Context): Buffer | undefined => {
   if (!response.is("json")) return undefined;
   if (Buffer.isBuffer(body)) return body;

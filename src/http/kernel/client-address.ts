@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Tells who is asking: the socket's address, or what a trusted proxy says of it. */
+/** The address of the client: the socket's, or the one that a trusted proxy reports. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * `X-Forwarded-For` is read from its right end, as long as the one who wrote each entry is in a trusted network
- * (addresses or CIDRs): what stands further left may be anybody's invention.
+ * Reads `X-Forwarded-For` from the right while the writer of each entry is in a trusted network (addresses or CIDRs). Clients
+ * can forge everything further left.
  */
 export const clientAddress = (trusted: readonly string[]): ClientAddress => {
   const isProxy = trustedProxies(trusted);
@@ -25,7 +25,7 @@ export const clientAddress = (trusted: readonly string[]): ClientAddress => {
   };
 };
 
-/** Tells whether an address is in one of the networks (addresses or CIDRs). */
+/** Tests whether an address is in one of the networks (addresses or CIDRs). */
 export const trustedProxies = (trusted: readonly string[]): ((address: string) => boolean) => {
   const proxies = blockList(trusted);
   return (address) => {
@@ -46,5 +46,5 @@ const blockList = (networks: readonly string[]): BlockList => {
   return list;
 };
 
-/** An IPv4 address in an IPv6 coat is the IPv4 address. */
+/** Converts IPv4-mapped IPv6 addresses to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "");

@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { Invalid } from "../../domain/errors.ts";
 import { trustedProxies } from "./client-address.ts";
 
-/** The address that the service has for this request: links are made under it. No slash at its end. */
+/** The base URL for links in the response to a request, without a trailing slash. */
 export type PublicUrl = (request: IncomingMessage) => string;
 
 /**
- * PUBLIC_URL where it is set. Else the request's own scheme and host: as a trusted proxy says that they were
- * (`X-Forwarded-Proto`, `X-Forwarded-Host`; of several values the last, which is the proxy's own), or as they are.
- * @throws {Invalid} for a host that no address can have
+ * PUBLIC_URL if it is set. Otherwise the scheme and host of the request; from a trusted proxy, those of `X-Forwarded-Proto`
+ * and `X-Forwarded-Host`, of which only the last value is the proxy's own.
+ * @throws {Invalid} for a malformed host
  */
 export const createPublicUrl = ({
   publicUrl,
@@ -27,17 +27,17 @@ export const createPublicUrl = ({
   };
 };
 
-/** The path of PUBLIC_URL, under which callers know the service; empty at a host's root. */
+/** The path of PUBLIC_URL; empty at the root of a host. */
 export const publicPathOf = (publicUrl: string | undefined): string =>
   publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/+$/, "");
 
-/** The same place, for a websocket. */
+/** The same URL with the scheme of a WebSocket. */
 export const websocketUrl = (base: string): string => base.replace(/^http/, "ws");
 
 const lastOf = (values: string | string[] | undefined): string | undefined =>
   values === undefined ? undefined : String(values).split(",").at(-1)?.trim();
 
-/** Names, addresses and a port: nothing that would make another address of a link. */
+/** A host name or address with a port, and nothing that could change the rest of a link. */
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 const originOf = (scheme: string, host: string): string => {

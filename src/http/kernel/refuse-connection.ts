@@ -3,12 +3,12 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ErrorAnswer, presentError } from "./errors.ts";
 
-/** How long the peer may take to read the answer and close. */
+/** How long the client may take to read the response and close the connection. */
 const lingerMs = 5_000;
 
 /**
- * Answers an error on a connection that Node's HTTP server has handed over, and ends the connection. What the peer still
- * sends is read and dropped, because a reset could discard the answer before the peer has read it.
+ * Sends an error on a connection that Node's HTTP server no longer manages, and closes it. Further data from the client is
+ * read and discarded, because a reset could discard the response before the client has read it.
  */
 export const refuseConnection = (
   connection: Duplex,
@@ -19,8 +19,8 @@ export const refuseConnection = (
   connection.on("error", () => connection.destroy());
   connection.end(serialize({ ...answer, headers: { ...headers, ...answer.headers } }));
   connection.resume();
-  const late = setTimeout(() => connection.destroy(), lingerMs).unref();
-  connection.once("close", () => clearTimeout(late));
+  const timeout = setTimeout(() => connection.destroy(), lingerMs).unref();
+  connection.once("close", () => clearTimeout(timeout));
   return answer;
 };
 

@@ -3,14 +3,14 @@ import type { Context } from "koa";
 import type { Answer } from "./audio-body.ts";
 import { type ErrorAnswer, presentError } from "./errors.ts";
 
-/** Puts an answer into Koa's hands. */
+/** Sends a response through Koa. */
 export const reply = (ctx: Context, { status, headers, body }: Answer): void => {
   ctx.status = status;
   if (body) ctx.body = body;
   ctx.set(headers);
 };
 
-/** Puts an error into Koa's hands; the answer to HEAD is the same without its body. */
+/** Sends an error through Koa. */
 export const replyError = (ctx: Context, error: unknown): ErrorAnswer => {
   const answer = presentError(error);
   ctx.status = answer.status;
@@ -19,7 +19,7 @@ export const replyError = (ctx: Context, error: unknown): ErrorAnswer => {
   return answer;
 };
 
-/** Sends an answer without Koa. */
+/** Sends a response without Koa. */
 export const send = (res: ServerResponse, { status, headers, body }: Answer): void => {
   res.writeHead(status, headers);
   res.end(body);

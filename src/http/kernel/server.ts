@@ -14,37 +14,33 @@ import { type ErrorAnswer, HeadersTooLarge, TooSlow } from "./errors.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 import { sendError } from "./reply.ts";
 
-/** Answers the request if it can do so at once; false leaves it, untouched, to the application. */
+/** Answers the request, or returns false and leaves it untouched for the application. */
 export type FastPath = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** Takes over connections that leave HTTP. */
+/** Takes over connections that switch to another protocol. */
 export interface Upgrade {
-  /** Whether the request is one to leave with. To any other its wish is left aside: it is answered as it would be without. */
+  /** Whether the request is accepted. The `Upgrade` header of any other request is ignored. */
   accepts(request: IncomingMessage): boolean;
-  /** Has the connection from now on, with what of it was read already. */
+  /** Takes the connection. `head`: the bytes that were already read from it. */
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void;
 }
 
 export interface HttpServer {
-  /** Where it listens. */
   readonly url: string;
   /**
-   * Takes no more connections, answers what is in flight, and ends whatever is still open after so many milliseconds;
-   * but waits for connections that were upgraded, which are not its own any more.
+   * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout.
+   * Waits for upgraded connections, which it does not own.
    */
-  drain(patienceMs: number): Promise<void>;
+  drain(timeoutMs: number): Promise<void>;
 }
 
-/** Room for the longest text in an address (4 bytes a character, 3 letters a byte) and the headers beside it. */
+/** Fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte), and the headers. */
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
-/**
- * Longer than proxies keep idle connections (60 s in nginx, Varnish and most balancers): the proxy closes first, so that
- * it never sends a request over a connection that the service is just closing.
- */
+/** Longer than the 60 s of nginx, Varnish and most load balancers: a proxy must not send requests on closing connections. */
 const keepAliveMs = 75_000;
 
-/** @throws when the address is taken or not allowed */
+/** @throws EADDRINUSE or EACCES */
 export const listen = async ({
   app,
   fastPath,
@@ -52,7 +48,7 @@ export const listen = async ({
   host,
   port,
   maxTextCharacters,
-  silenceMs = 120_000,
+  inactivityMs = 120_000,
 }: {
   app: Koa;
   fastPath: FastPath;
@@ -60,48 +56,48 @@ export const listen = async ({
   host: string;
   port: number;
   maxTextCharacters: number;
-  /** How long a connection may stand still, in both directions, while it is owed an answer. */
-  silenceMs?: number;
+  /** How long a connection may be inactive in both directions while a response is pending. */
+  inactivityMs?: number;
 }): Promise<HttpServer> => {
   const handle = app.callback() as RequestListener;
   let draining = false;
   const serve: RequestListener = (req, res) => {
     if (draining) res.setHeader("Connection", "close");
-    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseNamelessHost(res);
+    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
     if (!fastPath(req, res)) handle(req, res);
   };
   const server = createServer(
     {
       maxHeaderSize: headerBytes(maxTextCharacters),
       requestTimeout: 60_000,
-      headersTimeout: 20_000, // begins with a request's first byte: idle connections are not subject to it
+      headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
       keepAliveTimeout: keepAliveMs,
-      requireHostHeader: false, // required below, with the envelope that Node's own 400 has not
+      requireHostHeader: false, // required below, because Node's own 400 has no error envelope
       shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
     },
     serve,
   );
-  // An expectation that nobody knows is left alone, as RFC 9110 lets us: Node's own 417 has no envelope.
+  // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error envelope.
   server.on("checkExpectation", serve);
-  server.on("clientError", refuseUnreadable);
+  server.on("clientError", refuseMalformed);
   if (upgrade) server.on("upgrade", upgrade.take);
-  // Of a client that never reads: a socket whose bytes are taken, however slowly, is not silent.
-  server.setTimeout(silenceMs);
+  // Disconnects clients that never read. Slow clients are not affected.
+  server.setTimeout(inactivityMs);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
   return {
     url: urlOf(server),
-    drain: async (patienceMs) => {
+    drain: async (timeoutMs) => {
       draining = true;
       const closed = new Promise((resolve) => server.close(resolve));
-      // A connection that is kept alive is idle, and closed, as soon as its last answer is out.
+      // Keep-alive connections become idle after their last response.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
-      const late = setTimeout(() => server.closeAllConnections(), patienceMs);
+      const timeout = setTimeout(() => server.closeAllConnections(), timeoutMs);
       await closed;
       clearInterval(sweep);
-      clearTimeout(late);
+      clearTimeout(timeout);
     },
   };
 };
@@ -111,23 +107,23 @@ const urlOf = (server: Server): string => {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 };
 
-/** HTTP/1.1 asks for it, whether or not it is of any use (RFC 9112, section 3.2). */
-const refuseNamelessHost = (res: ServerResponse): ErrorAnswer =>
+/** HTTP/1.1 requires a Host header (RFC 9112, section 3.2). */
+const refuseMissingHost = (res: ServerResponse): ErrorAnswer =>
   sendError(res, new Invalid([{ path: ["Host"], message: "Host is required." }]), {
     "X-Request-Id": randomUUID(),
   });
 
-/** A request that is not HTTP, too large or too slow to be one, still gets the envelope. */
-const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  if (refused.has(socket)) return; // told once for each chunk that still comes
+/** Malformed, too large and too slow requests get the error envelope too. */
+const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (refused.has(socket)) return; // Node emits the event again for every further chunk
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   refused.add(socket);
-  refuseConnection(socket, unreadable(error.code));
+  refuseConnection(socket, malformed(error.code));
 };
 
 const refused = new WeakSet<Socket>();
 
-const unreadable = (code: string | undefined): Error => {
+const malformed = (code: string | undefined): Error => {
   if (code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge();
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TooSlow();
   return new Invalid([{ path: [], message: "The request cannot be read." }]);

@@ -22,7 +22,7 @@ import { type Operation, operation, type RequestPart } from "../kernel/operation
 import { reply } from "../kernel/reply.ts";
 
 /** Reads an object by its name; undefined if it does not exist. */
-export type FetchObject = (name: string, signal: AbortSignal) => Promise<Buffer | undefined>;
+export type GetObject = (name: string, signal: AbortSignal) => Promise<Buffer | undefined>;
 
 interface ObjectName {
   readonly hash: string;
@@ -52,10 +52,10 @@ const notFound = (): NotFound => new NotFound("There is no such audio.");
 
 /** `/audio/{object}`: immutable objects for CDNs; only audio of the free engines. */
 export const audioOperation = ({
-  fetchObject,
+  getObject,
   audioDuration,
 }: {
-  fetchObject: FetchObject;
+  getObject: GetObject;
   audioDuration: AudioDuration;
 }): Operation =>
   operation({
@@ -82,7 +82,7 @@ export const audioOperation = ({
     errors: [404, 416, 500],
     head: { id: "pullAudioHead" },
     handle: async ({ params: { hash, format } }, ctx) => {
-      const bytes = await fetchObject(objectName({ format }, hash), disconnectSignal(ctx));
+      const bytes = await getObject(objectName({ format }, hash), disconnectSignal(ctx));
       if (!bytes) throw notFound();
       const answer = answerObject(ctx, { hash, format }, bytes);
       if (answer.body) ctx.set(audioDuration(format, bytes));

@@ -11,7 +11,7 @@ import { sendBytes } from "../../support/exchange.ts";
 const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for everything. */
-const serve = (answer: Middleware, options: { silenceMs?: number } = {}): Promise<HttpServer> => {
+const serve = (answer: Middleware, options: { inactivityMs?: number } = {}): Promise<HttpServer> => {
   const app = createApp({ log, router: createRouter([]), policies: [answer] });
   return listen({
     app,
@@ -88,7 +88,7 @@ describe("the HTTP server", () => {
         ctx.body = Buffer.alloc(64 * 1024 * 1024);
         ctx.res.once("close", left.resolve);
       },
-      { silenceMs: 200 },
+      { inactivityMs: 200 },
     );
     const client = await connected(server);
     client.pause().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");

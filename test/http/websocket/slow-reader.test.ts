@@ -139,7 +139,7 @@ describe("a client that does not read", () => {
   });
 
   it("is not affected by the timeout of silent HTTP connections", async () => {
-    await serve({}, { silenceMs: 500 });
+    await serve({}, { inactivityMs: 500 });
     const client = await openWebSocketClient(served.url, { headers: website.headers });
     const { hostname, port } = new URL(served.httpUrl);
     await once(connect({ host: hostname, port: Number(port) }).resume(), "close");

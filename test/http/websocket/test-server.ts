@@ -70,7 +70,7 @@ const defaultLimits: SocketLimits = {
 
 export const startSocketServer = async (
   limits: Partial<SocketLimits> = {},
-  { silenceMs = 120_000 } = {},
+  { inactivityMs = 120_000 } = {},
 ): Promise<TestSocketServer> => {
   await using opened = new AsyncDisposableStack();
   const folder = await temporaryFolder();
@@ -113,7 +113,7 @@ export const startSocketServer = async (
     clock,
   });
   const app = createApp({ log, router: createRouter([openStreamOperation()]) });
-  const options = { host: "127.0.0.1", port: 0, maxTextCharacters, silenceMs };
+  const options = { host: "127.0.0.1", port: 0, maxTextCharacters, inactivityMs };
   const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
   opened.defer(async () => {
     await Promise.all([elapseUntil(clock, socket.drain(0)), server.drain(0)]);

@@ -5,14 +5,14 @@ import { NotFound, Unauthorized } from "../../../domain/errors.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
 
 export interface OperatorAccess {
-  /** Without one there is no admin API. */
+  /** Without a token, every admin operation is a 404. */
   readonly adminToken: string | undefined;
   readonly failedAttempts: FailedAttempts;
   readonly clientOf: ClientAddress;
 }
 
 /**
- * Lets the operator in: `Authorization: Bearer` with ADMIN_TOKEN.
+ * Authenticates the operator: `Authorization: Bearer` with ADMIN_TOKEN.
  * @throws {NotFound} without ADMIN_TOKEN @throws {RateLimited} after too many failed attempts @throws {Unauthorized}
  */
 export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorAccess): Middleware => {
@@ -31,5 +31,5 @@ export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorA
   };
 };
 
-/** Digests are of one length, whatever was presented: comparing them tells nothing of the token. */
+/** Digests have the same length, so the constant-time comparison reveals nothing about the token. */
 const digest = (token: string): Buffer => hash("sha256", token, "buffer");

@@ -1,37 +1,37 @@
 import type { SynthesisStream } from "../../../application/synthesis/streaming.ts";
 import { isRetryable, presentError } from "../../kernel/errors.ts";
 
-/** The chunks of a streaming session as server-sent events: `event:` is the type, `data:` the whole chunk as JSON. */
+/** Formats audio as server-sent events: `event:` is the type, `data:` the whole event as JSON. */
 export async function* eventStream(
   { contentType, prosodyApplied, audio }: Pick<SynthesisStream, "contentType" | "prosodyApplied" | "audio">,
   { heartbeatMs = 15_000 }: { readonly heartbeatMs?: number } = {},
 ): AsyncGenerator<string> {
   let totalBytes = 0;
   let chunkIndex = 0;
-  // The first sound is there already: it goes out in one piece with what is told of it.
+  // The first audio exists already: it is sent in one write with the metadata.
   let metadata = event("metadata", { contentType, prosodyApplied });
-  const afterMetadata = (told: string): string => {
-    const both = metadata + told;
+  const withMetadata = (event: string): string => {
+    const both = metadata + event;
     metadata = "";
     return both;
   };
   try {
     for await (const chunk of withHeartbeats(audio, heartbeatMs)) {
       if (chunk === heartbeat) {
-        yield afterMetadata(": heartbeat\n\n");
+        yield withMetadata(": heartbeat\n\n");
         continue;
       }
       totalBytes += chunk.length;
-      yield afterMetadata(event("audio", { chunkIndex: chunkIndex++, data: chunk.toString("base64") }));
+      yield withMetadata(event("audio", { chunkIndex: chunkIndex++, data: chunk.toString("base64") }));
     }
   } catch (error) {
-    yield afterMetadata(event("error", streamError(error)));
+    yield withMetadata(event("error", streamError(error)));
     return;
   }
-  yield afterMetadata(event("end", { totalBytes, totalChunks: chunkIndex }));
+  yield withMetadata(event("end", { totalBytes, totalChunks: chunkIndex }));
 }
 
-/** What a listener is told of a failure midway. */
+/** The `error` event of a stream that fails after its start. */
 export const streamError = (error: unknown): { message: string; retryable: boolean } => ({
   message: presentError(error).body.error.message,
   retryable: isRetryable(error),
@@ -40,9 +40,9 @@ export const streamError = (error: unknown): { message: string; retryable: boole
 const event = (type: string, chunk: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...chunk })}\n\n`;
 
-const heartbeat = Symbol("nothing for a while");
+const heartbeat = Symbol("heartbeat");
 
-/** The chunks, and between them a sign of life whenever nothing came for so long, so that no proxy gives up. */
+/** Adds heartbeats while no chunk arrives, so that proxies do not time out. */
 async function* withHeartbeats<T>(
   chunks: AsyncIterable<T>,
   everyMs: number,

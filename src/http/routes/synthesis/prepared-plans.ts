@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
 
-/** What the addresses asked for lately came to, so that asking again costs no parsing. Holds no caller's anything. */
+/** Plans of recent request URLs, so that a repeated request is not parsed again. Plans contain nothing about the caller. */
 export interface PreparedPlans {
   keep(url: string, plan: SynthesisPlan): void;
   of(url: string): SynthesisPlan | undefined;

@@ -8,20 +8,19 @@ import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
 import { eventStream } from "./event-stream.ts";
 
-/** The forms that a stream over HTTP has. */
 export type HttpStreamKind = Exclude<StreamKind, "websocket">;
 
-/** Answers with speech while it is made. */
+/** Sends the audio while it is synthesized. */
 export type StreamAnswer = (
   ctx: Context,
   plan: SynthesisPlan,
-  order: RequestContext & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
+  context: RequestContext & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
 ) => Promise<void>;
 
 /**
- * 200 once the first bytes are there and on the ledger; what fails before has a status of its own. From then on the
- * bytes go out as they come, at the pace of the client; a failure is told as an `error` event, or, where the bytes are
- * the audio itself, by a connection that breaks off, so that a cut never looks whole.
+ * Sends 200 once the first bytes exist and the request is recorded; earlier errors get their own status. The bytes are
+ * sent as they arrive, at the client's pace. A later error becomes an `error` event, or resets the connection if the body is
+ * the audio itself, so that truncated audio never looks complete.
  */
 export const createStreamAnswer =
   ({
@@ -33,29 +32,29 @@ export const createStreamAnswer =
     names: HeaderNames;
     renewToken: RenewToken;
   }): StreamAnswer =>
-  async (ctx, plan, order) => {
-    const { kind, signal } = order;
-    const stream = await streaming.begin(plan, order, signal);
+  async (ctx, plan, context) => {
+    const { kind, signal } = context;
+    const stream = await streaming.begin(plan, context, signal);
     ctx.status = 200;
     ctx.set({
       "Content-Type": kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,
       "Cache-Control": "no-store",
       "X-Streaming": kind,
-      "X-Accel-Buffering": "no", // nginx would collect it
+      "X-Accel-Buffering": "no", // otherwise nginx buffers the response
       [names.prosodyApplied]: formatKnobs(stream.prosodyApplied),
       [names.cached]: stream.provenance,
     });
     renewToken(ctx);
-    ctx.respond = false; // A pipe of Koa's would read ahead, and costs half a millisecond before the first byte.
+    ctx.respond = false; // Koa's pipe reads ahead and delays the first byte by half a millisecond.
     try {
       await deliver(ctx.res, bodies[kind](stream), signal);
     } catch (error) {
-      breakOff(ctx.res);
+      abortResponse(ctx.res);
       if (!signal.aborted) ctx.app.emit("error", error, ctx);
     }
   };
 
-/** At the client's pace: what it does not take is not asked for. @throws what breaks it off; the signal's abort */
+/** Reads a chunk only when the client has taken the previous one. @throws what ends the stream; the signal's reason */
 const deliver = async (
   res: ServerResponse,
   chunks: AsyncIterable<string | Buffer>,
@@ -68,20 +67,20 @@ const deliver = async (
 };
 
 /**
- * After what was told already, and without the last chunk, by which a client would take it for whole. Where there are no
- * chunks (HTTP/1.0, as nginx asks unless told otherwise) the connection's own end would be the sound's: it is reset.
+ * Omits the last chunk, without which the response is incomplete. Without chunked encoding (HTTP/1.0, nginx's default for
+ * upstreams) the end of the connection is the end of the body, so the connection is reset.
  */
-const breakOff = ({ socket, chunkedEncoding }: ServerResponse): void =>
+const abortResponse = ({ socket, chunkedEncoding }: ServerResponse): void =>
   void (chunkedEncoding ? socket?.destroySoon() : socket?.resetAndDestroy());
 
 const bodies: Readonly<Record<HttpStreamKind, (stream: SynthesisStream) => AsyncIterable<string | Buffer>>> =
   {
-    sse: (stream) => eventStream({ ...stream, audio: delivering(stream) }),
-    audio: delivering,
+    sse: (stream) => eventStream({ ...stream, audio: countingDelivery(stream) }),
+    audio: countingDelivery,
   };
 
-/** A chunk that is asked for is written at once. */
-async function* delivering({ audio, delivered }: SynthesisStream): AsyncGenerator<Buffer> {
+/** Every chunk that is read is written. */
+async function* countingDelivery({ audio, delivered }: SynthesisStream): AsyncGenerator<Buffer> {
   for await (const chunk of audio) {
     delivered();
     yield chunk;
