@@ -279,6 +279,12 @@ describe("EventStoreDB's client in trouble", () => {
     for (const append of appends) await expectUnavailable(() => append);
   });
 
+  it("ignores an answer to an append that it no longer waits for", async () => {
+    node.faults.repeatAnswers(2);
+    for (const stream of ["a", "b", "c"]) await store.append(stream, [event()], "none");
+    expect(await readLog(store)).to.have.length(3);
+  });
+
   it("keeps correlation and causation under the server's own names", async () => {
     const metadata = { correlationId: "c", causationId: "d", actor: "cli", traceparent: "00-a-b-01" };
     await store.append("s", [{ ...event(), metadata }], "none");

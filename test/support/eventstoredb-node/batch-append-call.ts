@@ -26,6 +26,7 @@ export const batchAppending =
       if (isTooBig(proposed)) return void tell(append, "too big");
       log.append(nameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
         if (outcome.is !== "appended" || !board.losesAnswer()) tell(append, outcome);
+        if (board.repeatsAnswer()) tell(append, outcome);
       });
     };
 

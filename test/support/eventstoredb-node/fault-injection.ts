@@ -18,6 +18,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
   const frozen: (() => void)[] = [];
   let freezing = false;
   let answersToLose = 0;
+  let answersToRepeat = 0;
   let refusal: number | undefined;
   let leader: { readonly host: string; readonly port: number } | undefined;
   let delayMs = 0;
@@ -42,6 +43,9 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
     },
     loseAnswers: (count) => {
       answersToLose += count;
+    },
+    repeatAnswers: (count) => {
+      answersToRepeat += count;
     },
     refuse: (code) => {
       refusal = code;
@@ -103,6 +107,11 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
     losesAnswer: (): boolean => {
       if (answersToLose === 0) return false;
       answersToLose -= 1;
+      return true;
+    },
+    repeatsAnswer: (): boolean => {
+      if (answersToRepeat === 0) return false;
+      answersToRepeat -= 1;
       return true;
     },
     deniesProjections: (): boolean => projectionsDenied,

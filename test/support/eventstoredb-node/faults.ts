@@ -8,6 +8,8 @@ export interface Faults {
   thawAppends(): void;
   /** Stores the next appends, and answers none of them. */
   loseAnswers(count: number): void;
+  /** Answers the next appends twice. */
+  repeatAnswers(count: number): void;
   /** Every call is refused with this gRPC status, until `accept`. */
   refuse(code: number): void;
   accept(): void;

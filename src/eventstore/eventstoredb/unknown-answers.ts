@@ -1,0 +1,36 @@
+import type { EventEmitter } from "node:events";
+import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
+
+/**
+ * Makes the client package ignore an answer to an append that it no longer waits for. Its listener throws on one (6.2.1,
+ * `batchAppend.js`), which would end the process. Such answers occur when a broken stream of appends ends late: its end
+ * rejects the appends of the stream that has replaced it, and then the server answers them. Their callers were told that the
+ * outcome is unknown, and repeat them with the same ids.
+ */
+export const ignoreUnknownAnswers = (): void => {
+  const { prototype } = StreamsClient;
+  if (patched.has(prototype)) return;
+  patched.add(prototype);
+  const { batchAppend } = prototype;
+  prototype.batchAppend = function (...args: []) {
+    const call = batchAppend.apply(this, args);
+    const on: EventEmitter["on"] = call.on.bind(call);
+    return Object.assign(call, {
+      on: (event: string, listener: Listener) =>
+        on(event, event === "data" ? withoutErrors(listener) : listener),
+    });
+  };
+};
+
+type Listener = (...values: unknown[]) => void;
+
+const patched = new WeakSet<object>();
+
+/** The listener only settles promises, so nothing else is lost with its error. */
+const withoutErrors =
+  (listener: Listener): Listener =>
+  (...values) => {
+    try {
+      listener(...values);
+    } catch {}
+  };
