@@ -1,6 +1,6 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
-import { appliedKnobs, type Knob } from "../prosody.ts";
+import { appliedKnobs } from "../prosody.ts";
 import { type AudioChunk, createAudioBuffer } from "../transport/audio-buffer.ts";
 import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
 import type {
@@ -17,13 +17,6 @@ import { type ApiRequest, type ReadResponse, readJson, type SendRequest, urlOf }
 import type { AuthToken, Session } from "./session.ts";
 import type { WebsiteConfig } from "./website-config.ts";
 
-/** A downloaded synthesis; without bytes if its volume is 0. */
-export interface AudioFile {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly contentType: string;
-  readonly prosodyApplied: readonly Knob[];
-}
-
 export interface OriginVerification {
   readonly verified: boolean;
   readonly origin: string;
@@ -38,7 +31,8 @@ export interface ServiceApi {
   voicesByLanguage(lang: string, signal: AbortSignal): Promise<VoicesByLanguage>;
   reportVoices(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportResponse>;
   verifyOrigin(token: string, signal: AbortSignal): Promise<OriginVerification>;
-  synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<AudioFile>;
+  /** Downloads the audio. */
+  synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
   /**
    * Resolves with the first chunk. `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends
    * a running stream.
@@ -107,13 +101,9 @@ export const createServiceApi = ({
         readJson<OriginVerification>,
         signal,
       ),
-    synthesize: (query, signal) => request(synthesisRequest(baseUrl, query), readAudioFile, signal),
+    synthesize: (query, signal) => request(synthesisRequest(baseUrl, query), readDownload, signal),
     stream: (body, signal) =>
-      request(
-        { method: "POST", path: synthesisPath, accept: "text/event-stream", body },
-        readAudioStream,
-        signal,
-      ),
+      request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),
   };
 };
 
@@ -137,15 +127,19 @@ const synthesisRequest = (baseUrl: string, query: SynthesisQuery): ApiRequest =>
     : { method: "POST", path: synthesisPath, body: query };
 };
 
-const readAudioFile: ReadResponse<AudioFile> = async (response) => ({
-  ...readMetadata(response),
-  bytes: new Uint8Array(await response.arrayBuffer()),
-});
+const readDownload: ReadResponse<OpenedAudio> = async (response) => {
+  const audio = singleChunk(new Uint8Array(await response.arrayBuffer()));
+  return { ...readMetadata(response), whole: true, audio, received: Promise.resolve() };
+};
+
+async function* singleChunk(bytes: AudioChunk): AsyncGenerator<AudioChunk> {
+  if (bytes.length > 0) yield bytes;
+}
 
 /** Bytes of a stream that are read ahead of the player. TCP back-pressure holds back the rest. */
 const maxBufferedBytes = 4 * 1_024 * 1_024;
 
-const readAudioStream: ReadResponse<OpenedAudio> = async (response, withTimeout) => {
+const readStream: ReadResponse<OpenedAudio> = async (response, withTimeout) => {
   const reader = response.body?.getReader();
   const next = async (): Promise<AudioChunk | undefined> => (await reader?.read())?.value;
   const first = await next(); // until it has been received, the request can be retried
@@ -160,7 +154,7 @@ const readAudioStream: ReadResponse<OpenedAudio> = async (response, withTimeout)
   return { ...readMetadata(response), whole: first === undefined, audio, received };
 };
 
-const readMetadata = ({ headers }: Response): Omit<AudioFile, "bytes"> => ({
+const readMetadata = ({ headers }: Response): Pick<OpenedAudio, "contentType" | "prosodyApplied"> => ({
   contentType: headers.get("Content-Type") ?? "",
   prosodyApplied: appliedKnobs(headers),
 });

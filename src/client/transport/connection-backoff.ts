@@ -28,12 +28,9 @@ export const createConnectionBackoff = ({
       const elapsedMs = now() - last.at;
       const remainingMs = last.delayMs - elapsedMs;
       if (remainingMs <= 0 || elapsedMs < 0) return; // negative: the clock was set back
-      const { message, status, code, errors, retryable } = last.failure;
-      throw new VoxledgerError(message, {
-        ...{ status, code, errors, retryable },
-        retryAfterSeconds: remainingMs / 1_000,
-        cause: last.failure,
-      });
+      const { failure } = last;
+      const retryAfterSeconds = remainingMs / 1_000;
+      throw new VoxledgerError(failure.message, { ...failure, retryAfterSeconds, cause: failure });
     },
     recordFailure: (failure) => {
       last = { failure, at: now(), delayMs: retryDelayMs(failure, failures, random) };

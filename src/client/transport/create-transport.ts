@@ -11,10 +11,7 @@ export const createTransport = ({
   readonly mode: TransportMode;
   readonly api: Pick<ServiceApi, "synthesize" | "stream">;
 }): Transport => {
-  const download: Transport = async (part, voice, signal) => {
-    const { bytes, ...audio } = await api.synthesize(synthesisQuery(part, voice), signal);
-    return { ...audio, whole: true, audio: singleChunk(bytes), received: Promise.resolve() };
-  };
+  const download: Transport = (part, voice, signal) => api.synthesize(synthesisQuery(part, voice), signal);
   const stream: Transport = (part, voice, signal) => api.stream(synthesisQuery(part, voice), signal);
   switch (mode) {
     case "chunks":
@@ -25,10 +22,6 @@ export const createTransport = ({
       return withFallback(webSocketTransport(socketOptions), download);
   }
 };
-
-async function* singleChunk(bytes: Uint8Array<ArrayBuffer>) {
-  if (bytes.length > 0) yield bytes;
-}
 
 /**
  * The service streams paid voices only and answers `NOT_FOUND` for the others. Those are downloaded instead, and no

@@ -1,19 +1,15 @@
 import type { WebSocket } from "ws";
 
-export interface Inbox {
-  /** Handles the queued messages. To be called when the outbox has drained. */
-  process(): void;
-}
-
 /**
  * Handles the messages of a socket in order. Pauses the socket while `isFull`, so that a client that sends requests and
  * never reads fills no buffer but its own. The queue holds at most what was parsed from the last read of the network.
+ * Returns a function that handles the queued messages, to be called when the outbox has drained.
  */
 export const createInbox = (
   socket: WebSocket,
   isFull: () => boolean,
   handle: (data: Buffer, isBinary: boolean) => void,
-): Inbox => {
+): (() => void) => {
   const queue: { readonly data: Buffer; readonly isBinary: boolean }[] = [];
 
   const process = (): void => {
@@ -30,5 +26,5 @@ export const createInbox = (
     queue.push({ data: data as Buffer, isBinary });
     process();
   });
-  return { process };
+  return process;
 };

@@ -49,7 +49,7 @@ export const openSession = (options: SessionOptions): Session => {
     onBuffered: liveness.dataDrained,
     onDrained: () => {
       liveness.dataDrained();
-      inbox.process();
+      processInbox();
       closeWhenDone();
     },
   });
@@ -77,7 +77,7 @@ export const openSession = (options: SessionOptions): Session => {
     else outbox.send({ type: "pong" });
   };
 
-  const inbox = createInbox(socket, outbox.isFull, (data, isBinary) => {
+  const processInbox = createInbox(socket, outbox.isFull, (data, isBinary) => {
     if (socket.readyState !== WebSocket.OPEN) return; // no answer could be sent
     liveness.messageReceived();
     try {

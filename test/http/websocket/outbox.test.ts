@@ -127,12 +127,12 @@ describe("the outbox and the inbox of a socket", () => {
     const messages = 50_000;
     let handled = 0;
     let most = 0;
-    const inbox = createInbox(pair.serverSocket, outbox.isFull, () => {
+    const processInbox = createInbox(pair.serverSocket, outbox.isFull, () => {
       handled += 1;
       outbox.send({ type: "error", message: "x".repeat(200), retryable: false });
       most = Math.max(most, pair.serverSocket.bufferedAmount);
     });
-    onDrained = inbox.process;
+    onDrained = processInbox;
     pair.clientSocket.pause();
     for (let i = 0; i < messages; i++) pair.clientSocket.send("{}");
     while (!pair.serverSocket.isPaused) await once(pair.serverSocket, "message");

@@ -1,6 +1,6 @@
 import type { EventKind, SpeechEvent, Voxledger } from "../../../src/client/voxledger.ts";
 
-const kinds: readonly EventKind[] = [
+export const eventKinds: readonly EventKind[] = [
   "OnLoad",
   "OnReady",
   "OnStart",
@@ -19,7 +19,7 @@ const kinds: readonly EventKind[] = [
 /** Collects all events of the client, in order. */
 export const recordEvents = (client: Voxledger): readonly SpeechEvent[] => {
   const events: SpeechEvent[] = [];
-  for (const kind of kinds) client.on(kind, (event) => events.push(event));
+  for (const kind of eventKinds) client.on(kind, (event) => events.push(event));
   return events;
 };
 

@@ -1,21 +1,6 @@
 import type { Page } from "playwright-core";
 import type { EventKind } from "../../../src/client/voxledger.ts";
-
-const kinds: readonly EventKind[] = [
-  "OnLoad",
-  "OnReady",
-  "OnStart",
-  "OnEnd",
-  "OnError",
-  "OnPause",
-  "OnResume",
-  "OnServiceSwitched",
-  "OnClickEvent",
-  "OnAllowSpeechClicked",
-  "OnPartStart",
-  "OnPartEnd",
-  "OnVoiceResolved",
-];
+import { eventKinds } from "./recorded-events.ts";
 
 /**
  * A page that speaks with the client library when its button is clicked, and records events and played audio. `script` is
@@ -35,7 +20,7 @@ export const speechPage = (
   window.events = [];
   window.played = [];
   window.speech = new Voxledger(${JSON.stringify(config)}, ${environment});
-  for (const kind of ${JSON.stringify(kinds)}) speech.on(kind, (event) => events.push(event));
+  for (const kind of ${JSON.stringify(eventKinds)}) speech.on(kind, (event) => events.push(event));
   audio.addEventListener("ended", () => played.push({ duration: audio.duration, position: audio.currentTime }));
   speak.onclick = () => { window.spoken = speech.speak(window.text, window.params); };
   ${script}
