@@ -1,6 +1,6 @@
 import type { Providers } from "../application/accounts/providers.ts";
 import type { Check } from "../application/health/health.ts";
-import type { EngineCode } from "../domain/synthesis/speech.ts";
+import { type EngineCode, type FreeEngine, freeEngines } from "../domain/synthesis/speech.ts";
 import { azureProvider } from "../engines/azure/azure.ts";
 import type { Engine } from "../engines/engine.ts";
 import { googleProvider } from "../engines/google/google.ts";
@@ -14,12 +14,12 @@ import {
   withResilience,
 } from "../engines/resilience/with-resilience.ts";
 import { combineEngines, selfHostedEngine } from "../engines/self-hosted/engine.ts";
-import { type FreeEngine, freeEngines, type SelfHostedServer } from "../engines/self-hosted/server.ts";
+import type { SelfHostedServer } from "../engines/self-hosted/server.ts";
 import type { Settings } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 
 /** Those that speak on a website's own credentials, each asked with care. Asks nobody anything by itself. */
-export const composeProviders = (settings: Settings, telemetry: Telemetry): Providers => {
+export const composeProviders = (settings: Settings, telemetry: Telemetry): Required<Providers> => {
   const { upstreams, allowLoopbackUpstreams: allowLoopback } = settings;
   const operators = telemetry.exchange(exchangeFor(settings, { by: "operator" }));
   const websites = telemetry.exchange(exchangeFor(settings, { by: "website", allowLoopback }));

@@ -1,8 +1,6 @@
+import type { ByokEngine } from "../domain/accounts/byok-providers.ts";
 import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
-
-/** The engines that run on a website's own credentials. */
-export type ByokEngineCode = Extract<EngineCode, "gwn" | "msv" | "oai">;
 
 /** A voice as its provider lists it. */
 export interface ProviderVoice {
@@ -24,7 +22,7 @@ export interface ProviderAccount {
 }
 
 /** What turns credentials into an account; touches no network by itself. */
-export interface Provider<Credentials, Code extends EngineCode = ByokEngineCode> {
+export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;
   /** As voices tell it: google, azure, openai, self-hosted. */
   readonly name: string;

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import { unknownSize } from "../../src/audio/formats/wav.ts";
-import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
+import { formats } from "../../src/domain/synthesis/formats.ts";
+import { engines } from "../../src/domain/synthesis/speech.ts";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
 import { until } from "../support/processes.ts";
 import { rejection } from "../support/rejection.ts";
@@ -25,9 +26,6 @@ const voices: Readonly<Record<Paid, string>> = {
   msv: "en-US-JennyNeural",
   oai: "alloy",
 };
-const formats: readonly AudioFormat[] = ["mp3", "ogg", "wav"];
-const formatsOf = (engine: Paid) => (engine === "gwn" ? formats.slice(0, 2) : formats);
-const contentTypes = { mp3: "audio/mpeg", ogg: "audio/ogg", wav: "audio/wav" } as const;
 
 /** End to end: fake paid providers, the service as a process, clients over HTTP. */
 describe("streaming over HTTP", function () {
@@ -89,13 +87,13 @@ describe("streaming over HTTP", function () {
   for (const engine of ["gwn", "msv", "oai"] as const) {
     const voice = voices[engine];
 
-    for (const format of formatsOf(engine)) {
+    for (const format of engines[engine].formats) {
       for (const form of httpForms) {
         it(`streams ${format} of ${engine} as ${form}, and caches it for later requests`, async () => {
           const request = { voice, format, text: freshText() };
           const open = await stream(request, form);
           expect(open.status).to.equal(200);
-          const type = form === "sse" ? "text/event-stream; charset=utf-8" : contentTypes[format];
+          const type = form === "sse" ? "text/event-stream; charset=utf-8" : formats[format].mimeType;
           expect(open.headers).to.include({
             "content-type": type,
             "cache-control": "no-store",

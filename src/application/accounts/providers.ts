@@ -1,5 +1,9 @@
 import { withDeadline } from "../../async/deadline.ts";
-import type { ByokEngine, ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
+import {
+  type ByokEngine,
+  byokProviders,
+  type ProviderCredentials,
+} from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
 
@@ -21,7 +25,10 @@ export const listVoices = async <C extends object>(
     const account = provider.open(credentials);
     return await withDeadline({ ms: deadlineMs, onTimeout }, (signal) => account.listVoices(signal));
   } catch (error) {
-    if (error instanceof EngineFailed) throw refused(withoutSecrets(error.message, credentials));
+    if (error instanceof EngineFailed)
+      throw refused(
+        withoutSecrets(error.message, secretsIn(credentials, byokProviders[provider.code].secrets)),
+      );
     if (error instanceof ServiceError) throw error;
     // Whatever else a driver throws may hold the request that it made, and with it the credentials.
     throw refused("The provider could not be asked for its voices.");
@@ -30,14 +37,12 @@ export const listVoices = async <C extends object>(
 
 const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
 
-/** Providers like to repeat a key that they refuse. What is short or no secret (a region, a model) tells what is wrong. */
-const withoutSecrets = (message: string, credentials: object): string =>
-  secretsIn(credentials).reduce((text, secret) => text.replaceAll(secret, "…"), message);
+/** Providers may repeat a key that they refuse. Other members (a region, a model) help to find the mistake. */
+const withoutSecrets = (message: string, secrets: readonly string[]): string =>
+  secrets.reduce((text, secret) => text.replaceAll(secret, "…"), message);
 
-const secretsIn = (credentials: object): string[] =>
+const secretsIn = (credentials: object, members: readonly string[]): string[] =>
   Object.entries(credentials).flatMap(([name, value]) => {
-    if (typeof value === "object" && value !== null) return secretsIn(value);
-    return typeof value === "string" && secretMembers.has(name) ? [value] : [];
+    if (typeof value === "object" && value !== null) return secretsIn(value, members);
+    return typeof value === "string" && members.includes(name) ? [value] : [];
   });
-
-const secretMembers = new Set(["apiKey", "subscriptionKey", "private_key", "private_key_id"]);

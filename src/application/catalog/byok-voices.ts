@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { View } from "../../../projections/runner/runner.ts";
-import { type ByokEngine, byokEngines } from "../../domain/accounts/byok-providers.ts";
+import { type ByokEngine, byokEngines, byokProviders } from "../../domain/accounts/byok-providers.ts";
 import { type Credentials, credentialsStream, type ListedVoice } from "../../domain/accounts/credentials.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
@@ -37,7 +37,12 @@ const byokVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
   if (revisions.length === 0) return undefined;
   const all = byokEngines.flatMap((engine): ByokVoice[] => {
     const { provider = "", voices = [] } = byEngine[engine] ?? {};
-    return voices.map((listed, index) => ({ ...listed, engine, provider, id: firstIds[engine] + index }));
+    return voices.map((listed, index) => ({
+      ...listed,
+      engine,
+      provider,
+      id: byokProviders[engine].firstVoiceId + index,
+    }));
   });
   return {
     revision: revisions.join("."),
@@ -45,9 +50,6 @@ const byokVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
     systemVoices: all.map(systemVoiceOf),
   };
 };
-
-/** Far beyond the ids of a release and of operators, and further apart than any list of voices is long. */
-const firstIds: Readonly<Record<ByokEngine, number>> = { gwn: 1_000_000, msv: 2_000_000, oai: 3_000_000 };
 
 /** What a voice that speaks any language is listed under. */
 const multilingualTag = "en-US";

@@ -1,7 +1,8 @@
 import type { Pipeline, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
-import { engines, type Knob } from "../../domain/synthesis/speech.ts";
+import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { Provenance, StreamKind } from "../../domain/usage/usage.ts";
 import type { Ledger, Receipt, StreamOutcome } from "../usage/ledger.ts";
 import type { RequestContext, SynthesisPlan } from "./synthesis.ts";
@@ -98,7 +99,7 @@ const streamEnded = new Error("The stream has ended.");
 
 /** What is spoken first decides; what it falls back to may be any engine. @throws {NotFound} */
 const requireProvider = ({ renditions: [{ recipe }] }: SynthesisPlan): void => {
-  if (engines[recipe.engine].byok) return;
+  if (isByok(recipe.engine)) return;
   throw new NotFound(`There is no streaming provider for the engine ${recipe.engine}.`);
 };
 

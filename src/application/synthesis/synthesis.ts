@@ -1,16 +1,12 @@
 import type { Pipeline, Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
+import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
-import {
-  countCharacters,
-  type EngineCode,
-  engines,
-  type Gender,
-  type Prosody,
-} from "../../domain/synthesis/speech.ts";
+import type { EngineCode, Gender, Prosody } from "../../domain/synthesis/speech.ts";
 import type { Idempotency } from "../../domain/usage/usage.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { isSsml, parseSsml } from "../../engines/text/ssml.ts";
@@ -99,7 +95,7 @@ export const createSynthesis = ({
     const { systemVoice, voiceName, format, lang } = candidate;
     const engine = engineOf(candidate.engine, websiteId);
     if (!engine) return [];
-    const { byok } = engines[engine.code];
+    const byok = isByok(engine.code);
     const version = engine.version(voiceName);
     const recipe: Recipe = {
       // What a website has paid for is not made anew because this machine has another ffmpeg.
@@ -134,7 +130,7 @@ export const createSynthesis = ({
         silent: request.prosody.volume === 0,
         renditions: [first, ...others],
         catalogRevision: catalogOf(sharedCatalog).revision,
-        shared: !candidates.some(({ engine }) => engines[engine].byok),
+        shared: !candidates.some(({ engine }) => isByok(engine)),
       };
     },
     isCurrent: ({ catalogRevision }) => catalogOf(sharedCatalog).revision === catalogRevision,
@@ -179,7 +175,7 @@ const sharedCatalog = "";
 
 const noEngine = (candidates: readonly Candidate[]): NotFound => {
   const codes = [...new Set(candidates.map(({ engine }) => engine))];
-  const why = codes.every((code) => engines[code].byok)
+  const why = codes.every((code) => isByok(code))
     ? "the website has no credentials for it"
     : "it is not running here";
   return new NotFound(`There is no provider for the engine ${codes.join(", ")}: ${why}.`);

@@ -1,9 +1,26 @@
 import { z } from "zod";
-import { voiceName } from "../catalog/voice-schema.ts";
-import { type EngineCode, engines } from "../synthesis/speech.ts";
+import { voiceName } from "../catalog/voice-name.ts";
+import { type AudioFormat, audioFormats } from "../synthesis/formats.ts";
 import { parse } from "../validation.ts";
 
-/** What a website gives to have its own provider speak (never in an event or an answer as it stands here). */
+/**
+ * The engines that run on a website's own credentials (BYOK). The table below is the only list of them: routes, OpenAPI,
+ * CLI, catalog ids and secrets follow from it. Its driver is attached in src/bootstrap/providers.ts.
+ */
+interface ByokProvider {
+  /** `provider` of its voices. */
+  readonly provider: string;
+  readonly title: string;
+  readonly formats: readonly AudioFormat[];
+  readonly defaultFormat: AudioFormat;
+  readonly credentials: z.ZodType<object>;
+  /** Members of the credentials that no error message may repeat. */
+  readonly secrets: readonly string[];
+  /** Credentials for the API documentation. */
+  readonly example: object;
+  /** Its voices have this catalog id and the following ones: a million for each provider. Never changes. */
+  readonly firstVoiceId: number;
+}
 
 const secretLine = z
   .string()
@@ -11,8 +28,10 @@ const secretLine = z
   .max(4096)
   .regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
 
-/** gwn: Google Cloud Text-to-Speech. Of a service account's file, what signing in takes; the rest is not kept. */
-export const googleCredentials = z
+const examplePlaceholder = "as-the-provider-gave-it";
+
+/** Of a service account's key file only the members that signing in needs; the rest is dropped. */
+const googleCredentials = z
   .union([
     z.strictObject({ apiKey: secretLine }),
     z.strictObject({
@@ -25,50 +44,79 @@ export const googleCredentials = z
     }),
   ])
   .meta({ id: "GoogleCredentials" });
-export type GoogleCredentials = z.output<typeof googleCredentials>;
 
-/** msv: Azure Speech. The region becomes a part of a host's name. */
-export const azureCredentials = z
+const azureCredentials = z
   .strictObject({
     subscriptionKey: secretLine,
+    /** Becomes a part of a host name. */
     region: z.string().regex(/^[a-z0-9]{2,40}$/, "must be an Azure region's name, e.g. westeurope"),
   })
   .meta({ id: "AzureCredentials" });
-export type AzureCredentials = z.output<typeof azureCredentials>;
 
-/** oai: an OpenAI-compatible server. */
-export const openAiCredentials = z
+const openAiCredentials = z
   .strictObject({
     apiKey: secretLine,
-    /** Without it `OPENAI_URL`. Where it may lead is the upstream guard's to say. */
+    /** Default: `OPENAI_URL`. The SSRF guard checks where it leads. */
     baseUrl: z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional(),
     model: z.string().min(1).max(200).optional(),
-    /** Names of the voices that the server has, where they are not OpenAI's own. */
+    /** The server's voices, if they are not OpenAI's own. */
     voices: z.array(voiceName).min(1).max(500).optional(),
   })
   .meta({ id: "OpenAiCredentials" });
-export type OpenAiCredentials = z.output<typeof openAiCredentials>;
 
-export interface ProviderCredentials {
-  readonly gwn: GoogleCredentials;
-  readonly msv: AzureCredentials;
-  readonly oai: OpenAiCredentials;
-}
+export const byokProviders = {
+  gwn: {
+    provider: "google",
+    title: "Google Cloud Text-to-Speech",
+    formats: ["mp3", "ogg"],
+    defaultFormat: "mp3",
+    credentials: googleCredentials,
+    secrets: ["apiKey", "private_key", "private_key_id"],
+    example: { apiKey: examplePlaceholder },
+    firstVoiceId: 1_000_000,
+  },
+  msv: {
+    provider: "azure",
+    title: "Azure Speech",
+    formats: audioFormats,
+    defaultFormat: "mp3",
+    credentials: azureCredentials,
+    secrets: ["subscriptionKey"],
+    example: { subscriptionKey: examplePlaceholder, region: "westeurope" },
+    firstVoiceId: 2_000_000,
+  },
+  oai: {
+    provider: "openai",
+    title: "an OpenAI-compatible server",
+    formats: audioFormats,
+    defaultFormat: "mp3",
+    credentials: openAiCredentials,
+    secrets: ["apiKey"],
+    example: {
+      apiKey: examplePlaceholder,
+      baseUrl: "https://speech.example/v1",
+      model: "a-model",
+      voices: ["alloy"],
+    },
+    firstVoiceId: 3_000_000,
+  },
+} as const satisfies Readonly<Record<string, ByokProvider>>;
 
-/** The engines that run on a website's own credentials. */
-export const byokEngines = ["gwn", "msv", "oai"] as const;
-export type ByokEngine = (typeof byokEngines)[number];
-export const isByok = (code: EngineCode): code is ByokEngine => engines[code].byok;
+/** The wire codes. */
+export type ByokEngine = keyof typeof byokProviders;
+export const byokEngines = Object.keys(byokProviders) as ByokEngine[];
+export const isByok = (code: string): code is ByokEngine => Object.hasOwn(byokProviders, code);
 
-export const providerCredentials: { readonly [E in ByokEngine]: z.ZodType<ProviderCredentials[E]> } = {
-  gwn: googleCredentials,
-  msv: azureCredentials,
-  oai: openAiCredentials,
+/** Never part of an event, a response or a log in this form. */
+export type ProviderCredentials = {
+  readonly [E in ByokEngine]: z.output<(typeof byokProviders)[E]["credentials"]>;
 };
 
 /** @throws {Invalid} */
-export const parseCredentials = <E extends ByokEngine>(engine: E, given: unknown): ProviderCredentials[E] =>
-  parse(providerCredentials[engine], given);
+export const parseCredentials = <E extends ByokEngine>(engine: E, given: unknown): ProviderCredentials[E] => {
+  const schema: z.ZodType<ProviderCredentials[ByokEngine]> = byokProviders[engine].credentials;
+  return parse(schema, given) as ProviderCredentials[E];
+};

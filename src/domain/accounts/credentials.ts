@@ -1,4 +1,5 @@
-import { languageTag, voiceName } from "../catalog/voice-schema.ts";
+import { voiceName } from "../catalog/voice-name.ts";
+import { languageTag } from "../catalog/voice-schema.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
 import type { ShortGender } from "../synthesis/speech.ts";

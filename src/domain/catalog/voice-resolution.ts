@@ -1,3 +1,4 @@
+import { isByok } from "../accounts/byok-providers.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import type { AudioFormat } from "../synthesis/formats.ts";
 import {
@@ -179,7 +180,7 @@ const candidate = (
 
 const requireProvider = (catalog: CatalogIndex, engine: EngineCode): void => {
   if (catalog.spokenBy(engine).length > 0) return;
-  const missing = engines[engine].byok ? "the website has no credentials for it" : "it has no voices";
+  const missing = isByok(engine) ? "the website has no credentials for it" : "it has no voices";
   throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`);
 };
 

@@ -1,18 +1,8 @@
 import { z } from "zod";
-import { countCharacters, engineCodes } from "../synthesis/speech.ts";
+import { engineCodes } from "../synthesis/speech.ts";
+import { voiceName } from "./voice-name.ts";
 
 /** Voices as they come from outside: from an operator or a provider. Their output types are those of speech.ts. */
-
-/** Printable and fit for one segment of a path: no control or formatting characters, no slashes, no dot segments. */
-const printable = /^(?!\.{1,2}$)(?! )[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]+(?<! )$/u;
-
-/** Unique and case-sensitive within a catalog. */
-export const voiceName = z
-  .string()
-  .refine(
-    (name) => countCharacters(name) <= 100 && printable.test(name),
-    "A name has 1 to 100 printable characters, no slashes, and no spaces at its ends.",
-  );
 
 export const languageTag = z.string().max(35).refine(isLanguageTag, "Expected a BCP-47 language code.");
 

@@ -1,10 +1,14 @@
-import { type AudioFormat, audioFormats } from "./formats.ts";
+import { type ByokEngine, byokEngines, byokProviders } from "../accounts/byok-providers.ts";
+import type { AudioFormat } from "./formats.ts";
+
+export const freeEngines = ["g1", "g2", "g3", "g5"] as const;
+export type FreeEngine = (typeof freeEngines)[number];
 
 /** Engine codes (TTSService). */
-export const engineCodes = ["g1", "g2", "g3", "g5", "gwn", "msv", "oai"] as const;
-export type EngineCode = (typeof engineCodes)[number];
+export type EngineCode = FreeEngine | ByokEngine;
+export const engineCodes: readonly EngineCode[] = [...freeEngines, ...byokEngines];
 
-/** The prosody knobs, in the stable order in which they are always told. */
+/** The prosody knobs, in the order in which they are always listed. */
 export const knobs = ["pitch", "rate", "volume"] as const;
 export type Knob = (typeof knobs)[number];
 
@@ -15,29 +19,24 @@ export const normalProsody: Prosody = { pitch: 1, rate: 1, volume: 1 };
 export type Gender = "female" | "male";
 export type ShortGender = "f" | "m";
 
-/** What requests call genders. */
+/** The genders that requests may name. */
 export const genderNames = ["m", "male", "f", "female"] as const;
 export type GenderName = (typeof genderNames)[number];
 
-/** What an engine is, whoever implements it. */
 export interface EngineTraits {
   readonly formats: readonly AudioFormat[];
   readonly defaultFormat: AudioFormat;
-  /** Premium: runs on the website's own credentials. */
-  readonly byok: boolean;
 }
 
 export const engines: Readonly<Record<EngineCode, EngineTraits>> = {
-  g1: { formats: ["mp3"], defaultFormat: "mp3", byok: false },
-  g2: { formats: ["mp3"], defaultFormat: "mp3", byok: false },
-  g3: { formats: ["mp3"], defaultFormat: "mp3", byok: false },
-  g5: { formats: ["ogg"], defaultFormat: "ogg", byok: false },
-  gwn: { formats: ["mp3", "ogg"], defaultFormat: "mp3", byok: true },
-  msv: { formats: audioFormats, defaultFormat: "mp3", byok: true },
-  oai: { formats: audioFormats, defaultFormat: "mp3", byok: true },
+  g1: { formats: ["mp3"], defaultFormat: "mp3" },
+  g2: { formats: ["mp3"], defaultFormat: "mp3" },
+  g3: { formats: ["mp3"], defaultFormat: "mp3" },
+  g5: { formats: ["ogg"], defaultFormat: "ogg" },
+  ...byokProviders,
 };
 
-/** The low-level mapping of a voice to an engine (the description's SystemVoice). */
+/** Maps a voice to an engine (SystemVoice in the API). */
 export interface SystemVoice {
   readonly id: number;
   readonly name: string;
@@ -47,9 +46,9 @@ export interface SystemVoice {
   readonly pitch?: number;
   readonly volume?: number;
   readonly timerSpeed?: number;
-  /** True exactly when this service speaks it, and clients should use it only where they lack the native voices. */
+  /** True if this service speaks it. Clients should prefer native voices. */
   readonly fallbackVoice?: boolean;
-  /** Absent for a voice that only a browser has. */
+  /** Absent for a voice that only browsers have. */
   readonly service?: EngineCode;
   /** The engine's own name for the voice, e.g. `espeak:gmw/en-US+f3`, `flite:slt`. */
   readonly voiceName?: string;
@@ -57,7 +56,7 @@ export interface SystemVoice {
   readonly deprecated?: boolean;
 }
 
-/** A voice as users know it (the description's Voice). */
+/** A voice as users know it (Voice in the API). */
 export interface Voice {
   readonly name: string;
   readonly flag: string;
@@ -70,17 +69,3 @@ export interface Voice {
   readonly isByok?: boolean;
   readonly provider?: string;
 }
-
-/** Characters as they are counted: Unicode code points of the text as sent. */
-export const countCharacters = (text: string): number => {
-  let count = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit >= 0xd800 && unit < 0xdc00) {
-      const next = text.charCodeAt(i + 1);
-      if (next >= 0xdc00 && next < 0xe000) i++;
-    }
-    count++;
-  }
-  return count;
-};

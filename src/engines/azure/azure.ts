@@ -1,4 +1,4 @@
-import type { AzureCredentials } from "../../domain/accounts/byok-providers.ts";
+import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
@@ -23,9 +23,9 @@ export interface AzureOptions {
 }
 
 /** Azure Speech over REST: what it says can be heard while it is made. */
-export const azureProvider = ({ exchange, url }: AzureOptions): Provider<AzureCredentials> => ({
+export const azureProvider = ({ exchange, url }: AzureOptions): Provider<ProviderCredentials["msv"]> => ({
   code: "msv",
-  name: "azure",
+  name: byokProviders.msv.provider,
   open: ({ subscriptionKey, region }) => {
     const base = url ?? `https://${region}.tts.speech.microsoft.com`;
     const wire: AzureClient = { exchange, url: base, subscriptionKey };

@@ -1,5 +1,5 @@
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
-import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
+import type { ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { errorFrom, readBody } from "../provider-http/responses.ts";
@@ -11,9 +11,9 @@ export interface GoogleAuth {
   readonly secrets: readonly string[];
 }
 
-type ServiceAccount = Extract<GoogleCredentials, { serviceAccount: object }>["serviceAccount"];
+type ServiceAccount = Extract<ProviderCredentials["gwn"], { serviceAccount: object }>["serviceAccount"];
 
-export const googleAuth = (credentials: GoogleCredentials, exchange: Exchange): GoogleAuth =>
+export const googleAuth = (credentials: ProviderCredentials["gwn"], exchange: Exchange): GoogleAuth =>
   "apiKey" in credentials
     ? byKey(credentials.apiKey)
     : byServiceAccount(credentials.serviceAccount, exchange);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { GoogleCredentials } from "../../domain/accounts/byok-providers.ts";
+import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Knob, Prosody } from "../../domain/synthesis/speech.ts";
@@ -27,9 +27,9 @@ export interface GoogleOptions {
 export const googleProvider = ({
   exchange,
   url = "https://texttospeech.googleapis.com",
-}: GoogleOptions): Provider<GoogleCredentials> => ({
+}: GoogleOptions): Provider<ProviderCredentials["gwn"]> => ({
   code: "gwn",
-  name: "google",
+  name: byokProviders.gwn.provider,
   open: (credentials) => {
     const wire: GoogleClient = { exchange, url, signIn: googleAuth(credentials, exchange) };
     return {

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Invalid } from "../../domain/errors.ts";
-import type { EngineCode } from "../../domain/synthesis/speech.ts";
+import { type EngineCode, freeEngines } from "../../domain/synthesis/speech.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
@@ -27,7 +27,7 @@ export const localEngines = async ({ host, warn }: LocalEngineOptions): Promise<
   }
   const tools = Object.values(found).filter((tool) => tool !== undefined);
   if (tools.length === 0) return [];
-  return (["g1", "g2", "g3", "g5"] as const).map((code) => localEngine(code, tools, host));
+  return freeEngines.map((code) => localEngine(code, tools, host));
 };
 
 const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: SubprocessHost): Engine => {

@@ -1,4 +1,4 @@
-import { voiceName } from "../../domain/catalog/voice-schema.ts";
+import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { voiceName } from "../../domain/catalog/voice-schema.ts";
+import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import { normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../engine.ts";

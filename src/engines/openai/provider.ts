@@ -1,4 +1,4 @@
-import type { OpenAiCredentials } from "../../domain/accounts/byok-providers.ts";
+import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import type { Provider } from "../provider.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { createOpenAiEngine } from "./engine.ts";
@@ -25,9 +25,9 @@ export const openAiProvider = ({
   baseUrl,
   operators,
   websites,
-}: OpenAiOptions): Provider<OpenAiCredentials> => ({
+}: OpenAiOptions): Provider<ProviderCredentials["oai"]> => ({
   code: "oai",
-  name: "openai",
+  name: byokProviders.oai.provider,
   open: ({ apiKey, baseUrl: own, model = defaultModel, voices }) => {
     const exchange = own === undefined ? operators : websites;
     const server = { baseUrl: own ?? baseUrl, model, apiKey, exchange };

@@ -1,8 +1,9 @@
 import { EngineFailed } from "../../domain/errors.ts";
+import type { FreeEngine } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../engine.ts";
 import { createOpenAiEngine } from "../openai/engine.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
-import type { FreeEngine, SelfHostedServer } from "./server.ts";
+import type { SelfHostedServer } from "./server.ts";
 import { remoteName } from "./voices.ts";
 
 /** The operator's own server as that engine; its voices go by their catalog's names (`openai:af_bella`). */

@@ -1,10 +1,7 @@
-import { languageTag, voiceName } from "../../domain/catalog/voice-schema.ts";
-import type { EngineCode, ShortGender } from "../../domain/synthesis/speech.ts";
+import { voiceName } from "../../domain/catalog/voice-name.ts";
+import { languageTag } from "../../domain/catalog/voice-schema.ts";
+import type { FreeEngine, ShortGender } from "../../domain/synthesis/speech.ts";
 import { voiceOf } from "../openai/voices.ts";
-
-/** The engines without credentials, each of which may be an operator's own server. */
-export const freeEngines = ["g1", "g2", "g3", "g5"] as const satisfies readonly EngineCode[];
-export type FreeEngine = (typeof freeEngines)[number];
 
 /** An operator's own OpenAI-compatible speech server. */
 export interface SelfHostedServer {

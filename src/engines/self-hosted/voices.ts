@@ -1,8 +1,8 @@
 import type { CatalogIndex } from "../../domain/catalog/catalog-index.ts";
 import { flagOf } from "../../domain/catalog/flag.ts";
 import { freeEngineOrder } from "../../domain/catalog/voice-resolution.ts";
-import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
-import { type FreeEngine, freeEngines, type SelfHostedServers, type SelfHostedVoice } from "./server.ts";
+import { type FreeEngine, freeEngines, type SystemVoice, type Voice } from "../../domain/synthesis/speech.ts";
+import type { SelfHostedServers, SelfHostedVoice } from "./server.ts";
 
 /** What the operator's own servers add to the catalog. */
 export interface SelfHostedVoices {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
-import type { GoogleCredentials } from "../../../src/domain/accounts/byok-providers.ts";
+import type { ProviderCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
@@ -17,7 +17,7 @@ const google = "https://texttospeech.googleapis.com";
 const tokens = "https://oauth2.googleapis.com";
 const sound = JSON.stringify({ audioContent: Buffer.from("some sound").toString("base64") });
 
-const accountOf = (credentials: GoogleCredentials): ProviderAccount =>
+const accountOf = (credentials: ProviderCredentials["gwn"]): ProviderAccount =>
   googleProvider({ exchange: createExchange({ guard: createSsrfGuard({ by: "operator" }) }) }).open(
     credentials,
   );

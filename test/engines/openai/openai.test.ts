@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type OpenAiCredentials, openAiCredentials } from "../../../src/domain/accounts/byok-providers.ts";
+import { type ProviderCredentials, parseCredentials } from "../../../src/domain/accounts/byok-providers.ts";
 import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
@@ -35,7 +35,7 @@ const requestOf = (changed: Partial<SpeechRequest> = {}): SpeechRequest => ({
 const operators = createExchange({ guard: createSsrfGuard({ by: "operator" }) });
 const websites = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: false }) });
 
-const accountAt = (url: string, given: Partial<OpenAiCredentials> = {}) =>
+const accountAt = (url: string, given: Partial<ProviderCredentials["oai"]> = {}) =>
   openAiProvider({ baseUrl: url, operators, websites }).open({ ...credentials, ...given });
 
 engineContract("oai", async () => {
@@ -62,8 +62,11 @@ describe("The engine oai", () => {
     await Promise.all(closing.splice(0).map(({ close }) => close()));
   });
 
-  const engine = (given: Partial<OpenAiCredentials> = {}) => accountAt(server.url, given).engine;
-  const say = async (changed: Partial<SpeechRequest> = {}, given: Partial<OpenAiCredentials> = {}) => {
+  const engine = (given: Partial<ProviderCredentials["oai"]> = {}) => accountAt(server.url, given).engine;
+  const say = async (
+    changed: Partial<SpeechRequest> = {},
+    given: Partial<ProviderCredentials["oai"]> = {},
+  ) => {
     const { encoding, audio } = await engine(given).synthesize(requestOf(changed), never);
     return { encoding, sound: Buffer.concat(await collect(audio)) };
   };
@@ -307,7 +310,7 @@ describe("The engine oai", () => {
   });
 
   describe("lists its voices", () => {
-    const list = (given: Partial<OpenAiCredentials> = {}, url = server.url) =>
+    const list = (given: Partial<ProviderCredentials["oai"]> = {}, url = server.url) =>
       accountAt(url, given).listVoices(never);
     const other = async (options: Parameters<typeof serveOpenAi>[0]) => {
       server = await serveOpenAi(options);
@@ -393,7 +396,7 @@ describe("The engine oai", () => {
     expect(server.requests).to.have.length(0);
     const allowed = createExchange({ guard: createSsrfGuard({ by: "website", allowLoopback: true }) });
     const provider = openAiProvider({ baseUrl: "http://127.0.0.1:1", operators, websites: allowed });
-    const account = provider.open(openAiCredentials.parse({ ...credentials, baseUrl: `${server.url}/v1/` }));
+    const account = provider.open(parseCredentials("oai", { ...credentials, baseUrl: `${server.url}/v1/` }));
     expect(await account.listVoices(never)).to.have.length(openAiVoices.length);
   });
 });
@@ -404,7 +407,7 @@ describe("What the engine oai sends", () => {
 
   const saying = async (
     host: string,
-    given: Partial<OpenAiCredentials>,
+    given: Partial<ProviderCredentials["oai"]>,
     changed: Partial<SpeechRequest> = {},
   ) => {
     const { engine } = accountAt("https://api.openai.com", given);

@@ -1,10 +1,11 @@
+import type { ByokEngine } from "../../../src/domain/accounts/byok-providers.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import { azureProvider } from "../../../src/engines/azure/azure.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { googleProvider } from "../../../src/engines/google/google.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
-import type { ByokEngineCode, Provider, ProviderAccount } from "../../../src/engines/provider.ts";
+import type { Provider, ProviderAccount } from "../../../src/engines/provider.ts";
 import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import type { ProviderEvent } from "../../../src/engines/resilience/with-metrics.ts";
@@ -17,7 +18,7 @@ import type { WireServer } from "../../support/wire/wire-server.ts";
 
 /** A provider with all its care, as it is composed, over the loopback. */
 export interface CaredProvider {
-  readonly code: ByokEngineCode;
+  readonly code: ByokEngine;
   readonly formats: readonly AudioFormat[];
   readonly voice: string;
   serve(): Promise<WireServer>;

@@ -1,7 +1,7 @@
 import type { Streaming } from "../../../src/application/synthesis/streaming.ts";
 import type { RequestContext, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
+import { isByok } from "../../../src/domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
-import { engines } from "../../../src/domain/synthesis/speech.ts";
 import { createAsyncQueue } from "../../support/async-queue.ts";
 
 /** A synthesis that the test controls step by step. */
@@ -112,5 +112,5 @@ const createManualSynthesis = (
 };
 
 const requireProvider: Streaming["requireProvider"] = ({ renditions: [{ recipe }] }) => {
-  if (!engines[recipe.engine].byok) throw new NotFound(`The engine ${recipe.engine} does not stream.`);
+  if (!isByok(recipe.engine)) throw new NotFound(`The engine ${recipe.engine} does not stream.`);
 };

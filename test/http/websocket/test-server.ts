@@ -11,7 +11,7 @@ import { createRateLimiter } from "../../../src/application/access/rate-limiter.
 import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/synthesis/synthesis.ts";
 import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
-import { countCharacters } from "../../../src/domain/synthesis/speech.ts";
+import { countCharacters } from "../../../src/domain/synthesis/count-characters.ts";
 import { createApp } from "../../../src/http/kernel/app.ts";
 import { clientAddress } from "../../../src/http/kernel/client-address.ts";
 import { createRouter } from "../../../src/http/kernel/router.ts";

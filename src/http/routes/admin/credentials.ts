@@ -1,11 +1,6 @@
 import { z } from "zod";
 import type { CredentialsDetails, CredentialsService } from "../../../application/accounts/credentials.ts";
-import {
-  type ByokEngine,
-  byokEngines,
-  parseCredentials,
-  providerCredentials,
-} from "../../../domain/accounts/byok-providers.ts";
+import { byokEngines, byokProviders, parseCredentials } from "../../../domain/accounts/byok-providers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
 import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
@@ -16,22 +11,6 @@ export const credentialsDetails = namedSchema("CredentialsDetails", {
   voices: count.meta({ description: "The number of voices that the provider listed." }),
   setAt: time,
 }) satisfies z.ZodType<CredentialsDetails>;
-
-const placeholder = "as-the-provider-gave-it";
-
-const docs: Readonly<Record<ByokEngine, { provider: string; example: object }>> = {
-  gwn: { provider: "Google Cloud Text-to-Speech", example: { apiKey: placeholder } },
-  msv: { provider: "Azure Speech", example: { subscriptionKey: placeholder, region: "westeurope" } },
-  oai: {
-    provider: "an OpenAI-compatible server",
-    example: {
-      apiKey: placeholder,
-      baseUrl: "https://speech.example/v1",
-      model: "a-model",
-      voices: ["alloy"],
-    },
-  },
-};
 
 const params = pathParams({ id: websiteId });
 
@@ -54,9 +33,9 @@ export const credentialOperations = ({ credentials }: { credentials: Credentials
       method: "put",
       path: `/admin/websites/{id}/credentials/${engine}`,
       id: `setCredentials_${engine}`,
-      summary: `Set a website's credentials for ${docs[engine].provider}; its voices join the website's catalog`,
+      summary: `Set a website's credentials for ${byokProviders[engine].title}; its voices join the website's catalog`,
       params,
-      body: jsonRequest(providerCredentials[engine], docs[engine].example, {
+      body: jsonRequest(byokProviders[engine].credentials, byokProviders[engine].example, {
         read: (body) => parseCredentials(engine, body),
       }),
       responses: ok("The provider accepted the credentials and listed its voices.", credentialsDetails),
@@ -66,7 +45,7 @@ export const credentialOperations = ({ credentials }: { credentials: Credentials
       method: "delete",
       path: `/admin/websites/{id}/credentials/${engine}`,
       id: `removeCredentials_${engine}`,
-      summary: `Remove a website's credentials for ${docs[engine].provider}, and its voices`,
+      summary: `Remove a website's credentials for ${byokProviders[engine].title}, and its voices`,
       params,
       responses: noContent("The credentials are removed."),
       errors: [503],

@@ -1,13 +1,9 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
 import { Invalid, type Problem } from "../../../domain/errors.ts";
+import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { audioFormats } from "../../../domain/synthesis/formats.ts";
-import {
-  countCharacters,
-  type Gender,
-  type GenderName,
-  genderNames,
-} from "../../../domain/synthesis/speech.ts";
+import { type Gender, type GenderName, genderNames } from "../../../domain/synthesis/speech.ts";
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
