@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
+import { koaBody } from "koa-body";
 import { Invalid } from "../../domain/errors.ts";
 import { PayloadTooLarge } from "./errors.ts";
 
@@ -23,25 +24,48 @@ export const readJsonBody = async (ctx: Context): Promise<object> => {
   if (ctx.request.length !== 0 && ctx.is(jsonTypes) === false) {
     throw invalid("The body must be sent as application/json.");
   }
-  const bytes = await readBytes(ctx.req);
-  if (bytes.length > 0) return parseJson(bytes);
-  if (ctx.method !== "POST") throw invalid("A body is required.");
-  return {};
+  const body = observeBody(ctx.req);
+  await parse(ctx, async () => {});
+  if (!body.isUtf8) throw invalid(unreadable);
+  if (body.bytes === 0 && ctx.method !== "POST") throw invalid("A body is required.");
+  return (ctx.request.body as object | undefined) ?? {};
 };
 
-const readBytes = async (req: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Without destroyOnReturn, because the response is still to be sent.
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      discardRest(req);
-      throw new PayloadTooLarge();
+const unreadable = "The body cannot be read: it must be a JSON object or array in UTF-8.";
+
+/** koa-body's messages may quote the body, so they are replaced. */
+const onError = (error: Error & { status?: number; code?: string }, { req }: Context): never => {
+  if (error.code === "ECONNABORTED") throw error;
+  if (error.status !== 413) throw invalid(unreadable);
+  discardRest(req);
+  throw new PayloadTooLarge();
+};
+
+const parse = koaBody({
+  json: true,
+  jsonTypes,
+  jsonLimit: maxBytes,
+  text: false,
+  urlencoded: false,
+  multipart: false,
+  onError,
+});
+
+/** koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement characters. */
+const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const body = { isUtf8: true, bytes: 0 };
+  const decode = (chunk?: Buffer): void => {
+    body.bytes += chunk?.length ?? 0;
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      body.isUtf8 = false;
     }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  };
+  req.on("data", decode);
+  req.once("end", () => decode());
+  return body;
 };
 
 const discardRest = (req: IncomingMessage): void => {
@@ -53,21 +77,6 @@ const discardRest = (req: IncomingMessage): void => {
   const timeout = setTimeout(() => req.destroy(), discarded.ms).unref();
   req.once("close", () => clearTimeout(timeout));
   req.resume();
-};
-
-/** A `__proto__` member is refused, because merging it into an object would change the object's prototype. */
-const parseJson = (bytes: Buffer): object => {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    const value: unknown = JSON.parse(text, (key, member) => (key === "__proto__" ? refuse() : member));
-    return typeof value === "object" && value !== null ? value : refuse();
-  } catch {
-    throw invalid("The body cannot be read: it must be a JSON object or array in UTF-8.");
-  }
-};
-
-const refuse = (): never => {
-  throw new TypeError("not acceptable");
 };
 
 const invalid = (message: string): Invalid => new Invalid([{ path: [], message }]);
