@@ -78,8 +78,8 @@ export class Voxledger {
     const send = createSendRequest({ baseUrl, timeout, fetch, startTimer, onResponse });
     const retry = { ...environment, retryAttempts };
     const session = createSession({ ...configuration, send, retry, now });
-    const api = createServiceApi({ send, session, baseUrl, environment });
     const closed = this.#closed.signal;
+    const api = createServiceApi({ send, session, baseUrl, closed, environment });
 
     this.#environment = environment;
     this.#api = api;
@@ -120,21 +120,21 @@ export class Voxledger {
 
   /** All voices, or those that exist on a platform. */
   voices(platform: PlatformQuery = {}): Promise<VoiceCollection> {
-    return this.#api.voices(platform, this.#closed.signal);
+    return this.#api.voices(platform);
   }
 
   voice(name: string): Promise<VoiceDetail> {
-    return this.#api.voice(name, this.#closed.signal);
+    return this.#api.voice(name);
   }
 
   /** The voices of exactly this language tag; case-sensitive. */
   voicesByLanguage(lang: string): Promise<VoicesByLanguage> {
-    return this.#api.voicesByLanguage(lang, this.#closed.signal);
+    return this.#api.voicesByLanguage(lang);
   }
 
   /** Verifies this page's origin with the operator's verification token, which works once. */
   verifyOrigin(token: string): Promise<OriginVerification> {
-    return this.#api.verifyOrigin(token, this.#closed.signal);
+    return this.#api.verifyOrigin(token);
   }
 
   /** Reports this browser's voices to the service. @throws {VoxledgerError} `NOT_SUPPORTED` outside of a browser */
@@ -146,7 +146,7 @@ export class Voxledger {
     const voices = (await nativeVoices(nativeSpeech.synthesis)).map(voiceInfo);
     const platform = await platformOf(navigator);
     const report = { platform, voices, timestamp: new Date(now()).toISOString(), sdkVersion: "v2" };
-    return await this.#api.reportVoices(report, this.#closed.signal);
+    return await this.#api.reportVoices(report);
   }
 
   /**
@@ -185,7 +185,7 @@ export class Voxledger {
   }
 
   async #fetchConfig(): Promise<WebsiteConfig> {
-    const config = await this.#api.config(this.#closed.signal);
+    const config = await this.#api.config();
     if (!this.#isReady) this.#events.emit("OnReady", {});
     this.#isReady = true;
     return config;

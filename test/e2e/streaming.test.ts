@@ -338,7 +338,7 @@ describe("streaming over HTTP", function () {
   });
 });
 
-/** What a WAV's header says of its length and of its samples'. */
+/** The two size fields of a WAV header: of the file and of the samples. */
 const sizesIn = (wav: Buffer): number[] => {
   const sizes = [wav.readUInt32LE(4), wav.readUInt32LE(40)];
   return sizes.includes(unknownSize) ? [] : sizes;

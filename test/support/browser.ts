@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium } from "playwright-core";
 
-/** Debian's, which scripts/test installs. */
+/** Debian's Chromium, which scripts/test installs. */
 const executablePath = "/usr/bin/chromium";
 
-/** No sandbox: tests run as root in containers. Nothing of the browser's own asks the network for anything. */
+/** Without a sandbox, because tests run as root in containers, and without the browser's own network requests. */
 const args = [
   "--headless",
   "--no-sandbox",
@@ -21,11 +21,11 @@ const args = [
 
 export interface Browser {
   readonly context: BrowserContext;
-  /** Ends it and removes what it kept. */
+  /** Ends the browser and removes its profile. */
   close(): Promise<void>;
 }
 
-/** A real Chromium without a window, with nothing remembered, and with what switches are given beside its own. */
+/** Launches a headless Chromium with an empty profile and these additional switches. */
 export const launchBrowser = async (switches: readonly string[] = []): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), "voxledger-browser-"));
   const context = await chromium.launchPersistentContext(profile, {

@@ -8,10 +8,10 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Takes a connection that is no longer HTTP's. */
+/** Handles an `upgrade` event. */
 export type TakeUpgrade = (req: IncomingMessage, connection: Duplex, head: Buffer) => void;
 
-/** Answers on a free port of the loopback. */
+/** Starts an HTTP server on a free port of the loopback. */
 export const serveLocally = async (
   answer: RequestListener,
   upgrade?: TakeUpgrade,
@@ -31,7 +31,7 @@ export const serveLocally = async (
   };
 };
 
-/** A page, and nothing else. */
+/** Serves one HTML page at `/`, and 404 elsewhere. */
 export const servePage = (html: () => string): Promise<LocalServer> =>
   serveLocally((req, res) => {
     if (req.url !== "/") return void res.writeHead(404).end();

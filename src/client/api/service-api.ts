@@ -25,12 +25,12 @@ export interface OriginVerification {
 /** The service's endpoints. Every method throws {VoxledgerError}. */
 export interface ServiceApi {
   /** Also stores the token that the response carries. */
-  config(signal: AbortSignal): Promise<WebsiteConfig>;
-  voices(platform: PlatformQuery, signal: AbortSignal): Promise<VoiceCollection>;
-  voice(name: string, signal: AbortSignal): Promise<VoiceDetail>;
-  voicesByLanguage(lang: string, signal: AbortSignal): Promise<VoicesByLanguage>;
-  reportVoices(report: VoiceReport, signal: AbortSignal): Promise<VoiceReportResponse>;
-  verifyOrigin(token: string, signal: AbortSignal): Promise<OriginVerification>;
+  config(): Promise<WebsiteConfig>;
+  voices(platform: PlatformQuery): Promise<VoiceCollection>;
+  voice(name: string): Promise<VoiceDetail>;
+  voicesByLanguage(lang: string): Promise<VoicesByLanguage>;
+  reportVoices(report: VoiceReport): Promise<VoiceReportResponse>;
+  verifyOrigin(token: string): Promise<OriginVerification>;
   /** Downloads the audio. */
   synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
   /**
@@ -44,17 +44,22 @@ export const createServiceApi = ({
   send,
   session: { request, storeToken },
   baseUrl,
+  closed,
   environment: { fetch, now, document },
 }: {
   send: SendRequest;
   session: Session;
   baseUrl: string;
+  /** Aborted when the library is closed. */
+  closed: AbortSignal;
   environment: Pick<Environment, "fetch" | "now" | "document">;
 }): ServiceApi => {
+  const get = <T>(path: string): Promise<T> => request({ path }, readJson<T>, closed);
+
   /** `/health` can be read from every origin. */
-  const isReachable = async (signal: AbortSignal): Promise<boolean> => {
+  const isReachable = async (): Promise<boolean> => {
     try {
-      await (await fetch(`${baseUrl}health`, { credentials: "omit", signal })).body?.cancel();
+      await (await fetch(`${baseUrl}health`, { credentials: "omit", signal: closed })).body?.cancel();
       return true;
     } catch {
       return false;
@@ -62,44 +67,38 @@ export const createServiceApi = ({
   };
 
   return {
-    config: async (signal) => {
+    config: async () => {
       try {
         const { auth, ...config } = await request(
           { path: "v2/config", cache: "no-store" }, // a cached response would carry an expired token
           readJson<WebsiteConfig & { auth?: AuthToken }>,
-          signal,
+          closed,
         );
         storeToken(auth);
         return config;
       } catch (error) {
         // A browser hides the response from an unverified origin: to the page it looks like a network error.
         const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
-        throw mayBeHidden && (await isReachable(signal)) ? unverifiedOrigin(error) : error;
+        throw mayBeHidden && (await isReachable()) ? unverifiedOrigin(error) : error;
       }
     },
-    voices: (platform, signal) =>
+    voices: (platform) =>
       request(
         { path: "v2/voices", query: { ...platform } },
         (response) => readCollection(response, now()),
-        signal,
+        closed,
       ),
-    voice: (name, signal) =>
-      request({ path: `v2/voices/${encodeURIComponent(name)}` }, readJson<VoiceDetail>, signal),
-    voicesByLanguage: (lang, signal) =>
-      request(
-        { path: `v2/voices/by-language/${encodeURIComponent(lang)}` },
-        readJson<VoicesByLanguage>,
-        signal,
-      ),
-    reportVoices: (body, signal) =>
-      request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>, signal),
+    voice: (name) => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
+    voicesByLanguage: (lang) => get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
+    reportVoices: (body) =>
+      request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>, closed),
     // Not retried: the token works once, and if the first response was lost, the retry would report a refusal.
-    verifyOrigin: (token, signal) =>
+    verifyOrigin: (token) =>
       send(
         { method: "POST", path: "v2/auth/verify-origin" },
         { headers: { Authorization: `Bearer ${token}` }, query: {} },
         readJson<OriginVerification>,
-        signal,
+        closed,
       ),
     synthesize: (query, signal) => request(synthesisRequest(baseUrl, query), readDownload, signal),
     stream: (body, signal) =>

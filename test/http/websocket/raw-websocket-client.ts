@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { handshakeHeaders } from "./handshake-request.ts";
 
 /** A client that sends any bytes as frames: for frames that no library would send. */
 export interface RawWebSocketClient {
@@ -34,14 +35,7 @@ export const openRawWebSocketClient = async (
   const { hostname, port, pathname } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) }).on("error", () => {});
   await once(socket, "connect");
-  const handshake = {
-    Host: "x",
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    ...headers,
-  };
+  const handshake = { Host: "x", ...handshakeHeaders, ...headers };
   const lines = Object.entries(handshake).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
   const [head] = await once(socket, "data");
