@@ -25,8 +25,8 @@ export interface FairSemaphoreOptions {
   readonly concurrency: number;
   /** Slots that one key may hold. */
   readonly concurrencyPerKey: number;
-  /** Slots that may be acquired within any 60 seconds. Default: no limit. */
-  readonly startsPerMinute?: number;
+  /** Limits how often a slot may be acquired. Default: no limit. */
+  readonly startLimit?: StartLimit;
   /** Waiting claims, continuations not counted: in all queues, and in the queue of one key. */
   readonly queueLimit: number;
   readonly queueLimitPerKey: number;
@@ -35,6 +35,12 @@ export interface FairSemaphoreOptions {
   /** The error of refused claims: all slots are busy, or this key's queue is full. */
   readonly overloaded: (scope: "all" | "key") => Error;
   readonly clock?: Clock;
+}
+
+export interface StartLimit {
+  /** If true, calls `retry` when the next start is possible. */
+  mustWait(retry: () => void): boolean;
+  started(): void;
 }
 
 interface Waiting {
@@ -46,10 +52,9 @@ interface Waiting {
 }
 
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
-  const { concurrency, startsPerMinute, queueTimeoutMs, overloaded, clock = systemClock } = options;
+  const { concurrency, startLimit, queueTimeoutMs, overloaded, clock = systemClock } = options;
   const queue = new Set<Waiting>();
   const keys = createKeyAccounts(options.concurrencyPerKey);
-  const rate = startsPerMinute === undefined ? undefined : createRateWindow(startsPerMinute, clock);
   let running = 0;
 
   const forgetIdle = (claim: Claim): void =>
@@ -58,9 +63,9 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
   const dispatch = (): void => {
     while (running < concurrency) {
       const found = nextOf(queue, keys);
-      if (!found || rate?.mustWait(dispatch)) return;
+      if (!found || startLimit?.mustWait(dispatch)) return;
       running++;
-      rate?.started();
+      startLimit?.started();
       keys.acquired(found.key);
       found.waiting.enter(found.key);
     }
@@ -205,31 +210,6 @@ const createKeyAccounts = (concurrencyPerKey: number) => {
         held.delete(key);
         lastServed.delete(key);
       }
-    },
-  };
-};
-
-const minute = 60_000;
-
-/** A sliding window: no more than `limit` starts within any 60 seconds. */
-const createRateWindow = (limit: number, clock: Clock) => {
-  const startedAt: number[] = [];
-  let isTimerSet = false;
-  return {
-    started: (): void => void startedAt.push(clock.now()),
-    /** If so, calls `retry` when the next start is possible. */
-    mustWait: (retry: () => void): boolean => {
-      const current = startedAt.findIndex((at) => at + minute > clock.now());
-      startedAt.splice(0, current === -1 ? startedAt.length : current);
-      const [oldest] = startedAt;
-      if (oldest === undefined || startedAt.length < limit) return false;
-      if (isTimerSet) return true;
-      isTimerSet = true;
-      clock.after(oldest + minute - clock.now(), () => {
-        isTimerSet = false;
-        retry();
-      });
-      return true;
     },
   };
 };

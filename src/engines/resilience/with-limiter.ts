@@ -4,6 +4,7 @@ import { createFairSemaphore, type FairSemaphore } from "../../async/fair-semaph
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Unavailable } from "../../domain/errors.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
+import { createStartLimit } from "./start-limit.ts";
 
 /** Limits the requests of one provider account. */
 export interface Limiter extends Pick<FairSemaphore, "running" | "queued"> {
@@ -32,7 +33,7 @@ export const createLimiter = (
   const { acquire, running, queued } = createFairSemaphore({
     concurrency,
     concurrencyPerKey: concurrency,
-    startsPerMinute: perMinute,
+    startLimit: createStartLimit(perMinute, concurrency, clock),
     queueLimit,
     queueLimitPerKey: queueLimit,
     queueTimeoutMs,
