@@ -1,7 +1,7 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
 import { appliedKnobs } from "../prosody.ts";
-import { type AudioChunk, createAudioBuffer } from "../transport/audio-buffer.ts";
+import { type AudioChunk, createChunkBuffer } from "../transport/chunk-buffer.ts";
 import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
 import type {
   PlatformQuery,
@@ -142,7 +142,7 @@ const readStream: ReadResponse<OpenedAudio> = async (response, withTimeout) => {
   const reader = response.body?.getReader();
   const next = async (): Promise<AudioChunk | undefined> => (await reader?.read())?.value;
   const first = await next(); // until it has been received, the request can be retried
-  const buffer = createAudioBuffer({
+  const buffer = createChunkBuffer({
     maxBytes: maxBufferedBytes,
     pull: async () => add(await withTimeout(next)),
     onCancel: () => void reader?.cancel().catch(() => {}),

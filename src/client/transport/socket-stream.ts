@@ -1,6 +1,6 @@
 import type { StartTimer } from "../environment.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
-import { createAudioBuffer } from "./audio-buffer.ts";
+import { createChunkBuffer } from "./chunk-buffer.ts";
 import type { StreamMessage } from "./socket-messages.ts";
 import type { OpenedAudio } from "./transport.ts";
 
@@ -30,7 +30,7 @@ export const createSocketStream = ({
   onFinished: (outcome: StreamOutcome) => void;
 }): SocketStream => {
   const opened = Promise.withResolvers<OpenedAudio>();
-  const buffer = createAudioBuffer({
+  const buffer = createChunkBuffer({
     maxBytes: maxBufferedBytes,
     onCancel: () => {
       if (!isFinished) finish("cancelled");

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { type AudioBuffer, createAudioBuffer } from "../../../src/client/transport/audio-buffer.ts";
+import { type ChunkBuffer, createChunkBuffer } from "../../../src/client/transport/chunk-buffer.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const chunk = () => new Uint8Array(1_000);
-const iteratorOf = ({ audio }: AudioBuffer) => audio[Symbol.asyncIterator]();
+const iteratorOf = ({ audio }: ChunkBuffer) => audio[Symbol.asyncIterator]();
 
-describe("the audio buffer", () => {
+describe("the chunk buffer", () => {
   it("pulls chunks until it is full, and more only after a chunk was read", async () => {
     let pulls = 0;
-    const incoming = createAudioBuffer({
+    const incoming = createChunkBuffer({
       maxBytes: 4_000,
       pull: async () => {
         pulls++;
@@ -25,7 +25,7 @@ describe("the audio buffer", () => {
   });
 
   it("reports negative free bytes when chunks that cannot be held back exceed its limit", () => {
-    const incoming = createAudioBuffer({ maxBytes: 1_500, onCancel: () => {} });
+    const incoming = createChunkBuffer({ maxBytes: 1_500, onCancel: () => {} });
     incoming.push(chunk());
     expect(incoming.freeBytes()).to.equal(500);
     incoming.push(chunk());
@@ -33,14 +33,14 @@ describe("the audio buffer", () => {
   });
 
   it("resolves `received` at the end, even if no chunk was read", async () => {
-    const incoming = createAudioBuffer({ maxBytes: 4_000, onCancel: () => {} });
+    const incoming = createChunkBuffer({ maxBytes: 4_000, onCancel: () => {} });
     incoming.push(chunk());
     incoming.end();
     await incoming.received;
   });
 
   it("discards buffered chunks when the stream fails", async () => {
-    const incoming = createAudioBuffer({ maxBytes: 4_000, onCancel: () => {} });
+    const incoming = createChunkBuffer({ maxBytes: 4_000, onCancel: () => {} });
     incoming.push(chunk());
     incoming.fail(new Error("connection lost"));
     expect(await rejection(incoming.received)).to.include({ message: "connection lost" });
@@ -48,7 +48,7 @@ describe("the audio buffer", () => {
   });
 
   it("rejects with the error of its source", async () => {
-    const incoming = createAudioBuffer({
+    const incoming = createChunkBuffer({
       maxBytes: 4_000,
       pull: () => Promise.reject(new Error("connection lost")),
       onCancel: () => {},
@@ -58,7 +58,7 @@ describe("the audio buffer", () => {
 
   it("cancels its source when the reader stops early, and ignores later chunks", async () => {
     const cancelled = Promise.withResolvers<void>();
-    const incoming = createAudioBuffer({ maxBytes: 4_000, onCancel: cancelled.resolve });
+    const incoming = createChunkBuffer({ maxBytes: 4_000, onCancel: cancelled.resolve });
     incoming.push(chunk());
     for await (const _ of incoming.audio) break;
     await cancelled.promise;

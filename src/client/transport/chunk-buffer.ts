@@ -1,7 +1,7 @@
 export type AudioChunk = Uint8Array<ArrayBuffer>;
 
 /** Audio that is still being received, buffered until it is read. */
-export interface AudioBuffer {
+export interface ChunkBuffer {
   /** Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is incomplete. */
   readonly audio: AsyncIterable<AudioChunk>;
   /** Resolves when all chunks have been received, whether or not they have been read. */
@@ -15,7 +15,7 @@ export interface AudioBuffer {
 }
 
 /** `pull` is called for the next chunk while the buffer has room. `onCancel` is called if the reader leaves before the end. */
-export const createAudioBuffer = ({
+export const createChunkBuffer = ({
   maxBytes,
   pull,
   onCancel,
@@ -23,7 +23,7 @@ export const createAudioBuffer = ({
   maxBytes: number;
   pull?: () => Promise<void>;
   onCancel: () => void;
-}): AudioBuffer => {
+}): ChunkBuffer => {
   const received = Promise.withResolvers<void>();
   received.promise.catch(() => {}); // the reader gets the same error
   let isClosed = false;
