@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { composeCommandLine } from "./bootstrap/command-line.ts";
-import { openProjectionServer } from "./bootstrap/projection-server.ts";
+import { openProjectionServer } from "./bootstrap/event-log.ts";
 import type { WithServices } from "./cli/command.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
 import { readSettings } from "./settings.ts";
 
-/** Opens the log beside a service that may be running: both see what the other writes. */
+/** Opens the log, which a running service may have open too: each sees what the other writes. */
 const withServices: WithServices = async (work, access = { writes: false }) => {
   const services = await composeCommandLine(readSettings(), access);
   try {
@@ -16,7 +16,7 @@ const withServices: WithServices = async (work, access = { writes: false }) => {
   }
 };
 
-// A reader that has had enough (`| head`) is no failure.
+// A reader that stops early (`| head`) is not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

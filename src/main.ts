@@ -1,21 +1,20 @@
-import { createLog } from "./bootstrap/log.ts";
+import { createLog, startTelemetry } from "./bootstrap/observability.ts";
 import { composeService } from "./bootstrap/service.ts";
 import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
-import { startTelemetry } from "./bootstrap/telemetry.ts";
 import { readSettings } from "./settings.ts";
 
-/** Serves until it is told to end. */
+/** Serves until SIGTERM or SIGINT. */
 const serve = async (): Promise<void> => {
-  await using opened = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   const settings = readSettings();
   const log = createLog(settings.logLevel);
   const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
-  opened.defer(close);
+  resources.defer(close);
   const service = await composeService(settings, log, Date.now, telemetry);
-  opened.defer(service.close);
-  const running = opened.move();
+  resources.defer(service.close);
+  const running = resources.move();
   closeOnSignal(() => running.disposeAsync(), log);
-  // Last: who has read it may send a signal.
+  // Logged last: from here on the process handles signals.
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, "metrics");
   log.info({ url: service.url }, "listening");
 };

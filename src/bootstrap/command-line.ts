@@ -17,13 +17,14 @@ import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { createLazySealing, openLog } from "./event-log.ts";
-import { type AdminServices, composeAdminServices } from "./operations.ts";
+import { type AdminServices, composeAdminServices } from "./admin-services.ts";
+import { openLog } from "./event-log.ts";
+import { createLazySealing } from "./master-key.ts";
 import { composeProviders } from "./providers.ts";
 
 /**
- * One command's operations. Reads the streams that the command names and those that it decides on, and follows nothing:
- * what a command answers comes from its own decision.
+ * The admin services for one command. Reads only the streams that the command names or decides on, and subscribes to
+ * nothing.
  * @throws {EventStoreUnavailable} @throws {BadSetting}
  */
 export const composeCommandLine = async (

@@ -18,21 +18,37 @@ import { type CommandHandler, createCommandHandler } from "../eventstore/command
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { createLazySealing, openLog, startTimeoutMs } from "./event-log.ts";
-import { type AdminServices, composeAdminServices } from "./operations.ts";
+import { type AdminServices, composeAdminServices } from "./admin-services.ts";
+import { openLog, startTimeoutMs } from "./event-log.ts";
+import { createLazySealing } from "./master-key.ts";
 import { composeProviders } from "./providers.ts";
 import { composeViews } from "./views.ts";
 
-/** What the service stands on: the log, its views, and the operations. */
+/** What every builder of the service needs. */
+export interface Runtime {
+  readonly settings: Settings;
+  readonly log: Logger;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly telemetry: Telemetry;
+  /** Closed in reverse order, at shutdown or when a later builder fails. */
+  readonly resources: AsyncDisposableStack;
+  /** The milliseconds left for the shutdown. */
+  readonly shutdownTimeLeft: () => number;
+  /** Logs an error that no caller receives. */
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** The event log, its views, and the admin services. */
 export interface Core extends AdminServices {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   readonly runner: ProjectionRunner;
   readonly execute: Execute;
   readonly providers: Providers;
-  /** @throws {BadSetting} without the master key that the log records */
+  /** @throws {BadSetting} if the master key is not the recorded one */
   readonly sealing: () => Promise<Sealing>;
-  /** Waits for what was begun, then frees everything. */
+  /** Waits for pending commands, then releases all resources. */
   close(): Promise<void>;
 }
 
@@ -43,8 +59,8 @@ export interface CoreOptions {
 }
 
 /**
- * Opens the log, beside whoever else has it open, and brings its views up to date.
- * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} for a log that cannot be read to its end
+ * Opens the log, which other processes may have open too, and catches the views up.
+ * @throws {EventStoreUnavailable} @throws {Unavailable} @throws {BadSetting} if the log cannot be read to its end
  */
 export const composeCore = async (
   settings: Settings,

@@ -1,30 +1,24 @@
-import { randomBytes } from "node:crypto";
-import { createSealing, type Sealing } from "../application/accounts/sealing.ts";
-import {
-  masterKeyDecider,
-  masterKeyStream,
-  recognizeMasterKey,
-  UnknownMasterKey,
-} from "../domain/accounts/master-key.ts";
+import { dirname } from "node:path";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import type { ProjectionServer } from "../eventstore/projection-server.ts";
+import { openSqliteEventStore } from "../eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import { deriveKeys, obtainMasterKeys } from "./master-key.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
-import { openEventStore } from "./stores.ts";
 
-/** The log as it is, and a command handler that waits for a store which is just starting. */
 export interface OpenLog {
+  /** Events as stored: malformed ones are not replaced. */
   readonly events: EventStore;
+  /** Waits for an event store that is still starting. */
   readonly startHandler: CommandHandler;
 }
 
-/** A start may wait longer for the event store than a request. */
+/** How long a start waits for the event store. */
 export const startTimeoutMs = 30_000;
 
-/** Opens the log, beside other processes that have it open. @throws {BadSetting} */
+/** Opens the log. Other processes may have it open too. @throws {BadSetting} */
 export const openLog = async (
   settings: Settings,
   {
@@ -34,36 +28,28 @@ export const openLog = async (
   }: { readonly clock: () => number; readonly readOnly: boolean; readonly telemetry: Telemetry },
 ): Promise<OpenLog> => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
-  const events = telemetry.eventStore(await openEventStore(settings, { readOnly }));
+  const opened = withSettingName("EVENT_STORE", openEventStore(settings, readOnly));
+  const events = telemetry.eventStore(await opened);
   const store = validatedEventStore(events);
   return { events, startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
 };
 
-/**
- * Obtains the keys when they are first needed, and checks them against the log: what only reads makes none.
- * @throws {BadSetting} from the promise, without the master key that the log records
- */
-export const createLazySealing = (
-  settings: Settings,
-  handler: CommandHandler,
-  clock: () => number,
-): (() => Promise<Sealing>) => {
-  let sealing: Promise<Sealing> | undefined;
-  const open = async (): Promise<Sealing> => {
-    const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
-    const opened = createSealing({ keys, random: randomBytes });
-    const at = new Date(clock()).toISOString();
-    const recognize = (recorded: string | undefined) => recognizeMasterKey(recorded, opened.keyIds, at);
-    try {
-      await handler.execute(masterKeyDecider, masterKeyStream, recognize, { actor: "system" });
-    } catch (error) {
-      if (error instanceof UnknownMasterKey) throw new BadSetting(`MASTER_KEY: ${error.message}`);
-      throw error;
-    }
-    return opened;
-  };
-  return () => {
-    sealing ??= open();
-    return sealing;
-  };
+/** The EventStoreDB client is large: it is imported only where it is configured. */
+const openEventStore = async ({ eventStore }: Settings, readOnly: boolean): Promise<EventStore> => {
+  if (eventStore.kind === "esdb") {
+    const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
+    return await openEventStoreDB({ url: eventStore.url, readOnly });
+  }
+  if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
+  return await openSqliteEventStore({ path: eventStore.path, readOnly });
+};
+
+/** The user projections of the EventStoreDB server that EVENT_STORE names. @throws {BadSetting} */
+export const openProjectionServer = async ({ eventStore }: Settings): Promise<ProjectionServer> => {
+  if (eventStore.kind !== "esdb") {
+    throw new BadSetting("EVENT_STORE: only EventStoreDB has user projections");
+  }
+  const driver = await import("../eventstore/eventstoredb/projection-server.ts");
+  const open = async () => driver.openProjectionServer(eventStore.url);
+  return await withSettingName("EVENT_STORE", open());
 };

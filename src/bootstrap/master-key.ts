@@ -1,6 +1,14 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createSealing, type Sealing } from "../application/accounts/sealing.ts";
+import {
+  masterKeyDecider,
+  masterKeyStream,
+  recognizeMasterKey,
+  UnknownMasterKey,
+} from "../domain/accounts/master-key.ts";
+import type { CommandHandler } from "../eventstore/command-handler.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 
@@ -9,8 +17,8 @@ const bytes = 32;
 type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
 
 /**
- * The key that all others are derived from: the one that is set, or else the one in DATA_DIR, which the first process makes.
- * @throws {BadSetting} when it cannot be read or is damaged, or must be set because instances with other folders share the log
+ * The key that all others are derived from: MASTER_KEY, or else the one in DATA_DIR, which the first process creates.
+ * @throws {BadSetting} if it is unreadable or damaged, or unset although instances with other directories share the log
  */
 export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySettings): Promise<Buffer> => {
   if (masterKey) return masterKey;
@@ -19,29 +27,29 @@ export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySet
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
   }
-  return await withSettingName("DATA_DIR", readOrMake(dataDir));
+  return await withSettingName("DATA_DIR", readOrCreate(dataDir));
 };
 
-const readOrMake = async (dataDir: string): Promise<Buffer> => {
+const readOrCreate = async (dataDir: string): Promise<Buffer> => {
   const path = join(dataDir, "master.key");
-  return (await read(path)) ?? (await make(dataDir, path));
+  return (await read(path)) ?? (await create(dataDir, path));
 };
 
-/** The master key, then those before it, which nothing new rests on. @throws as `obtainMasterKey` does */
+/** The master key, then the previous ones, which nothing new is sealed or signed with. @throws {BadSetting} */
 export const obtainMasterKeys = async (
   settings: KeySettings & Pick<Settings, "previousMasterKeys">,
 ): Promise<MasterKeys> => [await obtainMasterKey(settings), ...settings.previousMasterKeys];
 
-/** The one in use is the first. */
+/** The current key comes first. */
 export type MasterKeys = readonly [Buffer, ...Buffer[]];
 
-/** For each master key the one that is derived from it, in the same order. */
+/** The keys derived from the master keys, in the same order. */
 export const deriveKeys = ([current, ...previous]: MasterKeys, purpose: string): MasterKeys => [
   deriveKey(current, purpose),
   ...previous.map((key) => deriveKey(key, purpose)),
 ];
 
-/** A key of 32 bytes for one purpose; keys for different purposes tell nothing of each other (HKDF, RFC 5869). */
+/** A 32-byte key for one purpose. Keys for different purposes are independent (HKDF, RFC 5869). */
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "", `voxledger ${purpose}`, bytes));
 
@@ -56,10 +64,8 @@ const read = async (path: string): Promise<Buffer | undefined> => {
   return key;
 };
 
-/**
- * A link is made by one process alone, and to a file that is whole: those who come second read the first one's key.
- */
-const make = async (dataDir: string, path: string): Promise<Buffer> => {
+/** `link` succeeds in one process only and publishes a complete file. All other processes read that key. */
+const create = async (dataDir: string, path: string): Promise<Buffer> => {
   await makePrivateDirectory(dataDir);
   const draft = `${path}.${randomUUID()}`;
   try {
@@ -67,12 +73,12 @@ const make = async (dataDir: string, path: string): Promise<Buffer> => {
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
-    await syncFolder(dataDir);
+    await syncDirectory(dataDir);
   } finally {
     await rm(draft, { force: true });
   }
   const key = await read(path);
-  if (!key) throw new Error("master.key was removed while it was made");
+  if (!key) throw new Error("master.key was removed while it was created");
   return key;
 };
 
@@ -82,7 +88,36 @@ const writeDurably = async (path: string, text: string): Promise<void> => {
   await file.sync();
 };
 
-const syncFolder = async (path: string): Promise<void> => {
-  await using folder = await open(path, "r");
-  await folder.sync();
+const syncDirectory = async (path: string): Promise<void> => {
+  await using directory = await open(path, "r");
+  await directory.sync();
+};
+
+/**
+ * Loads the keys at the first call and checks them against the log. A process that only reads creates none.
+ * @throws {BadSetting} from the promise, if the master key is not the recorded one
+ */
+export const createLazySealing = (
+  settings: Settings,
+  handler: CommandHandler,
+  clock: () => number,
+): (() => Promise<Sealing>) => {
+  let sealing: Promise<Sealing> | undefined;
+  const open = async (): Promise<Sealing> => {
+    const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
+    const opened = createSealing({ keys, random: randomBytes });
+    const at = new Date(clock()).toISOString();
+    const recognize = (recorded: string | undefined) => recognizeMasterKey(recorded, opened.keyIds, at);
+    try {
+      await handler.execute(masterKeyDecider, masterKeyStream, recognize, { actor: "system" });
+    } catch (error) {
+      if (error instanceof UnknownMasterKey) throw new BadSetting(`MASTER_KEY: ${error.message}`);
+      throw error;
+    }
+    return opened;
+  };
+  return () => {
+    sealing ??= open();
+    return sealing;
+  };
 };

@@ -2,20 +2,20 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Makes a folder, for its owner alone, and those above it that are missing. Not `mkdir` with `recursive`: under /proc,
- * where nobody makes anything and the refusal is ENOENT, that one tries for ever.
- * @throws when it cannot be made
+ * Creates a directory that only its owner can access, and its missing parents. `mkdir` with `recursive` is not used: it
+ * loops endlessly under /proc, where every attempt fails with ENOENT.
+ * @throws when it cannot be created
  */
 export const makePrivateDirectory = async (path: string): Promise<void> => {
-  const folder = resolve(path);
+  const directory = resolve(path);
   try {
-    await mkdir(folder, { mode: 0o700 });
+    await mkdir(directory, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
-    if (code !== "ENOENT" || (await exists(dirname(folder)))) throw error;
-    await makePrivateDirectory(dirname(folder));
-    await makePrivateDirectory(folder);
+    if (code === "EEXIST" && (await stat(directory)).isDirectory()) return;
+    if (code !== "ENOENT" || (await exists(dirname(directory)))) throw error;
+    await makePrivateDirectory(dirname(directory));
+    await makePrivateDirectory(directory);
   }
 };
 

@@ -18,57 +18,56 @@ import type { SelfHostedServer } from "../engines/self-hosted/server.ts";
 import type { Settings } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 
-/** Those that speak on a website's own credentials, each asked with care. Asks nobody anything by itself. */
+/** The providers of the BYOK engines. No request is sent before one is used. */
 export const composeProviders = (settings: Settings, telemetry: Telemetry): Required<Providers> => {
   const { upstreams, allowLoopbackUpstreams: allowLoopback } = settings;
-  const operators = telemetry.exchange(exchangeFor(settings, { by: "operator" }));
-  const websites = telemetry.exchange(exchangeFor(settings, { by: "website", allowLoopback }));
-  const cared = careOf(settings, telemetry.provider);
+  const operators = telemetry.exchange(openExchange(settings, { by: "operator" }));
+  const websites = telemetry.exchange(openExchange(settings, { by: "website", allowLoopback }));
+  const resilient = resilienceOf(settings, telemetry.provider);
   const azure = upstreams.azure === undefined ? {} : { url: upstreams.azure };
   return {
-    gwn: cared((careful) => googleProvider({ exchange: careful(operators), url: upstreams.google })),
-    msv: cared((careful) => azureProvider({ exchange: careful(operators), ...azure })),
-    oai: cared((careful) =>
+    gwn: resilient((decorate) => googleProvider({ exchange: decorate(operators), url: upstreams.google })),
+    msv: resilient((decorate) => azureProvider({ exchange: decorate(operators), ...azure })),
+    oai: resilient((decorate) =>
       openAiProvider({
         baseUrl: upstreams.openai,
-        operators: careful(operators),
-        websites: careful(websites),
+        operators: decorate(operators),
+        websites: decorate(websites),
       }),
     ),
   };
 };
 
-/** The operator's own servers, each asked with the same care, beside the local engine of the same code. */
-export const besideSelfHosted = (
+/** The free engines: the local ones, and the operator's self-hosted servers. A health check reports open circuits. */
+export const composeFreeEngines = (
   settings: Settings,
-  local: ReadonlyMap<EngineCode, Engine>,
+  local: readonly Engine[],
   telemetry: Telemetry,
 ): { readonly engines: ReadonlyMap<EngineCode, Engine>; readonly checks: readonly Check[] } => {
-  const exchange = telemetry.exchange(exchangeFor(settings, { by: "operator" }));
-  const leftAlone = new Set<EngineCode>();
-  const cared = careOf(settings, (code, told) => {
-    telemetry.provider(code, told);
-    if (told.what !== "circuit") return;
-    if (told.state === "open") leftAlone.add(code);
-    else leftAlone.delete(code);
+  const exchange = telemetry.exchange(openExchange(settings, { by: "operator" }));
+  const openCircuits = new Set<EngineCode>();
+  const resilient = resilienceOf(settings, (code, event) => {
+    telemetry.provider(code, event);
+    if (event.what !== "circuit") return;
+    if (event.state === "open") openCircuits.add(code);
+    else openCircuits.delete(code);
   });
-  const engines = new Map(local);
+  const engines = new Map(local.map((engine) => [engine.code, engine]));
   const checks: Check[] = [];
   for (const code of freeEngines) {
     const server = settings.selfHosted[code];
     if (!server) continue;
-    const { engine } = cared((careful) => selfHosted(code, server, careful(exchange))).open({});
-    engines.set(code, combineEngines(engine, local.get(code)));
-    checks.push({
-      name: `engine ${code}`,
-      critical: false,
-      probe: async () => mustAnswer(leftAlone.has(code)),
-    });
+    const { engine } = resilient((decorate) => selfHosted(code, server, decorate(exchange))).open({});
+    engines.set(code, combineEngines(engine, engines.get(code)));
+    const probe = async (): Promise<void> => {
+      if (openCircuits.has(code)) throw new Error("circuit open after repeated failures");
+    };
+    checks.push({ name: `engine ${code}`, critical: false, probe });
   }
   return { engines, checks };
 };
 
-/** An operator's server as a provider with one account, which needs no proof. */
+/** A self-hosted server as a provider with a single account without credentials. */
 const selfHosted = (
   code: FreeEngine,
   server: SelfHostedServer,
@@ -79,15 +78,10 @@ const selfHosted = (
   open: () => ({ engine: selfHostedEngine(code, server, exchange), listVoices: async () => [] }),
 });
 
-const exchangeFor = ({ providerDeadlines: deadlines }: Settings, trust: Trust): Exchange =>
+const openExchange = ({ providerDeadlines: deadlines }: Settings, trust: Trust): Exchange =>
   createExchange({ guard: createSsrfGuard(trust), deadlines });
 
-/** As its last requests found it: nobody asks it only to see. */
-const mustAnswer = (isLeftAlone: boolean): void => {
-  if (isLeftAlone) throw new Error("it failed again and again and is left alone for now");
-};
-
-const careOf =
+const resilienceOf =
   ({ providerLimits: limits }: Settings, onEvent: NonNullable<ResilienceOptions["onEvent"]>) =>
-  <C, E extends EngineCode>(providerWith: (careful: DecorateExchange) => Provider<C, E>): Provider<C, E> =>
+  <C, E extends EngineCode>(providerWith: (decorate: DecorateExchange) => Provider<C, E>): Provider<C, E> =>
     withResilience(providerWith, { limits, onEvent });

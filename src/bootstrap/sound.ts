@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { FindAccount } from "../application/accounts/provider-accounts.ts";
 import type { Check } from "../application/health/health.ts";
 import type { FindEngine } from "../application/synthesis/synthesis.ts";
@@ -6,54 +5,43 @@ import { ffmpegEncoder } from "../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
+import { openFilesystemAudioStore } from "../audio/store/filesystem/filesystem-audio-store.ts";
 import { isByok } from "../domain/accounts/byok-providers.ts";
 import { localEngines } from "../engines/local/local-engine.ts";
-import type { Settings } from "../settings.ts";
+import { type Settings, withSettingName } from "../settings.ts";
 import { type HostStats, openSubprocessHost } from "../subprocess/subprocess-host.ts";
-import type { Telemetry } from "../telemetry/telemetry.ts";
-import { besideSelfHosted } from "./providers.ts";
-import { openAudioStore } from "./stores.ts";
+import type { Runtime } from "./core.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
+import { composeFreeEngines } from "./providers.ts";
 
-/** What makes sound and keeps it. */
-export interface SoundParts {
+/** Engines, encoder and audio store, with the pipeline over them. */
+export interface Sound {
   readonly audioStore: AudioStore;
-  readonly engineOf: FindEngine;
-  /** What encoded bytes depend on beside the samples. */
+  readonly findEngine: FindEngine;
+  /** The encoder's part of every recipe: encoded bytes depend on it. */
   readonly encoderVersion: string;
   readonly pipeline: Pipeline;
-  toolStats(): HostStats;
+  subprocessStats(): HostStats;
   readonly checks: readonly Check[];
 }
 
-export interface SoundOptions {
-  readonly settings: Settings;
-  readonly log: Logger;
-  /** Takes what is to be closed at the end. */
-  readonly opened: AsyncDisposableStack;
-  /** Milliseconds that a drain may still take. */
-  readonly patience: () => number;
-  readonly accountOf: FindAccount;
-  readonly telemetry: Telemetry;
-}
-
-export const composeSound = async (options: SoundOptions): Promise<SoundParts> => {
-  const { settings, log, opened, patience, accountOf, telemetry } = options;
-  const warn = (sentence: string) => log.warn(sentence);
-  const audioStore = telemetry.audioStore(await openAudioStore(settings, { warn }));
-  opened.defer(audioStore.close);
+export const composeSound = async (runtime: Runtime, findAccount: FindAccount): Promise<Sound> => {
+  const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
+  const warn = (message: string) => log.warn(message);
+  const opened = withSettingName("AUDIO_STORE", openAudioStore(settings, warn));
+  const audioStore = telemetry.audioStore(await opened);
+  resources.defer(audioStore.close);
   const host = await openSubprocessHost({ concurrency: settings.synthesisConcurrency, warn });
-  opened.defer(host.close);
-  const local = await localEngines({ host, warn });
-  const localOnes = new Map(local.map((engine) => [engine.code, engine]));
-  const { engines, checks } = besideSelfHosted(settings, localOnes, telemetry);
-  const engineOf: FindEngine = (code, websiteId) =>
-    isByok(code) ? accountOf(websiteId, code)?.engine : engines.get(code);
+  resources.defer(host.close);
+  const { engines, checks } = composeFreeEngines(settings, await localEngines({ host, warn }), telemetry);
+  const findEngine: FindEngine = (code, websiteId) =>
+    isByok(code) ? findAccount(websiteId, code)?.engine : engines.get(code);
   const encoder = telemetry.encoder(ffmpegEncoder(host));
   const pipeline = telemetry.pipeline(
     createPipeline({
       engines: ({ engine: code, websiteId = "", voice, tools }) => {
-        const engine = engineOf(code, websiteId);
-        // Of credentials that were replaced since, it would give its own sound to the address of the others'.
+        const engine = findEngine(code, websiteId);
+        // After the credentials were replaced, the engine would store its audio under the old credentials' address.
         if (isByok(code) && engine?.version(voice) !== tools) return undefined;
         return engine && telemetry.engine(engine);
       },
@@ -63,24 +51,35 @@ export const composeSound = async (options: SoundOptions): Promise<SoundParts> =
       log,
     }),
   );
-  opened.defer(async () => {
-    const lost = await pipeline.drain(patience());
-    if (lost > 0) log.warn({ lost }, "sounds were not kept: they will be made again when asked for");
+  resources.defer(async () => {
+    const lost = await pipeline.drain(shutdownTimeLeft());
+    if (lost > 0) log.warn({ lost }, "audio objects were not written: they are synthesized again on request");
   });
-  const ownServers = checks.length > 0;
+  const hasSelfHosted = checks.length > 0;
   const probe = async (): Promise<void> => {
     if (engines.size === 0) throw new Error("no engine is running");
-    if (!ownServers) await host.ping();
+    if (!hasSelfHosted) await host.ping();
   };
+  const speechTools: Check = { name: "speechTools", critical: false, probe: host.ping };
   return {
     audioStore,
-    engineOf,
+    findEngine,
     encoderVersion: encoder.version,
     pipeline,
-    toolStats: host.stats,
-    checks: [
-      { name: "engines", critical: true, probe },
-      ...(ownServers ? [{ name: "speechTools", critical: false, probe: host.ping }, ...checks] : []),
-    ],
+    subprocessStats: host.stats,
+    checks: [{ name: "engines", critical: true, probe }, ...(hasSelfHosted ? [speechTools, ...checks] : [])],
   };
+};
+
+/** The S3 client is large: it is imported only where it is configured. */
+const openAudioStore = async (
+  { audioStore }: Settings,
+  warn: (message: string) => void,
+): Promise<AudioStore> => {
+  if (audioStore.kind === "s3") {
+    const { openS3AudioStore } = await import("../audio/store/s3/s3-audio-store.ts");
+    return await openS3AudioStore({ ...audioStore, warn });
+  }
+  await makePrivateDirectory(audioStore.path);
+  return openFilesystemAudioStore(audioStore);
 };

@@ -15,7 +15,7 @@ import { websites } from "../../projections/websites.ts";
 import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 
-/** What requests are answered from. Without one of these nothing can be served. */
+/** The views that requests need. Without one of them nothing can be served. */
 const serving: readonly Projection<unknown>[] = [
   websites,
   verifiedOrigins,
@@ -25,10 +25,10 @@ const serving: readonly Projection<unknown>[] = [
   monthlyQuota,
   credentials,
 ];
-/** What only reports and hints are answered from. */
+/** The views that only reports and hints need. */
 const reporting: readonly Projection<unknown>[] = [usageTotals, platforms];
 
-/** Streams that retention trims prove nothing later on: what is malformed there is only logged. */
+/** Malformed events in trimmed streams are only logged: they expire. */
 export const malformedEvents = malformedEventsIn(
   [...new Set([...serving, ...reporting].flatMap(({ prefixes }) => prefixes))].filter(
     (prefix) => !rate.prefixes.includes(prefix),
@@ -37,7 +37,7 @@ export const malformedEvents = malformedEventsIn(
 
 export const isServing = (projection: string): boolean => serving.some(({ name }) => name === projection);
 
-/** The runner of all views, and the store whose appends it knows of. */
+/** The runner of all views, and the event store that reports its appends to it. */
 export const composeViews = (
   opened: EventStore,
   {
@@ -62,7 +62,7 @@ export const composeViews = (
   return { runner, store: { ...validatedEventStore(opened), append } };
 };
 
-/** Another program may write any number of them into our streams. */
+/** Other programs may write any number of malformed events into our streams. */
 const reportsPerProcess = 100;
 
 const reportMalformed = (log: Logger) => {

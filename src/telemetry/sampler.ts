@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, propagation, ROOT_CONTEXT, TraceFlags, trace } from "@opentelemetry/api";
-import type { Sampling } from "../bootstrap/telemetry-settings.ts";
+import type { Sampling } from "../settings/telemetry.ts";
 
 /**
  * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span that it then drops: a

@@ -13,7 +13,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
-import type { OtlpProtocol, TelemetrySettings } from "../bootstrap/telemetry-settings.ts";
+import type { OtlpProtocol, TelemetrySettings } from "../settings/telemetry.ts";
 import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./decorators/access.ts";
 import {
   instrumentAudioStore,
@@ -59,9 +59,12 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
   const prometheus = new PrometheusExporter({ preventServerStart: true, metricProducers });
   if (settings.metricsPort !== undefined) readers.push(prometheus);
   if (settings.metrics) {
-    const { protocol, everyMs, patienceMs } = settings.metrics;
+    const { protocol, intervalMs, timeoutMs } = settings.metrics;
     const exporter = await createOtlpExporter(protocol);
-    const intervals = { exportIntervalMillis: everyMs, exportTimeoutMillis: Math.min(everyMs, patienceMs) };
+    const intervals = {
+      exportIntervalMillis: intervalMs,
+      exportTimeoutMillis: Math.min(intervalMs, timeoutMs),
+    };
     readers.push(new PeriodicExportingMetricReader({ exporter, metricProducers, ...intervals }));
   }
   const sdk = startNodeSdk({

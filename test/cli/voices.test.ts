@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type Core, composeCore } from "../../src/bootstrap/core.ts";
-import { createLog } from "../../src/bootstrap/log.ts";
+import { createLog } from "../../src/bootstrap/observability.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
 

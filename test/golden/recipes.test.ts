@@ -1,7 +1,7 @@
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
 import { createSynthesis, type FindEngine } from "../../src/application/synthesis/synthesis.ts";
-import { besideSelfHosted, composeProviders } from "../../src/bootstrap/providers.ts";
+import { composeFreeEngines, composeProviders } from "../../src/bootstrap/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
@@ -114,14 +114,14 @@ const openSynthesis = async () => {
     ENGINE_G2: "openai:http://127.0.0.1:1/v1?model=kokoro&voices=af_bella@en-GB:f",
   });
   const local = (await localEngines({ host })).map(withoutIcu);
-  const { engines } = besideSelfHosted(settings, new Map(local.map((one) => [one.code, one])), noTelemetry);
+  const { engines } = composeFreeEngines(settings, local, noTelemetry);
   const providers = composeProviders(settings, noTelemetry);
   const accounts: Readonly<Record<string, Engine | undefined>> = {
     gwn: providers.gwn?.open({ apiKey: "k" }).engine,
     msv: providers.msv?.open({ subscriptionKey: "k", region: "westeurope" }).engine,
     oai: providers.oai?.open({ apiKey: "k" }).engine,
   };
-  const engineOf: FindEngine = (code, websiteId) => {
+  const findEngine: FindEngine = (code, websiteId) => {
     if (!isByok(code)) return engines.get(code);
     return websiteId === own ? accounts[code] : undefined;
   };
@@ -129,11 +129,11 @@ const openSynthesis = async () => {
   const catalog = { revision: 1, updatedAt: at, voices: [...voices], systemVoices: [...systemVoices] };
   const catalogOf = createWebsiteCatalogs({
     catalog: new Map([["catalog", catalog]]),
-    ownVoices: createByokVoices(new Map([[`credentials-${own}`, credentials]])),
+    byokVoices: createByokVoices(new Map([[`credentials-${own}`, credentials]])),
     configuredVoices: selfHostedVoices(settings.selfHosted),
   });
   const unused = { pipeline: {} as never, ledger: {} as never };
-  return createSynthesis({ engineOf, encoderVersion: "ffmpeg 7.8.9", catalogOf, ...unused });
+  return createSynthesis({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf, ...unused });
 };
 
 const lineOf = (name: string, voice: string, systemVoice: string, recipe: Recipe): string => {

@@ -1,4 +1,4 @@
-import { createLog } from "../../src/bootstrap/log.ts";
+import { createLog } from "../../src/bootstrap/observability.ts";
 import { closeOnSignal } from "../../src/bootstrap/shutdown.ts";
 
 /** A process whose end fails, and which something still holds then. */

@@ -133,7 +133,7 @@ export const openCredentialed = async ({
   const views = { websites: runner.view(websitesProjection), credentials };
   const sealing = createSealing({ keys: deriveKeys(keys, "credentials"), random: randomBytes });
   const troubles: string[] = [];
-  const onTrouble = (what: string, error: unknown): void => void troubles.push(`${what}: ${error}`);
+  const onError = (what: string, error: unknown): void => void troubles.push(`${what}: ${error}`);
   const noKeys = {
     issue: async () => ({ apiKey: "", apiSecret: "", secretId: "", websiteId: "", plan: freePlan }),
   };
@@ -147,7 +147,7 @@ export const openCredentialed = async ({
       sealing: async () => sealing,
       deadlineMs,
     }),
-    accountOf: createProviderAccounts({ credentials, providers, sealing, onTrouble }),
+    accountOf: createProviderAccounts({ credentials, providers, sealing, onError }),
     ownVoicesOf: createByokVoices(credentials),
     websites,
     sealing,

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import type { Logger } from "pino";
-import { createLog } from "../../src/bootstrap/log.ts";
 import { deriveKey } from "../../src/bootstrap/master-key.ts";
+import { createLog } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { readSettings } from "../../src/settings.ts";
 import { adminToken, temporaryFolder } from "./service.ts";

@@ -25,13 +25,13 @@ export const createProviderAccounts = ({
   credentials,
   providers,
   sealing,
-  onTrouble,
+  onError,
 }: {
   credentials: View<Credentials>;
   providers: Providers;
   sealing: Sealing;
   /** Told, for the operator, of credentials that cannot be used. */
-  onTrouble: (what: string, error: unknown) => void;
+  onError: (what: string, error: unknown) => void;
 }): FindAccount => {
   const ready = new LRUCache<string, { revision: number; account: ProviderAccount }>({
     max: maxCachedAccounts,
@@ -42,7 +42,7 @@ export const createProviderAccounts = ({
     try {
       return providers[engine]?.open(parseCredentials(engine, unsealed(sealing, sealed, place)));
     } catch (error) {
-      onTrouble(unusableCredentials(place), redactedError(error));
+      onError(unusableCredentials(place), redactedError(error));
       return failingAccount(engine);
     }
   };

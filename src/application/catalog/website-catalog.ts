@@ -41,11 +41,11 @@ const maxCachedCatalogs = 100;
  */
 export const createWebsiteCatalogs = ({
   catalog,
-  ownVoices,
+  byokVoices,
   configuredVoices = () => undefined,
 }: {
   catalog: View<CatalogState>;
-  ownVoices: ByokVoicesOf;
+  byokVoices: ByokVoicesOf;
   configuredVoices?: ConfiguredVoicesOf;
 }): CatalogOf => {
   const merged = new LRUCache<string, WebsiteCatalog>({ max: maxCachedCatalogs });
@@ -68,7 +68,7 @@ export const createWebsiteCatalogs = ({
 
   return (websiteId) => {
     const common = sharedCatalog();
-    const own = ownVoices(websiteId);
+    const own = byokVoices(websiteId);
     if (!own) return common;
     const revision = `${common.revision} ${websiteId} ${own.revision}`;
     const ready = merged.get(websiteId);

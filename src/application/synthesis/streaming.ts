@@ -44,16 +44,16 @@ export interface StreamingOptions {
   readonly pipeline: Pick<Pipeline, "stream">;
   readonly ledger: Ledger;
   /** Told of an end that the ledger could not be told of. */
-  readonly onTrouble: (what: string, error: unknown) => void;
+  readonly onError: (what: string, error: unknown) => void;
 }
 
 type StreamContext = Parameters<Streaming["begin"]>[1];
 
-export const createStreaming = ({ pipeline, ledger, onTrouble }: StreamingOptions): Streaming => {
+export const createStreaming = ({ pipeline, ledger, onError }: StreamingOptions): Streaming => {
   const complete = ({ principal }: StreamContext, receipt: Receipt, ended: StreamOutcome): void => {
     ledger
       .recordStreamEnd(principal, receipt, ended)
-      .catch((error) => onTrouble("the end of a stream was not recorded", error));
+      .catch((error) => onError("the end of a stream was not recorded", error));
   };
 
   return {

@@ -75,13 +75,13 @@ export interface RequestContext {
 export type { Rendition, Sound };
 
 export const createSynthesis = ({
-  engineOf,
+  findEngine,
   encoderVersion,
   pipeline,
   ledger,
   catalogOf,
 }: {
-  engineOf: FindEngine;
+  findEngine: FindEngine;
   /** What encoded bytes depend on beside the samples. */
   encoderVersion: string;
   pipeline: Pipeline;
@@ -93,7 +93,7 @@ export const createSynthesis = ({
     { request, text, ssml, websiteId }: PlannedRequest,
   ): Rendition[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
-    const engine = engineOf(candidate.engine, websiteId);
+    const engine = findEngine(candidate.engine, websiteId);
     if (!engine) return [];
     const byok = isByok(engine.code);
     const version = engine.version(voiceName);
@@ -120,7 +120,7 @@ export const createSynthesis = ({
       const ssml = isSsml(request.text);
       const text = (ssml ? parseSsml(request.text) : request.text).normalize("NFC");
       const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
-        engineOf(engine, websiteId)?.takesSsml(voiceName) ?? false;
+        findEngine(engine, websiteId)?.takesSsml(voiceName) ?? false;
       const candidates = resolveVoices(index, { ...request, ssml }, takesSsml);
       const asked = { request, text, ssml, websiteId };
       const [first, ...others] = candidates.flatMap((candidate) => renditionFor(candidate, asked));

@@ -54,7 +54,7 @@ describe("a website's voices", () => {
     own = new Map();
     catalogOf = createWebsiteCatalogs({
       catalog: { get: () => state } as unknown as View<CatalogState>,
-      ownVoices: (websiteId) => own.get(websiteId),
+      byokVoices: (websiteId) => own.get(websiteId),
     });
     voices = createVoices({
       catalogOf,
@@ -85,7 +85,7 @@ describe("a website's voices", () => {
     const empty = createVoices({
       catalogOf: createWebsiteCatalogs({
         catalog: { get: () => undefined } as unknown as View<CatalogState>,
-        ownVoices: () => undefined,
+        byokVoices: () => undefined,
       }),
       platforms: reports as unknown as View<Platform>,
       nativeVoices,

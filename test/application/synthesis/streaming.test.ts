@@ -67,7 +67,7 @@ describe("streaming", () => {
     const clock = () => Date.parse(at);
     voiding = openVoiding(store, clock);
     const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
-    streaming = createStreaming({ pipeline, ledger, onTrouble: (_, error) => Promise.reject(error) });
+    streaming = createStreaming({ pipeline, ledger, onError: (_, error) => Promise.reject(error) });
   });
   afterEach(async () => {
     await runner.close();

@@ -2,23 +2,23 @@ import { z } from "zod";
 
 export type OtlpProtocol = "grpc" | "http/json" | "http/protobuf";
 
-/** What is traced. */
+/** The trace sampler. */
 export interface Sampling {
-  /** Of the traces that begin here, 0 to 1. */
+  /** The sampled share of the traces that start here, 0 to 1. */
   readonly ratio: number;
-  /** Whether a caller's own decision is followed, where its trace is gone on with. */
+  /** True if the sampling decision of a continued trace is kept. */
   readonly parentBased: boolean;
 }
 
-/** What is told of the service, and to whom. Nothing of it is there when none of them is. */
+/** Enabled telemetry signals. If none is set, the SDK is not loaded. */
 export interface TelemetrySettings {
-  /** Traces are sent, as the standard OTEL_* say. */
+  /** Exported traces. */
   readonly traces: Sampling | undefined;
-  /** Metrics are sent. */
+  /** Exported metrics. */
   readonly metrics:
-    | { readonly protocol: OtlpProtocol; readonly everyMs: number; readonly patienceMs: number }
+    | { readonly protocol: OtlpProtocol; readonly intervalMs: number; readonly timeoutMs: number }
     | undefined;
-  /** Metrics are served at /metrics on this port. */
+  /** The port of /metrics. */
   readonly metricsPort: number | undefined;
 }
 
@@ -45,7 +45,7 @@ const milliseconds = z
   .transform(Number)
   .refine((ms) => ms > 0, "must be more than 0");
 
-/** Of OpenTelemetry's standard variables those that decide what is started; its SDK reads all the others by itself. */
+/** OpenTelemetry's standard variables that enable signals. The SDK reads all other ones itself. */
 export const telemetryVariables = {
   OTEL_SDK_DISABLED: z.string().optional(),
   OTEL_CONFIG_FILE: z.undefined("is not supported: use the other OTEL_ variables").optional(),
@@ -70,7 +70,7 @@ export const telemetryVariables = {
 
 const variables = z.object(telemetryVariables);
 
-/** Over HTTP only a URL leads anywhere; over gRPC the SDK takes `host:port` as well. */
+/** Over HTTP an endpoint must be a URL. Over gRPC the SDK accepts `host:port` too. */
 export const checkEndpoints = (given: z.output<typeof variables>, context: z.RefinementCtx): void => {
   const common = given.OTEL_EXPORTER_OTLP_PROTOCOL;
   const endpoints = [
@@ -87,25 +87,25 @@ export const checkEndpoints = (given: z.output<typeof variables>, context: z.Ref
   }
 };
 
-/** A signal is sent when its exporter is named, or a place to send it to. */
+/** A signal is exported if its exporter or an endpoint is set. */
 export const readTelemetrySettings = (
   given: z.output<typeof variables> & { readonly METRICS_PORT?: number | undefined },
 ): TelemetrySettings => {
-  if (given.OTEL_SDK_DISABLED?.toLowerCase() === "true") return silent;
-  const isSent = (exporter: string | undefined, endpoint: string | undefined): boolean =>
+  if (given.OTEL_SDK_DISABLED?.toLowerCase() === "true") return disabled;
+  const isExported = (exporter: string | undefined, endpoint: string | undefined): boolean =>
     exporter === undefined
       ? (endpoint ?? given.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined
       : exporter !== "none";
   const metrics = {
     protocol: given.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL,
-    everyMs: given.OTEL_METRIC_EXPORT_INTERVAL,
-    patienceMs: given.OTEL_METRIC_EXPORT_TIMEOUT,
+    intervalMs: given.OTEL_METRIC_EXPORT_INTERVAL,
+    timeoutMs: given.OTEL_METRIC_EXPORT_TIMEOUT,
   };
   return {
-    traces: isSent(given.OTEL_TRACES_EXPORTER, given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+    traces: isExported(given.OTEL_TRACES_EXPORTER, given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
       ? samplingOf(given.OTEL_TRACES_SAMPLER, given.OTEL_TRACES_SAMPLER_ARG)
       : undefined,
-    metrics: isSent(given.OTEL_METRICS_EXPORTER, given.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)
+    metrics: isExported(given.OTEL_METRICS_EXPORTER, given.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)
       ? metrics
       : undefined,
     metricsPort: given.METRICS_PORT,
@@ -117,4 +117,4 @@ const samplingOf = (sampler: (typeof samplers)[number], share: number): Sampling
   parentBased: sampler.startsWith("parentbased_"),
 });
 
-const silent: TelemetrySettings = { traces: undefined, metrics: undefined, metricsPort: undefined };
+const disabled: TelemetrySettings = { traces: undefined, metrics: undefined, metricsPort: undefined };

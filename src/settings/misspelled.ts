@@ -1,7 +1,4 @@
-/**
- * The first variable that is no setting but is probably meant to be one, and the setting that it resembles. Unset and empty
- * variables do not count.
- */
+/** The first set variable that is not a setting but resembles one, and that setting. */
 export const findMisspelled = (
   environment: Readonly<Record<string, string | undefined>>,
   settings: readonly string[],
@@ -18,27 +15,27 @@ export const findMisspelled = (
 const resembles = (given: string, setting: string): boolean => {
   const [a, b] = [lettersOf(given), lettersOf(setting)];
   if (a === b || a === `voxledger${b}`) return true;
-  // Other programs' variables differ in how they begin (`GLOG_LEVEL`), misspelled ones hardly ever do.
+  // Variables of other programs usually differ in the first letter (`GLOG_LEVEL`), misspelled settings hardly ever.
   return a[0] === b[0] && editDistance(a, b) <= toleratedEdits(b);
 };
 
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** In short names one edit leads to another word: `PORT`, `SORT`. */
+/** In a short name, one edit gives another word: `PORT`, `SORT`. */
 const toleratedEdits = ({ length }: string): number => {
   if (length < 7) return 0;
   return length < 10 ? 1 : 2;
 };
 
 /**
- * What Docker and Kubernetes tell every container about services beside it: a service called `event-store` gives
+ * Docker and Kubernetes pass the addresses of linked services to every container: a service `event-store` gives
  * `EVENT_STORE_SERVICE_HOST`, `EVENT_STORE_PORT=tcp://10.0.0.1:2113` and `EVENT_STORE_PORT_2113_TCP_ADDR`.
  */
 const isServiceLink = (name: string, value: string): boolean =>
   /_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/.test(name) ||
   /^(tcp|udp|sctp):\/\//.test(value);
 
-/** How many insertions, deletions, replacements and swaps of neighbours lead from one to the other. */
+/** Damerau-Levenshtein distance (optimal string alignment). */
 const editDistance = (a: string, b: string): number => {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { requireReportingViews, requireServingViews } from "../../src/bootstrap/view-health.ts";
+import { requireReportingViews, requireServingViews } from "../../src/bootstrap/health.ts";
 
 const well = { position: 7, live: true, lagMs: 0, current: true, failed: [] };
 

@@ -21,7 +21,7 @@ import type { Key } from "../domain/accounts/key.ts";
 import type { Website } from "../domain/accounts/website.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 
-/** What an operator does and asks, over HTTP or on the command line. */
+/** The services behind the admin API and the command line. */
 export interface AdminServices {
   readonly websites: Websites;
   readonly keys: Keys;
@@ -37,9 +37,9 @@ export interface AdminViews {
   readonly keys: View<Key>;
   readonly credentials: View<Credentials>;
   readonly catalog: View<CatalogState>;
-  /** Without it, keys are shown without their usage. */
+  /** Without it, keys are listed without their usage. */
   readonly quotas?: View<MonthlyUsage>;
-  /** Without it, usage is read from the key's stream of the month. */
+  /** Without it, usage is folded from the key's stream of the month. */
   readonly totals?: View<UsageTotals>;
 }
 
@@ -53,7 +53,7 @@ export const composeAdminServices = ({
   clock,
 }: {
   readonly store: EventStore;
-  /** The same log with malformed events as they are: an audit leaves nothing out. */
+  /** The same log with malformed events as stored: an audit omits nothing. */
   readonly log: EventStore;
   readonly views: AdminViews;
   readonly execute: Execute;

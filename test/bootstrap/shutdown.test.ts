@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createShutdownDeadline } from "../../src/bootstrap/shutdown-deadline.ts";
+import { createShutdownDeadline } from "../../src/bootstrap/shutdown.ts";
 
 describe("patience at the end", () => {
   it("is one for all: who comes later has what the earlier left, and never less than nothing", () => {

@@ -4,7 +4,7 @@ import { BadSetting, readSettings } from "../../src/settings.ts";
 describe("what of telemetry is wanted", () => {
   const wanted = (env: Record<string, string>) => readSettings(env).telemetry;
   const endpoint = "http://collector:4318";
-  const everything = { protocol: "http/protobuf", everyMs: 60_000, patienceMs: 30_000 };
+  const everything = { protocol: "http/protobuf", intervalMs: 60_000, timeoutMs: 30_000 };
 
   it("is nothing, unless it is asked for", () => {
     const nothing = { traces: undefined, metrics: undefined, metricsPort: undefined };
