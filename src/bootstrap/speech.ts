@@ -6,8 +6,8 @@ import { createByokVoices } from "../application/catalog/byok-voices.ts";
 import { createVoiceReports, type ReportVoices } from "../application/catalog/voice-reports.ts";
 import { createVoices, type Voices } from "../application/catalog/voices.ts";
 import { createWebsiteCatalogs } from "../application/catalog/website-catalog.ts";
-import { createStreaming, type Streaming } from "../application/synthesis/streaming.ts";
-import { createSynthesis, type Synthesis } from "../application/synthesis/synthesis.ts";
+import { createDelivery, type Streaming } from "../application/synthesis/delivery.ts";
+import { createPlanner, type Synthesis } from "../application/synthesis/synthesis.ts";
 import { createLedger } from "../application/usage/ledger.ts";
 import { createVoiding, type Voiding } from "../application/usage/voiding.ts";
 import { nativeVoices } from "../domain/catalog/seed/native-voices.ts";
@@ -40,12 +40,12 @@ export const composeSpeech = (runtime: Runtime, core: Core, sound: Sound): Speec
   });
   const ledger = createLedger({ handler, views: runner, quotas: runner.view(monthlyQuota), voiding, clock });
   resources.defer(() => ledger.close(shutdownTimeLeft()));
-  const streaming = createStreaming({ pipeline: sound.pipeline, ledger, onError });
+  const delivery = createDelivery({ pipeline: sound.pipeline, ledger, onError });
   return {
     voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
     reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),
-    synthesis: createSynthesis({ ...sound, ledger, catalogOf }),
-    streaming: telemetry.streaming(streaming),
+    synthesis: { ...createPlanner({ ...sound, catalogOf }), ...delivery },
+    streaming: telemetry.streaming(delivery),
     voiding,
   };
 };

@@ -1,7 +1,7 @@
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { RateLimiter } from "../application/access/rate-limiter.ts";
 import type { CheckHealth } from "../application/health/health.ts";
-import type { Streaming } from "../application/synthesis/streaming.ts";
+import type { Streaming } from "../application/synthesis/delivery.ts";
 import type { Encoder } from "../audio/formats/encoder.ts";
 import type { Pipeline } from "../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";

@@ -1,6 +1,6 @@
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
-import { createSynthesis, type FindEngine } from "../../src/application/synthesis/synthesis.ts";
+import { createPlanner, type FindEngine } from "../../src/application/synthesis/synthesis.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
@@ -132,8 +132,7 @@ const openSynthesis = async () => {
     byokVoices: createByokVoices(new Map([[`credentials-${own}`, credentials]])),
     configuredVoices: selfHostedVoices(settings.selfHosted),
   });
-  const unused = { pipeline: {} as never, ledger: {} as never };
-  return createSynthesis({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf, ...unused });
+  return createPlanner({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf });
 };
 
 const lineOf = (name: string, voice: string, systemVoice: string, recipe: Recipe): string => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Principal } from "../../application/access/principal.ts";
-import type { Streaming } from "../../application/synthesis/streaming.ts";
+import type { Streaming } from "../../application/synthesis/delivery.ts";
 import type { Synthesis, SynthesisPlan } from "../../application/synthesis/synthesis.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";

@@ -1,4 +1,4 @@
-import type { Streaming } from "../../application/synthesis/streaming.ts";
+import type { Streaming } from "../../application/synthesis/delivery.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";

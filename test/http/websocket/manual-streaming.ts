@@ -1,4 +1,4 @@
-import type { Streaming } from "../../../src/application/synthesis/streaming.ts";
+import type { Streaming } from "../../../src/application/synthesis/delivery.ts";
 import type { RequestContext, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
 import { isByok } from "../../../src/domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../src/domain/errors.ts";

@@ -1,4 +1,4 @@
-import type { SynthesisStream } from "../../../application/synthesis/streaming.ts";
+import type { SynthesisStream } from "../../../application/synthesis/delivery.ts";
 import { isRetryable, presentError } from "../../kernel/errors.ts";
 
 /** Formats audio as server-sent events: `event:` is the type, `data:` the whole event as JSON. */

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { z } from "zod";
-import type { Streaming } from "../../../application/synthesis/streaming.ts";
+import type { Streaming } from "../../../application/synthesis/delivery.ts";
 import type { Synthesis, SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
 import { conditionalRange } from "../../kernel/audio-body.ts";
 import type { ErrorStatus } from "../../kernel/errors.ts";

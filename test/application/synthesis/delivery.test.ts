@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import type { Principal } from "../../../src/application/access/principal.ts";
-import { createStreaming, type Streaming } from "../../../src/application/synthesis/streaming.ts";
+import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
 import { createLedger } from "../../../src/application/usage/ledger.ts";
 import type { Voiding } from "../../../src/application/usage/voiding.ts";
@@ -56,7 +56,13 @@ describe("streaming", () => {
       yield Buffer.from("one ");
       yield Buffer.from("two");
     };
-    const pipeline: Pick<Pipeline, "stream"> = {
+    const notUsed = (): never => {
+      throw new Error("not used by streams");
+    };
+    const pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "stream"> = {
+      fromMemory: notUsed,
+      fromCache: notUsed,
+      obtain: notUsed,
       stream: async ([rendition], signal) => {
         if (!rendition) throw new TypeError("no rendition");
         begun.push(signal);
@@ -67,7 +73,7 @@ describe("streaming", () => {
     const clock = () => Date.parse(at);
     voiding = openVoiding(store, clock);
     const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
-    streaming = createStreaming({ pipeline, ledger, onError: (_, error) => Promise.reject(error) });
+    streaming = createDelivery({ pipeline, ledger, onError: (_, error) => Promise.reject(error) });
   });
   afterEach(async () => {
     await runner.close();
