@@ -116,7 +116,7 @@ const composeRouter = async (
     ...shared,
     settings,
     streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
-    fetchObject: sound.pipeline.getObject,
+    getObject: sound.pipeline.getObject,
     clientScript: await bundleClient(),
   });
   return createRouter(operations, {

@@ -1,6 +1,6 @@
 import type { FindAccount } from "../application/accounts/provider-accounts.ts";
 import type { Check } from "../application/health/health.ts";
-import type { FindEngine } from "../application/synthesis/synthesis.ts";
+import type { FindEngine } from "../application/synthesis/planner.ts";
 import { ffmpegEncoder } from "../audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../audio/pipeline/pipeline.ts";

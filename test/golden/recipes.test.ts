@@ -1,6 +1,6 @@
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
-import { createPlanner, type FindEngine } from "../../src/application/synthesis/synthesis.ts";
+import { createPlanner, type FindEngine } from "../../src/application/synthesis/planner.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";

@@ -1,4 +1,4 @@
-import type { Pipeline, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import type { Pipeline, Rendition, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
@@ -6,9 +6,9 @@ import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { Idempotency, Provenance, StreamKind, SynthesisServed } from "../../domain/usage/usage.ts";
 import type { Principal } from "../access/authentication.ts";
 import type { Ledger, StreamOutcome } from "../usage/ledger.ts";
-import type { SynthesisPlan } from "./synthesis.ts";
+import type { Planner, SynthesisPlan } from "./planner.ts";
 
-export type { StreamKind };
+export type { Rendition, Sound, StreamKind };
 
 /** The caller and the request that a delivery is for. */
 export interface RequestContext {
@@ -53,6 +53,9 @@ export interface WholeDelivery {
   /** Records the serving. The audio may leave only after this resolves. @throws {KeyIsSuspended} @throws {Unavailable} */
   record(plan: SynthesisPlan, context: RequestContext, sound: Sound, partial: boolean): Promise<void>;
 }
+
+/** Plans requests and delivers whole sounds. */
+export interface Synthesis extends Planner, WholeDelivery {}
 
 /** Sounds that are sent while they are synthesized; BYOK engines only. */
 export interface Streaming {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Principal } from "../../application/access/principal.ts";
-import type { Streaming } from "../../application/synthesis/delivery.ts";
-import type { Synthesis, SynthesisPlan } from "../../application/synthesis/synthesis.ts";
+import type { Streaming, Synthesis } from "../../application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../application/synthesis/planner.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { formats } from "../../domain/synthesis/formats.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";

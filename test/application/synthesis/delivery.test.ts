@@ -3,7 +3,7 @@ import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import type { Principal } from "../../../src/application/access/principal.ts";
 import { createDelivery, type Streaming } from "../../../src/application/synthesis/delivery.ts";
-import type { SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
+import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { createLedger } from "../../../src/application/usage/ledger.ts";
 import type { Voiding } from "../../../src/application/usage/voiding.ts";
 import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";

@@ -1,5 +1,5 @@
-import type { Streaming } from "../../../src/application/synthesis/delivery.ts";
-import type { RequestContext, SynthesisPlan } from "../../../src/application/synthesis/synthesis.ts";
+import type { RequestContext, Streaming } from "../../../src/application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../../src/application/synthesis/planner.ts";
 import { isByok } from "../../../src/domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { createAsyncQueue } from "../../support/async-queue.ts";

@@ -8,7 +8,7 @@ import { type AccessTokens, createAccessTokens } from "../../../src/application/
 import { createAuthenticator } from "../../../src/application/access/authentication.ts";
 import { createFailedAttempts } from "../../../src/application/access/failed-attempts.ts";
 import { createRateLimiter } from "../../../src/application/access/rate-limiter.ts";
-import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/synthesis/synthesis.ts";
+import type { SynthesisPlan, SynthesisRequest } from "../../../src/application/synthesis/planner.ts";
 import { type Core, composeCore } from "../../../src/bootstrap/core.ts";
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
 import { countCharacters } from "../../../src/domain/synthesis/count-characters.ts";

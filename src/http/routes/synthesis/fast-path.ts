@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import type { Sound, Synthesis, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { ApiCors } from "../../access/cors.ts";
 import { type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
 import { isOurFault } from "../../kernel/errors.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
-import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
+import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid } from "../../../domain/errors.ts";
 import type { Idempotency } from "../../../domain/usage/usage.ts";
 

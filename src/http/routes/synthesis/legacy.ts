@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
+import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { parse } from "../../../domain/validation.ts";
 import { queryValues, type RequestSchema } from "./request.ts";
 

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 
 /** Plans of recent request URLs, so that a repeated request is not parsed again. Plans contain nothing about the caller. */
 export interface PreparedPlans {

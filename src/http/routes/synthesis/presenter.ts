@@ -4,8 +4,8 @@ import type {
   RequestContext,
   Sound,
   Synthesis,
-  SynthesisPlan,
-} from "../../../application/synthesis/synthesis.ts";
+} from "../../../application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { audio } from "../../caching/cache-control.ts";
 import { isAnyTag, noneMatchHits, partOf } from "../../caching/conditional.ts";

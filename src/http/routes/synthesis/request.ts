@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
+import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid, type Problem } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { audioFormats } from "../../../domain/synthesis/formats.ts";

@@ -1,8 +1,13 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
-import type { Streaming, StreamKind, SynthesisStream } from "../../../application/synthesis/delivery.ts";
-import type { RequestContext, SynthesisPlan } from "../../../application/synthesis/synthesis.ts";
+import type {
+  RequestContext,
+  Streaming,
+  StreamKind,
+  SynthesisStream,
+} from "../../../application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";

@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { z } from "zod";
-import type { Streaming } from "../../../application/synthesis/delivery.ts";
-import type { Synthesis, SynthesisRequest } from "../../../application/synthesis/synthesis.ts";
+import type { Streaming, Synthesis } from "../../../application/synthesis/delivery.ts";
+import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { conditionalRange } from "../../kernel/audio-body.ts";
 import type { ErrorStatus } from "../../kernel/errors.ts";
 import { cached, type HeaderNames } from "../../kernel/headers.ts";

@@ -1,4 +1,4 @@
-import type { Rendition, Sound } from "../../audio/pipeline/pipeline.ts";
+import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -10,7 +10,6 @@ import type { EngineCode, Gender, Prosody } from "../../domain/synthesis/speech.
 import type { Engine } from "../../engines/engine.ts";
 import { isSsml, parseSsml } from "../../engines/text/ssml.ts";
 import type { CatalogOf } from "../catalog/website-catalog.ts";
-import type { Extent, RequestContext, WholeDelivery } from "./delivery.ts";
 
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
@@ -46,11 +45,6 @@ export interface Planner {
   /** True if a shared plan was made from the current catalog. */
   isCurrent(plan: SynthesisPlan): boolean;
 }
-
-/** Plans requests and delivers whole sounds. */
-export interface Synthesis extends Planner, WholeDelivery {}
-
-export type { Extent, Rendition, RequestContext, Sound };
 
 export interface PlannerOptions {
   readonly findEngine: FindEngine;
