@@ -44,7 +44,7 @@ describe("the HTTP contract", () => {
   const deviations = (received: Received, sent = get) =>
     createHttpContract(document).deviations(sent, received);
 
-  it("has nothing against an answer that is as described", () => {
+  it("accepts a response that matches the document", () => {
     expect(deviations(answer())).to.deep.equal([]);
     expect(deviations(answer({ headers: { ...headers, "x-extra": "yes" } }))).to.deep.equal([]);
     expect(deviations(answer({ status: 304, headers: {}, body: "" }))).to.deep.equal([]);
@@ -79,19 +79,19 @@ describe("the HTTP contract", () => {
       "the envelope says 400",
     ],
   ] as const) {
-    it(`objects to ${what}`, () => {
+    it(`reports ${what}`, () => {
       expect(deviations(received).join("\n")).to.include(word);
     });
   }
 
-  it("objects to an answer for what is not described, unless it is 404 or 405", () => {
+  it("reports a response of an undocumented operation, unless it is 404 or 405", () => {
     const elsewhere = { method: "GET", path: "/elsewhere" };
     expect(deviations(answer(), elsewhere)).to.deep.equal([`200 ${undescribed}`]);
     expect(deviations(answer({ status: 404 }), elsewhere)).to.deep.equal([]);
     expect(deviations(answer({ status: 405 }), { method: "PUT", path: "/things/1" })).to.deep.equal([]);
   });
 
-  it("remembers what was never seen", () => {
+  it("lists the documented responses that were never seen", () => {
     const contract = createHttpContract(document);
     contract.deviations(get, answer());
     expect(contract.unseen()).to.deep.equal(["GET /things/{id} 304", "GET /things/{id} 404"]);

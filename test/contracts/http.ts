@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Received, Sent } from "../support/exchange.ts";
 
-/** As much of an OpenAPI document as answers are held to. */
+/** The parts of an OpenAPI document that responses are validated against. */
 export interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly responses?: Readonly<Record<string, Response>> };
@@ -27,18 +27,18 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
 }
 
-/** Holds answers to the description, and remembers which of its answers were seen. */
+/** Validates responses against the document, and records which of its responses were seen. */
 export interface HttpContract {
-  /** Every way in which the answer is not as described; none for one that is. */
+  /** The differences between the response and the document. */
   deviations(sent: Sent, received: Received): string[];
-  /** The described answers that were never seen, as `GET /health 503`. */
+  /** The documented responses that were never seen, such as `GET /health 503`. */
   unseen(): string[];
 }
 
-/** How a deviation ends that is an answer to a request which the description does not know. */
+/** The end of a difference about an undocumented operation. */
 export const undescribed = "for what is not described";
 
-/** HTTP's own framing, and what browsers ask for across origins. */
+/** Headers of HTTP framing and CORS, which the document omits. */
 const framing =
   /^(connection|content-encoding|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
 
@@ -124,7 +124,7 @@ export const operationsOf = ({ paths }: Described): FoundOperation[] =>
     })),
   );
 
-/** The operation that a request is for; paths without parameters go before those with them. HEAD is a GET's too. */
+/** The operation of a request. Paths without parameters take precedence; HEAD may be documented as GET. */
 const find = (document: Described, { method, path }: Sent): FoundOperation | undefined => {
   const asked = path.split("?")[0] ?? "";
   const fitting = operationsOf(document)
@@ -144,7 +144,7 @@ const resolve = ({ components }: Described, response: Response | { readonly $ref
   return shared;
 };
 
-/** The documents in a body: one, or one a line. */
+/** The JSON values in a body: one, or one per line. */
 const valuesOf = (type: string, body: string): unknown[] => {
   if (type === "application/json") return [JSON.parse(body)];
   if (type === "application/x-ndjson")

@@ -8,7 +8,7 @@ type Headers = Record<string, string>;
 
 const shop = "https://shop.example";
 
-/** What a withdrawal is promised to take at most until other processes feel it. */
+/** The maximum delay until other processes apply a withdrawal. */
 const promisedMs = 200;
 
 describe("authentication on two processes that share a store", () => {
@@ -45,7 +45,7 @@ describe("authentication on two processes that share a store", () => {
   const secretsSeen = async () =>
     (await admin(second.url, "GET", `/keys/${website.apiKey}`)).body.secrets as { secretId: string }[];
 
-  /** Looks at the second process until it is so; answers with how long that took. Fails after 10 s. */
+  /** Polls the second process until the condition holds; returns the elapsed time. Fails after 10 s. */
   const seenBySecond = async (holds: () => Promise<boolean>): Promise<number> => {
     const began = performance.now();
     while (!(await holds())) {
@@ -55,12 +55,12 @@ describe("authentication on two processes that share a store", () => {
     return performance.now() - began;
   };
 
-  it("is by one key for tokens, though both started on an empty folder at once", async () => {
+  it("signs tokens with one key, although both started at once with an empty folder", async () => {
     expect((await speak(second, await bearer(first, pair()))).status).to.equal(200);
     expect((await speak(first, await bearer(second, pair()))).status).to.equal(200);
   });
 
-  it("knows an origin verified on the one on the other", async () => {
+  it("accepts an origin on one process that was verified on the other", async () => {
     const origin = "https://new.example";
     const { body } = await admin(first.url, "POST", `/websites/${website.id}/verifications`, { origin });
     const headers = { Origin: origin, Authorization: `Bearer ${body.token}` };
@@ -95,7 +95,7 @@ describe("authentication on two processes that share a store", () => {
     console.log(`        ${what} was known to the other process after ${ms} ms`);
   };
 
-  it("refuses a secret revoked on the one on the other, and the tokens minted from it", async () => {
+  it("refuses a secret, and its tokens, on one process after it is revoked on the other", async () => {
     const held = [pair(), await bearer(first, pair()), await bearer(second, pair())];
     await isFeltBySecond(
       "the revocation",
@@ -105,7 +105,7 @@ describe("authentication on two processes that share a store", () => {
     );
   });
 
-  it("refuses an origin withdrawn on the one on the other, and the tokens minted for it", async () => {
+  it("refuses an origin, and its tokens, on one process after it is withdrawn on the other", async () => {
     const held = [fromShop(), { ...(await bearer(first, fromShop())), Origin: shop }];
     await isFeltBySecond(
       "the withdrawal",
@@ -115,7 +115,7 @@ describe("authentication on two processes that share a store", () => {
     );
   });
 
-  it("keeps no secret and no token in either log", async () => {
+  it("writes no secret and no token to either log", async () => {
     const { Authorization } = await bearer(first, pair());
     await speak(second, { Authorization });
     await speak(second, { Authorization: `${Authorization}x` });

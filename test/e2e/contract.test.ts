@@ -7,13 +7,13 @@ import { adminToken, type RunningService, startService, temporaryFolder } from "
 import { openWebSocketClient } from "../support/websocket-client.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
-/** The described answers that this test cannot bring about, and why. */
+/** The documented responses that this test cannot provoke. */
 const unseeable = [
-  // The service has no known fault, which is what a 500 stands for.
+  // The service has no known fault.
   / 500$/,
-  // Neither v1 nor an address reaches a provider here that could fail; POST does.
+  // Only POST reaches a provider that can fail here.
   /^GET .* 502$/,
-  // Nor does it take the event store away; test/application tests do.
+  // The event store is always available here; test/application covers its failures.
   / 503$/,
 ];
 
@@ -34,7 +34,7 @@ const handshake = {
 };
 const oversized = JSON.stringify({ text: "x".repeat(1_100_000) });
 
-describe("the description", function () {
+describe("the OpenAPI document", function () {
   this.timeout(60_000);
   let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -62,7 +62,7 @@ describe("the description", function () {
     await folder.remove();
   });
 
-  /** Sends, and holds the answer to the description. */
+  /** Sends a request, and validates the response against the document. */
   const ask: Exchange = async (sent) => {
     const received = await connection.exchange(sent);
     const place = `${sent.method} ${sent.path.slice(0, 200)}`;
@@ -98,7 +98,7 @@ describe("the description", function () {
 
   const asJson = ({ body }: Received) => JSON.parse(body.toString());
 
-  /** A request for every operation that websites call, right but for who asks. */
+  /** A valid request without credentials for every operation of websites. */
   const requestsOfWebsites = (): Sent[] =>
     operationsOf(document)
       .filter(({ operation }) => operation.security?.some((scheme) => "apiSecret" in scheme))
@@ -117,7 +117,7 @@ describe("the description", function () {
     headers: { ...headers, ...credentials },
   });
 
-  describe("is true of sounds", () => {
+  describe("matches the responses with audio:", () => {
     for (const [path, query] of [
       ["/v2/text/synthesize", spoken],
       ["/v1/text:synthesize", legacy],
@@ -146,7 +146,7 @@ describe("the description", function () {
         }
       });
 
-      it(`${path} with more than fits into an address`, async () => {
+      it(`${path} with a URL that is too long`, async () => {
         await get(431, `${path}?text=${"x".repeat(80_000)}`);
       });
     }
@@ -163,7 +163,7 @@ describe("the description", function () {
       await post(413, oversized);
     });
 
-    it("of a website's own providers, whole and as a stream", async () => {
+    it("POST /v2/text/synthesize with BYOK engines, whole and as a stream", async () => {
       for (const [engine, credentials] of Object.entries(goodCredentials)) {
         await send(200, "PUT", `/admin/websites/${website.id}/credentials/${engine}`, credentials);
       }
@@ -186,7 +186,7 @@ describe("the description", function () {
       await post(404, speech, streamed);
     });
 
-    it("GET /v2/text/stream, before and after its handshake", async () => {
+    it("GET /v2/text/stream, before and after the handshake", async () => {
       const sent = { method: "GET", path: "/v2/text/stream" };
       await get(426, sent.path, {});
       await get(400, sent.path, { ...handshake, ...authorize(website), "Sec-WebSocket-Protocol": "a,,b" });
@@ -219,8 +219,8 @@ describe("the description", function () {
     });
   });
 
-  describe("is true of voices, configuration and tokens", () => {
-    it("under a tag, and conditionally", async () => {
+  describe("matches the responses about voices, configuration and tokens:", () => {
+    it("GET with an entity tag, and conditional requests", async () => {
       for (const path of [
         "/v2/voices",
         "/v2/voices?browser=Chrome&browserVersion=130&os=Windows&osVersion=11",
@@ -264,8 +264,8 @@ describe("the description", function () {
     });
   });
 
-  describe("is true of the service's own pages", () => {
-    it("/health and what is under it, /openapi.json, /client.js, /docs", async () => {
+  describe("matches the public pages:", () => {
+    it("/, /health and its parts, /openapi.json, /client.js, /docs", async () => {
       await get(200, "/", {});
       await get(200, "/", { Accept: "text/html" });
       await get(200, "/health", {});
@@ -283,8 +283,8 @@ describe("the description", function () {
     });
   });
 
-  describe("is true of the operator's interface", () => {
-    it("of websites", async () => {
+  describe("matches the admin API:", () => {
+    it("websites", async () => {
       const path = `/admin/websites/${website.id}`;
       const site = { name: "another", origins: ["https://e.example"], plan: "commercial" };
       await send(201, "POST", "/admin/websites", site);
@@ -309,7 +309,7 @@ describe("the description", function () {
       expect(status).to.equal(409);
     });
 
-    it("of keys", async () => {
+    it("keys", async () => {
       const { apiKey, secretId } = asJson(await send(201, "POST", `/admin/websites/${website.id}/keys`, {}));
       const path = `/admin/keys/${apiKey}`;
       for (let secrets = 1; secrets < 10; secrets++)
@@ -323,7 +323,7 @@ describe("the description", function () {
       await send(200, "POST", `${path}/reinstate`, {});
     });
 
-    it("of the catalog", async () => {
+    it("the catalog", async () => {
       const narrator = { name: "Narrator", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f3" };
       const { id } = asJson(await send(201, "POST", "/admin/system-voices", narrator));
       await send(409, "POST", "/admin/system-voices", narrator);
@@ -342,7 +342,7 @@ describe("the description", function () {
       await send(404, "DELETE", "/admin/system-voices/999999", undefined, operator);
     });
 
-    it("of usage and audit", async () => {
+    it("usage and audit", async () => {
       const { apiKey } = website;
       await get(200, `/admin/keys/${apiKey}/usage`, operator);
       await get(200, `/admin/keys/${apiKey}/usage?month=2026-01&asOf=2026-01-31`, operator);
@@ -353,7 +353,7 @@ describe("the description", function () {
       await get(404, "/admin/audit?apiKey=vlk_none", operator);
     });
 
-    it("of bodies that are wrong or too large, and of what is not there", async () => {
+    it("invalid and too large bodies, unknown resources", async () => {
       for (const { method, path, operation } of operationsOf(document)) {
         if (!path.startsWith("/admin/")) continue;
         const nowhere = path.replaceAll(/\{\w+\}/g, "none");
@@ -372,8 +372,8 @@ describe("the description", function () {
     });
   });
 
-  describe("is true of who is not let in", () => {
-    /** For every operation that asks for credentials, one without. */
+  describe("matches the refusals of callers", () => {
+    /** A request without credentials for every operation that requires them. */
     const unauthenticated = (): Sent[] => [
       ...requestsOfWebsites(),
       ...operationsOf(document)
@@ -385,7 +385,7 @@ describe("the description", function () {
       for (const sent of unauthenticated()) await expectStatus(401, sent);
     });
 
-    it("with a suspended key, which may still read its configuration", async () => {
+    it("with a suspended key, which can only read its configuration", async () => {
       const suspended = await registerWebsite(service.url);
       await admin(service.url, "POST", `/keys/${suspended.apiKey}/suspend`, { reason: "invoice overdue" });
       for (const sent of requestsOfWebsites()) {
@@ -393,18 +393,18 @@ describe("the description", function () {
       }
     });
 
-    /** Not just twice: the minute that is counted in may end at any time. */
+    /** Repeats more than twice, because a new minute may begin at any time. */
     const repeatUntilTooMany = async (sent: Sent): Promise<void> => {
       let status = 0;
       while (status !== 429) ({ status } = await ask(sent));
     };
 
-    it("with a key that has used up its minute", async () => {
+    it("with a key over its rate limit", async () => {
       const busy = await registerWebsite(service.url, { requestsPerMinute: 1 });
       for (const sent of requestsOfWebsites()) await repeatUntilTooMany(as(sent, authorize(busy)));
     });
 
-    it("from an address that has failed too often", async () => {
+    it("from an address with too many failed attempts", async () => {
       const verification = { method: "POST", path: "/v2/auth/verify-origin" };
       const guess = { Authorization: "Bearer guessed", "X-Forwarded-For": "198.51.100.1" };
       for (const sent of [...unauthenticated(), verification]) await repeatUntilTooMany(as(sent, guess));
@@ -412,7 +412,7 @@ describe("the description", function () {
   });
 
   describe("as a whole", () => {
-    it("is silent about nothing: other addresses are not there, other methods not allowed", async () => {
+    it("lists every path and method: other paths are 404, other methods 405", async () => {
       for (const path of ["/v2", "/v2/nowhere", "/v1/voices", "/admin", "/docs/assets", "/%"])
         await get(404, path);
       for (const path of ["/v2/voices", "/v2/config", "/v1/text:synthesize", "/health", "/docs"]) {
@@ -421,7 +421,7 @@ describe("the description", function () {
       }
     });
 
-    it("holds for what is answered before any route is known", async () => {
+    it("matches responses that are sent before routing", async () => {
       await get(200, "/health", { Expect: "miracles" });
       await expectStatus(200, { method: "GET", path: "/admin/keys", headers: operator, body: "not JSON" });
       for (const bytes of ["GET /health HTTP/1.1\r\n\r\n", "no request at all\r\n\r\n"]) {
@@ -433,7 +433,7 @@ describe("the description", function () {
       }
     });
 
-    it("shows errors in the service's own words, but for those that cannot be brought about", () => {
+    it("has examples with messages that the service sends", () => {
       const answers = [
         ...operationsOf(document).flatMap(({ operation }) => Object.values(operation.responses)),
         ...Object.values(document.components.responses ?? {}),
@@ -445,7 +445,7 @@ describe("the description", function () {
       expect([...new Set(shown)].filter((message) => !refusals.has(message))).to.deep.equal([]);
     });
 
-    it("describes no answer that was not seen here, but for those that cannot be brought about", () => {
+    it("documents no response that this test has not seen, except those that it cannot provoke", () => {
       const unseen = contract.unseen().filter((place) => !unseeable.some((pattern) => pattern.test(place)));
       expect(unseen).to.deep.equal([]);
     });

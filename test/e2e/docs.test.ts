@@ -20,7 +20,7 @@ describe("/docs in a browser", function () {
   });
 
   for (const address of ["/docs", "/docs/"]) {
-    it(`renders the description at ${address}, with nothing from elsewhere and nothing that its policy forbids`, async () => {
+    it(`renders the OpenAPI document at ${address}, without external resources and without policy violations`, async () => {
       const page = await browser.context.newPage();
       const complaints: string[] = [];
       const asked: string[] = [];
@@ -42,7 +42,7 @@ describe("/docs in a browser", function () {
     });
   }
 
-  it("asks the service from the page itself", async () => {
+  it("sends requests to the service from the page", async () => {
     const page = await browser.context.newPage();
     await page.goto(`${service.url}/docs`);
     const health = page.locator("#operations-Service-checkHealth");

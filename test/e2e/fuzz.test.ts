@@ -9,14 +9,14 @@ import { resolved } from "../support/resolved.ts";
 import { adminToken, type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import { serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
-/** The same requests in every run, and others on demand: FUZZ_SEED=… FUZZ_RUNS=… mocha test/e2e/fuzz.test.ts */
+/** Every run sends the same requests unless FUZZ_SEED and FUZZ_RUNS are set. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const numRuns = Number(process.env.FUZZ_RUNS ?? 60);
 
 const description = describedApi();
 const contract = createHttpContract(description as unknown as Described);
 
-describe("whatever is sent", function () {
+describe("fuzzed requests", function () {
   this.timeout(120_000);
   let providers: WireProviders;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -33,7 +33,7 @@ describe("whatever is sent", function () {
     known = {
       website: authorize(asking),
       operator: { Authorization: `Bearer ${adminToken}` },
-      // What the operator does must not befall the key that is asked with.
+      // Admin requests must not change the key that authenticates other requests.
       names: { apiKey: changed.apiKey, id: changed.id, lang: "en-GB", name: "UK English Female" },
     };
   });
@@ -53,7 +53,7 @@ describe("whatever is sent", function () {
   };
 
   for (const [index, found] of operationsOf(resolved(description) as Described).entries()) {
-    it(`to ${found.method} ${found.path}, the answer is no accident`, async () => {
+    it(`to ${found.method} ${found.path} get a documented response`, async () => {
       await fc.assert(fc.asyncProperty(hostileRequests(found, known), isNoAccident), {
         seed: seed + index,
         numRuns,
@@ -61,7 +61,7 @@ describe("whatever is sent", function () {
     });
   }
 
-  it("that is hardly HTTP, an answer has the envelope, if there is one", async () => {
+  it("that are malformed HTTP get the error envelope or no response", async () => {
     const line = fc.oneof(
       fc.constantFrom(
         "GET /health HTTP/1.1",
@@ -81,20 +81,20 @@ describe("whatever is sent", function () {
       expect(status).to.not.equal(500);
       if (status < 400) return;
       expect(head).to.match(/^X-Request-Id: [0-9a-f-]{36}\r?$/m);
-      const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1]); // another answer may follow
+      const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1]); // another response may follow
       expect(JSON.parse(body.slice(0, length)).error.statusCode).to.equal(status);
     };
     await fc.assert(fc.asyncProperty(bytes, hasEnvelope), { seed, numRuns: numRuns * 2 });
   });
 
-  it("leaves the service as well as it was, with no fault in its log", async () => {
+  it("leave the service healthy, with no error in its log", async () => {
     const { status, body } = await connection.exchange({ method: "GET", path: "/health" });
     expect([status, JSON.parse(body.toString()).status]).to.deep.equal([200, "ok"]);
     expect(service.log.filter((line) => line.includes('"failed"'))).to.deep.equal([]);
   });
 });
 
-/** Other methods, and other ways to write a path, are answered too; only not as anything described. */
+/** Other methods and other spellings of a path get responses that the document does not describe. */
 const isOfDescribed = (deviation: string): boolean => !deviation.endsWith(undescribed);
 
 const told = ({ status, body }: Received): string => `${status}: ${body.subarray(0, 300)}`;

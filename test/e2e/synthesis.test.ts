@@ -34,7 +34,7 @@ describe("synthesis over HTTP", () => {
   });
 
   describe("GET /v2/text/synthesize", () => {
-    it("answers with audio, what was applied, how it came to be, and what is left of the limits", async () => {
+    it("returns audio with the applied prosody, its origin and the rate limits", async () => {
       const response = await get({ ...hello, text: "A sentence of its own." });
       expect(response.status).to.equal(200);
       const headers = Object.fromEntries(response.headers);
@@ -53,14 +53,14 @@ describe("synthesis over HTTP", () => {
       expect(bytes.length).to.be.above(2_000);
     });
 
-    it("gives the same bytes from memory, under the same tag", async () => {
+    it("returns the same bytes from memory, with the same entity tag", async () => {
       const [first, second] = [await get(hello), await get(hello)];
       if (deployment === "embedded") expect(second.headers.get("svc-cached")).to.equal("memory");
       expect(second.headers.get("etag")).to.equal(first.headers.get("etag"));
       expect((await bytesOf(second)).equals(await bytesOf(first))).to.equal(true);
     });
 
-    it("names an immutable object that a CDN can pull without credentials", async () => {
+    it("links an immutable object that a CDN can read without credentials", async () => {
       const first = await get(hello);
       const location = first.headers.get("content-location") ?? "";
       expect(location).to.match(/^\/audio\/[0-9a-f]{64}\.mp3$/);
@@ -70,7 +70,7 @@ describe("synthesis over HTTP", () => {
       expect((await bytesOf(object)).equals(await bytesOf(first))).to.equal(true);
     });
 
-    it("answers 304 without a body to who has the sound already, made or not", async () => {
+    it("returns 304 without a body if the entity tag matches, even if the audio was never synthesized", async () => {
       const etag = (await get(hello)).headers.get("etag") ?? "";
       for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
         const response = await get(hello, { headers: { "If-None-Match": tag } });
@@ -81,7 +81,7 @@ describe("synthesis over HTTP", () => {
       }
     });
 
-    it("answers a range with 206 and that part, and 416 where there is nothing", async () => {
+    it("returns 206 with the requested range, and 416 for a range outside the audio", async () => {
       const whole = await bytesOf(await get(hello));
       const part = await get(hello, { headers: { Range: "bytes=0-1" } });
       expect(part.status).to.equal(206);
@@ -93,7 +93,7 @@ describe("synthesis over HTTP", () => {
       expect(await errorOf(beyond)).to.include({ statusCode: 416 });
     });
 
-    it("answers HEAD like GET, without a body and without making anything", async () => {
+    it("sends the headers of GET to HEAD, without a body and without synthesis", async () => {
       const unknown = await get({ ...hello, text: "Never spoken." }, { method: "HEAD" });
       expect(unknown.status).to.equal(200);
       expect(unknown.headers.get("content-length")).to.equal(null);
@@ -105,14 +105,14 @@ describe("synthesis over HTTP", () => {
       expect(afterwards.headers.get("svc-cached")).to.equal("miss");
     });
 
-    it("answers silence with 204: nothing is made", async () => {
+    it("returns 204 for volume 0, without synthesis", async () => {
       const response = await get({ ...hello, volume: "0" });
       expect(response.status).to.equal(204);
       expect(response.headers.get("svc-prosody-applied")).to.equal("volume");
       expect(response.headers.get("cache-control")).to.equal("public, max-age=86400, s-maxage=604800");
     });
 
-    it("takes absent, empty and null numbers for the same", async () => {
+    it("treats absent, empty and null numbers alike", async () => {
       const tags = await Promise.all(
         [{}, { pitch: "" }, { pitch: "null" }, { pitch: "1" }].map(async (pitch) =>
           (await get({ ...hello, ...pitch } as Record<string, string>)).headers.get("etag"),
@@ -134,7 +134,7 @@ describe("synthesis over HTTP", () => {
       expect(paused.length).to.be.above(plain.length + 8_000);
     });
 
-    it("takes the longest text that is allowed, in an address", async () => {
+    it("accepts the longest allowed text in a URL", async () => {
       const response = await get({ ...hello, text: "あ ".repeat(2_000), volume: "0" });
       expect(response.status).to.equal(204);
     });
@@ -176,7 +176,7 @@ describe("synthesis over HTTP", () => {
       });
     });
 
-    it("refuses an address that is not percent-encoded UTF-8: nothing else is spoken than was meant", async () => {
+    it("refuses a URL that is not percent-encoded UTF-8", async () => {
       for (const query of ["text=he%ffllo&lang=en-GB", "text=hello%zz&lang=en-GB", "text=x%&lang=en-GB"]) {
         const response = await fetch(`${service.url}/v2/text/synthesize?${query}`, {
           headers: authorize(website),
@@ -186,7 +186,7 @@ describe("synthesis over HTTP", () => {
       }
     });
 
-    it("answers 404 for a voice, a language or an engine that is not there", async () => {
+    it("returns 404 for an unknown voice, language or engine", async () => {
       for (const query of [
         { voice: "Nobody", text: "x" },
         { lang: "xx-XX", text: "x" },
@@ -198,7 +198,7 @@ describe("synthesis over HTTP", () => {
       }
     });
 
-    it("answers 401 for missing, wrong and mixed credentials, telling nothing more", async () => {
+    it("returns the same 401 for missing, wrong and mixed credentials", async () => {
       const other = await registerWebsite(service.url);
       for (const headers of [
         {},
@@ -222,14 +222,14 @@ describe("synthesis over HTTP", () => {
   });
 
   describe("POST /v2/text/synthesize", () => {
-    it("answers with the same sound as GET, for a day", async () => {
+    it("returns the audio of GET, cacheable for a day", async () => {
       const [byGet, byPost] = [await get(hello), await synthesizeByPost(service.url, website, hello)];
       expect(byPost.status).to.equal(200);
       expect(byPost.headers.get("cache-control")).to.equal("public, max-age=86400");
       expect((await bytesOf(byPost)).equals(await bytesOf(byGet))).to.equal(true);
     });
 
-    it("refuses numbers that are not, bodies that are not JSON, and other types", async () => {
+    it("refuses invalid numbers, bodies that are not JSON, and other media types", async () => {
       const headers = { ...authorize(website), "Content-Type": "application/json" };
       const post = (body: string, type = headers["Content-Type"]) =>
         fetch(`${service.url}/v2/text/synthesize`, {
@@ -250,7 +250,7 @@ describe("synthesis over HTTP", () => {
       }
     });
 
-    it("has no stream for a free engine, asked by header or body: 404 names it and what is missing", async () => {
+    it("returns 404 with a reason for a stream of a free engine, requested by header or body", async () => {
       const post = (body: object, headers: Record<string, string> = {}) =>
         fetch(`${service.url}/v2/text/synthesize`, {
           method: "POST",
@@ -285,7 +285,7 @@ describe("synthesis over HTTP", () => {
     });
   });
 
-  it("answers unknown paths with 404 and wrong methods with 405, in the envelope", async () => {
+  it("returns 404 for unknown paths and 405 for wrong methods, in the error envelope", async () => {
     const unknown = await fetch(`${service.url}/v2/nowhere`);
     expect(unknown.status).to.equal(404);
     expect(await errorOf(unknown)).to.include({ code: "NOT_FOUND" });
@@ -295,7 +295,7 @@ describe("synthesis over HTTP", () => {
     expect(await errorOf(wrong)).to.include({ statusCode: 405 });
   });
 
-  it("answers 404 for audio that was never made, and for names that are none", async () => {
+  it("returns 404 for audio that does not exist, and for malformed names", async () => {
     const never = createHash("sha256").update("never").digest("hex");
     for (const name of [`${never}.mp3`, "x.mp3", "..%2f..%2fevents.db", `${never}.exe`]) {
       expect((await fetch(`${service.url}/audio/${name}`)).status).to.equal(404);
@@ -317,13 +317,13 @@ describe("synthesis over HTTP", () => {
     );
   });
 
-  it("ends the work for a client that has left, and makes the sound for the next one all the same", async () => {
+  it("cancels the synthesis of a client that disconnects, and synthesizes for the next client", async () => {
     const query = { ...hello, text: "Whoever asked for this is gone. ".repeat(120) };
     const leaving = new AbortController();
     const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
     const espeak = () =>
       service.pids.flatMap(descendantsOf).find(({ command }) => command.startsWith("espeak"));
-    /** It cannot come to its end by itself then. Each process speaks one piece of the text, and may be gone by now. */
+    /** Stops the speech processes, so that the synthesis cannot end by itself. Some may have exited already. */
     const stopped = (): number | undefined => {
       const pid = espeak()?.pid;
       try {
@@ -349,7 +349,7 @@ describe("synthesis over HTTP", () => {
     expect([response.status, response.headers.get("svc-cached")]).to.deep.equal([200, "miss"]);
   });
 
-  it("lets a fallback live for a minute alone in caches: what was asked for is tried again", async () => {
+  it("lets caches store a fallback voice for a minute only", async () => {
     const bad = { name: "Mute", lang: "en-GB", service: "g1", voiceName: "espeak:no-such-voice" };
     const good = { name: "Loud", lang: "en-GB", service: "g1", voiceName: "espeak:gmw/en+f2" };
     const ids: unknown[] = [];

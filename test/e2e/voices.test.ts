@@ -4,7 +4,7 @@ import { type RunningService, startOne, temporaryFolder } from "../support/servi
 
 const env = { PUBLIC_URL: "https://tts.example" };
 
-describe("voices of two processes on one store", () => {
+describe("voices of two processes with one store", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let services: readonly [RunningService, RunningService];
   let website: Credentials;
@@ -24,18 +24,18 @@ describe("voices of two processes on one store", () => {
     fetch(`${service.url}/v2/voices${query}`, { headers: authorize(website) });
   const etagOf = async (service: RunningService) => (await list(service)).headers.get("etag");
 
-  /** The other process looks for what is new by itself; the test's own timeout is the limit. */
+  /** Waits until the other process has read the new events; bounded by the test's timeout. */
   const until = async (holds: () => Promise<boolean>): Promise<void> => {
     while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("are the same, under the same tag", async () => {
+  it("are the same, with the same entity tag", async () => {
     const [one, other] = await Promise.all(services.map((service) => list(service)));
     expect(other?.headers.get("etag")).to.equal(one?.headers.get("etag"));
     expect(await other?.text()).to.equal(await one?.text());
   });
 
-  it("are added on one and found on the other", async () => {
+  it("are added on one and visible on the other", async () => {
     const voice = { name: "New here", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [10] };
     expect((await admin(services[0].url, "POST", "/voices", voice)).status).to.equal(201);
     const etag = await etagOf(services[0]);
@@ -44,7 +44,7 @@ describe("voices of two processes on one store", () => {
     expect(found.status).to.equal(200);
   });
 
-  it("are reported to one and known by the other, and after a restart", async () => {
+  it("are reported to one and visible on the other, also after a restart", async () => {
     const { body } = await admin(services[0].url, "POST", "/system-voices", { name: "Zoe", lang: "en-US" });
     const voice = { name: "Native Zoe", flag: "us", gender: "f", lang: "en-US", voiceIDs: [body.id] };
     await admin(services[0].url, "POST", "/voices", voice);

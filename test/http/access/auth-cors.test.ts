@@ -8,7 +8,7 @@ const shop = "https://shop.example";
 const stranger = "https://stranger.example";
 const speech = "/v2/text/synthesize?lang=en-GB&text=Hello.";
 
-describe("pages of other origins", () => {
+describe("CORS", () => {
   let service: ServedHere;
   let website: Credentials;
 
@@ -19,7 +19,7 @@ describe("pages of other origins", () => {
   });
   after(() => service.close());
   beforeEach(() => {
-    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
   });
 
   const pair = () => ({ "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret });
@@ -32,7 +32,7 @@ describe("pages of other origins", () => {
   const allowed = ({ headers }: Answered) => headers["access-control-allow-origin"];
   const list = (header: string | undefined) => (header ?? "").split(", ");
 
-  /** Each kind of answer that is the same for every origin, by the router and by the fast path. */
+  /** The responses that are the same for every origin, from the router and from the fast path. */
   const publicAnswers = async (headers: Headers): Promise<Answered[]> => [
     await get(speech, { ...pair(), ...headers, Range: "bytes=0-9" }),
     await get(speech, { ...pair(), ...headers }),
@@ -41,7 +41,7 @@ describe("pages of other origins", () => {
     await get("/v1/text:synthesize?lang=en-GB&text=Hello.", { ...pair(), ...headers }),
   ];
 
-  /** Each kind of answer of the API that depends on the origin, by the router and by the fast path. */
+  /** The API responses that depend on the origin, from the router and from the fast path. */
   const everyAnswer = async (headers: Headers): Promise<Answered[]> => [
     await get(speech, { "X-API-Key": "vlk_nobody", ...headers }),
     await get("/v2/text/synthesize", { ...pair(), ...headers }),
@@ -51,7 +51,7 @@ describe("pages of other origins", () => {
     await ask(`${service.url}/v2/auth/refresh`, { method: "POST", headers: { ...pair(), ...headers } }),
   ];
 
-  it("read every answer when their origin is verified, an error's too", async () => {
+  it("lets a verified origin read every response, errors included", async () => {
     const [open, own] = [await publicAnswers({ Origin: shop }), await everyAnswer({ Origin: shop })];
     for (const answer of open) expect(allowed(answer), String(answer.status)).to.equal("*");
     for (const answer of own) expect(allowed(answer), String(answer.status)).to.equal(shop);
@@ -71,7 +71,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("read from any origin what is the same for all of them", async () => {
+  it("lets any origin read the responses that are the same for all origins", async () => {
     for (const headers of [{}, { Origin: shop }, { Origin: stranger }, { Origin: "null" }] as Headers[]) {
       for (const answer of await publicAnswers(headers)) {
         expect([allowed(answer), answer.headers.vary], String(answer.status)).to.deep.equal(["*", undefined]);
@@ -79,13 +79,13 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("read nothing else from any other origin", async () => {
+  it("lets an unverified origin read no other response", async () => {
     for (const origin of [stranger, "null", `${shop}.evil.example`, "http://shop.example"]) {
       for (const answer of await everyAnswer({ Origin: origin })) expect(allowed(answer)).to.equal(undefined);
     }
   });
 
-  it("are told apart by caches: every other answer varies by Origin, asked with one or without", async () => {
+  it("sets Vary: Origin on every other response, with and without an Origin in the request", async () => {
     for (const headers of [{}, { Origin: shop }, { Origin: stranger }] as Headers[]) {
       for (const { status, headers: told } of await everyAnswer(headers)) {
         expect(list(told.vary), String(status)).to.include("Origin");
@@ -93,7 +93,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("read of an answer all that is its own", async () => {
+  it("exposes the service's own headers", async () => {
     const commonplace = new Set([
       ...["cache-control", "content-length", "content-type", "date", "connection", "vary"],
       ...["access-control-allow-origin", "access-control-expose-headers"],
@@ -106,7 +106,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("ask first without credentials, and are answered at once", async () => {
+  it("answers preflights without credentials", async () => {
     for (const path of [speech, "/v2/text/synthesize", "/v2/auth/refresh", "/v1/text:synthesize", "/v2/x"]) {
       const { status, headers, text } = await preflight(path, shop, {
         "Access-Control-Request-Headers": "x-api-key,content-type",
@@ -124,24 +124,24 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("may not send a secret: that is for servers", async () => {
+  it("does not allow X-API-Secret in preflights", async () => {
     const { headers } = await preflight(speech, shop);
     expect(list(headers["access-control-allow-headers"])).to.not.include("X-API-Secret");
   });
 
-  it("of an origin that nobody verified are allowed nothing", async () => {
+  it("allows nothing in the preflight of an unverified origin", async () => {
     const { status, headers } = await preflight(speech, stranger);
     expect(status).to.equal(204);
     expect(headers).to.include({ vary: "Origin" });
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).to.deep.equal([]);
   });
 
-  it("ask nothing with a plain OPTIONS", async () => {
+  it("does not treat a plain OPTIONS request as a preflight", async () => {
     const answer = await ask(service.url + speech, { method: "OPTIONS", headers: { Origin: shop } });
     expect(answer.headers).to.not.have.property("access-control-allow-methods");
   });
 
-  it("lose sight of the answers when the last website withdraws their origin", async () => {
+  it("stops once the last website with the origin has withdrawn it", async () => {
     const shared = "https://shared.example";
     const websites = [await registerWebsite(service.url), await registerWebsite(service.url)];
     const set = ({ id }: Credentials, origins: string[]) =>
@@ -157,7 +157,7 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("may prove their origin before it is verified", async () => {
+  it("lets an unverified origin call verify-origin", async () => {
     const path = "/v2/auth/verify-origin";
     const asked = await preflight(path, stranger, { "Access-Control-Request-Headers": "authorization" });
     expect([asked.status, allowed(asked)]).to.deep.equal([204, "*"]);
@@ -166,14 +166,14 @@ describe("pages of other origins", () => {
     expect([told.status, allowed(told), told.headers.vary]).to.deep.equal([401, "*", "Origin"]);
   });
 
-  it("read what is public from wherever they are", async () => {
+  it("lets any origin read the public endpoints", async () => {
     const { headers } = await get(speech, pair());
     for (const path of [String(headers["content-location"]), "/audio/none.mp3", "/health"]) {
       expect(allowed(await get(path, { Origin: stranger }))).to.equal("*");
     }
   });
 
-  it("read nothing of the operator's", async () => {
+  it("sets no CORS headers on admin responses", async () => {
     for (const answer of [
       await get("/admin/keys", { Origin: shop }),
       await preflight("/admin/keys", shop, { "Access-Control-Request-Headers": "authorization" }),

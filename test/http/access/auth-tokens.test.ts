@@ -18,7 +18,7 @@ describe("access tokens over HTTP", () => {
   });
   after(() => service.close());
   beforeEach(async () => {
-    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
     website = (await registerWebsite(service.url)) as typeof website;
     await setOrigins([shop]);
   });
@@ -31,7 +31,7 @@ describe("access tokens over HTTP", () => {
   const minted = async (headers: Headers): Promise<{ token: string; exp: number }> =>
     JSON.parse((await refresh(headers)).text);
   const bearer = async (headers: Headers) => ({ Authorization: `Bearer ${(await minted(headers)).token}` });
-  /** An answer that is for the caller alone. */
+  /** A private response. */
   const notFound = (headers: Headers) => ask(`${service.url}/v2/text/synthesize?lang=xx&text=x`, { headers });
   const speak = (headers: Headers, method = "GET") =>
     ask(`${service.url}/v2/text/synthesize?lang=en-GB&text=Hello.`, { method, headers });
@@ -40,8 +40,8 @@ describe("access tokens over HTTP", () => {
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const nowSeconds = () => service.time.now / 1_000;
 
-  describe("are minted by POST /v2/auth/refresh", () => {
-    it("for whoever is let in, for so many seconds, and no cache keeps them", async () => {
+  describe("from POST /v2/auth/refresh", () => {
+    it("are issued to authenticated callers for the configured lifetime, and are not cached", async () => {
       for (const headers of [pair(), fromShop(), await bearer(pair())]) {
         const { status, headers: told, text } = await refresh(headers);
         expect(status).to.equal(200);
@@ -54,13 +54,13 @@ describe("access tokens over HTTP", () => {
       }
     });
 
-    it("for nobody else", async () => {
+    it("are not issued to unauthenticated callers", async () => {
       const { status, text } = await refresh({});
       expect(status).to.equal(401);
       expect(JSON.parse(text).error).to.include({ code: "UNAUTHORIZED" });
     });
 
-    it("with the key as their subject, and what it was proven by", async () => {
+    it("contain the key as the subject, and the credential that proved it", async () => {
       const times = { iat: nowSeconds(), nbf: nowSeconds(), exp: nowSeconds() + ttl };
       const bySecret = claimsOf((await minted(pair())).token);
       expect(bySecret).to.deep.equal({ sub: website.apiKey, sid: website.secretId, ...times });
@@ -68,14 +68,14 @@ describe("access tokens over HTTP", () => {
       expect(byOrigin).to.deep.equal({ sub: website.apiKey, origin: shop, ...times });
     });
 
-    it("bound to no less than the token that asks for them", async () => {
+    it("have the same binding as the token in the request", async () => {
       const first = await bearer(fromShop());
       expect(claimsOf((await minted({ ...first, Origin: shop })).token)).to.include({ origin: shop });
     });
   });
 
-  describe("let their bearer in", () => {
-    it("until they expire, to the second", async () => {
+  describe("authenticate their bearer", () => {
+    it("until the second in which they expire", async () => {
       const headers = await bearer(pair());
       service.time.now += ttl * 1_000 - 1;
       expect(await statusOf(speak(headers))).to.equal(200);
@@ -83,7 +83,7 @@ describe("access tokens over HTTP", () => {
       expect(await statusOf(speak(headers))).to.equal(401);
     });
 
-    it("only from the origin that they were minted for", async () => {
+    it("only from the origin that they were issued to", async () => {
       const headers = await bearer(fromShop());
       expect(await statusOf(speak({ ...headers, Origin: shop }))).to.equal(200);
       expect(await statusOf(speak({ ...headers, Referer: `${shop}/page` }))).to.equal(200);
@@ -93,26 +93,26 @@ describe("access tokens over HTTP", () => {
       }
     });
 
-    it("from anywhere when a secret stands behind them", async () => {
+    it("from any origin if they were issued for a secret", async () => {
       const headers = await bearer(pair());
       expect(await statusOf(speak(headers))).to.equal(200);
       expect(await statusOf(speak({ ...headers, Origin: "https://other.example" }))).to.equal(200);
     });
 
-    it("with their own key beside them, and no other", async () => {
+    it("together with their own key, but not with another key", async () => {
       const headers = await bearer(pair());
       expect(await statusOf(speak({ ...headers, "X-API-Key": website.apiKey }))).to.equal(200);
       expect(await statusOf(speak({ ...headers, "X-API-Key": "vlk_other" }))).to.equal(401);
     });
 
-    it("whatever the letters of the scheme", async () => {
+    it("with the scheme in any letter case", async () => {
       const { token } = await minted(pair());
       expect(await statusOf(speak({ Authorization: `bearer ${token}` }))).to.equal(200);
     });
   });
 
-  describe("die with what they were minted from", () => {
-    it("when the secret is revoked, at the next request", async () => {
+  describe("become invalid", () => {
+    it("when the secret is revoked, from the next request on", async () => {
       const headers = await bearer(pair());
       expect(await statusOf(speak(headers))).to.equal(200);
       await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
@@ -121,14 +121,14 @@ describe("access tokens over HTTP", () => {
       expect(await statusOf(refresh(headers))).to.equal(401);
     });
 
-    it("when the origin is withdrawn, at the next request", async () => {
+    it("when the origin is withdrawn, from the next request on", async () => {
       const headers = { ...(await bearer(fromShop())), Origin: shop };
       expect(await statusOf(speak(headers))).to.equal(200);
       await setOrigins([]);
       expect(await statusOf(speak(headers))).to.equal(401);
     });
 
-    it("and not with another secret or origin", async () => {
+    it("but not when another secret or origin is withdrawn", async () => {
       const second = await admin(service.url, "POST", `/keys/${website.apiKey}/secrets`);
       await setOrigins([shop, "https://other.example"]);
       const headers = [await bearer(pair()), { ...(await bearer(fromShop())), Origin: shop }];
@@ -149,13 +149,13 @@ describe("access tokens over HTTP", () => {
     const isRefused = async (token: string) =>
       expect(await statusOf(speak({ ...fromShop(), Authorization: `Bearer ${token}` })), token).to.equal(401);
 
-    it("unless they are of the one form that there is", async () => {
+    it("unless they are well-formed", async () => {
       expect(await statusOf(speak({ Authorization: `Bearer ${service.sign(header, claims())}` }))).to.equal(
         200,
       );
     });
 
-    it("under another algorithm, even when the signature is right", async () => {
+    it("with another algorithm, even if the signature is valid", async () => {
       for (const alg of ["none", "None", "HS512", "RS256", "hs256"]) {
         await isRefused(service.sign({ ...header, alg }, claims()));
       }
@@ -165,7 +165,7 @@ describe("access tokens over HTTP", () => {
       await isRefused(`${none}.${payload}.`);
     });
 
-    it("with a signature that is missing, cut, of another token or spelt otherwise", async () => {
+    it("with a signature that is missing, truncated, of another token or encoded differently", async () => {
       const token = service.sign(header, claims());
       const [head, payload, signature = ""] = token.split(".");
       const [, others] = service.sign(header, { ...claims(), exp: nowSeconds() + 61 }).split(".");
@@ -183,7 +183,7 @@ describe("access tokens over HTTP", () => {
       }
     });
 
-    it("before their time, long before it was minted, or with times that are none", async () => {
+    it("if their times are in the future, too long ago or malformed", async () => {
       const soon = nowSeconds() + 120;
       await isRefused(service.sign(header, { ...claims(), nbf: soon, exp: soon + 60 }));
       await isRefused(service.sign(header, { ...claims(), iat: soon, exp: soon + 60 }));
@@ -192,7 +192,7 @@ describe("access tokens over HTTP", () => {
       await isRefused(service.sign(header, { ...claims(), exp: "tomorrow" }));
     });
 
-    it("with claims that bind them to nothing, to two things, to nobody or to nothing of the key's", async () => {
+    it("with claims that name no binding, two bindings, an unknown key or another key's binding", async () => {
       await isRefused(service.sign(header, { ...claims(), sid: undefined }));
       await isRefused(service.sign(header, { ...claims(), origin: shop }));
       await isRefused(service.sign(header, { ...claims(), sub: "vlk_nobody" }));
@@ -200,7 +200,7 @@ describe("access tokens over HTTP", () => {
       await isRefused(service.sign(header, []));
     });
 
-    it("in any other scheme, whatever the origin", async () => {
+    it("with any other scheme, from any origin", async () => {
       const token = service.sign(header, claims());
       for (const authorization of [`Basic ${token}`, token, "Bearer", "Bearer  ", `Bearer ${token} x`, ""]) {
         expect(await statusOf(speak({ ...fromShop(), Authorization: authorization }))).to.equal(401);
@@ -212,7 +212,7 @@ describe("access tokens over HTTP", () => {
     const renewed = ({ headers }: Answered) => headers["x-svc-auth-renewed"];
     const half = (ttl / 2) * 1_000;
 
-    it("from half their life on, with any answer that is the caller's alone", async () => {
+    it("after half their lifetime, on every private response", async () => {
       const headers = await bearer(pair());
       service.time.now += half - 1;
       expect(renewed(await notFound(headers))).to.equal(undefined);
@@ -225,7 +225,7 @@ describe("access tokens over HTTP", () => {
       expect(await statusOf(speak({ Authorization: `Bearer ${renewed(answer)}` }))).to.equal(200);
     });
 
-    it("with a stream, which is the caller's alone and has sent its head long before its end", async () => {
+    it("on a stream, before its headers are sent", async () => {
       const providers = await serveProviders();
       const streaming = await serveHere({ TOKEN_TTL_SECONDS: String(ttl), ...providers.env });
       try {
@@ -254,14 +254,14 @@ describe("access tokens over HTTP", () => {
       }
     });
 
-    it("bound to what they were bound to", async () => {
+    it("with the same binding", async () => {
       const headers = { ...(await bearer(fromShop())), Origin: shop };
       service.time.now += half;
       const token = renewed(await notFound(headers)) ?? "";
       expect(claimsOf(token)).to.include({ sub: website.apiKey, origin: shop });
     });
 
-    it("never with an answer that a shared cache may keep", async () => {
+    it("never on a response that shared caches may store", async () => {
       await speak(pair());
       const headers = await bearer(pair());
       service.time.now += half;
@@ -275,7 +275,7 @@ describe("access tokens over HTTP", () => {
       }
     });
 
-    it("for their bearer alone: other forms need none", async () => {
+    it("never for callers with other credentials", async () => {
       for (const headers of [pair(), fromShop()])
         expect(renewed(await notFound(headers))).to.equal(undefined);
       expect(renewed(await notFound({ Authorization: "Bearer wrong" }))).to.equal(undefined);

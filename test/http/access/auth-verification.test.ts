@@ -14,7 +14,7 @@ describe("origin verification over HTTP", () => {
   });
   after(() => service.close());
   beforeEach(async () => {
-    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
     website = await registerWebsite(service.url);
   });
 
@@ -41,7 +41,7 @@ describe("origin verification over HTTP", () => {
     expect(headers["cache-control"]).to.equal("no-store");
   };
 
-  it("begins with a token for one origin, shown this once, for a quarter of an hour", async () => {
+  it("issues a token for one origin, valid for 15 minutes", async () => {
     const { status, body } = await issue({ origin: "https://Shop.example:443/" });
     expect(status).to.equal(201);
     expect(body).to.have.all.keys("token", "origin", "expiresAt");
@@ -50,7 +50,7 @@ describe("origin verification over HTTP", () => {
     expect(await origins()).to.deep.equal([]);
   });
 
-  it("begins with an origin and nothing else, for a website that there is", async () => {
+  it("requires a valid origin and an existing website to issue a token", async () => {
     for (const body of [{}, { origin: "shop.example" }, { origin: "null" }, { origin: shop, more: 1 }]) {
       expect((await issue(body)).status).to.equal(400);
     }
@@ -58,7 +58,7 @@ describe("origin verification over HTTP", () => {
     expect(nowhere.status).to.equal(404);
   });
 
-  it("makes the origin the website's: its next request needs the key alone", async () => {
+  it("verifies the origin: its next request needs only the key", async () => {
     const { status, headers, text } = await verify(await issued());
     expect([status, JSON.parse(text)]).to.deep.equal([200, { verified: true, origin: shop }]);
     expect(headers["cache-control"]).to.equal("no-store");
@@ -70,13 +70,13 @@ describe("origin verification over HTTP", () => {
     expect(refreshed.status).to.equal(200);
   });
 
-  it("takes a token once", async () => {
+  it("accepts a token once", async () => {
     const token = await issued();
     expect(JSON.parse((await verify(token)).text).verified).to.equal(true);
     isNotVerified(await verify(token));
   });
 
-  it("takes a token once, also when many present it at the same time", async () => {
+  it("accepts a token once, even if many requests present it at the same time", async () => {
     const token = await issued();
     const answers = await Promise.all(Array.from({ length: 20 }, () => verify(token)));
     const verified = answers.map(({ text }) => JSON.parse(text).verified);
@@ -84,17 +84,17 @@ describe("origin verification over HTTP", () => {
     expect(verified.filter((each) => each === false)).to.have.length(19);
   });
 
-  it("takes a token for a quarter of an hour, to the millisecond", async () => {
+  it("accepts a token for 15 minutes, to the millisecond", async () => {
     const [early, late] = [await issued(), await issued()];
     service.time.now += 15 * 60_000 - 1;
     expect(JSON.parse((await verify(early)).text).verified).to.equal(true);
     service.time.now += 1;
     isNotVerified(await verify(late));
-    await issued(); // another one leaves the expired one known
+    await issued(); // so that the website still knows the expired token
     isNotVerified(await verify(late));
   });
 
-  it("takes a token from its own origin alone, and leaves it good for that one", async () => {
+  it("accepts a token only from its own origin; other origins do not use it up", async () => {
     const token = await issued();
     for (const headers of [
       {},
@@ -108,7 +108,7 @@ describe("origin verification over HTTP", () => {
     expect(JSON.parse((await verify(token)).text).verified).to.equal(true);
   });
 
-  it("takes no other token: not made up, not altered, not an access token, not an operator's", async () => {
+  it("refuses unknown, altered, access and admin tokens", async () => {
     const token = await issued();
     const wrong = token.replace(/^vlv_./, (start) => (start.endsWith("A") ? "vlv_B" : "vlv_A"));
     const elsewhere = token.replace(/web_.*$/, (await registerWebsite(service.url)).id);
@@ -122,7 +122,7 @@ describe("origin verification over HTTP", () => {
     expect(await origins()).to.deep.equal([]);
   });
 
-  it("looks at no token of a client that has guessed too often, until the minute is over", async () => {
+  it("refuses a client with too many failed attempts until the end of the minute", async () => {
     const token = await issued();
     for (let guess = 0; guess < 30; guess++) isRefused(await verify("guessed"));
     expect((await verify(token)).status).to.equal(429);
@@ -130,13 +130,13 @@ describe("origin verification over HTTP", () => {
     expect((await verify(token)).status).to.equal(200);
   });
 
-  it("is one of so many under way", async () => {
+  it("limits the number of pending verifications", async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 21; i++) statuses.push((await issue()).status);
     expect(statuses).to.deep.equal([...Array(20).fill(201), 409]);
   });
 
-  it("is in the log without its token", async () => {
+  it("records the verification without its token", async () => {
     const token = await issued();
     await verify(token);
     const response = await fetch(`${service.url}/admin/audit`, {

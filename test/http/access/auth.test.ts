@@ -21,7 +21,7 @@ describe("authentication over HTTP", () => {
   });
   after(() => service.close());
   beforeEach(() => {
-    service.time.now += 60_000; // another minute: other tests' failures are forgotten
+    service.time.now += 60_000; // a new minute, so that the failures of other tests do not count
   });
 
   const key = () => ({ "X-API-Key": website.apiKey });
@@ -32,7 +32,7 @@ describe("authentication over HTTP", () => {
   const withKey = () => `&key=${website.apiKey}`;
   const tokenFor = async (headers: Headers): Promise<string> => JSON.parse((await post(headers)).text).token;
 
-  /** The short way, the long way and without a body: whoever is let in is let in by all of them, or by none. */
+  /** The fast path, the router and HEAD must all accept or all refuse a caller. */
   const everyWay = async (headers: Headers, query = ""): Promise<Answered[]> => [
     await get(headers, query),
     await get({ ...headers, Range: "bytes=0-9" }, query),
@@ -52,13 +52,13 @@ describe("authentication over HTTP", () => {
   };
 
   describe("by two headers", () => {
-    it("lets in a key with its secret, from wherever", async () => {
+    it("accepts a key with its secret, from any origin", async () => {
       await isLetIn(pair());
       await isLetIn({ ...pair(), Origin: "https://elsewhere.example" });
       await isLetIn({ ...pair(), Origin: "null" });
     });
 
-    it("refuses half a pair, even from a verified origin or with a right token", async () => {
+    it("refuses a key or a secret without the other, even from a verified origin or with a valid token", async () => {
       const wrong = { ...key(), "X-API-Secret": "wrong" };
       await isRefused(wrong);
       await isRefused({ ...wrong, Origin: shop });
@@ -68,31 +68,31 @@ describe("authentication over HTTP", () => {
       await isRefused({ ...key(), "X-API-Secret": "", Origin: shop });
     });
 
-    it("refuses a secret of another key, and headers sent twice", async () => {
+    it("refuses the secret of another key, and repeated headers", async () => {
       await isRefused({ ...key(), "X-API-Secret": other.apiSecret });
       await isRefused({ ...pair(), "X-API-Secret": [website.apiSecret, website.apiSecret] });
       await isRefused({ ...pair(), "X-API-Key": [website.apiKey, other.apiKey] });
     });
 
-    it("outranks a token: a right pair is not spoilt by a wrong one", async () => {
+    it("accepts a valid key and secret even with an invalid token", async () => {
       await isLetIn({ ...pair(), Authorization: "Bearer nonsense" });
     });
   });
 
   describe("by a verified origin", () => {
-    it("lets in the key alone, in its header or in the address", async () => {
+    it("accepts a key in its header or in the query", async () => {
       await isLetIn({ ...key(), Origin: shop });
       await isLetIn({ Origin: shop }, withKey());
       expect((await post({ ...key(), Origin: shop })).status).to.equal(200);
       expect((await post({ Origin: shop }, `?key=${website.apiKey}`)).status).to.equal(200);
     });
 
-    it("takes the key in the header for the one that is meant", async () => {
+    it("prefers the key in the header to the key in the query", async () => {
       await isLetIn({ ...key(), Origin: shop }, `&key=${other.apiKey}`);
       await isRefused({ "X-API-Key": other.apiKey, Origin: shop }, withKey());
     });
 
-    it("refuses a key without an origin, an origin without a key, and a key given twice", async () => {
+    it("refuses a key without an origin, an origin without a key, and a repeated key", async () => {
       await isRefused({});
       await isRefused(key());
       await isRefused({}, withKey());
@@ -117,12 +117,12 @@ describe("authentication over HTTP", () => {
       "null",
       "",
     ]) {
-      it(`compares whole origins: ${JSON.stringify(origin)} is another`, async () => {
+      it(`compares whole origins: refuses ${JSON.stringify(origin)}`, async () => {
         await isRefused({ ...key(), Origin: origin });
       });
     }
 
-    it("refuses an origin sent twice", async () => {
+    it("refuses a repeated Origin header", async () => {
       await isRefused({ ...key(), Origin: [shop, shop] });
     });
 
@@ -130,7 +130,7 @@ describe("authentication over HTTP", () => {
       await isRefused({ "X-API-Key": other.apiKey, Origin: shop });
     });
 
-    it("takes the referrer's origin where a page's own elements send no other", async () => {
+    it("uses the origin of Referer if there is no Origin", async () => {
       for (const referer of [shop, `${shop}/`, `${shop}/a/page?with=query`]) {
         await isLetIn({ Referer: referer }, withKey());
       }
@@ -140,16 +140,16 @@ describe("authentication over HTTP", () => {
       await isRefused({ Referer: "data:text/html,x" }, withKey());
     });
 
-    it("takes an origin at its word before a referrer, also when it is null", async () => {
+    it("prefers Origin to Referer, even if it is null", async () => {
       await isRefused({ Origin: "null", Referer: `${shop}/` }, withKey());
       await isRefused({ Origin: "https://evil.example", Referer: `${shop}/` }, withKey());
     });
 
-    it("takes no referrer for what a browser sends with an origin", async () => {
+    it("ignores Referer for methods with which browsers send Origin", async () => {
       expect((await post({ ...key(), Referer: `${shop}/` })).status).to.equal(401);
     });
 
-    it("ends with the origin: the next request is refused", async () => {
+    it("refuses the next request after the origin is withdrawn", async () => {
       const origin = "https://short-lived.example";
       const origins = (list: string[]) =>
         admin(service.url, "PUT", `/websites/${other.id}/origins`, { origins: list });
@@ -161,7 +161,7 @@ describe("authentication over HTTP", () => {
     });
   });
 
-  describe("throttles guesses", () => {
+  describe("throttles failed attempts", () => {
     const bearer = { Authorization: "Bearer wrong" };
     const wrongOf: Record<string, () => Promise<Answered>> = {
       "a wrong secret": () => get({ ...key(), "X-API-Secret": "wrong" }),
@@ -175,7 +175,7 @@ describe("authentication over HTTP", () => {
       "a wrong admin token": () => ask(`${service.url}/admin/keys`, { headers: bearer }),
     };
     for (const [form, fail] of Object.entries(wrongOf)) {
-      it(`of one address for a minute: ${form}`, async () => {
+      it(`from one address for a minute: ${form}`, async () => {
         const statuses: number[] = [];
         for (let i = 0; i < 32; i++) statuses.push((await fail()).status);
         expect(statuses).to.deep.equal([...Array(30).fill(401), 429, 429]);
@@ -189,7 +189,7 @@ describe("authentication over HTTP", () => {
       });
     }
 
-    it("and nothing that guesses no secret: no credentials, an unverified origin, an expired token", async () => {
+    it("but does not count requests that guess no secret: no credentials, an unverified origin, an expired token", async () => {
       const expired = { Authorization: `Bearer ${await tokenFor(pair())}` };
       service.time.now += 900_000;
       const harmless = [{}, { ...key(), Origin: "https://evil.example" }, expired];
@@ -203,17 +203,17 @@ describe("authentication over HTTP", () => {
       await isLetIn(pair());
     });
 
-    it("whatever forms they come in", async () => {
+    it("with different kinds of credentials", async () => {
       for (let i = 0; i < 6; i++) for (const fail of Object.values(wrongOf)) await fail();
       for (const fail of Object.values(wrongOf)) expect((await fail()).status).to.equal(429);
     });
   });
 
-  describe("of suspended keys", () => {
+  describe("with suspended keys", () => {
     const suspend = () => admin(service.url, "POST", `/keys/${other.apiKey}/suspend`, { reason: "unpaid" });
     const reinstate = () => admin(service.url, "POST", `/keys/${other.apiKey}/reinstate`);
 
-    it("refuses every form with 403 and the reason, until they are reinstated", async () => {
+    it("refuses all credentials with 403 and the reason, until the key is reinstated", async () => {
       const secret = { "X-API-Key": other.apiKey, "X-API-Secret": other.apiSecret };
       const bearer = { Authorization: `Bearer ${await tokenFor(secret)}` };
       await suspend();

@@ -14,7 +14,7 @@ describe("If-None-Match", () => {
     ["", false],
     [undefined, false],
   ] as const) {
-    it(`${value} ${hit ? "hits" : "misses"} ${tag}`, () => {
+    it(`${value} ${hit ? "matches" : "does not match"} ${tag}`, () => {
       expect(noneMatchHits(value, [tag])).to.equal(hit);
     });
   }
@@ -44,7 +44,7 @@ describe("Range over 100 bytes", () => {
     });
   }
 
-  it("is the whole when If-Range names another sound, or names it weakly", () => {
+  it("is ignored if If-Range is another entity tag or a weak one", () => {
     expect(partOf({ range: "bytes=0-1", ifRange: '"old"' }, tag, 100)).to.equal(whole);
     expect(partOf({ range: "bytes=0-1", ifRange: `W/${tag}` }, tag, 100)).to.equal(whole);
     expect(partOf({ range: "bytes=0-1", ifRange: tag }, tag, 100)).to.deep.equal({ first: 0, last: 1 });

@@ -35,7 +35,7 @@ describe("compression of JSON", () => {
     });
 
   for (const path of ["/v2/voices", "/openapi.json"]) {
-    it(`gives each coding its own strong tag, which If-None-Match names: ${path}`, async () => {
+    it(`gives each coding its own strong entity tag, which If-None-Match matches: ${path}`, async () => {
       const plain = await ask(path);
       const tags = new Set<string>();
       for (const coding of ["br", "gzip", "identity"] as const) {
@@ -67,7 +67,7 @@ describe("compression of JSON", () => {
     });
   }
 
-  it("keeps the answers of two resources apart that have the same tag", async () => {
+  it("caches resources with the same entity tag separately", async () => {
     const platform = { browser: "Firefox", browserVersion: "131", os: "Linux", osVersion: "6" };
     const report = await fetch(`${service.url}/v2/voices/report`, {
       method: "POST",
@@ -81,7 +81,7 @@ describe("compression of JSON", () => {
     expect(Object.keys((await list.json()) as object)).to.include("_links");
   });
 
-  it("answers HEAD with the headers of GET", async () => {
+  it("sends the headers of GET to HEAD", async () => {
     const [get, head] = [
       await ask("/v2/voices", { "Accept-Encoding": "gzip" }),
       await ask("/v2/voices", { "Accept-Encoding": "gzip" }, "HEAD"),
@@ -92,7 +92,7 @@ describe("compression of JSON", () => {
     }
   });
 
-  it("uses the coding that the client prefers, and br if it weighs none", async () => {
+  it("uses the coding that the client prefers, and br without weights", async () => {
     for (const [accepted, coding] of [
       [undefined, undefined],
       ["gzip;q=0.5, br", "br"],
@@ -109,7 +109,7 @@ describe("compression of JSON", () => {
     }
   });
 
-  it("leaves small answers and audio as they are", async () => {
+  it("does not compress small responses and audio", async () => {
     const accepting = { "Accept-Encoding": "gzip, br" };
     for (const path of ["/health/live", "/v2/text/synthesize?lang=en-GB&text=Hello", "/v2/voices/Nobody"]) {
       const { headers } = await ask(path, accepting);

@@ -10,7 +10,7 @@ import { sendBytes } from "../../support/exchange.ts";
 
 const log = pino({ level: "silent" });
 
-/** Listens on a free port with one middleware for everything. */
+/** Listens on a free port with one middleware for all requests. */
 const serve = (answer: Middleware, options: { inactivityMs?: number } = {}): Promise<HttpServer> => {
   const app = createApp({ log, router: createRouter([]), policies: [answer] });
   return listen({
@@ -37,7 +37,7 @@ const readAnswer = (answer: string) => {
 };
 
 describe("the HTTP server", () => {
-  describe("answers in the envelope, under an id,", () => {
+  describe("sends the error envelope with a request id for", () => {
     let server: HttpServer;
 
     before(async () => {
@@ -46,17 +46,17 @@ describe("the HTTP server", () => {
     after(() => server.drain(0));
 
     for (const [what, bytes, status, code] of [
-      ["what is no HTTP", "NONSENSE\r\n\r\n", 400, "VALIDATION_ERROR"],
+      ["bytes that are not HTTP", "NONSENSE\r\n\r\n", 400, "VALIDATION_ERROR"],
       ["HTTP/1.1 without a Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "VALIDATION_ERROR"],
       ["an unknown expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", 404, "NOT_FOUND"],
       [
-        "a header beyond all measure",
+        "a header that is too long",
         `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(500_000)}\r\n\r\n`,
         431,
         "REQUEST_HEADER_FIELDS_TOO_LARGE",
       ],
       [
-        "two lengths of one body",
+        "two Content-Length headers",
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
         400,
         "VALIDATION_ERROR",
@@ -72,7 +72,7 @@ describe("the HTTP server", () => {
     }
   });
 
-  it("keeps idle connections longer than proxies do", async () => {
+  it("keeps idle connections open longer than proxies do", async () => {
     const server = await serve((ctx) => {
       ctx.body = "whole";
     });
@@ -81,7 +81,7 @@ describe("the HTTP server", () => {
     await server.drain(0);
   });
 
-  it("ends the connection of a client that never reads", async () => {
+  it("disconnects a client that never reads", async () => {
     const left = Promise.withResolvers<void>();
     const server = await serve(
       (ctx) => {
@@ -97,7 +97,7 @@ describe("the HTTP server", () => {
     await server.drain(0);
   });
 
-  it("answers what is in flight when it drains, and takes no more", async () => {
+  it("completes pending requests and accepts no more when it drains", async () => {
     const begun = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const server = await serve(async (ctx) => {
@@ -116,7 +116,7 @@ describe("the HTTP server", () => {
     await drained;
   });
 
-  it("ends what has not ended when its patience does", async () => {
+  it("destroys the remaining connections when the drain timeout ends", async () => {
     const begun = Promise.withResolvers<void>();
     const server = await serve(() => {
       begun.resolve();

@@ -41,7 +41,7 @@ describe("the admin API", () => {
     body.error.errors.map(({ path }) => path.join("."));
 
   describe("of websites", () => {
-    it("registers with 201, the place, and a secret that no cache keeps", async () => {
+    it("registers a website with 201, Location, and a secret that is not cached", async () => {
       const origins = ["https://Shop.example/"];
       const { status, headers, body } = await ask("POST", "/admin/websites", { name: "Shop", origins });
       expect(status).to.equal(201);
@@ -52,7 +52,7 @@ describe("the admin API", () => {
       expect(body.plan.tier).to.equal("free");
     });
 
-    it("takes a plan whole or by its tier's name", async () => {
+    it("accepts a plan as an object or as the name of its tier", async () => {
       const enterprise = { tier: "enterprise", requestsPerMinute: 5, monthlyCharacters: 10 };
       for (const [plan, tier] of [
         ["commercial", "commercial"],
@@ -64,7 +64,7 @@ describe("the admin API", () => {
       }
     });
 
-    it("lists and shows them without secrets", async () => {
+    it("lists and shows websites without secrets", async () => {
       const { id, apiSecret } = await aWebsite();
       const shown = await ask("GET", `/admin/websites/${id}`);
       expect(shown.status).to.equal(200);
@@ -74,7 +74,7 @@ describe("the admin API", () => {
       expect(JSON.stringify(body)).to.not.contain(apiSecret);
     });
 
-    it("configures them, answering the new state", async () => {
+    it("replaces the configuration and returns the changed website", async () => {
       const { id } = await aWebsite();
       const { status, body } = await ask("PUT", `/admin/websites/${id}/config`, { sdkVersion: "v2" });
       expect(status).to.equal(200);
@@ -82,7 +82,7 @@ describe("the admin API", () => {
       expect((await ask("GET", `/admin/websites/${id}`)).body).to.deep.equal(body);
     });
 
-    it("changes their origins, answering the new state", async () => {
+    it("replaces the origins and returns the changed website", async () => {
       const { id } = await aWebsite();
       const origins = ["https://a.example"];
       const { status, body } = await ask("PUT", `/admin/websites/${id}/origins`, { origins });
@@ -90,7 +90,7 @@ describe("the admin API", () => {
       expect((await ask("GET", `/admin/websites/${id}`)).body).to.deep.equal(body);
     });
 
-    it("answers 400 with each problem's path", async () => {
+    it("returns 400 with the path of every problem", async () => {
       const { id } = await aWebsite();
       const wrong = { name: "", origins: ["x"], plan: "gold", more: 1 };
       const refused = await ask("POST", "/admin/websites", wrong);
@@ -103,7 +103,7 @@ describe("the admin API", () => {
       expect((await ask("POST", "/admin/websites")).status).to.equal(400);
     });
 
-    it("answers 404 for those that nobody registered", async () => {
+    it("returns 404 for an unknown website", async () => {
       for (const [method, path, body] of [
         ["GET", "/admin/websites/web_none"],
         ["PUT", "/admin/websites/web_none/config", {}],
@@ -117,7 +117,7 @@ describe("the admin API", () => {
   });
 
   describe("of keys", () => {
-    it("issues them with 201, the place, and a secret that no cache keeps", async () => {
+    it("issues a key with 201, Location, and a secret that is not cached", async () => {
       const { id } = await aWebsite();
       const { status, headers, body } = await ask("POST", `/admin/websites/${id}/keys`, {
         plan: "commercial",
@@ -128,13 +128,13 @@ describe("the admin API", () => {
       expect(body).to.have.all.keys("apiKey", "apiSecret", "secretId", "websiteId", "plan");
     });
 
-    it("issues them on the free plan when nothing is said", async () => {
+    it("issues a key with the free plan by default", async () => {
       const { id } = await aWebsite();
       const { status, body } = await ask("POST", `/admin/websites/${id}/keys`);
       expect([status, body.plan.tier]).to.deep.equal([201, "free"]);
     });
 
-    it("lists and shows them without secrets or hashes", async () => {
+    it("lists and shows keys without secrets or hashes", async () => {
       const { apiKey, apiSecret } = await aWebsite();
       const { status, body } = await ask("GET", `/admin/keys/${apiKey}`);
       expect(status).to.equal(200);
@@ -157,7 +157,7 @@ describe("the admin API", () => {
       expect((await ask("DELETE", path)).status).to.equal(404);
     });
 
-    it("answers 409 to one secret too many", async () => {
+    it("returns 409 if the key has the maximum number of secrets", async () => {
       const { apiKey } = await aWebsite();
       const statuses: number[] = [];
       for (let i = 0; i < 10; i++) statuses.push((await ask("POST", `/admin/keys/${apiKey}/secrets`)).status);
@@ -165,7 +165,7 @@ describe("the admin API", () => {
       expect(statuses[9]).to.equal(409);
     });
 
-    it("changes their plan, answering the new state", async () => {
+    it("changes the plan and returns the changed key", async () => {
       const { apiKey } = await aWebsite();
       const plan = { tier: "enterprise", requestsPerMinute: 10, monthlyCharacters: 20 };
       const { status, body } = await ask("PUT", `/admin/keys/${apiKey}/plan`, plan);
@@ -181,7 +181,7 @@ describe("the admin API", () => {
       }
     });
 
-    it("suspends with a reason and reinstates, answering the new state", async () => {
+    it("suspends with a reason, reinstates, and returns the changed key", async () => {
       const { apiKey } = await aWebsite();
       expect((await ask("POST", `/admin/keys/${apiKey}/suspend`, {})).status).to.equal(400);
       const suspended = await ask("POST", `/admin/keys/${apiKey}/suspend`, { reason: "abuse" });
@@ -190,7 +190,7 @@ describe("the admin API", () => {
       expect([reinstated.status, reinstated.body.status]).to.deep.equal([200, "active"]);
     });
 
-    it("answers 404 for those that nobody issued", async () => {
+    it("returns 404 for an unknown key", async () => {
       for (const [method, path, body] of [
         ["GET", "/admin/keys/vlk_none"],
         ["POST", "/admin/keys/vlk_none/secrets"],
@@ -203,7 +203,7 @@ describe("the admin API", () => {
       }
     });
 
-    it("tells the log which request of the operator's it was", async () => {
+    it("records the request id of the command in the event log", async () => {
       const { id } = await aWebsite();
       const { headers, body } = await ask("POST", `/admin/websites/${id}/keys`);
       const events = await service.read(`key-${body.apiKey}`);

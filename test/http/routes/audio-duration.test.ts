@@ -22,7 +22,7 @@ describe("X-Audio-Duration", () => {
     { text: "Nine o'clock.", lang: "en-GB" },
     { text: "Bore da.", lang: "cy-GB" },
   ]) {
-    it(`is the length of the whole sound on every answer with audio: ${query.lang}`, async () => {
+    it(`is the duration of the whole audio on every response with audio: ${query.lang}`, async () => {
       const first = await synthesize(query);
       const duration = first.headers["x-audio-duration"];
       expect(duration).to.match(/^\d\.\d{3}$/);
@@ -42,14 +42,14 @@ describe("X-Audio-Duration", () => {
     });
   }
 
-  it("is absent where there is no sound: silence, and HEAD for a sound that was never made", async () => {
+  it("is absent for silence, and for HEAD if the audio does not exist", async () => {
     const silence = await synthesize({ text: "x", lang: "en-GB", volume: "0" });
     expect([silence.status, silence.headers["x-audio-duration"]]).to.deep.equal([204, undefined]);
     const unknown = await synthesize({ text: "Never spoken.", lang: "en-GB" }, "HEAD");
     expect([unknown.status, unknown.headers["x-audio-duration"]]).to.deep.equal([200, undefined]);
   });
 
-  it("is measured once for each buffer, and left out if the bytes cannot be read", () => {
+  it("is measured once per buffer, and omitted if the bytes cannot be parsed", () => {
     let measured = 0;
     const audioDuration = createAudioDuration((_, bytes) => {
       measured++;

@@ -33,7 +33,7 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
     return { status: response.status, body: (await response.json()) as Body };
   };
 
-  it("answers with the month's totals", async () => {
+  it("returns the totals of the month", async () => {
     const { status, body } = await get("ab/usage?month=2026-11");
     expect(status).to.equal(200);
     expect(body).to.deep.include({
@@ -49,7 +49,7 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
     ]);
   });
 
-  it("answers as of any time", async () => {
+  it("returns the totals as of a given time", async () => {
     const { body } = await get("ab/usage?asOf=2026-11-06");
     expect(body).to.include({
       month: "2026-11",
@@ -59,7 +59,7 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
     });
   });
 
-  it("refuses a bad month or time with 400, by its path", async () => {
+  it("returns 400 with its path for an invalid month or time", async () => {
     for (const [query, path] of [
       ["month=2026-13", "month"],
       ["asOf=soon", "asOf"],
@@ -71,7 +71,7 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
     }
   });
 
-  it("refuses a key that was never issued with 404", async () => {
+  it("returns 404 for an unknown key", async () => {
     expect((await get("abc/usage")).status).to.equal(404);
   });
 });

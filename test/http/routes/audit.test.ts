@@ -43,7 +43,7 @@ describe("GET /admin/audit", () => {
   describe("on a log", () => {
     beforeEach(() => append(temporary.store, busyMonth(300)));
 
-    it("answers with every entry as a line of JSON", async () => {
+    it("returns every entry as a line of JSON", async () => {
       const response = await ask();
       expect(response.statusCode).to.equal(200);
       expect(response.headers).to.include({ "content-type": "application/x-ndjson", vary: "Accept" });
@@ -51,7 +51,7 @@ describe("GET /admin/audit", () => {
       expect(response.complete).to.equal(true);
     });
 
-    it("answers with CSV when it is preferred, or asked for in the address", async () => {
+    it("returns CSV if Accept prefers it or the query requests it", async () => {
       const response = await ask("", { headers: { Accept: "text/csv, application/x-ndjson;q=0.5" } });
       expect(response.headers["content-type"]).to.equal("text/csv; charset=utf-8; header=present");
       const csv = await text(response);
@@ -62,13 +62,13 @@ describe("GET /admin/audit", () => {
       expect(rows.map((row) => JSON.parse(row[6] ?? ""))).to.deep.equal(expected.map(({ data }) => data));
     });
 
-    it("answers with lines of JSON when neither is acceptable", async () => {
+    it("returns lines of JSON if neither type is acceptable", async () => {
       const response = await ask("", { headers: { Accept: "application/json" } });
       expect(response.headers["content-type"]).to.equal("application/x-ndjson");
       response.destroy();
     });
 
-    it("takes the key, the period and the position to go on from", async () => {
+    it("filters by key and period, and continues after a position", async () => {
       const ofKey = await entries("?apiKey=ab&from=2026-10-01T01:00:00Z&to=2026-10-01T02:00:00%2B00:00");
       expect(ofKey).to.not.be.empty;
       expect(
@@ -78,7 +78,7 @@ describe("GET /admin/audit", () => {
       expect(await entries(`?apiKey=ab&after=${after}&to=2026-10-01T02:00:00Z`)).to.deep.equal([]);
     });
 
-    it("answers nothing to HEAD, and reads no further", async () => {
+    it("sends no body to HEAD, and stops reading the log", async () => {
       const response = await ask("", { method: "HEAD" });
       expect(response.statusCode).to.equal(200);
       expect(await text(response)).to.equal("");
@@ -95,7 +95,7 @@ describe("GET /admin/audit", () => {
       ["?format=xml", "format"],
       ["?from=2026-11-01&from=2026-11-02", "from"],
     ] as const) {
-      it(`${query} with 400, by its path`, async () => {
+      it(`${query} with 400 and its path`, async () => {
         const response = await ask(query);
         expect(response.statusCode).to.equal(400);
         const { error } = JSON.parse(await text(response));
@@ -104,12 +104,12 @@ describe("GET /admin/audit", () => {
       });
     }
 
-    it("a key that was never issued with 404", async () => {
+    it("an unknown key with 404", async () => {
       await append(temporary.store, issued("abc"));
       expect((await ask("?apiKey=ab")).statusCode).to.equal(404);
     });
 
-    it("with 503 when the event store cannot be read", async () => {
+    it("with 503 if the event store cannot be read", async () => {
       await temporary.store.close();
       const response = await ask();
       expect(response.statusCode).to.equal(503);
@@ -121,14 +121,14 @@ describe("GET /admin/audit", () => {
     const long = busyMonth(20_000);
     beforeEach(() => append(temporary.store, long));
 
-    /** The first bytes of an answer whose rest nobody reads. */
+    /** The first bytes of a response whose rest is not read. */
     const begun = async (): Promise<IncomingMessage> => {
       const response = await ask();
       await once(response, "readable");
       return response;
     };
 
-    it("holds the log back for a reader that is slow, and loses nothing", async () => {
+    it("applies backpressure for a slow client, and loses nothing", async () => {
       const response = await begun();
       let received = 0;
       let furthest = 0;
@@ -142,7 +142,7 @@ describe("GET /admin/audit", () => {
       expect(furthest).to.be.below(long.length / 2);
     });
 
-    it("lets go of the log when the client leaves", async () => {
+    it("stops reading the log when the client disconnects", async () => {
       const response = await begun();
       expect(store.open).to.equal(1);
       response.destroy();
@@ -150,7 +150,7 @@ describe("GET /admin/audit", () => {
       expect(store.delivered).to.be.below(long.length);
     });
 
-    it("breaks the connection off when it fails on the way, so that a cut never looks complete", async () => {
+    it("aborts the connection on a later error, so that a truncated audit never looks complete", async () => {
       const response = await begun();
       await temporary.store.close();
       expect(await rejection(text(response))).to.be.instanceOf(Error);

@@ -22,7 +22,7 @@ describe("GET /client.js", () => {
     await folder.remove();
   });
 
-  it("gives the library to every page, without credentials, as one module", async () => {
+  it("serves the library to every page, without credentials, as one module", async () => {
     const response = await get({ Origin: "https://anywhere.example" });
     expect(response.status).to.equal(200);
     expect(Object.fromEntries(response.headers)).to.include({
@@ -38,7 +38,7 @@ describe("GET /client.js", () => {
     expect(script.length).to.be.below(30_000);
   });
 
-  it("answers 304 to who has it already", async () => {
+  it("returns 304 if the caller has it", async () => {
     const etag = (await get()).headers.get("etag") ?? "";
     expect(etag).to.match(/^"[0-9a-f]{64}"$/);
     const response = await get({ "If-None-Match": etag });
@@ -46,17 +46,17 @@ describe("GET /client.js", () => {
     expect(await response.text()).to.equal("");
   });
 
-  it("is the same bytes under the same tag whichever process made it", async () => {
+  it("has the same bytes and entity tag in every process", async () => {
     const [here, there] = [await bundleClient(), await get()];
     expect(there.headers.get("etag")).to.equal(here.etag);
     expect(Buffer.from(await there.arrayBuffer()).equals(here.bytes)).to.equal(true);
   });
 
-  it("leaves no process behind that made it", () => {
+  it("leaves no bundler process running", () => {
     expect(childrenOf(service.pid).filter(({ command }) => command.includes("esbuild"))).to.deep.equal([]);
   });
 
-  it("serves Node as well, which needs no more than the file", async () => {
+  it("also runs in Node", async () => {
     const node = await mkdtemp(join(tmpdir(), "voxledger-node-"));
     await writeFile(join(node, "client.mjs"), Buffer.from(await (await get()).arrayBuffer()));
     const asking = `

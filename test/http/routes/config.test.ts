@@ -22,7 +22,7 @@ describe("GET /v2/config", () => {
     expect(status).to.equal(200);
   };
 
-  it("answers with every member, where nothing is stored with its default", async () => {
+  it("returns every member, with defaults for those that are not stored", async () => {
     const { status, headers, text } = await get();
     const { auth, ...config } = JSON.parse(text);
     expect([status, headers["x-ratelimit-limit"]]).to.deep.equal([200, "1000000"]);
@@ -33,7 +33,7 @@ describe("GET /v2/config", () => {
     expect(config.sdkVersion).to.equal("v1");
   });
 
-  it("completes what is stored, for the very next request", async () => {
+  it("returns stored members from the next request on", async () => {
     await configure({ voice: { pitch: 1.5 }, features: { webPlayer: { enabled: true } } });
     const config = JSON.parse((await get()).text);
     expect(config.voice).to.deep.equal({ name: "UK English Female", pitch: 1.5, rate: 1, volume: 1 });
@@ -41,7 +41,7 @@ describe("GET /v2/config", () => {
     expect(config.features.welcomeMessage).to.deep.equal({ enabled: false, text: null });
   });
 
-  it("brings a token that lets in to what follows", async () => {
+  it("returns a token that authenticates later requests", async () => {
     const { auth } = JSON.parse((await get()).text);
     expect(auth.exp).to.equal(service.time.now / 1_000 + 900);
     const headers = { Authorization: `Bearer ${auth.token}` };
@@ -49,7 +49,7 @@ describe("GET /v2/config", () => {
     expect((await get(headers)).status).to.equal(200);
   });
 
-  it("is stored nowhere and has no tag, because it carries a token", async () => {
+  it("is not cached and has no entity tag, because it contains a token", async () => {
     for (const conditions of [{}, { "If-None-Match": "*" }] as Record<string, string>[]) {
       const { status, headers, text } = await get({ ...authorize(website), ...conditions });
       expect([status, headers["cache-control"], headers.etag]).to.deep.equal([200, "no-store", undefined]);
@@ -57,19 +57,19 @@ describe("GET /v2/config", () => {
     }
   });
 
-  it("answers HEAD without the body", async () => {
+  it("sends no body to HEAD", async () => {
     const { status, headers, text } = await get(authorize(website), "HEAD");
     expect([status, headers["cache-control"], text]).to.deep.equal([200, "no-store", ""]);
   });
 
-  it("stays readable for a suspended key", async () => {
+  it("is readable with a suspended key", async () => {
     await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: "unpaid" });
     expect((await get()).status).to.equal(200);
     const { status } = await ask(`${service.url}/v2/voices`, { headers: authorize(website) });
     expect(status).to.equal(403);
   });
 
-  it("is refused without credentials and over the limit", async () => {
+  it("is refused without credentials and over the rate limit", async () => {
     const { status, headers, text } = await get({});
     expect([status, JSON.parse(text).error.code]).to.deep.equal([401, "UNAUTHORIZED"]);
     expect(headers).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
@@ -79,7 +79,7 @@ describe("GET /v2/config", () => {
     expect([refused.status, refused.headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);
   });
 
-  it("is each website's own", async () => {
+  it("differs between websites", async () => {
     const other = await registerWebsite(service.url);
     await configure({ voice: { name: "German Male" } });
     expect(JSON.parse((await get()).text).voice.name).to.equal("German Male");

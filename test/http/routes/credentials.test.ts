@@ -19,7 +19,7 @@ describe("the admin API of credentials", () => {
   let server: OperationServer;
   let url: string;
   let website: string;
-  /** All that was logged and answered. */
+  /** Everything that was logged or sent. */
   let told: string[];
 
   before(async () => {
@@ -54,14 +54,14 @@ describe("the admin API of credentials", () => {
   const put = (body: unknown, engine = "gwn", id = website) =>
     send("PUT", `/${id}/credentials/${engine}`, body);
 
-  it("takes them once the provider has, and answers with what they are for", async () => {
+  it("stores credentials that the provider accepts, and returns their engine", async () => {
     const { status, body } = await put({ apiKey: rightKey });
     expect(status).to.equal(200);
     expect(credentialsDetails.parse(body)).to.deep.equal(body);
     expect(body).to.include({ engine: "gwn", provider: "google", voices: 2 });
   });
 
-  it("lists what is set", async () => {
+  it("lists the engines with credentials", async () => {
     await put({ apiKey: rightKey });
     const { status, body } = await send("GET", `/${website}/credentials`);
     expect(status).to.equal(200);
@@ -72,13 +72,13 @@ describe("the admin API of credentials", () => {
     expect(body.credentials.map(({ engine }: { engine: string }) => engine)).to.deep.equal(["gwn"]);
   });
 
-  it("answers 400 with the provider's own words to those that it refuses", async () => {
+  it("returns 400 with the provider's message if the provider refuses them", async () => {
     const { status, body } = await put({ apiKey: "wrong-key-03fd" });
     expect(status).to.equal(400);
     expect(body.error).to.deep.include({ code: "VALIDATION_ERROR", message: "API key not valid: …." });
   });
 
-  it("answers 400 to what is not the engine's kind of credentials, and repeats nothing of it", async () => {
+  it("returns 400 for credentials of another kind, without repeating them", async () => {
     for (const wrong of [
       {},
       [],
@@ -96,7 +96,7 @@ describe("the admin API of credentials", () => {
     }
   });
 
-  it("removes them with 204, once", async () => {
+  it("removes them once, with 204", async () => {
     await put({ apiKey: rightKey });
     expect(await send("DELETE", `/${website}/credentials/gwn`)).to.deep.equal({
       status: 204,
@@ -106,7 +106,7 @@ describe("the admin API of credentials", () => {
     expect((await send("GET", `/${website}/credentials`)).body).to.deep.equal({ credentials: [], count: 0 });
   });
 
-  it("answers 404 for a website, an engine or a provider that is not there", async () => {
+  it("returns 404 for an unknown website, engine or provider", async () => {
     expect((await put({ apiKey: rightKey }, "gwn", "web_none")).status).to.equal(404);
     expect((await send("DELETE", "/web_none/credentials/gwn")).status).to.equal(404);
     expect((await send("GET", "/web_none/credentials")).status).to.equal(404);
@@ -114,7 +114,7 @@ describe("the admin API of credentials", () => {
     expect((await put({ apiKey: rightKey }, "oai")).body.error.message).to.include("oai");
   });
 
-  it("tells nobody what they are: no answer, no header, no line of the log", async () => {
+  it("reveals credentials in no body, header or log line", async () => {
     for (const apiKey of [rightKey, otherKey, "wrong-key-03fd", `${rightKey} `]) await put({ apiKey });
     await put(`{"apiKey": "${rightKey}"`);
     const lines = told.join("\n");
@@ -125,7 +125,7 @@ describe("the admin API of credentials", () => {
 
 describe("the voices of a website's own provider", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  /** Another instance on the same log, with a provider at hand. */
+  /** Another instance on the same event log, with a provider. */
   let beside: Credentialed;
   let service: Awaited<ReturnType<typeof serveHere>>;
   let website: Credentials;
@@ -151,10 +151,10 @@ describe("the voices of a website's own provider", () => {
   const names = async (of: Credentials) => (await voices(of)).map(({ name }) => name);
   const set = () => beside.keeper.set(website.id, "gwn", { apiKey: rightKey }, operator);
 
-  /** What the other instance did is shown here by the time that this one has written after it. */
+  /** After its own append, this instance also shows the earlier events of the other instance. */
   const seen = async (): Promise<void> => void (await registerWebsite(service.url));
 
-  it("join its catalog alone, told to be its own, and leave it with the credentials", async () => {
+  it("are only in that website's catalog, marked as BYOK, until the credentials are removed", async () => {
     const another = await registerWebsite(service.url);
     const shared = await names(website);
     await set();
@@ -169,7 +169,7 @@ describe("the voices of a website's own provider", () => {
     expect(await names(website)).to.deep.equal(shared);
   });
 
-  it("change the tag of the list, and of theirs alone", async () => {
+  it("change only the entity tag of that website's list", async () => {
     const tagOf = async (of: Credentials) =>
       (await ask(`${service.url}/v2/voices`, { headers: authorize(of) })).headers.etag;
     const another = await registerWebsite(service.url);

@@ -14,7 +14,7 @@ const streamOf = (audio: AsyncIterable<Buffer>): Parameters<typeof eventStream>[
 });
 
 describe("a stream of events", () => {
-  it("is metadata, then sound in numbered chunks, then its end with what there was", async () => {
+  it("consists of metadata, numbered audio events and an end with totals", async () => {
     const audio = async function* () {
       yield Buffer.from("so");
       yield Buffer.from("und");
@@ -31,7 +31,7 @@ describe("a stream of events", () => {
     expect(String(audioOf(eventsIn(told)))).to.equal("sound");
   });
 
-  it("gives signs of life while nothing comes, before the first sound and after it", async () => {
+  it("sends heartbeats while no audio arrives, before and after the first audio event", async () => {
     const gate = closedGate();
     const audio = async function* () {
       await gate.pass();
@@ -55,7 +55,7 @@ describe("a stream of events", () => {
     expect(String(audioOf(events))).to.equal("sound");
   });
 
-  it("ends with an error, and no end, when the sound breaks off", async () => {
+  it("ends with an error event if the audio fails", async () => {
     const audio = async function* () {
       yield Buffer.from("so");
       throw new EngineFailed("It broke off.");
@@ -69,7 +69,7 @@ describe("a stream of events", () => {
     });
   });
 
-  it("is to be asked for again unless a provider refused what was asked, or who asked", async () => {
+  it("marks errors as retryable unless the provider refused the request or its credentials", async () => {
     const retryableAfter = async (error: Error) => {
       const audio = async function* () {
         yield Buffer.from("so");
@@ -90,7 +90,7 @@ describe("a stream of events", () => {
     expect(await retryableAfter(new Unavailable("Not now.", 1))).to.equal(true);
   });
 
-  it("tells nothing of what went wrong within", async () => {
+  it("does not reveal internal errors", async () => {
     const audio = async function* () {
       yield Buffer.from("so");
       throw new Error("/a/path and a secret");
@@ -100,7 +100,7 @@ describe("a stream of events", () => {
     expect(JSON.stringify(events[2])).to.not.include("secret");
   });
 
-  it("leaves the sound when it is left", async () => {
+  it("stops reading the audio when its reader stops", async () => {
     let left = false;
     const audio = async function* () {
       try {

@@ -6,10 +6,10 @@ import { goodCredentials, serveProviders, type WireProviders } from "../../suppo
 
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
 
-/** Changes no answer, but keeps the request off the fast path: no such unit is known. */
+/** An unknown range unit changes no response, but keeps the request off the fast path. */
 const theLongWay = { Range: "lines=1-2" };
 
-/** What one request cannot have in common with another. */
+/** The headers that differ between any two requests. */
 const itsOwn = new Set(["date", "x-request-id", "x-ratelimit-remaining"]);
 
 const shown = ({ status, headers, text }: Answered) => ({
@@ -32,13 +32,13 @@ describe("the fast path", () => {
   });
   after(() => service.close());
   beforeEach(() => {
-    service.time.now += 60_000; // another minute, for the limits
+    service.time.now += 60_000; // a new minute for the rate limits
     lines.length = 0;
   });
 
   const get = (path: string, headers: Record<string, string>) => ask(service.url + path, { headers });
 
-  /** Makes the sound, so that it lies in memory and its address is known. */
+  /** Synthesizes the audio, so that it is in memory and its URL is prepared. */
   const prepare = async (website: Credentials): Promise<void> => {
     await get(speech, { ...authorize(website), ...theLongWay });
   };
@@ -89,7 +89,7 @@ describe("the fast path", () => {
   };
 
   for (const [what, { status, code, plan = {}, before: first, as = authorize }] of Object.entries(cases)) {
-    it(`answers ${what} as the long way does: ${status}`, async () => {
+    it(`answers ${what} as the router does: ${status}`, async () => {
       const answers: Answered[] = [];
       for (const way of [{}, theLongWay] as Record<string, string>[]) {
         const website = await registerWebsite(service.url, plan);
@@ -111,7 +111,7 @@ describe("the fast path", () => {
     });
   }
 
-  it("is told of at debug: whose request, under which id, with what end", async () => {
+  it("logs the key, the request id and the status at debug level", async () => {
     const website = await registerWebsite(service.url);
     lines.length = 0;
     const { headers } = await get(speech, authorize(website));
@@ -125,7 +125,7 @@ describe("the fast path", () => {
     });
   });
 
-  it("is left alone by what has conditions, another method or silence in it", async () => {
+  it("does not handle conditional requests, other methods or silence", async () => {
     const website = authorize(await registerWebsite(service.url));
     for (const headers of [{ "If-None-Match": "*" }, { Range: "bytes=0-1" }] as Record<string, string>[]) {
       await get(speech, { ...website, ...headers });
@@ -135,7 +135,7 @@ describe("the fast path", () => {
     expect(taken()).to.deep.equal([]);
   });
 
-  it("knows of a change of the catalog with the next request", async () => {
+  it("observes a changed catalog from the next request on", async () => {
     const website = authorize(await registerWebsite(service.url));
     const systemVoice = async (name: string, voiceName: string) => {
       const voice = { name, lang: "en-GB", service: "g1", voiceName };
@@ -155,7 +155,7 @@ describe("the fast path", () => {
     expect(again.text).to.equal(changed.text);
   });
 
-  describe("with a website that has voices of its own", () => {
+  describe("with a website that has BYOK voices", () => {
     let providers: WireProviders;
     let withVoices: ServedHere;
     let owner: Record<string, string>;
@@ -187,19 +187,19 @@ describe("the fast path", () => {
       await providers.close();
     });
 
-    it("answers that website's repeated requests for a shared voice", async () => {
+    it("answers repeated requests of that website for a shared voice", async () => {
       await askTwice(`${path}&n=1`, owner);
       expect(taken()).to.have.length(1);
     });
 
-    it("answers the next website's requests for an address that that website asked for last", async () => {
+    it("answers another website's requests for the same URL", async () => {
       await askTwice(`${path}&n=2`, owner);
       lines.length = 0;
       await askTwice(`${path}&n=2`, other);
       expect(taken()).to.have.length(2);
     });
 
-    it("leaves the requests for that website's own voices alone", async () => {
+    it("does not handle requests for BYOK voices", async () => {
       await askTwice("/v2/text/synthesize?voice=alloy&text=My%20own.", owner);
       expect(taken()).to.deep.equal([]);
     });

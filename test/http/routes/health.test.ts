@@ -4,7 +4,7 @@ import { createReadiness } from "../../../src/application/health/readiness.ts";
 import { healthOperations } from "../../../src/http/routes/health.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
-describe("a look at the service's health", () => {
+describe("the log of health checks", () => {
   let server: OperationServer;
   const lines: { level: number; route: string; status: number }[] = [];
   const { levels } = pino;
@@ -24,7 +24,7 @@ describe("a look at the service's health", () => {
 
   const told = () => lines.map(({ level, route, status }) => [levels.labels[level], route, status]);
 
-  it("is no line of the log's while nothing is wrong", async () => {
+  it("is at debug level while the service is healthy", async () => {
     for (const path of ["/health", "/health/live", "/health/ready"]) expect(await look(path)).to.equal(200);
     expect(told()).to.deep.equal([
       ["debug", "/health", 200],
@@ -33,7 +33,7 @@ describe("a look at the service's health", () => {
     ]);
   });
 
-  it("is one when it finds the service down", async () => {
+  it("is at info level when the service is down", async () => {
     state.isUp = false;
     expect(await look("/health/ready")).to.equal(503);
     expect(told()).to.deep.equal([["info", "/health/ready", 503]]);

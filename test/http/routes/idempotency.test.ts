@@ -42,14 +42,14 @@ describe("a request with an Idempotency-Key", () => {
     );
   };
 
-  it("is charged once, however often and by whichever method it is repeated", async () => {
+  it("is charged once, however often it is repeated, with GET or POST", async () => {
     for (const { status } of [await get("a"), await get("a"), await post("a"), await get("a")]) {
       expect(status).to.equal(200);
     }
     expect(await used()).to.equal(10);
   });
 
-  it("is charged once when its parts are asked for", async () => {
+  it("is charged once for several ranges", async () => {
     for (const range of ["bytes=0-9", "bytes=10-"]) {
       expect((await get("a", spoken, { Range: range })).status).to.equal(206);
     }
@@ -57,7 +57,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await used()).to.equal(10);
   });
 
-  it("is refused with 400 when the key came with another request, and leaves the key active", async () => {
+  it("is refused with 400 if the value was used for another request; the key stays active", async () => {
     await get("a");
     for (const { status, text } of [
       await get("a", { ...spoken, rate: "1.5" }),
@@ -71,12 +71,12 @@ describe("a request with an Idempotency-Key", () => {
     expect((await get("a")).status).to.equal(200);
   });
 
-  it("is refused with 400 when the key is empty, too long or not printable ASCII", async () => {
+  it("is refused with 400 if the value is empty, too long or not printable ASCII", async () => {
     for (const key of ["", "x".repeat(256), "caf\u00e9"]) expect((await get(key)).status).to.equal(400);
     expect((await get("x".repeat(255))).status).to.equal(200);
   });
 
-  it("shares its keys with no other website", async () => {
+  it("does not share values between websites", async () => {
     await get("a");
     website = await registerWebsite(service.url, { monthlyCharacters: 10 });
     expect((await get("a", { ...spoken, text: "other text" })).status).to.equal(200);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { admin, registerWebsite } from "../../support/client.ts";
 import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
 
-describe("the operator's lists", () => {
+describe("the lists of the admin API", () => {
   let service: ServedHere;
   before(async () => {
     service = await serveHere();
@@ -13,7 +13,7 @@ describe("the operator's lists", () => {
   type Listed = { count: number; _links: { next?: { href: string } } } & Record<string, unknown[]>;
   const list = async (path: string) => (await admin(service.url, "GET", path)).body as unknown as Listed;
 
-  /** Every page, by the links. */
+  /** All pages, by their links. */
   const pages = async (path: string): Promise<Listed[]> => {
     const all: Listed[] = [];
     for (let next: string | undefined = path; next; ) {
@@ -30,7 +30,7 @@ describe("the operator's lists", () => {
     ["/websites", "websites"],
     ["/keys", "keys"],
   ] as const) {
-    it(`are the same page by page as at once, in a stable order: ${path}`, async () => {
+    it(`have the same entries in pages as in one response, in a stable order: ${path}`, async () => {
       const whole = await list(path);
       expect([whole.count, whole._links]).to.deep.equal([5, {}]);
       const parts = await pages(`${path}?limit=2`);
@@ -39,7 +39,7 @@ describe("the operator's lists", () => {
     });
   }
 
-  it("hold the catalog: voices with the system voices behind them, and all system voices", async () => {
+  it("contain voices with their system voices, and all system voices", async () => {
     const { voices } = await list("/voices?limit=1000");
     const parts = await pages("/voices?limit=30");
     expect(parts.flatMap((part) => part.voices)).to.deep.equal(voices);
@@ -52,7 +52,7 @@ describe("the operator's lists", () => {
     expect(all.slice(0, 1_000)).to.deep.equal(systemVoices);
   });
 
-  it("are described with the limits of a page", async () => {
+  it("have the page limits in the OpenAPI document", async () => {
     const { paths } = JSON.parse((await ask(`${service.url}/openapi.json`)).text);
     for (const path of ["/admin/websites", "/admin/keys", "/admin/voices", "/admin/system-voices"]) {
       const { parameters } = paths[path].get;
@@ -61,7 +61,7 @@ describe("the operator's lists", () => {
     }
   });
 
-  it("refuse a limit out of range and an unknown entry", async () => {
+  it("refuse a limit out of range and an unknown `after`", async () => {
     for (const query of [
       "limit=0",
       "limit=1001",
@@ -81,7 +81,7 @@ describe("the operator's lists", () => {
 });
 
 describe("Allow", () => {
-  it("names exactly the methods that the description has for a path, and HEAD with GET", async () => {
+  it("names exactly the methods of the path in the OpenAPI document, and HEAD with GET", async () => {
     const service = await serveHere();
     try {
       const { paths } = JSON.parse((await ask(`${service.url}/openapi.json`)).text);

@@ -6,7 +6,7 @@ import { rejection } from "../../support/rejection.ts";
 import { type ServedHere, serveHere } from "../../support/served-here.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
 
-describe("a sound that breaks off while it is streamed", () => {
+describe("streamed audio that fails", () => {
   let providers: WireProviders;
   let service: ServedHere;
   let website: Credentials;
@@ -23,7 +23,7 @@ describe("a sound that breaks off while it is streamed", () => {
     await providers.close();
   });
 
-  /** All that comes over a connection of its own. @throws when the connection does not end well */
+  /** Everything received on a new connection. @throws if the connection is reset */
   const askFor = async (version: "1.0" | "1.1"): Promise<string> => {
     const body = JSON.stringify({ voice: "alloy", text: `This is number ${++texts}, and it is cut.` });
     const head = {
@@ -49,7 +49,7 @@ describe("a sound that breaks off while it is streamed", () => {
     expect(answer.endsWith("\r\n0\r\n\r\n")).to.equal(false);
   });
 
-  it("resets the connection over HTTP/1.0, where the end of one is the end of a whole sound", async () => {
+  it("resets the connection over HTTP/1.0, where the end of the connection is the end of the body", async () => {
     expect(await askFor("1.0")).to.match(/^HTTP\/1.1 200 /);
     providers.oai.faults.next({ kind: "cut" });
     expect(await rejection(askFor("1.0"))).to.include({ code: "ECONNRESET" });

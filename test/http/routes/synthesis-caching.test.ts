@@ -51,7 +51,7 @@ describe("caching of a synthesis", () => {
     expect(headers["access-control-allow-origin"], status).to.equal(shop);
   };
 
-  it("is public and the same for every origin with a free engine, whatever the answer", async () => {
+  it("is public and the same for every origin with a free engine", async () => {
     const query = { voice: "UK English Female" };
     const week = "public, max-age=86400, s-maxage=604800";
     const first = await get(owner, query);
@@ -71,7 +71,7 @@ describe("caching of a synthesis", () => {
     isPublic(await post(owner, { ...query, volume: 0 }), "204 to POST", "public, max-age=86400");
   });
 
-  it("is the caller's alone with a website's own provider, whatever the answer", async () => {
+  it("is private with a BYOK engine", async () => {
     const query = { voice: "alloy" };
     const first = await get(owner, query);
     isPrivate(first, "made");
@@ -87,11 +87,11 @@ describe("caching of a synthesis", () => {
     isPrivate(await post(owner, query), "POST");
   });
 
-  it("is the caller's alone for a free sound where another website would hear its own provider", async () => {
+  it("is private for a free voice that another website's BYOK voice would replace", async () => {
     isPrivate(await get(other, { voice: "Mixed" }), "200");
   });
 
-  it("lasts a minute for a fallback voice, in public caches only where every website would hear it", async () => {
+  it("lasts a minute for a fallback voice, and is public only if it is the same for every website", async () => {
     providers.oai.faults.always({ kind: "refusal", status: 400 });
     try {
       const answer = await get(owner, { voice: "Mixed", text: "Spoken by the fallback." });
@@ -107,7 +107,7 @@ describe("caching of a synthesis", () => {
     isPublic(await get(owner, { voice: "Fallible" }), "200", "public, max-age=60");
   });
 
-  it("keeps errors nowhere, and lets only verified origins read them", async () => {
+  it("stores no errors, and lets only verified origins read them", async () => {
     for (const origin of [shop, "https://stranger.example"]) {
       const { status, headers } = await get(owner, { voice: "Nobody" }, { headers: { Origin: origin } });
       expect([status, headers["cache-control"], headers.vary]).to.deep.equal([404, "no-store", "Origin"]);
@@ -115,7 +115,7 @@ describe("caching of a synthesis", () => {
     }
   });
 
-  it("answers If-None-Match: * with 304 only for a sound that exists", async () => {
+  it("returns 304 for If-None-Match: * only if the audio exists", async () => {
     const query = { voice: "UK English Female", text: "Not made yet." };
     const anything = { headers: { "If-None-Match": "*" } };
     expect((await get(owner, query, { method: "HEAD", ...anything })).status).to.equal(200);
@@ -132,7 +132,7 @@ describe("caching of a synthesis", () => {
 });
 
 describe("Content-Location", () => {
-  it("lies under the path of PUBLIC_URL", async () => {
+  it("is under the path of PUBLIC_URL", async () => {
     const service = await serveHere({ PUBLIC_URL: "https://example.com/speech/" });
     try {
       const website = await registerWebsite(service.url);

@@ -41,7 +41,7 @@ describe("GET /v1/text:synthesize", () => {
     expect(headers.link).to.equal('<https://speech.example/tts/v2/text/synthesize>; rel="successor-version"');
   };
 
-  it("answers with the very sound of the v2 request, and tells that it ends", async () => {
+  it("returns the audio of the v2 request, with deprecation headers", async () => {
     const [old, now] = [await get(hello), await synthesize(service.url, website, hello)];
     expect([old.status, now.status]).to.deep.equal([200, 200]);
     deprecated(old);
@@ -52,7 +52,7 @@ describe("GET /v1/text:synthesize", () => {
     expect((await bytesOf(old)).equals(await bytesOf(now))).to.equal(true);
   });
 
-  it("takes pitch and rate from 0 to 1, with 0.5 for what v2 calls 1", async () => {
+  it("accepts pitch and rate from 0 to 1, where 0.5 is 1 in v2", async () => {
     const tagOf = async (response: Promise<Response>) => (await response).headers.get("etag");
     for (const [v1, v2] of [
       ["0.5", "1"],
@@ -68,7 +68,7 @@ describe("GET /v1/text:synthesize", () => {
     expect(await tagOf(get({ ...hello, pitch: "null", rate: "" }))).to.equal(await tagOf(get(hello)));
   });
 
-  it("takes the engine, the name and the gender of a voice", async () => {
+  it("accepts the engine, the name and the gender of a voice", async () => {
     for (const query of [
       { ...hello, engine: "g2" },
       { ...hello, gender: "male" },
@@ -80,7 +80,7 @@ describe("GET /v1/text:synthesize", () => {
     expect((await get({ ...hello, engine: "g1", name: "Nobody" })).status).to.equal(404);
   });
 
-  it("knows no voice and no format: lang is required, and the format is the engine's own", async () => {
+  it("has no voice and no format: lang is required, and the engine determines the format", async () => {
     const response = await get({ text: "x", voice: "UK English Female" });
     expect(response.status).to.equal(400);
     deprecated(response);
@@ -88,13 +88,13 @@ describe("GET /v1/text:synthesize", () => {
     expect((await get({ ...hello, format: "wav" })).headers.get("content-type")).to.equal("audio/mpeg");
   });
 
-  it("is found however a client writes its colon", async () => {
+  it("accepts a colon that is percent-encoded", async () => {
     const response = await get({ ...hello, volume: "0" }, {}, "/v1/text%3Asynthesize");
     expect(response.status).to.equal(204);
     deprecated(response);
   });
 
-  it("answers conditions, ranges, HEAD and silence like v2", async () => {
+  it("handles conditional requests, ranges, HEAD and silence like v2", async () => {
     const whole = await get(hello);
     const etag = whole.headers.get("etag") ?? "";
     const { length } = await bytesOf(whole);
@@ -127,7 +127,7 @@ describe("GET /v1/text:synthesize", () => {
     });
   }
 
-  it("refuses the unknown, the wrong method, the suspended and the too many, telling them that it ends", async () => {
+  it("sends deprecation headers with 401, 403, 405 and 429", async () => {
     const unknown = await get(hello, { headers: { "X-API-Secret": "wrong" } });
     expect(unknown.status).to.equal(401);
     deprecated(unknown);
@@ -147,7 +147,7 @@ describe("GET /v1/text:synthesize", () => {
     deprecated(tooMany);
   });
 
-  it("counts its characters on the same ledger", async () => {
+  it("counts its characters against the same quota", async () => {
     const own = await registerWebsite(service.url);
     await get({ ...hello, text: "ten chars!" }, { headers: authorize(own) });
     await synthesize(service.url, own, { ...hello, text: "five!" });

@@ -23,7 +23,7 @@ describe("the admin API of voices", () => {
   const pathsOf = (body: Record<string, unknown>) =>
     (body.error as { errors: { path: unknown[] }[] }).errors.map(({ path }) => path.join("."));
 
-  it("adds a voice with 201 and its place, there for the next request", async () => {
+  it("adds a voice with 201 and Location, visible from the next request on", async () => {
     const response = await fetch(`${service.url}/admin/voices`, {
       method: "POST",
       headers: { Authorization: `Bearer ${adminToken}`, "Content-Type": "application/json" },
@@ -44,14 +44,14 @@ describe("the admin API of voices", () => {
     expect(body.systemVoices).to.be.an("array").that.is.not.empty;
   });
 
-  it("changes what is given of a voice", async () => {
+  it("changes the given members of a voice", async () => {
     await operate("POST", "/voices", { ...klaus, name: "Changing" });
     const { status, body } = await operate("PATCH", "/voices/Changing", { flag: "at", voiceIDs: [303] });
     expect([status, body]).to.deep.equal([200, { ...klaus, name: "Changing", flag: "at", voiceIDs: [303] }]);
     expect((await heard("/v2/voices/Changing")).body.voice).to.deep.equal(body);
   });
 
-  it("deprecates a voice, which is shown as such and still speaks", async () => {
+  it("deprecates a voice, which is marked and still usable", async () => {
     await operate("POST", "/voices", { ...klaus, name: "Old" });
     for (let i = 0; i < 2; i++) {
       const { status, body } = await operate("DELETE", "/voices/Old");
@@ -65,7 +65,7 @@ describe("the admin API of voices", () => {
     expect((await operate("PATCH", "/voices/Old", { deprecated: false })).body.deprecated).to.equal(false);
   });
 
-  it("adds system voices under ids of their own, and deprecates them", async () => {
+  it("adds system voices with assigned ids, and deprecates them", async () => {
     const given = { name: "g1-de-whisper", lang: "de-DE", service: "g1", voiceName: "espeak:gmw/de+whisper" };
     const { status, body } = await operate("POST", "/system-voices", given);
     expect(status).to.equal(201);
@@ -79,7 +79,7 @@ describe("the admin API of voices", () => {
     expect((await operate("POST", "/system-voices", given)).status).to.equal(409);
   });
 
-  it("refuses with each problem's path", async () => {
+  it("returns 400 with the path of every problem", async () => {
     const wrong = await operate("POST", "/voices", {
       ...klaus,
       name: "a/b",
@@ -104,7 +104,7 @@ describe("the admin API of voices", () => {
     expect((await operate("POST", "/voices")).status).to.equal(400);
   });
 
-  it("answers 409 to a name that is taken and 404 to one that nobody has", async () => {
+  it("returns 409 for an existing name and 404 for an unknown one", async () => {
     expect((await operate("POST", "/voices", { ...klaus, name: "German Male" })).status).to.equal(409);
     for (const [method, path, body] of [
       ["GET", "/voices/nobody"],
@@ -116,7 +116,7 @@ describe("the admin API of voices", () => {
     }
   });
 
-  it("is for the operator alone", async () => {
+  it("is only for the operator", async () => {
     const { status } = await ask(`${service.url}/admin/voices`, { headers: authorize(website) });
     expect(status).to.equal(401);
   });

@@ -44,14 +44,14 @@ describe("the links of voices", () => {
     }
   });
 
-  it("lead back to the answer that was asked for with a query", async () => {
+  it("link to the same response, with its query", async () => {
     const query = "browser=Safari&browserVersion=17&os=macOS&osVersion=14";
     const answer = await follow(`${service.url}/v2/voices?${query}&more=1`);
     expect(answer._links.self.href).to.equal(`${service.url}/v2/voices?${query}`);
     expect(await follow(answer._links.self.href)).to.deep.equal(answer);
   });
 
-  it("lead to speech, with the body that they show and a text", async () => {
+  it("lead to synthesis, with the body in the link and a text", async () => {
     const { _links } = await follow(`${service.url}/v2/voices/${encodeURIComponent(odd)}`);
     const { href, method, body } = _links.synthesize;
     const response = await fetch(href, {
@@ -63,7 +63,7 @@ describe("the links of voices", () => {
     expect((await bytesOf(response)).length).to.be.above(1_000);
   });
 
-  it("tell of streaming, which is premium for a website's own voices alone", async () => {
+  it("mark streaming as premium only for BYOK voices", async () => {
     await admin(service.url, "POST", "/voices", {
       ...{ name: "en-US-Neural2-C", flag: "us", gender: "f", lang: "en-US", voiceIDs: [20] },
       ...{ isByok: true, provider: "google" },
@@ -90,12 +90,12 @@ describe("the links of voices", () => {
     }
   });
 
-  it("are under the host that was asked", async () => {
+  it("are under the host of the request", async () => {
     const { self } = await linksUnder(service.url, { Host: "voices.example:8443" });
     expect(self.href).to.equal("http://voices.example:8443/v2/voices/UK%20English%20Male");
   });
 
-  it("are refused to a host that is none", async () => {
+  it("are refused for a malformed host", async () => {
     for (const host of ["a/b", "a b", 'x"y', "user@host", "a:port", "a:99999"]) {
       const { status, text } = await ask(`${service.url}/v2/voices`, {
         headers: { ...authorize(website), Host: host },
@@ -104,14 +104,14 @@ describe("the links of voices", () => {
     }
   });
 
-  it("do not believe a stranger who claims to be a proxy", async () => {
+  it("ignore forwarded headers from an untrusted peer", async () => {
     const claims = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example" };
     expect((await linksUnder(service.url, claims)).self.href).to.contain(service.url);
   });
 });
 
 describe("the links of voices behind a proxy", () => {
-  it("are under the scheme and host that it tells of, for sockets too", async () => {
+  it("are under the scheme and host that the proxy reports, WebSocket links too", async () => {
     const service = await serveHere({ TRUST_PROXY: "127.0.0.1" });
     const website = await registerWebsite(service.url);
     const linksFor = async (headers: Record<string, string>) => {
@@ -130,8 +130,8 @@ describe("the links of voices behind a proxy", () => {
   });
 });
 
-describe("the links of voices under a public address", () => {
-  it("are under it, whoever is asked", async () => {
+describe("the links of voices with PUBLIC_URL", () => {
+  it("are under PUBLIC_URL for every request", async () => {
     const service = await serveHere({ PUBLIC_URL: "https://tts.example/voice/", TRUST_PROXY: "127.0.0.1" });
     const website = await registerWebsite(service.url);
     const { text } = await ask(`${service.url}/v2/voices/UK%20English%20Male`, {

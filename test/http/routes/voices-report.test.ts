@@ -39,7 +39,7 @@ describe("the report of voices", () => {
   });
   after(() => service.close());
 
-  /** Not compressed, as `ask` asks too: each content coding has a tag of its own. */
+  /** Not compressed, because each content coding has its own entity tag. */
   const post = async (body: unknown) => {
     const response = await fetch(`${service.url}/v2/voices/report`, {
       method: "POST",
@@ -59,7 +59,7 @@ describe("the report of voices", () => {
     return (await response.text()).split("\n").filter((line) => line.includes('"platform-'));
   };
 
-  it("brings a browser's voice to whoever asks for that platform from then on", async () => {
+  it("adds a browser's voice to later lists for that platform", async () => {
     const query = "browser=Opera&browserVersion=131&os=Linux";
     expect(await namesFor(query)).to.not.include("Zoe of the browser");
     const opera = { ...aReport().platform, browser: "Opera" };
@@ -70,12 +70,12 @@ describe("the report of voices", () => {
     expect(await namesFor("")).to.include("Zoe of the browser");
   });
 
-  it("is not needed for what every release knows of browsers", async () => {
+  it("is not needed for the native voices of the seed", async () => {
     expect(await namesFor("browser=Safari&os=macOS")).to.include("Samantha of the browser");
     expect(await namesFor("browser=Chrome&os=Windows")).to.not.include("Samantha of the browser");
   });
 
-  it("answers with the tag that the list has for that platform", async () => {
+  it("returns the entity tag of the list for that platform", async () => {
     const { response } = await post(aReport());
     const etag = response.headers.get("etag") ?? "";
     const query = new URLSearchParams(aReport().platform);
@@ -87,7 +87,7 @@ describe("the report of voices", () => {
     expect(all.headers.etag).to.not.equal(etag);
   });
 
-  it("answers with the voices for that platform, under a tag of their own", async () => {
+  it("returns the voices for that platform, with their own entity tag", async () => {
     const { response, body } = await post(aReport());
     expect(VoiceReportResponse.parse(body)).to.deep.equal(body);
     const names = (body.voices as { name: string }[]).map(({ name }) => name);
@@ -101,7 +101,7 @@ describe("the report of voices", () => {
     expect(other.response.headers.get("etag")).to.not.equal(response.headers.get("etag"));
   });
 
-  it("is on the log once, and tells of nobody there", async () => {
+  it("is recorded once, without anything about the reporter", async () => {
     await Promise.all(Array.from({ length: 10 }, () => post(aReport())));
     const lines = (await told()).filter((line) => line.includes('"platform-firefox-linux"'));
     expect(lines).to.have.length(1);
@@ -109,7 +109,7 @@ describe("the report of voices", () => {
     expect(lines[0]).to.not.contain(website.apiKey);
   });
 
-  it("is refused with each problem's path", async () => {
+  it("is refused with the path of every problem", async () => {
     const { platform } = aReport();
     const before = await told();
     for (const [body, path] of [
@@ -133,7 +133,7 @@ describe("the report of voices", () => {
     expect(await told()).to.deep.equal(before);
   });
 
-  it("may be of a platform and of voices that make no sense, and changes nothing then", async () => {
+  it("is ignored if its platform or its voices are unknown", async () => {
     const before = await told();
     const nonsense = { browser: "", browserVersion: "", os: "\u0000", osVersion: "-1" };
     for (const body of [

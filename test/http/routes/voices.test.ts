@@ -49,7 +49,7 @@ describe("the voice endpoints", () => {
     ]);
   });
 
-  it("list none for a language that nobody speaks, or that is written otherwise", async () => {
+  it("return an empty list for an unknown language and for another spelling", async () => {
     for (const lang of ["de-de", "de", "xx", "%F0%9F%98%80", "x".repeat(300), "%E0%A4%A"]) {
       const { status, text } = await get(`/v2/voices/by-language/${lang}`);
       expect(status, lang).to.equal(200);
@@ -57,7 +57,7 @@ describe("the voice endpoints", () => {
     }
   });
 
-  it("mark what the service speaks as fallback voices, which native voices come before", async () => {
+  it("mark the service's voices as fallback voices, after the native voices", async () => {
     const { voices, systemVoices } = VoicesListResponse.parse(await json("/v2/voices"));
     const natives = new Set(systemVoices.filter((one) => one.service === undefined).map(({ id }) => id));
     expect(natives.size).to.be.above(100);
@@ -69,20 +69,20 @@ describe("the voice endpoints", () => {
     expect(voiceIDs.slice(-2)).to.deep.equal([10, 12]);
   });
 
-  it("show one voice by exactly its name", async () => {
+  it("show a voice by its exact name", async () => {
     const body = await json("/v2/voices/UK%20English%20Female");
     expect(VoiceDetailResponse.parse(body)).to.deep.equal(body);
     expect(body.voice).to.include({ name: "UK English Female", lang: "en-GB" });
   });
 
-  it("answer 404 for a name that no voice has", async () => {
+  it("return 404 for an unknown name", async () => {
     for (const name of ["nobody", "uk%20english%20female", "%E0%A4%A", "x".repeat(300), "..%2Fvoices"]) {
       const { status, text } = await get(`/v2/voices/${name}`);
       expect([status, JSON.parse(text).error.code], name).to.deep.equal([404, "NOT_FOUND"]);
     }
   });
 
-  it("show a voice whatever its name is made of", async () => {
+  it("show a voice whose name has special characters", async () => {
     for (const name of ["100% ?#&+;=@:", `"Zoë" <ж> 日本語 $!~*'()[]`, "report", "by-language", "%2F"]) {
       expect((await addVoice(name)).status, name).to.equal(201);
       const { status, text } = await get(`/v2/voices/${encodeURIComponent(name)}`);
@@ -90,8 +90,8 @@ describe("the voice endpoints", () => {
     }
   });
 
-  describe("have a strong tag", () => {
-    it("and answer 304 without a body to whoever has the answer", async () => {
+  describe("have a strong entity tag", () => {
+    it("and return 304 without a body if it matches", async () => {
       for (const path of paths) {
         const first = await get(path);
         const etag = first.headers.etag ?? "";
@@ -107,7 +107,7 @@ describe("the voice endpoints", () => {
       }
     });
 
-    it("that is the answer's, and asked for again each time", async () => {
+    it("of the response, which is revalidated before every use", async () => {
       for (const path of paths) {
         const { headers } = await get(path);
         expect(headers["cache-control"]).to.equal("private, no-cache");
@@ -121,7 +121,7 @@ describe("the voice endpoints", () => {
       }
     });
 
-    it("that is the same for every website, in every order of asking", async () => {
+    it("that is the same for every website", async () => {
       const other = await registerWebsite(service.url);
       for (const path of paths) {
         const { headers } = await ask(service.url + path, { headers: authorize(other) });
@@ -129,7 +129,7 @@ describe("the voice endpoints", () => {
       }
     });
 
-    it("that is another as soon as the answer is, and not before", async () => {
+    it("that changes exactly when the response changes", async () => {
       const before = await Promise.all(paths.map(etagOf));
       expect((await addVoice("A further German")).status).to.equal(201);
       const [list, german, female] = await Promise.all(paths.map(etagOf));
@@ -173,7 +173,7 @@ describe("the voice endpoints", () => {
       expect(await namesFor("lang=fr-FR&gender=female")).to.deep.equal(["French Female"]);
     });
 
-    it("with the system voices behind the voices that are left", async () => {
+    it("with the system voices of the remaining voices", async () => {
       const { voices, systemVoices } = await list("lang=cy&gender=m");
       const behind = voices.flatMap(({ voiceIDs }) => voiceIDs);
       expect(systemVoices.map(({ id }) => id)).to.have.members(behind);
@@ -186,7 +186,7 @@ describe("the voice endpoints", () => {
       expect(await namesFor("lang=de&browser=Firefox&os=Linux")).to.not.include("Rocko of the browser");
     });
 
-    it("under a tag and a link of their own", async () => {
+    it("with their own entity tag and link", async () => {
       const queries = ["", "?lang=en", "?lang=en&gender=f", "?gender=f", "?lang=en-GB"];
       const etags = await Promise.all(queries.map((query) => etagOf(`/v2/voices${query}`)));
       expect(new Set(etags).size).to.equal(queries.length);
@@ -209,7 +209,7 @@ describe("the voice endpoints", () => {
       }
     });
 
-    it("and refuse anything that is not a range or gender", async () => {
+    it("and refuse invalid ranges and genders", async () => {
       for (const [query, path] of [
         ["lang=not%20a%20language", "lang"],
         ["lang=en_GB", "lang"],
@@ -225,8 +225,8 @@ describe("the voice endpoints", () => {
     });
   });
 
-  describe("take a query", () => {
-    it("with each parameter once, and none too long", async () => {
+  describe("accept a query", () => {
+    it("with each parameter once, within its maximum length", async () => {
       for (const [query, path] of [
         ["browser=a&browser=b", "browser"],
         ["osVersion=1&osVersion=1", "osVersion"],
@@ -258,7 +258,7 @@ describe("the voice endpoints", () => {
     });
   });
 
-  it("are for keys that are known, within their limits and not suspended", async () => {
+  it("require a valid key, within its limits and not suspended", async () => {
     const limited = await registerWebsite(service.url, { requestsPerMinute: 3 });
     const headers = authorize(limited);
     for (const path of paths) {
@@ -275,7 +275,7 @@ describe("the voice endpoints", () => {
     expect([suspended.status, JSON.parse(suspended.text).error.code]).to.deep.equal([403, "KEY_SUSPENDED"]);
   });
 
-  it("allow reading and nothing else", async () => {
+  it("allow only reading", async () => {
     for (const path of paths) {
       const { status, headers } = await get(path, {}, "DELETE");
       expect([status, headers.allow], path).to.deep.equal([405, "HEAD, GET"]);
