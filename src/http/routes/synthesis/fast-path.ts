@@ -14,12 +14,12 @@ import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisPresenter } from "./presenter.ts";
 
 const route = "/v2/text/synthesize";
-const address = `${route}?`;
+const urlPrefix = `${route}?`;
 const never = new AbortController().signal;
 
 /**
- * For what is already known: a plain GET whose address was planned before and whose sound lies in memory
- * passes the gate, the ledger and the presenter that all requests pass, but neither router nor parser.
+ * Answers a plain GET whose URL was planned before and whose audio is in memory. Authentication, rate limits, ledger and
+ * presenter are those of every request; only the router and the parser are skipped.
  */
 export const createFastPath = ({
   gate,
@@ -45,7 +45,7 @@ export const createFastPath = ({
     sound: Sound,
     requestId: string,
   ): Promise<void> => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const headers: Record<string, string> = { "X-Request-Id": requestId };
     let apiKey: string | undefined;
     try {
@@ -65,25 +65,25 @@ export const createFastPath = ({
       const answer = sendError(res, error, { ...headers, ...apiCors(req.headers.origin) });
       if (isOurFault(answer)) log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
     }
-    if (!log.isLevelEnabled("debug")) return; // so as not to make, for nobody, what costs as much as the answer
-    const ms = Math.round(performance.now() - began);
+    if (!log.isLevelEnabled("debug")) return; // composing the line costs as much as the response
+    const ms = Math.round(performance.now() - startedAt);
     const { statusCode: status } = res;
     log.debug({ requestId, method: "GET", route, status, ms, apiKey, fastPath: true }, "request");
   };
 
   const follow = async (
     { begin }: RequestObserver,
-    ...asked: [req: IncomingMessage, res: ServerResponse, plan: SynthesisPlan, sound: Sound]
+    ...request: [req: IncomingMessage, res: ServerResponse, plan: SynthesisPlan, sound: Sound]
   ): Promise<void> => {
     const requestId = randomUUID();
-    const [req, res] = asked;
+    const [req, res] = request;
     const followed = begin(req, requestId);
-    await followed.run(() => serve(...asked, requestId));
+    await followed.run(() => serve(...request, requestId));
     followed.end(route, res.statusCode);
   };
 
   return (req, res) => {
-    if (req.method !== "GET" || !req.url?.startsWith(address) || isSpecial(req)) return false;
+    if (req.method !== "GET" || !req.url?.startsWith(urlPrefix) || isSpecial(req)) return false;
     const plan = prepared.of(req.url);
     if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
     const sound = synthesis.fromMemory(plan);
@@ -93,7 +93,7 @@ export const createFastPath = ({
   };
 };
 
-/** Its answer depends on more than the address and the caller. */
+/** Whether the response depends on more than the URL and the caller. */
 const isSpecial = ({ headers }: IncomingMessage): boolean =>
   headers["if-none-match"] !== undefined ||
   headers.range !== undefined ||
