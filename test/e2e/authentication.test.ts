@@ -92,7 +92,7 @@ describe("authentication on two processes that share a store", () => {
       expect((await refresh(second, headers)).status).to.equal(401);
     }
     const ms = Math.ceil(await known);
-    console.log(`        ${what} was known to the other process after ${ms} ms`);
+    console.log(`        ${what}: applied by the other process after ${ms} ms`);
   };
 
   it("refuses a secret, and its tokens, on one process after it is revoked on the other", async () => {

@@ -6,7 +6,7 @@ import { RangeNotSatisfiable } from "./errors.ts";
 import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
 
 /** A response, independent of Koa. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
@@ -53,11 +53,11 @@ export const requestedPart = (
 };
 
 /** 200 with the whole audio, or 206 with the part. */
-export const audioAnswer = (
+export const audioResponse = (
   bytes: Buffer,
   part: Exclude<Part, "unsatisfiable">,
   headers: Record<string, string>,
-): Answer => {
+): HttpResponse => {
   if (part === "whole") {
     headers["Content-Length"] = String(bytes.length);
     return { status: 200, headers, body: bytes };

@@ -17,7 +17,7 @@ import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } fr
 export type { ErrorResponse };
 
 /** An error as it is sent: nothing else about it may leave the service. */
-export interface ErrorAnswer {
+export interface PresentedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorResponse;
@@ -230,7 +230,7 @@ export type ErrorStatus = keyof typeof errorTypes;
 const statuses = Object.keys(errorTypes).map(Number) as ErrorStatus[];
 
 /** The only place where an error becomes a response. An unknown error becomes a 500 that reveals nothing. */
-export const presentError = (error: unknown): ErrorAnswer => {
+export const presentError = (error: unknown): PresentedError => {
   const status = statuses.find((one) => isOfType(error, errorTypes[one])) ?? 500;
   const { code, headers } = errorTypes[status];
   const { message } = status === 500 ? unknownError : (error as Error);
@@ -255,7 +255,7 @@ const isOfType = (error: unknown, { type }: ErrorType): boolean =>
 const unknownError = { message: "Something went wrong on our side." };
 
 /** Whether the service itself is at fault; such errors are logged with their stack. */
-export const isOurFault = ({ status }: ErrorAnswer): boolean => status === 500;
+export const isOurFault = ({ status }: PresentedError): boolean => status === 500;
 
 /** Whether the same request may succeed later. */
 export const isRetryable = (error: unknown): boolean =>

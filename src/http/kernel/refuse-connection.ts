@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ErrorAnswer, presentError } from "./errors.ts";
+import { type PresentedError, presentError } from "./errors.ts";
 
 /** How long the client may take to read the response and close the connection. */
 const lingerMs = 5_000;
@@ -14,17 +14,17 @@ export const refuseConnection = (
   connection: Duplex,
   error: unknown,
   headers: Readonly<Record<string, string>> = {},
-): ErrorAnswer => {
-  const answer = presentError(error);
+): PresentedError => {
+  const presented = presentError(error);
   connection.on("error", () => connection.destroy());
-  connection.end(serialize({ ...answer, headers: { ...headers, ...answer.headers } }));
+  connection.end(serialize({ ...presented, headers: { ...headers, ...presented.headers } }));
   connection.resume();
   const timeout = setTimeout(() => connection.destroy(), lingerMs).unref();
   connection.once("close", () => clearTimeout(timeout));
-  return answer;
+  return presented;
 };
 
-const serialize = ({ status, headers, body }: ErrorAnswer): string => {
+const serialize = ({ status, headers, body }: PresentedError): string => {
   const json = JSON.stringify(body);
   const head = {
     "X-Request-Id": randomUUID(),

@@ -1,26 +1,26 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
-import type { Answer } from "./audio-body.ts";
-import { type ErrorAnswer, presentError } from "./errors.ts";
+import type { HttpResponse } from "./audio-body.ts";
+import { type PresentedError, presentError } from "./errors.ts";
 
 /** Sends a response through Koa. */
-export const reply = (ctx: Context, { status, headers, body }: Answer): void => {
+export const reply = (ctx: Context, { status, headers, body }: HttpResponse): void => {
   ctx.status = status;
   if (body) ctx.body = body;
   ctx.set(headers);
 };
 
 /** Sends an error through Koa. */
-export const replyError = (ctx: Context, error: unknown): ErrorAnswer => {
-  const answer = presentError(error);
-  ctx.status = answer.status;
-  ctx.body = answer.body;
-  ctx.set(answer.headers);
-  return answer;
+export const replyError = (ctx: Context, error: unknown): PresentedError => {
+  const presented = presentError(error);
+  ctx.status = presented.status;
+  ctx.body = presented.body;
+  ctx.set(presented.headers);
+  return presented;
 };
 
 /** Sends a response without Koa. */
-export const send = (res: ServerResponse, { status, headers, body }: Answer): void => {
+export const send = (res: ServerResponse, { status, headers, body }: HttpResponse): void => {
   res.writeHead(status, headers);
   res.end(body);
 };
@@ -30,15 +30,15 @@ export const sendError = (
   res: ServerResponse,
   error: unknown,
   headers: Record<string, string>,
-): ErrorAnswer => {
-  const answer = presentError(error);
-  const body = Buffer.from(JSON.stringify(answer.body));
+): PresentedError => {
+  const presented = presentError(error);
+  const body = Buffer.from(JSON.stringify(presented.body));
   send(res, {
-    status: answer.status,
-    headers: { ...headers, ...answer.headers, ...jsonHeaders(body) },
+    status: presented.status,
+    headers: { ...headers, ...presented.headers, ...jsonHeaders(body) },
     body,
   });
-  return answer;
+  return presented;
 };
 
 const jsonHeaders = (body: Buffer): Record<string, string> => ({

@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../../domain/errors.ts";
-import { type ErrorAnswer, HeadersTooLarge, TooSlow } from "./errors.ts";
+import { HeadersTooLarge, type PresentedError, TooSlow } from "./errors.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 import { sendError } from "./reply.ts";
 
@@ -108,7 +108,7 @@ const urlOf = (server: Server): string => {
 };
 
 /** HTTP/1.1 requires a Host header (RFC 9112, section 3.2). */
-const refuseMissingHost = (res: ServerResponse): ErrorAnswer =>
+const refuseMissingHost = (res: ServerResponse): PresentedError =>
   sendError(res, new Invalid([{ path: ["Host"], message: "Host is required." }]), {
     "X-Request-Id": randomUUID(),
   });

@@ -6,14 +6,14 @@ import { objectName } from "../../domain/synthesis/recipe.ts";
 import { immutable } from "../caching/cache-control.ts";
 import { noneMatchHits } from "../caching/conditional.ts";
 import {
-  type Answer,
   type AudioDuration,
-  audioAnswer,
   audioContent,
   audioHeaderSchemas,
   audioHeaders,
+  audioResponse,
   conditionalRange,
   etagOf,
+  type HttpResponse,
   requestedPart,
 } from "../kernel/audio-body.ts";
 import { contentRange, etag } from "../kernel/headers.ts";
@@ -84,16 +84,16 @@ export const audioOperation = ({
     handle: async ({ params: { hash, format } }, ctx) => {
       const bytes = await getObject(objectName({ format }, hash), disconnectSignal(ctx));
       if (!bytes) throw notFound();
-      const answer = answerObject(ctx, { hash, format }, bytes);
-      if (answer.body) ctx.set(audioDuration(format, bytes));
-      reply(ctx, answer);
+      const response = objectResponse(ctx, { hash, format }, bytes);
+      if (response.body) ctx.set(audioDuration(format, bytes));
+      reply(ctx, response);
     },
   });
 
-const answerObject = (ctx: Context, { hash, format }: ObjectName, bytes: Buffer): Answer => {
+const objectResponse = (ctx: Context, { hash, format }: ObjectName, bytes: Buffer): HttpResponse => {
   const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = ctx.req.headers;
   if (noneMatchHits(ifNoneMatch, [etagOf(hash)])) return { status: 304, headers: { ETag: etagOf(hash) } };
   const isGet = ctx.method === "GET";
   const part = isGet ? requestedPart({ range, ifRange: ifRange as string }, hash, bytes.length) : "whole";
-  return audioAnswer(bytes, part, audioHeaders(hash, format));
+  return audioResponse(bytes, part, audioHeaders(hash, format));
 };

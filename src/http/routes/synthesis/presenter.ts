@@ -10,11 +10,11 @@ import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
 import { audio } from "../../caching/cache-control.ts";
 import { isAnyTag, noneMatchHits, partOf } from "../../caching/conditional.ts";
 import {
-  type Answer,
   type AudioDuration,
-  audioAnswer,
   audioHeaders,
+  audioResponse,
   etagOf,
+  type HttpResponse,
   requestedPart,
 } from "../../kernel/audio-body.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
@@ -62,7 +62,7 @@ export const createSynthesisPresenter = ({
   publicCors: Readonly<Record<string, string>>;
   audioDuration: AudioDuration;
 }) => {
-  const silence = (plan: SynthesisPlan, { method }: SynthesisCall): Answer => ({
+  const silence = (plan: SynthesisPlan, { method }: SynthesisCall): HttpResponse => ({
     status: 204,
     headers: {
       "Cache-Control": cacheControlOf(plan, method),
@@ -92,7 +92,7 @@ export const createSynthesisPresenter = ({
       ? (await synthesis.fromCache(plan, signal)) !== undefined
       : noneMatchHits(ifNoneMatch, [etagOf(plan.renditions[0].hash)]);
 
-  const notModified = (plan: SynthesisPlan, { method }: SynthesisCall): Answer => {
+  const notModified = (plan: SynthesisPlan, { method }: SynthesisCall): HttpResponse => {
     const headers = Object.entries(headersOf(plan, plan.renditions[0], method));
     return {
       status: 304,
@@ -101,7 +101,7 @@ export const createSynthesisPresenter = ({
   };
 
   /** HEAD synthesizes nothing: the length is known only if the audio exists. */
-  const head = async (plan: SynthesisPlan, { signal, method }: SynthesisCall): Promise<Answer> => {
+  const head = async (plan: SynthesisPlan, { signal, method }: SynthesisCall): Promise<HttpResponse> => {
     const sound = await synthesis.fromCache(plan, signal);
     const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], method);
     if (sound) {
@@ -113,21 +113,21 @@ export const createSynthesisPresenter = ({
   };
 
   /** Records the request in the ledger, then returns the audio. */
-  const deliver = async (plan: SynthesisPlan, sound: Sound, call: SynthesisCall): Promise<Answer> => {
+  const deliver = async (plan: SynthesisPlan, sound: Sound, call: SynthesisCall): Promise<HttpResponse> => {
     const part = call.method === "GET" ? requestedPart(call, sound.hash, sound.bytes.length) : "whole";
     await synthesis.record(plan, call, sound, part !== "whole");
     const headers = headersOf(plan, sound.rendition, call.method);
     headers[names.cached] = sound.provenance;
     Object.assign(headers, audioDuration(sound.format, sound.bytes));
     if (sound.failed.length > 0) headers["Cache-Control"] = plan.shared ? audio.fallback : audio.ownFallback;
-    return audioAnswer(sound.bytes, part, headers);
+    return audioResponse(sound.bytes, part, headers);
   };
 
   /**
    * Answers a planned synthesis: 200 or 206 with recorded audio, 204 for silence, 304 if the caller has the audio.
    * @throws {ServiceError} @throws {RangeNotSatisfiable}
    */
-  const answer = async (plan: SynthesisPlan, call: SynthesisCall): Promise<Answer> => {
+  const answer = async (plan: SynthesisPlan, call: SynthesisCall): Promise<HttpResponse> => {
     if (plan.silent) return silence(plan, call);
     if (call.method !== "POST" && (await isUnchanged(plan, call))) return notModified(plan, call);
     if (call.method === "HEAD") return await head(plan, call);
