@@ -5,7 +5,7 @@ import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
 
 export interface CatalogState {
-  /** Events heard: changes whenever the catalog does, and is the same on every instance. */
+  /** The number of folded events: changes with the catalog, and is equal on every instance. */
   revision: number;
   /** ISO 8601, UTC; null while the catalog is empty. */
   updatedAt: string | null;
@@ -21,7 +21,7 @@ export const catalog: Projection<CatalogState> = {
   partition: ({ stream }) => (stream === "catalog" ? stream : undefined),
   initial: () => ({ revision: 0, updatedAt: null, voices: [], systemVoices: [] }),
   apply: (state, event) => {
-    if (!change(state, event)) return state;
+    if (!applyChange(state, event)) return state;
     state.revision = event.revision + 1;
     state.updatedAt = (event.data as CatalogEvent["data"]).at;
     return state;
@@ -30,7 +30,7 @@ export const catalog: Projection<CatalogState> = {
 
 const indexes = new WeakMap<CatalogState, { revision: number; index: CatalogIndex }>();
 
-/** The state made fast to ask; built once for each revision, when first asked. */
+/** An index of the state, built on first use for each revision. */
 export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
   const known = indexes.get(state);
   if (known?.revision === state.revision) return known.index;
@@ -39,8 +39,8 @@ export const catalogIndexOf = (state: CatalogState): CatalogIndex => {
   return index;
 };
 
-/** False for an event that it does not know. */
-const change = (state: CatalogState, { type, data }: RecordedEvent): boolean => {
+/** False for an unknown event. */
+const applyChange = (state: CatalogState, { type, data }: RecordedEvent): boolean => {
   const event = { type, data } as CatalogEvent;
   switch (event.type) {
     case "SystemVoiceAdded":
@@ -67,10 +67,10 @@ const change = (state: CatalogState, { type, data }: RecordedEvent): boolean => 
   }
 };
 
-const deprecated = <T>(was: T): T => ({ ...was, deprecated: true });
+const deprecated = <T>(item: T): T => ({ ...item, deprecated: true });
 
-const replace = <T>(all: T[], isMeant: (one: T) => boolean, become: (was: T) => T): void => {
-  const at = all.findIndex(isMeant);
-  const was = all[at];
-  if (was) all[at] = become(was);
+const replace = <T>(items: T[], matches: (item: T) => boolean, change: (item: T) => T): void => {
+  const index = items.findIndex(matches);
+  const item = items[index];
+  if (item) items[index] = change(item);
 };

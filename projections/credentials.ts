@@ -7,7 +7,7 @@ import {
 } from "../src/domain/accounts/credentials.ts";
 import type { Projection } from "./projection.ts";
 
-/** Each website's credentials, sealed, with the voices behind them; the partition is their stream, `credentials-{websiteId}`. */
+/** Each website's sealed credentials and the voices that they give access to. Partition: `credentials-{websiteId}`. */
 export const credentials: Projection<Credentials> = {
   name: "credentials",
   version: 1,

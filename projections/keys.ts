@@ -9,7 +9,7 @@ import {
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
-/** Every key as it is now; the partition is its stream, `key-{apiKey}`. */
+/** The current state of every key. Partition: `key-{apiKey}`. */
 export const keys: Projection<Key> = {
   name: "keys",
   version: 1,
@@ -24,7 +24,7 @@ export const findKey = (view: View<Key>, apiKey: string): IssuedKey | undefined 
   return key === undefined || key.status === "absent" ? undefined : key;
 };
 
-/** All keys, or one website's, the oldest first: a view keeps its partitions in the order in which the log began them. */
+/** All keys or one website's, oldest first: a view keeps its partitions in the order of their first events. */
 export const allKeys = (view: View<Key>, websiteId?: string): IssuedKey[] =>
   Iterator.from(view.entries())
     .map(([, key]) => key)

@@ -3,12 +3,12 @@ import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
-/** Where an event is that could not be folded. */
+/** The place of an event that cannot be folded. */
 export interface MalformedEvent {
   readonly stream: string;
   readonly revision: number;
   readonly position: number;
-  /** The type that it has in the log. */
+  /** Its type in the log. */
   readonly type: string;
 }
 
@@ -17,14 +17,14 @@ export interface MalformedEvents {
   readonly last: MalformedEvent | undefined;
 }
 
-const everywhere = "all";
+const partitionName = "all";
 
-/** The malformed events in the streams that begin so: those that all other projections skip. One partition. */
+/** Counts the malformed events of these streams, which all other projections skip. One partition. */
 export const malformedEventsIn = (prefixes: readonly string[]): Projection<MalformedEvents> => ({
   name: "malformed-events",
   version: 1,
   prefixes,
-  partition: ({ type }) => (type === malformedEvent ? everywhere : undefined),
+  partition: ({ type }) => (type === malformedEvent ? partitionName : undefined),
   initial: () => ({ count: 0, last: undefined }),
   apply: ({ count }, event) => ({ count: count + 1, last: placeOf(event) }),
 });
@@ -37,4 +37,4 @@ const placeOf = ({ stream, revision, position, data }: RecordedEvent): Malformed
 });
 
 export const readMalformedEvents = (view: View<MalformedEvents>): MalformedEvents =>
-  view.get(everywhere) ?? { count: 0, last: undefined };
+  view.get(partitionName) ?? { count: 0, last: undefined };

@@ -1,21 +1,21 @@
 import type { ServingVoided, SynthesisServed } from "../src/domain/usage/usage.ts";
 import type { Projection } from "./projection.ts";
 
-/** What one key has used in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
+/** A key's usage in one month. */
 export interface MonthlyUsage {
-  /** Characters counted, less those of voided servings. */
+  /** Characters, without those of voided servings. */
   used: number;
-  /** Requests answered with audio, the parts that cost nothing among them; without the voided ones. */
+  /** Requests answered with audio, including those that cost nothing; without voided ones. */
   requests: number;
-  /** When the last Idempotency-Key was used, in milliseconds since the epoch; 0: none was. */
+  /** The last use of an Idempotency-Key, in milliseconds since the epoch; 0 without any. */
   keyedAt: number;
-  /** The last revision counted, -1 before the first: an event told twice counts once. */
+  /** The last folded revision, -1 before the first: an event that is delivered twice counts once. */
   revision: number;
 }
 
 /**
- * How far each key is into its quota. The month is the stream's: the decision that appended the event chose it by
- * the event's own `at`, in UTC. When the store took the event plays no part.
+ * Each key's usage of its monthly quota. Partition: `usage-{apiKey}-{yyyy-mm}`. The month is that of the events' own `at`, in
+ * UTC; the time of the append is irrelevant.
  */
 export const monthlyQuota: Projection<MonthlyUsage> = {
   name: "monthly-quota",

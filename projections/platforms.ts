@@ -12,7 +12,7 @@ import type { SystemVoice } from "../src/domain/synthesis/speech.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
-/** The voices that browsers were seen to have; the partition is the stream, `platform-{browser}-{os}`. */
+/** The voices that browsers were reported to have. Partition: `platform-{browser}-{os}`. */
 export const platforms: Projection<Platform> = {
   name: "platforms",
   version: 1,
@@ -22,19 +22,19 @@ export const platforms: Projection<Platform> = {
   apply: (platform, { type, data }) => evolvePlatform(platform, { type, data } as PlatformEvent),
 };
 
-/** Whether the native voice was reported for a platform such as the one asked about, of this version or an earlier one. */
-export const isVoiceReported = (view: View<Platform>, asked: PlatformQuery, voice: SystemVoice): boolean =>
-  streamsOf(asked).some((stream) => {
+/** True if the native voice was reported for a matching platform, in this version or an earlier one. */
+export const isVoiceReported = (view: View<Platform>, query: PlatformQuery, voice: SystemVoice): boolean =>
+  streamsOf(query).some((stream) => {
     const platform = view.get(stream);
-    return platform && byOwnName(platform).get(ownName(voice.name))?.some(isMeant(asked, voice));
+    return platform && byOwnName(platform).get(ownName(voice.name))?.some(matches(query, voice));
   });
 
-const isMeant =
-  (asked: PlatformQuery, voice: SystemVoice) =>
+const matches =
+  (query: PlatformQuery, voice: SystemVoice) =>
   (known: KnownVoice): boolean =>
     isSameVoice(voice, known) &&
-    known.browserVersion <= (asked.browserVersion ?? known.browserVersion) &&
-    known.osVersion <= (asked.osVersion ?? known.osVersion);
+    known.browserVersion <= (query.browserVersion ?? known.browserVersion) &&
+    known.osVersion <= (query.osVersion ?? known.osVersion);
 
 const streamsOf = ({ browser, os }: PlatformQuery): string[] =>
   browsers
@@ -47,7 +47,7 @@ const streamsOf = ({ browser, os }: PlatformQuery): string[] =>
 
 const indexes = new WeakMap<Platform, ReadonlyMap<string, readonly KnownVoice[]>>();
 
-/** A platform's state is never changed but replaced: its index stays right as long as it is there. */
+/** A platform's state is immutable: its index stays valid. */
 const byOwnName = (platform: Platform): ReadonlyMap<string, readonly KnownVoice[]> => {
   const known = indexes.get(platform);
   if (known) return known;

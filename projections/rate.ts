@@ -1,28 +1,28 @@
 import type { RequestsCounted } from "../src/domain/usage/rate.ts";
 import type { Projection } from "./projection.ts";
 
-/** The requests of every key, as the instances reported them. */
+/** The requests of every key, as reported by the instances. */
 export interface Rate {
-  /** By the instance's stream. */
+  /** By the stream of the instance. */
   instances: Record<string, InstanceRate>;
 }
 
 export interface InstanceRate {
-  /** When the store took its last report, in milliseconds since the epoch: the one clock that all instances share. */
+  /** When the store appended its last report, in milliseconds since the epoch: the only clock that all instances share. */
   reportedAt: number;
-  /** Requests by minute and key, in the newest minutes of the instance's own clock. */
+  /** Requests by minute and key, for the latest minutes of the instance's clock. */
   minutes: Record<number, Record<string, number>>;
 }
 
-/** An instance whose clock is fast still has the counts of the minute that the others are in. */
+/** Several, so that an instance with a fast clock keeps the counts of the other instances' current minute. */
 const minutesKept = 3;
 
-/** An instance that reported nothing for so long has stopped, or its counts are of the past. */
-const forgottenAfterMs = 5 * 60_000;
+/** After this time without a report, an instance has stopped or its counts are outdated. */
+const expiryMs = 5 * 60_000;
 
 export const ratePartition = "rate";
 
-/** One partition, so that instances that stopped can be forgotten. */
+/** One partition, so that stopped instances can be removed. */
 export const rate: Projection<Rate> = {
   name: "rate",
   version: 2,
@@ -34,16 +34,16 @@ export const rate: Projection<Rate> = {
     state.instances[stream] ??= { reportedAt: created, minutes: {} };
     record(state.instances[stream], data as RequestsCounted);
     state.instances[stream].reportedAt = created;
-    forgetStopped(state, created);
+    removeStopped(state, created);
     return state;
   },
 };
 
 const record = ({ minutes }: InstanceRate, { minute, keys, counts }: RequestsCounted): void => {
   minutes[minute] ??= {};
-  const ofMinute = minutes[minute];
+  const minuteCounts = minutes[minute];
   keys.forEach((apiKey, index) => {
-    ofMinute[apiKey] = Math.max(ofMinute[apiKey] ?? 0, counts[index] ?? 0);
+    minuteCounts[apiKey] = Math.max(minuteCounts[apiKey] ?? 0, counts[index] ?? 0);
   });
   const newest = Math.max(...Object.keys(minutes).map(Number));
   for (const one of Object.keys(minutes).map(Number)) {
@@ -51,13 +51,13 @@ const record = ({ minutes }: InstanceRate, { minute, keys, counts }: RequestsCou
   }
 };
 
-const forgetStopped = ({ instances }: Rate, now: number): void => {
+const removeStopped = ({ instances }: Rate, now: number): void => {
   for (const [stream, { reportedAt }] of Object.entries(instances)) {
-    if (reportedAt < now - forgottenAfterMs) delete instances[stream];
+    if (reportedAt < now - expiryMs) delete instances[stream];
   }
 };
 
-/** The key's requests in a minute to all instances but the reader's own. */
+/** A key's requests in one minute to all instances except this one. */
 export const requestsOnOtherInstances = (
   state: Rate | undefined,
   ownStream: string,

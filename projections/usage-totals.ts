@@ -6,20 +6,19 @@ export interface UsageCount {
   characters: number;
 }
 
-/** What one key was served in one month; the partition is its stream, `usage-{apiKey}-{yyyy-mm}`. */
+/** A key's usage in one month. */
 export interface UsageTotals {
-  /** One tally for each day, engine and voice that met, under `cellKey`; without the voided servings. */
+  /** By day, engine and voice (see `cellKey`), without voided servings. */
   cells: Record<string, UsageCount>;
-  /** The servings that were voided. */
+  /** Voided servings. */
   voided: UsageCount;
-  /** The last revision counted, -1 before the first: an event told twice counts once. */
+  /** The last folded revision, -1 before the first: an event that is delivered twice counts once. */
   revision: number;
 }
 
-/** The totals along one side: characters and requests by day, by engine, or by voice. */
 export type Dimension = "day" | "engine" | "voice";
 
-/** Totals of days, engines and voices. The day is that of the event's own `at`, in UTC, never of when it was stored. */
+/** Totals by day, engine and voice. Partition: `usage-{apiKey}-{yyyy-mm}`. The day is that of the event's `at`, in UTC. */
 export const usageTotals: Projection<UsageTotals> = {
   name: "usage-totals",
   version: 2,
@@ -43,25 +42,24 @@ export const usageTotals: Projection<UsageTotals> = {
   },
 };
 
-/** Where a serving is counted. */
-type Placed = Pick<SynthesisServed, "at" | "engine" | "voice">;
+type CellOf = Pick<SynthesisServed, "at" | "engine" | "voice">;
 
-const cellOf = ({ cells }: UsageTotals, placed: Placed): UsageCount => {
-  const key = cellKey(placed);
+const cellOf = ({ cells }: UsageTotals, serving: CellOf): UsageCount => {
+  const key = cellKey(serving);
   cells[key] ??= { requests: 0, characters: 0 };
   return cells[key];
 };
 
-const add = (tally: UsageCount, requests: number, characters: number): void => {
-  tally.requests += requests;
-  tally.characters += characters;
+const add = (count: UsageCount, requests: number, characters: number): void => {
+  count.requests += requests;
+  count.characters += characters;
 };
 
-/** The sum of the cells that share a day, an engine or a voice, in the order of its names. */
-export const totalsBy = (side: Dimension, { cells }: UsageTotals): [name: string, UsageCount][] => {
+/** The totals by one dimension, sorted by its names. */
+export const totalsBy = (dimension: Dimension, { cells }: UsageTotals): [name: string, UsageCount][] => {
   const sums = new Map<string, UsageCount>();
   for (const [key, { requests, characters }] of Object.entries(cells)) {
-    const name = parseCellKey(key)[side];
+    const name = parseCellKey(key)[dimension];
     const sum = sums.get(name) ?? { requests: 0, characters: 0 };
     sum.requests += requests;
     sum.characters += characters;
@@ -70,10 +68,10 @@ export const totalsBy = (side: Dimension, { cells }: UsageTotals): [name: string
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
 };
 
-/** Begins with the day, so that no voice's name (`__proto__`, `constructor`) can ever be a key by itself. */
-const cellKey = ({ at, engine, voice }: Placed): string => `${at.slice(0, 10)} ${engine} ${voice}`;
+/** Begins with the day, so that no voice name (`__proto__`, `constructor`) is a key by itself. */
+const cellKey = ({ at, engine, voice }: CellOf): string => `${at.slice(0, 10)} ${engine} ${voice}`;
 
-/** Days and engine codes hold no space; a voice's name may. */
+/** Days and engine codes contain no space; voice names may. */
 const parseCellKey = (key: string): Record<Dimension, string> => {
   const gap = key.indexOf(" ", 11);
   return { day: key.slice(0, 10), engine: key.slice(11, gap), voice: key.slice(gap + 1) };

@@ -2,20 +2,20 @@ import { evolveOrigins, type WebsiteEvent, websiteStream } from "../src/domain/a
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
-/** The origins of all websites together, and how many websites have each. */
+/** The origins by website, and the number of websites by origin. */
 export interface VerifiedOrigins {
   readonly ofWebsites: Record<string, readonly string[]>;
   readonly websites: Record<string, number>;
 }
 
-const everywhere = "all";
+const partitionName = "all";
 
-/** Which origins any website has, in one partition: a question that comes without a key. */
+/** The verified origins of all websites. One partition, because a CORS preflight names no key. */
 export const verifiedOrigins: Projection<VerifiedOrigins> = {
   name: "verified-origins",
   version: 1,
   prefixes: [websiteStream("")],
-  partition: () => everywhere,
+  partition: () => partitionName,
   initial: () => ({ ofWebsites: {}, websites: {} }),
   apply: (state, { stream, type, data }) => {
     const { ofWebsites, websites } = state;
@@ -34,4 +34,4 @@ export const verifiedOrigins: Projection<VerifiedOrigins> = {
 };
 
 export const isVerifiedOrigin = (view: View<VerifiedOrigins>, origin: string): boolean =>
-  Object.hasOwn(view.get(everywhere)?.websites ?? {}, origin);
+  Object.hasOwn(view.get(partitionName)?.websites ?? {}, origin);

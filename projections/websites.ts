@@ -9,7 +9,7 @@ import {
 import type { Projection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
-/** Every website as it is now; the partition is its stream, `website-{id}`. */
+/** The current state of every website. Partition: `website-{id}`. */
 export const websites: Projection<Website> = {
   name: "websites",
   version: 2,
@@ -24,7 +24,7 @@ export const findWebsite = (view: View<Website>, websiteId: string): RegisteredW
   return website?.status === "registered" ? website : undefined;
 };
 
-/** All websites, the oldest first: a view keeps its partitions in the order in which the log began them. */
+/** All websites, oldest first: a view keeps its partitions in the order of their first events. */
 export const allWebsites = (view: View<Website>): RegisteredWebsite[] =>
   Iterator.from(view.entries())
     .map(([, website]) => website)

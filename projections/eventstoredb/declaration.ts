@@ -1,46 +1,69 @@
 import { isWellFormed } from "../../src/domain/event-shapes.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
-import type { ServerEvent, Source } from "./language.ts";
 
 /**
- * Declares the projection to the server that runs the script. There is no `outputState()`: the server shows states without
- * it, and with it would write every one of them to the log, an event for each event.
+ * The part of EventStoreDB's projection language that is used here. The server's handlers must be `function` functions:
+ * some releases silently ignore arrow functions.
+ */
+export interface Source {
+  /** Events without a partition (null) are skipped. */
+  partitionBy(partitionOf: (event: ServerEvent) => string | null): {
+    when<S>(handlers: { readonly $init: () => S; readonly $any: (state: S, event: ServerEvent) => S }): void;
+  };
+}
+
+export interface ServerEvent {
+  readonly streamId: string;
+  readonly sequenceNumber: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly isJson: boolean;
+  /**
+   * The event's data as text. Never read the server's `data`: it faults the projection permanently if the text is not JSON,
+   * is not an object, or contains U+2028 or U+2029 unescaped.
+   */
+  readonly bodyRaw?: string | null;
+}
+
+/**
+ * Declares the projection to the server that runs the script. Without `outputState()`: servers show states without it, and
+ * with it would append an event for each event.
  */
 export const declare = <S>(projection: Projection<S>, source: Source): void => {
-  function partitionOf(told: ServerEvent): string | null {
-    if (!hasPrefix(told.streamId, projection.prefixes) || !told.isJson) return null;
-    const event = recorded(told);
-    return isWellFormed(event) ? (projection.partition(event) ?? null) : null;
+  function partitionOf(event: ServerEvent): string | null {
+    if (!hasPrefix(event.streamId, projection.prefixes) || !event.isJson) return null;
+    const recorded = toRecordedEvent(event);
+    return isWellFormed(recorded) ? (projection.partition(recorded) ?? null) : null;
   }
   function initial(): S {
     return projection.initial();
   }
-  function fold(state: S, told: ServerEvent): S {
-    return projection.apply(state, recorded(told));
+  function fold(state: S, event: ServerEvent): S {
+    return projection.apply(state, toRecordedEvent(event));
   }
   source.partitionBy(partitionOf).when({ $init: initial, $any: fold });
 };
 
-/** The event as folds know it; metadata plays no part in any. Servers do not tell when they stored it: `at` stands in. */
-const recorded = ({ streamId, sequenceNumber, eventId, eventType, bodyRaw }: ServerEvent): RecordedEvent => {
-  const data = parsed(bodyRaw);
+/** Folds never read metadata. The server does not give scripts the time of an append: the event's own `at` replaces it. */
+const toRecordedEvent = (event: ServerEvent): RecordedEvent => {
+  const data = parseJson(event.bodyRaw);
   return {
-    id: eventId,
-    type: eventType,
+    id: event.eventId,
+    type: event.eventType,
     data,
     metadata: {},
-    stream: streamId,
-    revision: sequenceNumber,
+    stream: event.streamId,
+    revision: event.sequenceNumber,
     created: Date.parse((data as { at: string } | undefined)?.at ?? ""),
     get position(): never {
-      throw new Error("the server tells its projections no positions");
+      throw new Error("the server does not give positions to its projections");
     },
   };
 };
 
 /** Undefined for text that is not JSON, which no shape allows. */
-const parsed = (text: ServerEvent["bodyRaw"]) => {
+const parseJson = (text: ServerEvent["bodyRaw"]) => {
   try {
     return JSON.parse(text ?? "");
   } catch {

@@ -1,38 +1,44 @@
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { catalog } from "../catalog.ts";
 import { monthlyQuota } from "../monthly-quota.ts";
-import type { Projection } from "../projection.ts";
 import { rate } from "../rate.ts";
 
-/** A projection that an EventStoreDB server runs by itself, for whoever looks at the server. */
+/** A projection that an EventStoreDB server runs itself, for its administrators. */
 export interface UserProjection {
-  /** `voxledger-{projection}-v{version}`: another version begins anew, under a name of its own. */
+  /** `voxledger-{projection}-v{version}`: a new version is a new projection, which starts from zero. */
   readonly name: string;
-  /** The same for every version. */
+  /** The name without the version. */
   readonly family: string;
-  /** A whole script in the server's projection language. */
+  /** A complete script in the server's projection language. */
   readonly query: string;
 }
 
-type Named = Pick<Projection<unknown>, "name" | "version">;
+/** The projections that servers run: the module in `projections/`, its export, and the streams that the script reads. */
+const table = [
+  { projection: catalog, module: "catalog", exported: "catalog", source: 'fromStream("catalog")' },
+  { projection: monthlyQuota, module: "monthly-quota", exported: "monthlyQuota", source: "fromAll()" },
+  { projection: rate, module: "rate", exported: "rate", source: "fromAll()" },
+];
 
-const shown: readonly Named[] = [catalog, monthlyQuota, rate];
+/** Bundles the folds of the service's own views. */
+export const userProjections = (): Promise<UserProjection[]> => Promise.all(table.map(toUserProjection));
 
-/** Makes the scripts of the very folds that the service's own views are made with. */
-export const userProjections = (): Promise<UserProjection[]> => Promise.all(shown.map(userProjection));
-
-const userProjection = async ({ name, version }: Named): Promise<UserProjection> => {
+const toUserProjection = async (row: (typeof table)[number]): Promise<UserProjection> => {
+  const { name, version } = row.projection;
   const family = `voxledger-${name}-v`;
-  return { family, name: `${family}${version}`, query: await bundled(name) };
+  return { family, name: `${family}${version}`, query: await bundle(row) };
 };
 
-/** Servers from 23.10 on run scripts in Jint, of which the oldest knows ECMAScript 2015 without generators. */
+/** Servers from 23.10 on run scripts in Jint, whose oldest version supports ECMAScript 2015 without generators. */
 const target = "es2015";
 
-const bundled = async (name: string): Promise<string> => {
+const bundle = async ({ module, exported, source }: (typeof table)[number]): Promise<string> => {
+  const contents = `
+    import { ${exported} } from "../${module}.ts";
+    import { declare } from "./declaration.ts";
+    declare(${exported}, ${source});`;
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`${name}.script.ts`, import.meta.url))],
+    stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
     format: "iife",
     platform: "neutral",
@@ -42,7 +48,7 @@ const bundled = async (name: string): Promise<string> => {
     legalComments: "none",
     write: false,
     banner: {
-      js: `// The view "${name}" of Voxledger, made from projections/${name}.ts: not to be changed here.`,
+      js: `// The projection "${module}" of Voxledger, generated from projections/${module}.ts. Do not edit.`,
     },
     tsconfigRaw: {},
   });

@@ -6,11 +6,11 @@ import {
 import type { Projection } from "../projection.ts";
 import type { View } from "./runner.ts";
 
-/** The streams that a view is read from: those of these names, or all that the projection folds. */
+/** The streams to read a view from: by name, or all that the projection folds. */
 export type StreamsRead = readonly string[] | "all";
 
 /**
- * A projection's view as of now, folded from the streams named and nothing else.
+ * Folds a projection's current view from these streams only.
  * @throws {EventStoreUnavailable}
  */
 export const readView = async <S>(
@@ -41,7 +41,7 @@ const foldAll = async (
   throw new EventStoreUnavailable("the subscription ended before the end of the log");
 };
 
-/** Stands for a view that was not read: to ask it is a defect of the caller. */
+/** Replaces a view that was not read: using it is a programming error. */
 export const unreadView = <S>({ name }: Projection<S>): View<S> => {
   const refuse = (): never => {
     throw new Error(`the view ${name} was not read`);
