@@ -7,11 +7,11 @@ import type { EventStoreSetup, Rule } from "./event-store/rule.ts";
 import { subscriptionRules } from "./event-store/subscriptions.ts";
 
 export interface ContractOptions {
-  /** Rules that this driver cannot keep, each with its reason. */
+  /** Rules that this driver cannot fulfil, each with its reason. */
   readonly except?: Readonly<Record<string, string>>;
 }
 
-/** Every sentence of the port (src/eventstore/event-store.ts), for every driver. */
+/** The rules of the port (src/eventstore/event-store.ts), for one driver. */
 export const eventStoreContract = (
   driver: string,
   open: () => Promise<EventStoreSetup>,
@@ -19,7 +19,7 @@ export const eventStoreContract = (
 ): void => {
   const rule: Rule = (title, holds) => {
     const reason = except[title];
-    if (reason !== undefined) return void it.skip(`${title} (not here: ${reason})`);
+    if (reason !== undefined) return void it.skip(`${title} (exception: ${reason})`);
     it(title, async () => {
       const setup = await open();
       try {

@@ -1,6 +1,6 @@
 import type { Decider } from "../../src/eventstore/command-handler.ts";
 
-/** A purse that must never hold more than its limit: the smallest thing that concurrency can spoil. */
+/** A sum with a limit: the smallest invariant that concurrent commands can violate. */
 export interface Counter {
   readonly sum: number;
 }

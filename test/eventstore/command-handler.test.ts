@@ -12,7 +12,7 @@ import { add, type CounterEvent, counter, LimitExceeded } from "./bounded-counte
 
 type Fault = "none" | "before" | "after";
 
-/** The store, failing as the faults say, one for each append: before anything is stored, or after it. */
+/** A store whose appends fail in turn: before anything is stored, or after. */
 const faulty = (store: EventStore, faults: readonly Fault[]): EventStore => {
   let next = 0;
   return {
@@ -45,19 +45,19 @@ const logOf = async (store: EventStore, stream: string): Promise<CounterEvent["d
 describe("the command handler", () => {
   let temporary: TemporaryStore;
   let streams = 0;
-  const freshStream = (): string => `purse-${++streams}`;
+  const freshStream = (): string => `counter-${++streams}`;
 
   before(async () => {
     temporary = await openTemporaryStore();
   });
   after(() => temporary.remove());
 
-  it("gives the state of some serial order, with no command lost or done twice, whatever interleaves and fails", async () => {
+  it("produces the state of a serial order, without lost or repeated commands, for any interleaving and failures", async () => {
     const commands = fc.array(fc.record({ handler: fc.nat(2), amount: fc.integer({ min: 1, max: 20 }) }), {
       minLength: 1,
       maxLength: 40,
     });
-    // No endless outage: one append in three gets through and is heard of.
+    // One append in three succeeds, so that no outage is endless.
     const faults = fc
       .array(fc.constantFrom<Fault>("none", "before", "after"), { maxLength: 9 })
       .map((some): Fault[] => [...some, "none", "none"]);
@@ -75,8 +75,8 @@ describe("the command handler", () => {
         );
         const log = await logOf(temporary.store, stream);
         const total = log.reduce((sum, { amount }) => sum + amount, 0);
-        const told = outcomes.flatMap(({ status }, id) => (status === "fulfilled" ? [id] : []));
-        expect(log.map(({ id }) => id).sort((a, b) => a - b)).to.deep.equal(told);
+        const fulfilled = outcomes.flatMap(({ status }, id) => (status === "fulfilled" ? [id] : []));
+        expect(log.map(({ id }) => id).sort((a, b) => a - b)).to.deep.equal(fulfilled);
         expect(total).to.be.at.most(limit);
         for (const [id, outcome] of outcomes.entries()) {
           if (outcome.status === "rejected") {
@@ -92,7 +92,7 @@ describe("the command handler", () => {
     );
   }).timeout(60_000);
 
-  it("appends commands that meet as one batch", async () => {
+  it("appends concurrent commands as one batch", async () => {
     const stream = freshStream();
     const { store, appends } = countAppends(temporary.store);
     const handler = createCommandHandler({ store });
@@ -116,7 +116,7 @@ describe("the command handler", () => {
     await added;
   });
 
-  it("decides again on what another handler has written meanwhile", async () => {
+  it("decides again on the events of another handler", async () => {
     const stream = freshStream();
     const mine = createCommandHandler({ store: temporary.store });
     const other = createCommandHandler({ store: temporary.store });
@@ -126,7 +126,7 @@ describe("the command handler", () => {
     expect(refused).to.be.instanceOf(LimitExceeded);
   });
 
-  it("refuses only on what the log holds, not on what it remembers", async () => {
+  it("refuses only on the state in the log, not on its state in memory", async () => {
     const stream = freshStream();
     const mine = createCommandHandler({ store: temporary.store });
     const other = createCommandHandler({ store: temporary.store });
@@ -136,7 +136,7 @@ describe("the command handler", () => {
     expect(state.sum).to.equal(70);
   });
 
-  it("refuses after one read on a stream to which another instance appends without end", async () => {
+  it("refuses after one read on a stream to which another instance keeps appending", async () => {
     const stream = freshStream();
     const { store } = temporary;
     const other = createCommandHandler({ store });
@@ -158,7 +158,7 @@ describe("the command handler", () => {
     }
   });
 
-  it("adds nothing where there is nothing to decide, and answers with the state", async () => {
+  it("appends nothing for a decision without events, and returns the state", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
     const { position } = await handler.execute(counter, stream, add(1, 5, 100), {});
@@ -166,7 +166,7 @@ describe("the command handler", () => {
     expect(nothing).to.deep.equal({ events: [], state: { sum: 5 }, position });
   });
 
-  it("puts who and why on every event", async () => {
+  it("writes the command's metadata on every event", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
     await handler.execute(counter, stream, add(1, 5, 100), { correlationId: "request-1", actor: "cli" });
@@ -200,21 +200,21 @@ describe("the command handler", () => {
       sum = state.sum;
     });
     await until(() => {
-      const isBackingOff = timers.waiting() > 1; // beside the deadline's own timer
+      const isBackingOff = timers.waiting() > 1; // In addition to the deadline timer.
       if (isBackingOff) timers.advance(1);
       return sum !== undefined;
     });
     expect(sum).to.equal(5);
   });
 
-  describe("when the store hangs", () => {
+  describe("when the store does not answer", () => {
     const deadlineMs = 250;
     let timers: ManualClock;
     beforeEach(() => {
       timers = createManualClock();
     });
-    /** The store, whose next appends are told of only when they are let go; they may land before or after. */
-    const hanging = (store: EventStore, lands: "before" | "after") => {
+    /** A store whose appends are answered only at `releaseAll`; they are stored before or then. */
+    const hangingStore = (store: EventStore, lands: "before" | "after") => {
       const release = Promise.withResolvers<void>();
       const landed: Promise<unknown>[] = [];
       const landing: Promise<unknown>[] = [];
@@ -232,15 +232,15 @@ describe("the command handler", () => {
       };
       return {
         store: hung,
-        /** Resolves when an append hangs: one that lands before has landed. */
-        hangs: async () => {
+        /** Resolves when an append waits for `releaseAll`. */
+        untilHanging: async () => {
           await until(() => landing.length > 0);
           await Promise.all(landing);
         },
         recover: () => {
           hangs = false;
         },
-        letGo: async () => {
+        releaseAll: async () => {
           hangs = false;
           release.resolve();
           await Promise.all(landed);
@@ -249,9 +249,9 @@ describe("the command handler", () => {
     };
     const refusal = async (outcome: Promise<unknown>): Promise<unknown> => outcome.catch((error) => error);
 
-    it("gives each command up at its own time, those behind the hanging one among them", async () => {
+    it("rejects each command at its own deadline, including those that wait for another", async () => {
       const stream = freshStream();
-      const { store, hangs, letGo } = hanging(temporary.store, "after");
+      const { store, untilHanging, releaseAll } = hangingStore(temporary.store, "after");
       const handler = createCommandHandler({ store, deadlineMs, timers });
       const order: number[] = [];
       const put = async (id: number): Promise<void> => {
@@ -261,7 +261,7 @@ describe("the command handler", () => {
         order.push(id);
       };
       const first = put(1);
-      await hangs();
+      await untilHanging();
       timers.advance(deadlineMs / 2);
       const others = [put(2), put(3)];
       timers.advance(deadlineMs / 2);
@@ -272,15 +272,15 @@ describe("the command handler", () => {
       expect(order).to.deep.equal([1, 2, 3]);
       expect(handler.pending).to.equal(0);
       await handler.drain();
-      await letGo();
+      await releaseAll();
     });
 
-    it("counts what landed unheard of before it decides again", async () => {
+    it("includes an append whose answer was lost in the next decision", async () => {
       const stream = freshStream();
-      const { store, hangs, recover, letGo } = hanging(temporary.store, "before");
+      const { store, untilHanging, recover, releaseAll } = hangingStore(temporary.store, "before");
       const handler = createCommandHandler({ store, deadlineMs, timers });
       const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
-      await hangs();
+      await untilHanging();
       timers.advance(deadlineMs);
       const lost = await losing;
       expect(lost).to.be.instanceOf(Unavailable);
@@ -290,27 +290,27 @@ describe("the command handler", () => {
       );
       const { state } = await handler.execute(counter, stream, add(3, 40, 100), {});
       expect(state.sum).to.equal(100);
-      await letGo();
+      await releaseAll();
     });
 
-    it("lets no late append land on what was decided meanwhile", async () => {
+    it("prevents a late append after later decisions", async () => {
       const stream = freshStream();
-      const { store, hangs, recover, letGo } = hanging(temporary.store, "after");
+      const { store, untilHanging, recover, releaseAll } = hangingStore(temporary.store, "after");
       const handler = createCommandHandler({ store, deadlineMs, timers });
       const losing = refusal(handler.execute(counter, stream, add(1, 60, 100), {}));
-      await hangs();
+      await untilHanging();
       timers.advance(deadlineMs);
       expect(await losing).to.be.instanceOf(Unavailable);
       recover();
       await handler.execute(counter, stream, add(2, 60, 100), {});
-      await letGo();
+      await releaseAll();
       expect(await logOf(temporary.store, stream)).to.deep.equal([{ id: 2, amount: 60 }]);
       expect(await refusal(handler.execute(counter, stream, add(3, 60, 100), {}))).to.be.instanceOf(
         LimitExceeded,
       );
     });
 
-    it("gives up reading too, and folds nothing twice", async () => {
+    it("rejects a command whose read does not end, and folds no event twice", async () => {
       const stream = freshStream();
       await createCommandHandler({ store: temporary.store }).execute(counter, stream, add(1, 60, 100), {});
       const release = Promise.withResolvers<void>();
@@ -335,7 +335,7 @@ describe("the command handler", () => {
       expect(state.sum).to.equal(100);
     });
 
-    it("is refused in time behind a lock that another process holds, and well again after it", async () => {
+    it("rejects commands while another process holds the lock, and succeeds afterwards", async () => {
       const stream = freshStream();
       const holder = startFixture("hold-lock", join(temporary.folder, "events.db"));
       await once(holder.lines, "line");
@@ -356,7 +356,7 @@ describe("the command handler", () => {
     }).timeout(20_000);
   });
 
-  it("lets no more than a bound of commands wait", async () => {
+  it("refuses commands above `maxPending`", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store, maxPending: 10 });
     const outcomes = await Promise.allSettled(
@@ -367,7 +367,7 @@ describe("the command handler", () => {
     expect(handler.pending).to.equal(0);
   });
 
-  it("keeps right when the streams it keeps warm are fewer than those in use", async () => {
+  it("stays correct with fewer warm streams than streams in use", async () => {
     const handler = createCommandHandler({ store: temporary.store, warmStreams: 1 });
     const pair = [freshStream(), freshStream()];
     await Promise.all(

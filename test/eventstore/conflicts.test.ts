@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from "../support/manual-clock.ts"
 import { add, type CounterEvent, counter } from "./bounded-counter.ts";
 
 const deadlineMs = 5_000;
-const stream = "purse-1";
+const stream = "counter-1";
 
 describe("the command handler after a conflict", () => {
   let timers: ManualClock;
@@ -23,7 +23,7 @@ describe("the command handler after a conflict", () => {
     calls = { reads: 0, appends: 0 };
   });
 
-  /** Another handler over the log of the moment; it counts calls. */
+  /** A handler on the current log, which counts its calls. */
   const instance = (random = Math.random): CommandHandler => {
     const store = {
       append: (...append) => {
@@ -45,7 +45,7 @@ describe("the command handler after a conflict", () => {
     }
   };
 
-  /** Passes time until the promise settles. */
+  /** Advances the clock until the promise settles. */
   const inTime = async <T>(promise: Promise<T>): Promise<T> => {
     let isSettled = false;
     const settle = (): void => {
@@ -56,7 +56,7 @@ describe("the command handler after a conflict", () => {
     return promise;
   };
 
-  it("does not decide again before the conflict's cause can be read", async () => {
+  it("does not decide again before it can read the conflicting event", async () => {
     const [mine, other] = [instance(), instance()];
     await mine.execute(counter, stream, add(1, 60, 100), {});
     lagMs = 1_000;
@@ -78,7 +78,7 @@ describe("the command handler after a conflict", () => {
     await others;
   });
 
-  it("gives a command up at its deadline when the conflict's cause never becomes readable", async () => {
+  it("rejects a command at its deadline if the conflicting event cannot be read", async () => {
     lagMs = 60_000;
     void instance()
       .execute(counter, stream, add(1, 1, 100), {})
@@ -91,7 +91,7 @@ describe("the command handler after a conflict", () => {
     expect(calls.appends).to.equal(2);
   });
 
-  it("waits a random time after a conflict whose cause can be read at once", async () => {
+  it("waits a random time after a conflict, even if it can read the conflicting event at once", async () => {
     const waits: number[] = [];
     for (const random of [0, 0.5, 1]) {
       log = openEventLog({ timers });
@@ -106,7 +106,7 @@ describe("the command handler after a conflict", () => {
     expect(new Set(waits)).to.have.property("size", 3);
   });
 
-  it("reads a stream from its beginning when the log has lost its end", async () => {
+  it("reads a stream from its beginning after the log has lost events", async () => {
     const mine = instance();
     await mine.execute(counter, stream, add(1, 60, 100), {});
     await mine.execute(counter, stream, add(2, 30, 100), {});
@@ -116,7 +116,7 @@ describe("the command handler after a conflict", () => {
     expect(state.sum).to.equal(70);
   });
 
-  it("lets an instance with few commands append beside one that never has an empty queue", async () => {
+  it("lets an instance with few commands append while another one's queue is never empty", async () => {
     lagMs = 10;
     const [busy, idle] = [instance(), instance()];
     let id = 0;

@@ -4,8 +4,8 @@ import { uuidv7 } from "../../src/eventstore/uuid.ts";
 const some = (now: (n: number) => number, count = 20_000): string[] =>
   Array.from({ length: count }, (_, n) => uuidv7(now(n)));
 
-describe("a time-ordered id", () => {
-  it("is a UUID of version 7 that says its time", () => {
+describe("a version 7 UUID", () => {
+  it("contains its time", () => {
     const now = Date.UTC(2100, 0, 1);
     const id = uuidv7(now);
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -18,14 +18,14 @@ describe("a time-ordered id", () => {
     ["steps back", (n) => Date.UTC(2103, 0, 1) - n],
   ];
   for (const [does, clock] of clocks) {
-    it(`is greater than the one before it when the clock ${does}`, () => {
+    it(`is greater than the previous one when the clock ${does}`, () => {
       const ids = some(clock);
       expect(ids).to.deep.equal(ids.toSorted());
       expect(new Set(ids).size).to.equal(ids.length);
     });
   }
 
-  it("differs from another process's in its random part", () => {
+  it("has a random part", () => {
     const tails = some(() => 0).map((id) => id.slice(-12));
     expect(new Set(tails).size).to.equal(tails.length);
   });

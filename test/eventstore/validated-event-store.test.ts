@@ -44,7 +44,7 @@ describe("a validated event store", () => {
     return id;
   };
 
-  it("shows a malformed event as one that folds ignore, at its place and without its content", async () => {
+  it("replaces a malformed event by one that folds ignore, with its place and without its data", async () => {
     await append(served());
     const id = await append({ characters: "a secret" });
     const malformed: RecordedEvent[] = [];
@@ -64,7 +64,7 @@ describe("a validated event store", () => {
     expect(malformed.map(({ revision }) => revision)).to.deep.equal([1]);
   });
 
-  it("lets commands go on after a malformed event that ends the stream", async () => {
+  it("allows commands after a malformed event at the end of a stream", async () => {
     await append({});
     const decider = {
       initial: () => 0,

@@ -34,18 +34,18 @@ const recorded = (event: { type: string; data: object }, revision: number): Reco
   position: revision,
   created: 0,
 });
-const hear = (events: readonly CatalogEvent[]): CatalogState =>
+const foldAll = (events: readonly CatalogEvent[]): CatalogState =>
   events.map(recorded).reduce(catalog.apply, catalog.initial());
 
-describe("The catalog's view", () => {
-  it("hears the catalog's stream and no other", () => {
+describe("the catalog projection", () => {
+  it("folds the stream `catalog` only", () => {
     const event = recorded({ type: "VoiceAdded", data: { voice, at } }, 0);
     expect(catalog.partition(event)).to.equal("catalog");
     expect(catalog.partition({ ...event, stream: "catalog-of-somebody" })).to.equal(undefined);
   });
 
   it("shows what was added, changed and deprecated", () => {
-    const state = hear([
+    const state = foldAll([
       ...both,
       { type: "VoiceChanged", data: { voice: { ...voice, flag: "at" }, at } },
       { type: "VoiceDeprecated", data: { name: voice.name, at } },
@@ -59,34 +59,34 @@ describe("The catalog's view", () => {
     });
   });
 
-  it("is what the aggregate decided on, after the whole seed", () => {
+  it("equals the aggregate's state after the seed", () => {
     const events = seedCatalog(initialCatalog(), releaseSeed(), at);
     const aggregate = events.reduce(catalogDecider.evolve, initialCatalog());
-    const state = hear(events);
+    const state = foldAll(events);
     expect(state.revision).to.equal(events.length);
     expect(state.voices).to.deep.equal([...aggregate.voices.values()]);
     expect(state.systemVoices).to.deep.equal([...aggregate.systemVoices.values()]);
   });
 
-  it("is a snapshot as it stands", () => {
-    const state = hear(both);
+  it("has a state that is plain JSON", () => {
+    const state = foldAll(both);
     expect(JSON.parse(JSON.stringify(state))).to.deep.equal(state);
   });
 
-  it("stays as it is after an event that it does not know", () => {
-    const state = hear(both);
+  it("ignores an unknown event", () => {
+    const state = foldAll(both);
     expect(catalog.apply(state, recorded({ type: "VoiceSung", data: {} }, 2)).revision).to.equal(2);
   });
 
-  it("has a revision of its own after every change", () => {
-    const revisions = [0, 1, 2].map((count) => hear(both.slice(0, count)).revision);
+  it("has a new revision after every change", () => {
+    const revisions = [0, 1, 2].map((count) => foldAll(both.slice(0, count)).revision);
     expect(revisions).to.deep.equal([0, 1, 2]);
   });
 });
 
-describe("The catalog's index", () => {
+describe("the catalog index", () => {
   it("finds voices by name and language, and system voices by id and engine", () => {
-    const index = catalogIndexOf(hear(both));
+    const index = catalogIndexOf(foldAll(both));
     expect(index.voice("German Male")).to.deep.equal(voice);
     expect(index.voice("german male")).to.equal(undefined);
     expect(index.voicesIn("de-DE")).to.deep.equal([voice]);
@@ -96,13 +96,13 @@ describe("The catalog's index", () => {
     expect(index.spokenBy("g2")).to.deep.equal([]);
   });
 
-  it("is built once for a revision", () => {
-    const state = hear(both);
+  it("is built once for each revision", () => {
+    const state = foldAll(both);
     expect(catalogIndexOf(state)).to.equal(catalogIndexOf(state));
   });
 
-  it("is never behind its state", () => {
-    const state = hear(both);
+  it("is up to date with its state", () => {
+    const state = foldAll(both);
     expect(catalogIndexOf(state).voice(voice.name)?.deprecated).to.equal(undefined);
     catalog.apply(state, recorded({ type: "VoiceDeprecated", data: { name: voice.name, at } }, 2));
     expect(catalogIndexOf(state).voice(voice.name)?.deprecated).to.equal(true);

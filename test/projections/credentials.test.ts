@@ -15,8 +15,8 @@ const removed = (website: string): LogEvent => ({
   data: { engine: "gwn", at },
 });
 
-describe("the view of credentials", () => {
-  it("shows each website's as its own stream tells it", () => {
+describe("the credentials projection", () => {
+  it("shows each website's credentials from its stream", () => {
     const view = viewOf<Credentials>(
       credentials,
       recordEvents([set("a", "v1.a"), set("b", "v1.b"), removed("a")]),
@@ -26,7 +26,7 @@ describe("the view of credentials", () => {
     expect(view.get("credentials-c")).to.equal(undefined);
   });
 
-  it("goes on from a snapshot in JSON as if it had never stopped", () => {
+  it("continues from a JSON snapshot with the same result", () => {
     const events = recordEvents([set("a", "v1.1"), removed("a"), set("a", "v1.2"), set("b", "v1.3")]);
     const whole = [...viewOf<Credentials>(credentials, events).entries()];
     for (let cut = 0; cut <= events.length; cut++) {

@@ -4,7 +4,7 @@ import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 export type LogEvent = Pick<RecordedEvent, "stream" | "type" | "data">;
 
-/** Events as a log would tell them. */
+/** Recorded events, as a log would deliver them. */
 export const recordEvents = (events: readonly LogEvent[]): RecordedEvent[] =>
   events.map((event, position) => ({
     ...event,
@@ -15,7 +15,7 @@ export const recordEvents = (events: readonly LogEvent[]): RecordedEvent[] =>
     created: 0,
   }));
 
-/** The view that a projection makes of the events, from nothing or from an older view's snapshot in JSON. */
+/** Folds the events, from the initial states or from an older view's JSON snapshot. */
 export const viewOf = <S>(
   projection: Projection<S>,
   events: readonly RecordedEvent[],

@@ -24,8 +24,8 @@ const suspended = (apiKey: string): LogEvent => ({
 
 const view = (...events: LogEvent[]) => viewOf<Key>(keys, recordEvents(events));
 
-describe("the view of keys", () => {
-  it("shows each as its own stream tells it", () => {
+describe("the keys projection", () => {
+  it("folds each stream into its own state", () => {
     const shown = view(issued("a", "web_1"), issued("b", "web_1"), secret("b"), suspended("a"));
     expect(findKey(shown, "a")).to.deep.include({ status: "suspended", reason: "abuse", secrets: [] });
     expect(findKey(shown, "b")).to.deep.include({
@@ -34,26 +34,26 @@ describe("the view of keys", () => {
     });
   });
 
-  it("lists all keys or one website's, in the order in which the log began them", () => {
+  it("lists all keys or one website's, in the order of their first events", () => {
     const shown = view(issued("c", "web_1"), issued("a", "web_2"), issued("b", "web_1"), suspended("c"));
     expect(allKeys(shown).map(({ apiKey }) => apiKey)).to.deep.equal(["c", "a", "b"]);
     expect(allKeys(shown, "web_1").map(({ apiKey }) => apiKey)).to.deep.equal(["c", "b"]);
   });
 
-  it("shows none of which only later events are known", () => {
+  it("shows no entry without its first event", () => {
     const shown = view(suspended("a"));
     expect(findKey(shown, "a")).to.equal(undefined);
     expect(allKeys(shown)).to.deep.equal([]);
   });
 
-  it("leaves events of a newer version aside", () => {
+  it("ignores events of newer versions", () => {
     const newer: LogEvent = { stream: stream("a"), type: "KeyRenamed", data: { name: "x" } };
     expect(findKey(view(issued("a", "web_1"), newer), "a")).to.deep.equal(
       findKey(view(issued("a", "web_1")), "a"),
     );
   });
 
-  it("goes on from a snapshot in JSON as if it had never stopped", () => {
+  it("continues from a JSON snapshot with the same result", () => {
     const events = recordEvents([
       issued("a", "web_1"),
       secret("a"),

@@ -7,12 +7,12 @@ import { voidOf } from "../support/voiding.ts";
 
 const fold = (events: readonly RecordedEvent[]) => events.reduce(monthlyQuota.apply, monthlyQuota.initial());
 
-describe("monthly quota", () => {
-  it("is unused before anything was served", () => {
+describe("the monthly quota projection", () => {
+  it("is unused before the first serving", () => {
     expect(fold([])).to.deep.equal({ used: 0, requests: 0, keyedAt: 0, revision: -1 });
   });
 
-  it("counts the characters and requests of everything served, the free parts as requests alone", () => {
+  it("counts the characters and requests of all servings, and free parts as requests only", () => {
     const events = recorded("k", [
       served({ characters: 7 }),
       served({ characters: 0, partial: true }),
@@ -21,7 +21,7 @@ describe("monthly quota", () => {
     expect(fold(events)).to.deep.equal({ used: 42, requests: 3, keyedAt: 0, revision: 2 });
   });
 
-  it("gives back what is voided: the request and its characters", () => {
+  it("subtracts a voided serving: its request and its characters", () => {
     const data = served({ requestId: "r", characters: 7 });
     const [event] = recorded("k", [data]);
     const [[voided], [fence]] = [voidOf(data, data.at), voidOf(undefined, data.at)];
@@ -34,24 +34,24 @@ describe("monthly quota", () => {
     });
   });
 
-  it("knows when an Idempotency-Key was used last", () => {
+  it("has the time of the last use of an Idempotency-Key", () => {
     const idempotency = { key: "k", request: "r" };
     const times = ["2026-11-05T10:00:02.000Z", "2026-11-05T10:00:01.000Z"];
     const events = recorded("k", [...times.map((at) => served({ at, idempotency })), served()]);
     expect(fold(events).keyedAt).to.equal(Date.parse("2026-11-05T10:00:02.000Z"));
   });
 
-  it("is kept apart by key and month: the stream is the partition", () => {
+  it("is partitioned by key and month: the stream is the partition", () => {
     const [event] = recorded("k", [served({ at: "2026-12-01T00:00:00.000Z" })]);
     expect(event && monthlyQuota.partition(event)).to.equal("usage-k-2026-12");
   });
 
-  it("leaves out events that it does not know", () => {
+  it("ignores unknown events", () => {
     const [event] = recorded("k", [served()]);
     expect(fold(event ? [{ ...event, type: "SomethingNewer" }] : [])).to.deep.equal(monthlyQuota.initial());
   });
 
-  it("counts an event once, however often and in whatever chunks the log is told again", () => {
+  it("counts an event once, however often it is delivered", () => {
     fc.assert(
       fc.property(fc.array(servedInNovember(), { maxLength: 60 }), fc.nat(), (data, cut) => {
         const events = recorded("k", data);
@@ -61,7 +61,7 @@ describe("monthly quota", () => {
     );
   });
 
-  it("is the sum of its events, also when it went through a snapshot on the way", () => {
+  it("is the sum of its events, with and without a snapshot", () => {
     fc.assert(
       fc.property(fc.array(servedInNovember(), { maxLength: 60 }), fc.nat(), (data, cut) => {
         const events = recorded("k", data);

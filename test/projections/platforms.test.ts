@@ -9,7 +9,7 @@ import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 const at = "2026-03-01T12:00:00.000Z";
 const samantha: SystemVoice = { id: 100_000, name: "Samantha", lang: "en-US" };
 
-const told = (stream: string, data: PlatformEvent["data"], type = "VoicesReported"): RecordedEvent => ({
+const recorded = (stream: string, data: PlatformEvent["data"], type = "VoicesReported"): RecordedEvent => ({
   id: crypto.randomUUID(),
   stream,
   type,
@@ -21,9 +21,9 @@ const told = (stream: string, data: PlatformEvent["data"], type = "VoicesReporte
 });
 
 const reported = (stream: string, browserVersion: number, osVersion: number, name = "Samantha") =>
-  told(stream, { browserVersion, osVersion, voices: [{ name, lang: "en-US", localService: true }], at });
+  recorded(stream, { browserVersion, osVersion, voices: [{ name, lang: "en-US", localService: true }], at });
 
-const hear = (events: readonly RecordedEvent[]): View<Platform> => {
+const foldAll = (events: readonly RecordedEvent[]): View<Platform> => {
   const states = new Map<string, Platform>();
   for (const event of events) {
     const partition = platforms.partition(event) ?? "";
@@ -37,56 +37,60 @@ const known = (view: View<Platform>, said: PlatformParameters, voice = samantha)
   return asked ? isVoiceReported(view, asked, voice) : expect.fail("no platform is named");
 };
 
-describe("The platforms' view", () => {
-  const view = hear([reported("platform-safari-macos", 17, 14)]);
+describe("the platforms projection", () => {
+  const view = foldAll([reported("platform-safari-macos", 17, 14)]);
 
-  it("knows a voice on the platform that it was reported for, and on no other", () => {
+  it("reports a voice for its platform, and for no other", () => {
     expect(known(view, { browser: "Safari", os: "macOS" })).to.equal(true);
     expect(known(view, { browser: "Chrome", os: "macOS" })).to.equal(false);
     expect(known(view, { browser: "Safari", os: "iOS" })).to.equal(false);
     expect(known(view, { browser: "Netscape", os: "macOS" })).to.equal(false);
   });
 
-  it("knows it on whatever platform may be meant", () => {
+  it("reports a voice for every platform that matches the query", () => {
     expect(known(view, { browser: "Safari" })).to.equal(true);
     expect(known(view, { os: "macOS" })).to.equal(true);
     expect(known(view, { os: "Windows" })).to.equal(false);
   });
 
-  it("knows it in the versions that it was reported for and later ones", () => {
+  it("reports a voice for its versions and later ones", () => {
     const safari = { browser: "Safari", os: "macOS" };
     expect(known(view, { ...safari, browserVersion: "17.1", osVersion: "14.2" })).to.equal(true);
     expect(known(view, { ...safari, browserVersion: "18", osVersion: "15" })).to.equal(true);
     expect(known(view, { ...safari, browserVersion: "16" })).to.equal(false);
     expect(known(view, { ...safari, osVersion: "13" })).to.equal(false);
-    const earlier = hear([
+    const earlier = foldAll([
       reported("platform-safari-macos", 17, 14),
       reported("platform-safari-macos", 15, 12),
     ]);
     expect(known(earlier, { ...safari, browserVersion: "16", osVersion: "13" })).to.equal(true);
   });
 
-  it("knows the system voice by name and language", () => {
+  it("matches a system voice by name and language", () => {
     expect(known(view, { os: "macOS" }, { id: 1, name: "Samantha" })).to.equal(true);
     expect(known(view, { os: "macOS" }, { ...samantha, name: "Samantha (English (US))" })).to.equal(true);
     expect(known(view, { os: "macOS" }, { ...samantha, lang: "en-GB" })).to.equal(false);
     expect(known(view, { os: "macOS" }, { ...samantha, name: "Alex" })).to.equal(false);
   });
 
-  it("is a snapshot as it stands", () => {
+  it("has a state that is plain JSON", () => {
     const state = view.get("platform-safari-macos");
     expect(JSON.parse(JSON.stringify(state))).to.deep.equal(state);
   });
 
-  it("takes no name for anything but a name", () => {
-    const strange = hear([reported("platform-safari-macos", 17, 14, "__proto__")]);
+  it("treats names of JavaScript's object members as plain names", () => {
+    const strange = foldAll([reported("platform-safari-macos", 17, 14, "__proto__")]);
     expect(known(strange, { os: "macOS" }, { ...samantha, name: "__proto__" })).to.equal(true);
     expect(known(strange, { os: "macOS" }, { ...samantha, name: "constructor" })).to.equal(false);
   });
 
-  it("stays as it is after an event that it does not know", () => {
+  it("ignores an unknown event", () => {
     const before = platforms.initial();
-    const event = told("platform-safari-macos", { browserVersion: 1, osVersion: 1, voices: [], at }, "Later");
+    const event = recorded(
+      "platform-safari-macos",
+      { browserVersion: 1, osVersion: 1, voices: [], at },
+      "Later",
+    );
     expect(platforms.apply(before, event)).to.equal(before);
   });
 });

@@ -33,14 +33,14 @@ const fold = (...reports: Report[]): Rate => reports.map(report).reduce(rate.app
 const seenBy = (reader: string, of: number, state: Rate): number =>
   requestsOnOtherInstances(state, rateStream(reader), of, "k");
 
-describe("the view of the rate", () => {
-  it("sums what the other instances counted in the reader's minute", () => {
+describe("the rate projection", () => {
+  it("sums the counts of the other instances in the reader's minute", () => {
     const state = fold({ counts: { k: 3, l: 9 } }, { instance: "b", counts: { k: 4 } }, { instance: "c" });
     expect(seenBy("c", minute, state)).to.equal(7);
     expect(seenBy("c", minute + 1, state)).to.equal(0);
   });
 
-  it("takes a report for the count so far: one that comes twice, or late, changes nothing", () => {
+  it("treats a report as the count so far: repeated and late reports change nothing", () => {
     const state = fold(
       { counts: { k: 2 } },
       { counts: { k: 5 } },
@@ -50,7 +50,7 @@ describe("the view of the rate", () => {
     expect(seenBy("b", minute, state)).to.equal(5);
   });
 
-  it("keeps the counts of the reader's minute when an instance is ahead, its own and the others'", () => {
+  it("keeps the counts of the reader's minute if another instance's clock is ahead", () => {
     const state = fold(
       { counts: { k: 2 } },
       { instance: "fast", counts: { k: 3 } },
@@ -60,14 +60,14 @@ describe("the view of the rate", () => {
     expect(seenBy("reader", minute, state)).to.equal(5);
   });
 
-  it("keeps three minutes of an instance", () => {
+  it("keeps three minutes of each instance", () => {
     const state = fold(...[0, 1, 2, 3].map((n) => ({ minute: minute + n })));
     expect(Object.keys(state.instances["rate-a"]?.minutes ?? {})).to.deep.equal(
       [1, 2, 3].map((n) => String(minute + n)),
     );
   });
 
-  it("forgets an instance of which the store took no report for five minutes", () => {
+  it("removes an instance after five minutes without a report", () => {
     const silent = { instance: "stopped", created: start };
     expect(fold(silent, { created: start + 300_000 }).instances).to.have.all.keys("rate-stopped", "rate-a");
     expect(fold(silent, { created: start + 300_001 }).instances).to.have.all.keys("rate-a");

@@ -9,11 +9,11 @@ const fold = (events: readonly RecordedEvent[]) => events.reduce(usageTotals.app
 const totals = (side: Dimension, data: readonly SynthesisServed[]) =>
   totalsBy(side, fold(recorded("k", data)));
 
-describe("usage totals", () => {
+describe("the usage totals projection", () => {
   const day1 = "2026-11-01T23:59:59.999Z";
   const day2 = "2026-11-02T00:00:00.000Z";
 
-  it("know the day by the event's own time in UTC, whenever it was stored", () => {
+  it("takes the day from the event's own time in UTC", () => {
     expect(
       totals("day", [served({ at: day2, characters: 5 }), served({ at: day1, characters: 3 })]),
     ).to.deep.equal([
@@ -22,7 +22,7 @@ describe("usage totals", () => {
     ]);
   });
 
-  it("sum each engine and each voice over the days", () => {
+  it("sums each engine and each voice over the days", () => {
     const data = [
       served({ at: day1, engine: "g1", voice: "UK English Female", characters: 3 }),
       served({ at: day2, engine: "g1", voice: "US English Male", characters: 4 }),
@@ -38,7 +38,7 @@ describe("usage totals", () => {
     ]);
   });
 
-  it("agree with a plain count along every side, whatever the voices are called", () => {
+  it("equals a plain count in every dimension, for any voice names", () => {
     fc.assert(
       fc.property(fc.array(servedInNovember(), { maxLength: 60 }), (data) => {
         expect(new Map(totals("day", data))).to.deep.equal(plainCount(data, ({ at }) => at.slice(0, 10)));
@@ -48,7 +48,7 @@ describe("usage totals", () => {
     );
   });
 
-  it("count an event once, however often the log is told, also through a snapshot", () => {
+  it("counts an event once, however often it is delivered, with and without a snapshot", () => {
     fc.assert(
       fc.property(fc.array(servedInNovember(), { maxLength: 60 }), fc.nat(), (data, cut) => {
         const events = recorded("k", data);

@@ -36,8 +36,8 @@ const histories = fc
   .array(fc.constantFrom(...ids).chain(eventOf), { maxLength: 30 })
   .map((events) => recordEvents([...registrations, ...events]));
 
-describe("the view of verified origins", () => {
-  it("knows an origin exactly as long as some website has it, and the same from any snapshot", () => {
+describe("the verified origins projection", () => {
+  it("has an origin exactly while a website has it, with and without a snapshot", () => {
     fc.assert(
       fc.property(histories, fc.nat(), (events, cutAt) => {
         const cut = cutAt % (events.length + 1);
@@ -55,7 +55,7 @@ describe("the view of verified origins", () => {
     );
   });
 
-  it("knows nothing that merely is a name in JavaScript, and nothing before the first website", () => {
+  it("has no origin named like a JavaScript object member, and none before the first website", () => {
     const view = viewOf<VerifiedOrigins>(verifiedOrigins, recordEvents(registrations));
     for (const name of ["constructor", "__proto__", "", "null"]) {
       expect(isVerifiedOrigin(view, name)).to.equal(false);

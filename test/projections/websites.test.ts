@@ -17,8 +17,8 @@ const configured = (id: string): LogEvent => ({
 
 const view = (...events: LogEvent[]) => viewOf<Website>(websites, recordEvents(events));
 
-describe("the view of websites", () => {
-  it("shows each as its own stream tells it", () => {
+describe("the websites projection", () => {
+  it("folds each stream into its own state", () => {
     const shown = view(registered("a"), registered("b"), configured("b"));
     expect(findWebsite(shown, "a")).to.deep.include({ websiteId: "a", config: {} });
     expect(findWebsite(shown, "b")?.config).to.deep.equal({
@@ -26,22 +26,22 @@ describe("the view of websites", () => {
     });
   });
 
-  it("lists them in the order in which the log began them", () => {
+  it("lists websites in the order of their first events", () => {
     const all = allWebsites(view(registered("b"), registered("a"), configured("b")));
     expect(all.map(({ websiteId }) => websiteId)).to.deep.equal(["b", "a"]);
   });
 
-  it("shows none of which only later events are known", () => {
+  it("shows no entry without its first event", () => {
     const shown = view(configured("a"), registered("b"));
     expect(findWebsite(shown, "a")).to.equal(undefined);
     expect(allWebsites(shown).map(({ websiteId }) => websiteId)).to.deep.equal(["b"]);
   });
 
-  it("does not know of websites that are not there", () => {
+  it("returns undefined for an unknown website", () => {
     expect(findWebsite(view(), "a")).to.equal(undefined);
   });
 
-  it("goes on from a snapshot in JSON as if it had never stopped", () => {
+  it("continues from a JSON snapshot with the same result", () => {
     const events = recordEvents([registered("a"), configured("a"), registered("b"), configured("b")]);
     for (let cut = 0; cut <= events.length; cut++) {
       const resumed = viewOf<Website>(

@@ -9,14 +9,14 @@ import { fileURLToPath } from "node:url";
 export interface ChildProcess {
   readonly process: ChildProcessWithoutNullStreams;
   readonly lines: Interface;
-  /** The exit code, or the signal that ended it. */
+  /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
 }
 
 export const fixturePath = (name: string): string =>
   fileURLToPath(new URL(`../eventstore/fixtures/${name}.ts`, import.meta.url));
 
-/** Runs a program of `fixtures/` in a process of its own. */
+/** Starts a program of test/eventstore/fixtures in a child process. */
 export const startFixture = (name: string, ...args: string[]): ChildProcess => {
   const child = spawn(process.execPath, [fixturePath(name), ...args]);
   child.stderr.pipe(process.stderr);
@@ -30,7 +30,7 @@ export const linesOf = async ({ lines }: ChildProcess): Promise<string[]> => {
   return all;
 };
 
-/** A folder of its own, for as long as this runs. */
+/** Creates a directory, and removes it afterwards. */
 export const withTemporaryFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-events-"));
   try {

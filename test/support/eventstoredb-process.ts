@@ -3,20 +3,17 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A small EventStoreDB node as a process of its own. */
+/** A test node of EventStoreDB in a child process. */
 export interface EventStoreDBProcess {
   readonly url: string;
   readonly port: number;
-  /** kill -9, and wait for its end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
 const main = fileURLToPath(new URL("./eventstoredb-node/main.ts", import.meta.url));
 
-/**
- * Continues the log that an earlier one left in the file; without one, in memory. Port 0: any that is free. With a seed its
- * index lags.
- */
+/** Stores its log in the file, which may have one already, or in memory. Port 0: any free port. With a seed, its index lags. */
 export const startEventStoreDBProcess = async (
   dataFile?: string,
   port = 0,

@@ -1,20 +1,17 @@
 import type { EventBatch, EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
 
-/**
- * A part of a log that others use too: its streams' names begin with the scope, and its subscriptions begin after the
- * position, unless they are told where.
- */
+/** A part of a shared log: its stream names begin with the scope, and its subscriptions after the position by default. */
 export const scopedStore = (store: EventStore, scope: string, beginning: number): EventStore => {
-  const inside = <E extends RecordedEvent>(event: E): E => ({
+  const unscope = <E extends RecordedEvent>(event: E): E => ({
     ...event,
     stream: event.stream.slice(scope.length),
   });
 
-  async function* insideAll(events: AsyncIterable<RecordedEvent>): AsyncGenerator<RecordedEvent> {
-    for await (const event of events) yield inside(event);
+  async function* unscopeAll(events: AsyncIterable<RecordedEvent>): AsyncGenerator<RecordedEvent> {
+    for await (const event of events) yield unscope(event);
   }
 
-  const told = (batch: EventBatch): EventBatch => ({ ...batch, events: batch.events.map(inside) });
+  const unscoped = (batch: EventBatch): EventBatch => ({ ...batch, events: batch.events.map(unscope) });
 
   return {
     append: (stream, events, expected) =>
@@ -22,10 +19,10 @@ export const scopedStore = (store: EventStore, scope: string, beginning: number)
         if (error.stream === scope + stream) error.stream = stream;
         throw error;
       }),
-    readStream: (stream, options) => insideAll(store.readStream(scope + stream, options)),
+    readStream: (stream, options) => unscopeAll(store.readStream(scope + stream, options)),
     eventAt: async (position) => {
       const event = await store.eventAt(position);
-      return event?.stream.startsWith(scope) ? inside(event) : undefined;
+      return event?.stream.startsWith(scope) ? unscope(event) : undefined;
     },
     subscribe: ({ after = beginning, prefixes = [], signal } = {}) => {
       const scoped = prefixes.length === 0 ? [scope] : prefixes.map((prefix) => scope + prefix);
@@ -34,7 +31,7 @@ export const scopedStore = (store: EventStore, scope: string, beginning: number)
         [Symbol.asyncIterator]: () => {
           const iterator = batches[Symbol.asyncIterator]();
           const passOn = ({ value, done }: IteratorResult<EventBatch>): IteratorResult<EventBatch> =>
-            done ? { value, done } : { value: told(value), done: false };
+            done ? { value, done } : { value: unscoped(value), done: false };
           return {
             next: async () => passOn(await iterator.next()),
             return: async () => (await iterator.return?.()) ?? { value: undefined, done: true },

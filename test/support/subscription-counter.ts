@@ -1,18 +1,18 @@
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 
 export interface SubscriptionCounter extends EventStore {
-  /** Subscriptions that are open. */
+  /** Open subscriptions. */
   readonly open: number;
-  /** Events that were told to subscribers. */
+  /** Events delivered to subscribers. */
   readonly delivered: number;
-  /** Resolves when no subscription is open any more. */
+  /** Resolves when no subscription is open. */
   allEnded(): Promise<void>;
 }
 
-/** The store itself, with an eye on its subscriptions. */
+/** Counts the store's subscriptions and the events that they deliver. */
 export const countSubscriptions = (store: EventStore): SubscriptionCounter => {
   let open = 0;
-  let told = 0;
+  let delivered = 0;
   const waiting: (() => void)[] = [];
   return {
     ...store,
@@ -20,7 +20,7 @@ export const countSubscriptions = (store: EventStore): SubscriptionCounter => {
       open++;
       try {
         for await (const batch of store.subscribe(options)) {
-          told += batch.events.length;
+          delivered += batch.events.length;
           yield batch;
         }
       } finally {
@@ -32,7 +32,7 @@ export const countSubscriptions = (store: EventStore): SubscriptionCounter => {
       return open;
     },
     get delivered() {
-      return told;
+      return delivered;
     },
     allEnded: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };

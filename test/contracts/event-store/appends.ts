@@ -10,21 +10,21 @@ export const appendRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s"))).to.deep.equal([0, 1, 2, 3]);
   });
 
-  rule("answers the position of the last event", async ({ store }) => {
+  rule("returns the position of the last event", async ({ store }) => {
     const { position } = await store.append("s", eventsOf(2), "none");
     expect((await read(store, "s")).at(-1)?.position).to.equal(position);
   });
 
-  rule("keeps an event as it was given", async ({ store }) => {
+  rule("stores an event unchanged", async ({ store }) => {
     const given = { ...event({ a: [1, { b: null }] }), metadata: { actor: "cli", traceparent: "00-a-b-01" } };
     await store.append("s", [given], "none");
-    const [kept] = await read(store, "s");
-    const { stream, revision, position, created, ...rest } = kept ?? expect.fail("no event");
+    const [stored] = await read(store, "s");
+    const { stream, revision, position, created, ...rest } = stored ?? expect.fail("no event");
     expect(rest).to.deep.equal(given);
     expect([stream, revision, typeof position, typeof created]).to.deep.equal(["s", 0, "number", "number"]);
   });
 
-  rule("keeps every kind of JSON and of text", async ({ store }) => {
+  rule("stores every JSON value and every text unchanged", async ({ store }) => {
     const data = {
       text: 'quote " backslash \\ newline \n nul \0 line separator \u2028 emoji 🎙️ हिन्दी العربية',
       lone: "\ud83d",
@@ -33,12 +33,12 @@ export const appendRules = (rule: Rule): void => {
       'odd "key" %': { __proto__x: 1 },
     };
     await store.append("s", [{ ...event(data), type: 'Type "with" quotes 🎧' }], "none");
-    const [kept] = await read(store, "s");
-    expect(kept?.data).to.deep.equal(data);
-    expect(kept?.type).to.equal('Type "with" quotes 🎧');
+    const [stored] = await read(store, "s");
+    expect(stored?.data).to.deep.equal(data);
+    expect(stored?.type).to.equal('Type "with" quotes 🎧');
   });
 
-  rule("keeps streams with odd names apart", async ({ store }) => {
+  rule("distinguishes streams with unusual names", async ({ store }) => {
     const names = [
       "a",
       "A",
@@ -76,29 +76,29 @@ export const appendRules = (rule: Rule): void => {
     expect((await store.append("s", [event()], 2)).revision).to.equal(3);
   });
 
-  rule("with a revision, refuses a stream that is not there", async ({ store }) => {
+  rule("with a revision, refuses a stream that does not exist", async ({ store }) => {
     await expectConflict(store.append("s", [event()], 0), -1);
   });
 
-  rule("with `any`, takes what comes", async ({ store }) => {
+  rule("with `any`, accepts an append at any revision", async ({ store }) => {
     await store.append("s", [event()], "any");
     expect((await store.append("s", [event()], "any")).revision).to.equal(1);
   });
 
-  rule("stores nothing of a refused batch", async ({ store }) => {
+  rule("stores no event of a refused append", async ({ store }) => {
     await store.append("s", [event()], "none");
     await expectConflict(store.append("s", eventsOf(5), 7), 0);
     expect(await readLog(store)).to.have.length(1);
   });
 
-  rule("names the stream, what was expected and what is in a conflict", async ({ store }) => {
+  rule("reports the stream, the expected and the actual revision of a conflict", async ({ store }) => {
     await store.append("s", [event()], "none");
     const error = await rejectionOf(() => store.append("s", [event()], 4));
     expect(error).to.be.instanceOf(WrongExpectedRevision);
     expect(error).to.include({ stream: "s", expected: 4, actual: 0 });
   });
 
-  rule("lets exactly one of many concurrent appends at the same revision win", async ({ store }) => {
+  rule("accepts exactly one of many concurrent appends at the same revision", async ({ store }) => {
     await store.append("s", [event()], "none");
     const outcomes = await Promise.allSettled(eventsOf(50).map((one) => store.append("s", [one], 0)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
@@ -108,7 +108,7 @@ export const appendRules = (rule: Rule): void => {
     expect(await read(store, "s")).to.have.length(2);
   });
 
-  rule("lets exactly one client win", async ({ store, again }) => {
+  rule("accepts exactly one of the concurrent appends of two clients", async ({ store, again }) => {
     const other = await again();
     const appends = [store, other].flatMap((one) =>
       eventsOf(10).map((fact) => one.append("s", [fact], "none")),
@@ -118,7 +118,7 @@ export const appendRules = (rule: Rule): void => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
   });
 
-  rule("does not let a conflict harm its neighbours", async ({ store }) => {
+  rule("accepts concurrent appends to other streams despite a conflict", async ({ store }) => {
     const outcomes = await Promise.allSettled([
       store.append("a", eventsOf(2), "none"),
       store.append("b", eventsOf(2), 9),
@@ -128,14 +128,14 @@ export const appendRules = (rule: Rule): void => {
     expect((await readLog(store)).map(({ stream }) => stream)).to.deep.equal(["a", "a", "c", "c"]);
   });
 
-  rule("keeps the order in which one caller appended without waiting", async ({ store }) => {
+  rule("keeps the order of concurrent appends of one caller", async ({ store }) => {
     const events = eventsOf(200);
     await Promise.all(events.map((one) => store.append("s", [one], "any")));
     expect(ids(await read(store, "s"))).to.deep.equal(ids(events));
   });
 
   rule(
-    "gives positions that grow over all streams, and times that never go back",
+    "assigns increasing positions over all streams, and times that never decrease",
     async ({ store, advance }) => {
       for (const [stream, step] of Object.entries({ a: 0, b: 60_000, c: -120_000, d: 0 })) {
         advance(step);
@@ -150,18 +150,21 @@ export const appendRules = (rule: Rule): void => {
     },
   );
 
-  rule("refuses data that JSON cannot say, and harms nobody else", async ({ store }) => {
-    const cycle: { self?: object } = {};
-    cycle.self = cycle;
-    for (const data of [{ big: 1n }, cycle, [1], new Date(0), null as unknown as object]) {
-      const neighbour = store.append("s", [event()], "any");
-      expect(await rejectionOf(() => store.append("s", [event(), event(data)], "any"))).to.be.instanceOf(
-        TypeError,
-      );
-      await neighbour;
-    }
-    expect(await read(store, "s")).to.have.length(5);
-  });
+  rule(
+    "refuses data that is not a JSON object, without an effect on concurrent appends",
+    async ({ store }) => {
+      const cycle: { self?: object } = {};
+      cycle.self = cycle;
+      for (const data of [{ big: 1n }, cycle, [1], new Date(0), null as unknown as object]) {
+        const neighbour = store.append("s", [event()], "any");
+        expect(await rejectionOf(() => store.append("s", [event(), event(data)], "any"))).to.be.instanceOf(
+          TypeError,
+        );
+        await neighbour;
+      }
+      expect(await read(store, "s")).to.have.length(5);
+    },
+  );
 
   rule("refuses an event of more than 1 MiB", async ({ store }) => {
     const tooLong = event({ text: "x".repeat(1024 * 1024) });
@@ -169,7 +172,7 @@ export const appendRules = (rule: Rule): void => {
     await store.append("s", [event({ text: "x".repeat(1000 * 1024) })], "any");
   });
 
-  rule("refuses an append of nothing and one with an id twice", async ({ store }) => {
+  rule("refuses an append without events, and one that contains an id twice", async ({ store }) => {
     const one = event();
     expect(await rejectionOf(() => store.append("s", [], "any"))).to.be.instanceOf(TypeError);
     expect(await rejectionOf(() => store.append("s", [one, one], "any"))).to.be.instanceOf(TypeError);

@@ -5,11 +5,11 @@ import { event, eventsOf, ids, read, rejectionOf } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
 export const closeRules = (rule: Rule): void => {
-  rule("answers a ping while it can take appends", async ({ store }) => {
+  rule("resolves a ping while it accepts appends", async ({ store }) => {
     await store.ping();
   });
 
-  rule("waits for what was appended", async ({ store, again }) => {
+  rule("waits for appends in progress", async ({ store, again }) => {
     const facts = eventsOf(100);
     const appends = facts.map((fact) => store.append("s", [fact], "any"));
     await store.close();
@@ -19,19 +19,19 @@ export const closeRules = (rule: Rule): void => {
     await reopened.close();
   });
 
-  rule("ends subscriptions that wait", async ({ store }) => {
+  rule("ends waiting subscriptions", async ({ store }) => {
     let closed: Promise<void> | undefined;
     for await (const { caughtUp } of store.subscribe()) if (caughtUp) closed ??= store.close();
     await closed;
     expect(closed).to.be.instanceOf(Promise);
   });
 
-  rule("may be closed twice", async ({ store }) => {
+  rule("can be closed twice", async ({ store }) => {
     await Promise.all([store.close(), store.close()]);
     await store.close();
   });
 
-  rule("is unavailable once it is closed", async ({ store }) => {
+  rule("refuses every call once it is closed", async ({ store }) => {
     await store.close();
     const calls: (() => Promise<unknown>)[] = [
       () => store.append("s", [event()], "any"),

@@ -20,7 +20,7 @@ export const event = (data: object = {}): NewEvent => ({
 
 export const eventsOf = (count: number): NewEvent[] => Array.from({ length: count }, (_, n) => event({ n }));
 
-/** Appends so many events in batches of at most a thousand. */
+/** Appends events in batches of at most a thousand. */
 export const fill = async (store: EventStore, stream: string, count: number): Promise<void> => {
   for (let left = count; left > 0; left -= 1000) {
     await store.append(stream, eventsOf(Math.min(1000, left)), "any");
@@ -37,32 +37,32 @@ export const revisions = (events: readonly RecordedEvent[]): number[] =>
   events.map(({ revision }) => revision);
 export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 
-/** The batches up to the first one that this holds for. */
+/** The batches up to the first that fulfils the condition. */
 export const batchesUntil = async (
   store: EventStore,
   options: SubscribeOptions,
-  enough: (batch: EventBatch) => boolean,
+  isLast: (batch: EventBatch) => boolean,
 ): Promise<EventBatch[]> => {
   const batches: EventBatch[] = [];
   for await (const batch of store.subscribe(options)) {
     batches.push(batch);
-    if (enough(batch)) return batches;
+    if (isLast(batch)) return batches;
   }
   throw new Error("the subscription ended");
 };
 
-/** What a subscription tells until it has caught up. */
+/** The events that a subscription delivers until it has caught up. */
 export const readLog = async (store: EventStore, options: SubscribeOptions = {}): Promise<RecordedEvent[]> =>
   (await batchesUntil(store, options, ({ caughtUp }) => caughtUp)).flatMap(({ events }) => events);
 
-/** What this rejects with. */
+/** The error of an action that must fail. */
 export const rejectionOf = async (action: () => Promise<unknown>): Promise<unknown> => {
   try {
     await action();
   } catch (error) {
     return error;
   }
-  throw new Error("nothing was thrown");
+  throw new Error("the action succeeded");
 };
 
 export const expectConflict = async (append: Promise<unknown>, actual: number): Promise<void> => {

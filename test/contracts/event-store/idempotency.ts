@@ -10,7 +10,7 @@ export const idempotencyRules = (rule: Rule): void => {
     ["any", "`any`"],
   ];
   for (const [expected, name] of cases) {
-    rule(`with ${name}, is answered like the first time and stores nothing`, async ({ store }) => {
+    rule(`with ${name}, returns the first result and stores nothing`, async ({ store }) => {
       const before = expected === "none" ? [] : eventsOf(2);
       if (before.length > 0) await store.append("s", before, "none");
       const events = eventsOf(3);
@@ -19,16 +19,19 @@ export const idempotencyRules = (rule: Rule): void => {
       expect(ids(await read(store, "s"))).to.deep.equal(ids([...before, ...events]));
     });
 
-    rule(`with ${name}, also after later appends, to this stream and to others`, async ({ store }) => {
-      if (expected !== "none") await store.append("s", eventsOf(2), "none");
-      const events = eventsOf(3);
-      const first = await store.append("s", events, expected);
-      await store.append("s", eventsOf(4), "any");
-      await store.append("other", eventsOf(4), "any");
-      expect(await store.append("s", events, expected)).to.deep.equal(first);
-    });
+    rule(
+      `with ${name}, recognises a repeat after later appends to this stream and others`,
+      async ({ store }) => {
+        if (expected !== "none") await store.append("s", eventsOf(2), "none");
+        const events = eventsOf(3);
+        const first = await store.append("s", events, expected);
+        await store.append("s", eventsOf(4), "any");
+        await store.append("other", eventsOf(4), "any");
+        expect(await store.append("s", events, expected)).to.deep.equal(first);
+      },
+    );
 
-    rule(`with ${name}, also by a client opened later`, async ({ store, again }) => {
+    rule(`with ${name}, recognises a repeat by a client opened later`, async ({ store, again }) => {
       if (expected !== "none") await store.append("s", eventsOf(2), "none");
       const events = eventsOf(3);
       const first = await store.append("s", events, expected);
@@ -40,15 +43,15 @@ export const idempotencyRules = (rule: Rule): void => {
     });
   }
 
-  rule("at the same time is stored once", async ({ store }) => {
-    await store.append("other", [event()], "none"); // a driver may send its first append alone
+  rule("stores concurrent repeats once", async ({ store }) => {
+    await store.append("other", [event()], "none"); // A driver may send its first append alone.
     const events = eventsOf(2);
     const answers = await Promise.all(Array.from({ length: 10 }, () => store.append("s", events, "none")));
     for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
     expect(await read(store, "s")).to.have.length(2);
   });
 
-  rule("at another revision than the first time is a conflict", async ({ store }) => {
+  rule("is a conflict at another revision than the first time", async ({ store }) => {
     const events = eventsOf(2);
     await store.append("s", [event()], "none");
     await store.append("s", events, 0);
@@ -56,7 +59,7 @@ export const idempotencyRules = (rule: Rule): void => {
     await expectConflict(store.append("s", events, "none"), 2);
   });
 
-  rule("with ids of which some are known and some are not is a conflict", async ({ store }) => {
+  rule("is a conflict if only some of the ids are known", async ({ store }) => {
     const [known, unknown] = [event(), event()];
     await store.append("s", [known], "none");
     for (const expected of ["any", "none", 0] as const) {
@@ -66,7 +69,7 @@ export const idempotencyRules = (rule: Rule): void => {
     expect(ids(await read(store, "s"))).to.deep.equal([known.id]);
   });
 
-  rule("with ids known in another stream is a conflict", async ({ store }) => {
+  rule("is a conflict if the ids are known in another stream", async ({ store }) => {
     const events = eventsOf(2);
     await store.append("s", events, "none");
     await expectConflict(store.append("other", events, "any"), -1);
@@ -74,21 +77,21 @@ export const idempotencyRules = (rule: Rule): void => {
     expect(await read(store, "other")).to.deep.equal([]);
   });
 
-  rule("in another order is a conflict", async ({ store }) => {
+  rule("is a conflict in another order", async ({ store }) => {
     const events = eventsOf(3);
     await store.append("s", events, "none");
     await expectConflict(store.append("s", events.toReversed(), "any"), 2);
     await expectConflict(store.append("s", events.toReversed(), "none"), 2);
   });
 
-  rule("with the first part of a batch is a repeat of what was stored there", async ({ store }) => {
+  rule("recognises the first events of an append as a repeat", async ({ store }) => {
     const events = eventsOf(3);
     await store.append("s", events, "none");
     expect((await store.append("s", events.slice(0, 2), "none")).revision).to.equal(1);
     expect(await read(store, "s")).to.have.length(3);
   });
 
-  rule("after a conflict is judged anew: nothing of the refused append is known", async ({ store }) => {
+  rule("succeeds after a conflict: the ids of a refused append are unknown", async ({ store }) => {
     const events = eventsOf(2);
     await expectConflict(store.append("s", events, 5), -1);
     expect((await store.append("s", events, "none")).revision).to.equal(1);

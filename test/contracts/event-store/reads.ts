@@ -3,7 +3,7 @@ import { event, eventsOf, fill, read, rejectionOf, revisions } from "./events.ts
 import type { Rule } from "./rule.ts";
 
 export const readRules = (rule: Rule): void => {
-  rule("gives nothing of a stream that is not there", async ({ store }) => {
+  rule("reads nothing from a stream that does not exist", async ({ store }) => {
     expect(await read(store, "s")).to.deep.equal([]);
     expect(await read(store, "s", { direction: "backwards" })).to.deep.equal([]);
   });
@@ -14,20 +14,20 @@ export const readRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s", { direction: "backwards" }))).to.deep.equal([3, 2, 1, 0]);
   });
 
-  rule("begins at `from`, inclusive, either way", async ({ store }) => {
+  rule("starts at `from`, inclusive, in both directions", async ({ store }) => {
     await store.append("s", eventsOf(4), "none");
     expect(revisions(await read(store, "s", { from: 2 }))).to.deep.equal([2, 3]);
     expect(revisions(await read(store, "s", { from: 2, direction: "backwards" }))).to.deep.equal([2, 1, 0]);
     expect(revisions(await read(store, "s", { from: 0, direction: "backwards" }))).to.deep.equal([0]);
   });
 
-  rule("past the end, gives nothing forwards and all backwards", async ({ store }) => {
+  rule("from beyond the end, reads nothing forwards and everything backwards", async ({ store }) => {
     await store.append("s", eventsOf(2), "none");
     expect(await read(store, "s", { from: 2 })).to.deep.equal([]);
     expect(revisions(await read(store, "s", { from: 99, direction: "backwards" }))).to.deep.equal([1, 0]);
   });
 
-  rule("gives at most `limit` events", async ({ store }) => {
+  rule("reads at most `limit` events", async ({ store }) => {
     await store.append("s", eventsOf(5), "none");
     expect(revisions(await read(store, "s", { limit: 2 }))).to.deep.equal([0, 1]);
     expect(revisions(await read(store, "s", { from: 1, limit: 3 }))).to.deep.equal([1, 2, 3]);
@@ -36,9 +36,9 @@ export const readRules = (rule: Rule): void => {
   });
 
   rule(
-    "gives the event at a position, whatever its stream, and nothing where there is none",
+    "returns the event at a position of any stream, and undefined at other positions",
     async ({ store }) => {
-      const fact = event({ told: "whole" });
+      const fact = event({ text: "complete" });
       await store.append("a", [event()], "none");
       const { position } = await store.append("b", [fact], "none");
       const [recorded] = await read(store, "b");
@@ -49,12 +49,12 @@ export const readRules = (rule: Rule): void => {
     },
   );
 
-  rule("reads one stream alone", async ({ store }) => {
+  rule("reads the events of one stream only", async ({ store }) => {
     await Promise.all(["s", "s2", "S"].map((stream) => store.append(stream, eventsOf(3), "none")));
     expect(await read(store, "s")).to.have.length(3);
   });
 
-  rule("reads a long stream whole, either way, whatever the limit", async ({ store }) => {
+  rule("reads a long stream completely, in both directions, with and without a limit", async ({ store }) => {
     await fill(store, "s", 12_345);
     const all = Array.from({ length: 12_345 }, (_, revision) => revision);
     expect(revisions(await read(store, "s"))).to.deep.equal(all);
@@ -66,29 +66,29 @@ export const readRules = (rule: Rule): void => {
     expect(revisions(back)).to.deep.equal(all.slice(1001, 7001).toReversed());
   });
 
-  rule("reads events of the greatest size", async ({ store }) => {
+  rule("reads events of the maximum size", async ({ store }) => {
     const text = "🎙".repeat(250_000);
     for (let n = 0; n < 5; n++) await store.append("s", [event({ n, text })], "any");
     const events = await read(store, "s");
     expect(events.map(({ data }) => data)).to.deep.equal([0, 1, 2, 3, 4].map((n) => ({ n, text })));
   });
 
-  rule("sees what was appended before", async ({ store }) => {
+  rule("reads every event that was appended before", async ({ store }) => {
     for (let n = 0; n < 20; n++) {
       await store.append("s", [event()], "any");
       expect(await read(store, "s")).to.have.length(n + 1);
     }
   });
 
-  rule("may be left before its end", async ({ store }) => {
+  rule("can be stopped before its end", async ({ store }) => {
     await fill(store, "s", 3000);
     for await (const { revision } of store.readStream("s")) if (revision === 1) break;
     expect(await read(store, "s", { limit: 1 })).to.have.length(1);
   });
 
-  rule("throws the signal's reason, before it begins and under way", async ({ store }) => {
+  rule("throws the signal's reason, before the first event and between events", async ({ store }) => {
     await fill(store, "s", 5000);
-    const reason = new Error("nobody wants it");
+    const reason = new Error("cancelled");
     expect(await rejectionOf(() => read(store, "s", { signal: AbortSignal.abort(reason) }))).to.equal(reason);
     const leaving = new AbortController();
     const readOn = async (): Promise<void> => {
@@ -100,7 +100,7 @@ export const readRules = (rule: Rule): void => {
     expect(await rejectionOf(readOn)).to.equal(reason);
   });
 
-  rule("refuses a `from` or a `limit` that is no natural number", async ({ store }) => {
+  rule("refuses a `from` or a `limit` that is not a natural number", async ({ store }) => {
     for (const options of [{ from: -1 }, { from: 0.5 }, { limit: -1 }, { limit: Number.NaN }]) {
       expect(await rejectionOf(() => read(store, "s", options))).to.be.instanceOf(RangeError);
     }

@@ -3,7 +3,7 @@ import { event, eventsOf, fill, read, readLog, rejectionOf, revisions } from "./
 import type { Rule } from "./rule.ts";
 
 export const retentionRules = (rule: Rule): void => {
-  rule("keeps so many events at most", async ({ store }) => {
+  rule("keeps at most `maxCount` events", async ({ store }) => {
     await store.setRetention("s", { maxCount: 3 });
     await store.append("s", eventsOf(5), "none");
     await store.append("s", [event()], 4);
@@ -12,14 +12,14 @@ export const retentionRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s", { from: 0, limit: 2 }))).to.deep.equal([3, 4]);
   });
 
-  rule("trims what is there at the next append", async ({ store }) => {
+  rule("trims existing events at the next append", async ({ store }) => {
     await fill(store, "s", 5000);
     await store.setRetention("s", { maxCount: 2 });
     await store.append("s", [event()], "any");
     expect(revisions(await read(store, "s"))).to.deep.equal([4999, 5000]);
   });
 
-  rule("keeps events so long at most", async ({ store, advance }) => {
+  rule("keeps events for at most `maxAgeSeconds`", async ({ store, advance }) => {
     await store.setRetention("s", { maxAgeSeconds: 60 });
     await store.append("s", eventsOf(2), "none");
     advance(50_000);
@@ -38,7 +38,7 @@ export const retentionRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s", { direction: "backwards", limit: 1 }))).to.deep.equal([2]);
   });
 
-  rule("goes on counting revisions and positions", async ({ store }) => {
+  rule("continues revisions and positions", async ({ store }) => {
     await store.setRetention("s", { maxCount: 1 });
     let last = await store.append("s", [event()], "none");
     for (let revision = 1; revision < 10; revision++) {
@@ -58,7 +58,7 @@ export const retentionRules = (rule: Rule): void => {
     expect(left).to.deep.equal(["s@2999", "t@0", "t@1", "s@3000"]);
   });
 
-  rule("hides trimmed events from a look at their position", async ({ store }) => {
+  rule("hides trimmed events from `eventAt`", async ({ store }) => {
     await store.setRetention("s", { maxCount: 1 });
     const first = await store.append("s", [event()], "none");
     const last = await store.append("s", [event()], 0);
@@ -66,14 +66,14 @@ export const retentionRules = (rule: Rule): void => {
     expect((await store.eventAt(last.position))?.revision).to.equal(1);
   });
 
-  rule("leaves other streams alone", async ({ store }) => {
+  rule("does not affect other streams", async ({ store }) => {
     await store.setRetention("s", { maxCount: 1 });
     await store.append("s", eventsOf(3), "none");
     await store.append("s2", eventsOf(3), "none");
     expect(await read(store, "s2")).to.have.length(3);
   });
 
-  rule("is kept with the log", async ({ store, again }) => {
+  rule("is stored in the log", async ({ store, again }) => {
     await store.setRetention("s", { maxCount: 2 });
     await store.close();
     const reopened = await again();
@@ -82,7 +82,7 @@ export const retentionRules = (rule: Rule): void => {
     await reopened.close();
   });
 
-  rule("can be changed and lifted", async ({ store }) => {
+  rule("can be changed and removed", async ({ store }) => {
     await store.setRetention("s", { maxCount: 1 });
     await store.append("s", eventsOf(3), "none");
     await store.setRetention("s", {});
@@ -100,7 +100,7 @@ export const retentionRules = (rule: Rule): void => {
     expect(revisions(await read(store, "s"))).to.deep.equal([5, 6]);
   });
 
-  rule("refuses to keep nothing", async ({ store }) => {
+  rule("refuses limits that would keep no event", async ({ store }) => {
     for (const retention of [
       { maxCount: 0 },
       { maxCount: 1.5 },

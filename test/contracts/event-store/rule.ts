@@ -1,15 +1,16 @@
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
 
-/** What a driver gives: a store over an empty log, further clients of the same log, and its end. */
+/** A driver's setup for one rule. */
 export interface EventStoreSetup {
+  /** A store with an empty log. */
   readonly store: EventStore;
-  /** Opens the same log once more, as another process would. */
+  /** Opens the same log again, like another process. */
   again(): Promise<EventStore>;
-  /** Lets the store's clock run on. */
+  /** Advances the store's clock. */
   advance(milliseconds: number): void;
   /** Closes and removes everything. */
   end(): Promise<void>;
 }
 
-/** Declares one rule of the port, which gets a log of its own. */
+/** Declares one rule of the port, which is tested on a new log. */
 export type Rule = (title: string, holds: (setup: EventStoreSetup) => Promise<void>) => void;

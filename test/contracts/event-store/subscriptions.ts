@@ -4,12 +4,12 @@ import { batchesUntil, event, eventsOf, fill, ids, readLog } from "./events.ts";
 import type { Rule } from "./rule.ts";
 
 export const subscriptionRules = (rule: Rule): void => {
-  rule("says that it has caught up with an empty log", async ({ store }) => {
+  rule("reports `caughtUp` on an empty log", async ({ store }) => {
     const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
     expect(batches.flatMap(({ events }) => events)).to.deep.equal([]);
   });
 
-  rule("tells the log whole, in order of position, before it has caught up", async ({ store }) => {
+  rule("delivers the whole log in order of position before `caughtUp`", async ({ store }) => {
     const events: NewEvent[] = [];
     for (const stream of ["a", "b", "c", "a", "b"]) {
       const more = eventsOf(2);
@@ -19,7 +19,7 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(ids(await readLog(store))).to.deep.equal(ids(events));
   });
 
-  rule("tells only what is after a position", async ({ store }) => {
+  rule("delivers only events after the given position", async ({ store }) => {
     await store.append("s", eventsOf(2), "none");
     const { position } = await store.append("s", eventsOf(2), "any");
     const later = eventsOf(3);
@@ -27,13 +27,13 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(ids(await readLog(store, { after: position }))).to.deep.equal(ids(later));
   });
 
-  rule("says that it has caught up when nothing is after the position", async ({ store }) => {
+  rule("reports `caughtUp` without events after the position", async ({ store }) => {
     const { position } = await store.append("s", eventsOf(2), "none");
     const [batch] = await batchesUntil(store, { after: position }, ({ caughtUp }) => caughtUp);
     expect(batch).to.deep.equal({ events: [], position, caughtUp: true });
   });
 
-  rule("goes on from any batch's position without loss or repeat", async ({ store }) => {
+  rule("continues from any batch's position without loss or repetition", async ({ store }) => {
     await fill(store, "s", 11_000);
     const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
     const all = batches.flatMap(({ events }) => ids(events));
@@ -45,7 +45,7 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(all).to.have.length(11_000);
   });
 
-  rule("tells each event of a long log once, in order, while others append", async ({ store }) => {
+  rule("delivers each event of a long log once, in order, during concurrent appends", async ({ store }) => {
     await fill(store, "s", 12_000);
     const appending = fill(store, "t", 3000);
     let count = 0;
@@ -62,20 +62,17 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(count).to.equal(15_000);
   });
 
-  rule(
-    "has caught up with what the log held at first, however fast the log grows meanwhile",
-    async ({ store }) => {
+  rule("reports `caughtUp` at the log's initial end, however fast the log grows", async ({ store }) => {
+    await fill(store, "s", 5000);
+    let batches = 0;
+    for await (const { caughtUp } of store.subscribe()) {
+      if (caughtUp) break;
+      expect(++batches).to.be.below(20);
       await fill(store, "s", 5000);
-      let batches = 0;
-      for await (const { caughtUp } of store.subscribe()) {
-        if (caughtUp) break;
-        expect(++batches).to.be.below(20);
-        await fill(store, "s", 5000);
-      }
-    },
-  );
+    }
+  });
 
-  rule("goes on live, and is caught up from then on", async ({ store }) => {
+  rule("delivers live events, and reports `caughtUp` with each", async ({ store }) => {
     const fact = event();
     let appended = false;
     const batches = await batchesUntil(store, {}, ({ caughtUp, events }) => {
@@ -90,7 +87,7 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(live.flatMap(({ events }) => ids(events))).to.deep.equal([fact.id]);
   });
 
-  rule("hears what another client appends", async ({ store, again }) => {
+  rule("delivers another client's events", async ({ store, again }) => {
     const other = await again();
     const fact = event();
     let appended = false;
@@ -105,7 +102,7 @@ export const subscriptionRules = (rule: Rule): void => {
     expect(ids(batches.at(-1)?.events ?? [])).to.deep.equal([fact.id]);
   });
 
-  rule("once caught up, brings events or a newer position with every batch", async ({ store }) => {
+  rule("delivers no live batch without events or a new position", async ({ store }) => {
     const batches: EventBatch[] = [];
     let target = Number.POSITIVE_INFINITY;
     const append = async (): Promise<void> => {
@@ -127,21 +124,21 @@ export const subscriptionRules = (rule: Rule): void => {
     }
   });
 
-  rule("passes the position of events that it leaves out", async ({ store }) => {
+  rule("reports the positions of events that the filter excludes", async ({ store }) => {
     let appended: Promise<number> | undefined;
     let wanted = Number.POSITIVE_INFINITY;
-    for await (const { caughtUp, position, events } of store.subscribe({ prefixes: ["nobody-"] })) {
+    for await (const { caughtUp, position, events } of store.subscribe({ prefixes: ["other-"] })) {
       expect(events).to.deep.equal([]);
       if (position >= wanted) break;
       if (caughtUp && appended === undefined) {
-        appended = store.append("somebody", [event()], "none").then((answer) => answer.position);
+        appended = store.append("stream", [event()], "none").then((answer) => answer.position);
         wanted = await appended;
       }
     }
   });
 
   rule(
-    "tells only streams whose name starts with one of the prefixes, taken literally",
+    "delivers only streams whose names start with one of the prefixes, taken literally",
     async ({ store }) => {
       const names = [
         "key-1",
@@ -158,18 +155,18 @@ export const subscriptionRules = (rule: Rule): void => {
         "e-1",
       ];
       for (const name of names) await store.append(name, [event()], "none");
-      const heard = async (...prefixes: string[]): Promise<string[]> =>
+      const delivered = async (...prefixes: string[]): Promise<string[]> =>
         (await readLog(store, { prefixes })).map(({ stream }) => stream);
-      expect(await heard("key-")).to.deep.equal(["key-1", "key-2"]);
-      expect(await heard("website-", "key-2")).to.deep.equal(["key-2", "website-1"]);
-      expect(await heard("key", "key-1")).to.deep.equal(["key-1", "key-2", "keys"]);
-      expect(await heard("a%")).to.deep.equal(["a%b"]);
-      expect(await heard("a_")).to.deep.equal(["a_c"]);
-      expect(await heard("a*")).to.deep.equal(["a*"]);
-      expect(await heard("é")).to.deep.equal(["é-1"]);
-      expect(await heard("ab", "abc")).to.deep.equal(["ab"]);
-      expect(await heard("nothing")).to.deep.equal([]);
-      expect(await heard()).to.deep.equal(names);
+      expect(await delivered("key-")).to.deep.equal(["key-1", "key-2"]);
+      expect(await delivered("website-", "key-2")).to.deep.equal(["key-2", "website-1"]);
+      expect(await delivered("key", "key-1")).to.deep.equal(["key-1", "key-2", "keys"]);
+      expect(await delivered("a%")).to.deep.equal(["a%b"]);
+      expect(await delivered("a_")).to.deep.equal(["a_c"]);
+      expect(await delivered("a*")).to.deep.equal(["a*"]);
+      expect(await delivered("é")).to.deep.equal(["é-1"]);
+      expect(await delivered("ab", "abc")).to.deep.equal(["ab"]);
+      expect(await delivered("nothing")).to.deep.equal([]);
+      expect(await delivered()).to.deep.equal(names);
     },
   );
 
@@ -183,7 +180,7 @@ export const subscriptionRules = (rule: Rule): void => {
     ]);
   });
 
-  rule("keeps the consumer's pace: who comes late finds all that came meanwhile", async ({ store }) => {
+  rule("delivers all events to a slow consumer", async ({ store }) => {
     const batches = store.subscribe()[Symbol.asyncIterator]();
     await batches.next();
     await fill(store, "s", 10_500);
@@ -196,9 +193,9 @@ export const subscriptionRules = (rule: Rule): void => {
     await batches.return?.();
   });
 
-  rule("serves many subscribers", async ({ store }) => {
+  rule("delivers every event to each of many subscribers", async ({ store }) => {
     const facts = eventsOf(50);
-    const heard = Array.from({ length: 10 }, async () => {
+    const delivered = Array.from({ length: 10 }, async () => {
       let count = 0;
       for await (const { events } of store.subscribe()) {
         count += events.length;
@@ -207,28 +204,31 @@ export const subscriptionRules = (rule: Rule): void => {
       return count;
     });
     for (const fact of facts) await store.append("s", [fact], "any");
-    expect(await Promise.all(heard)).to.deep.equal(Array.from({ length: 10 }, () => 50));
+    expect(await Promise.all(delivered)).to.deep.equal(Array.from({ length: 10 }, () => 50));
   });
 
-  rule("ends without an error when the signal says so: before, waiting, or in between", async ({ store }) => {
-    await store.append("s", eventsOf(3), "none");
-    for await (const _ of store.subscribe({ signal: AbortSignal.abort() })) expect.fail("a batch");
+  rule(
+    "ends without an error when the signal is aborted: before, while waiting, or between batches",
+    async ({ store }) => {
+      await store.append("s", eventsOf(3), "none");
+      for await (const _ of store.subscribe({ signal: AbortSignal.abort() })) expect.fail("a batch");
 
-    const waiting = new AbortController();
-    for await (const { caughtUp } of store.subscribe({ signal: waiting.signal })) {
-      if (caughtUp) setImmediate(() => waiting.abort());
-    }
+      const waiting = new AbortController();
+      for await (const { caughtUp } of store.subscribe({ signal: waiting.signal })) {
+        if (caughtUp) setImmediate(() => waiting.abort());
+      }
 
-    const between = new AbortController();
-    let batches = 0;
-    for await (const _ of store.subscribe({ signal: between.signal })) {
-      batches += 1;
-      between.abort();
-    }
-    expect(batches).to.equal(1);
-  });
+      const between = new AbortController();
+      let batches = 0;
+      for await (const _ of store.subscribe({ signal: between.signal })) {
+        batches += 1;
+        between.abort();
+      }
+      expect(batches).to.equal(1);
+    },
+  );
 
-  rule("ends a `next` that waits when it is left", async ({ store }) => {
+  rule("ends a waiting `next` when the consumer leaves", async ({ store }) => {
     const batches = store.subscribe()[Symbol.asyncIterator]();
     await batches.next();
     const waiting = batches.next();

@@ -30,14 +30,14 @@ describe("the append probe", () => {
     expect(probes).to.equal(5);
   });
 
-  it("appends nothing where an append has just succeeded", async () => {
+  it("appends nothing after a recent successful append", async () => {
     const probe = open();
     await probe.observe(Promise.resolve(appended));
     await probe.check();
     expect(probes).to.equal(0);
   });
 
-  it("takes no earlier success for a proof while an append is not answered", async () => {
+  it("ignores an earlier success while an append has no answer", async () => {
     const probe = open();
     void probe.observe(new Promise(() => {}));
     await probe.observe(Promise.resolve(appended));
@@ -46,7 +46,7 @@ describe("the append probe", () => {
     expect(await rejection(probe.check())).to.be.instanceOf(EventStoreUnavailable);
   });
 
-  it("takes no earlier success for a proof once an append has failed", async () => {
+  it("ignores an earlier success after a failed append", async () => {
     const probe = open();
     await probe.observe(Promise.resolve(appended));
     const failed = probe.observe(Promise.reject(new EventStoreUnavailable("gone")));

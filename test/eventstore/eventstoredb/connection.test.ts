@@ -12,7 +12,7 @@ import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 
 const run = promisify(execFile);
 
-/** A certificate for localhost that signs itself. */
+/** A self-signed certificate for localhost. */
 const makeCertificate = async (folder: string, isExpired = false) => {
   const [key, certificate] = [`${folder}/key.pem`, `${folder}/certificate.pem`];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
@@ -36,7 +36,7 @@ const makeCertificate = async (folder: string, isExpired = false) => {
 };
 
 describe("the connection to EventStoreDB", () => {
-  it("is by TLS with the authority and the credentials that the string names", () =>
+  it("uses TLS with the authority and the credentials of the connection string", () =>
     withTemporaryFolder(async (folder) => {
       const tls = await makeCertificate(folder);
       const node = await startEventStoreDBNode({ tls, credentials: "ops:s3cret" });
@@ -54,12 +54,12 @@ describe("the connection to EventStoreDB", () => {
     }));
 
   for (const [problem, words, host, isTrusted] of [
-    ["signed by itself", "self-signed certificate", "localhost", false],
+    ["self-signed", "self-signed certificate", "localhost", false],
     ["for another host", "it is for another host", "127.0.0.1", true],
     ["expired", "certificate has expired", "localhost", true],
   ] as const) {
     for (const scheme of ["esdb", "esdb+discover"]) {
-      it(`names a certificate that is ${problem} as the cause, by ${scheme}`, () =>
+      it(`reports a certificate that is ${problem}, for ${scheme}`, () =>
         withTemporaryFolder(async (folder) => {
           const tls = await makeCertificate(folder, problem === "expired");
           const node = await startEventStoreDBNode({ tls });
@@ -74,7 +74,7 @@ describe("the connection to EventStoreDB", () => {
     }
   }
 
-  it("is to the leader that one of several nodes, or a name, tells of", async () => {
+  it("reaches the leader that a cluster node or a DNS name announces", async () => {
     const leader = await startEventStoreDBNode();
     const seed = await startEventStoreDBNode({ leader: () => ({ host: "127.0.0.1", port: leader.port }) });
     for (const url of [
@@ -102,7 +102,7 @@ describe("the connection to EventStoreDB", () => {
     "esdb://u:s3cret@127.0.0.1:2113?tls=false?throwOnAppendFailure=false",
     "esdb://u:s3cret@127.0.0.1:2113?tlsCAFile=/not/there",
   ]) {
-    it(`is refused in one line, which repeats nothing of it: ${url}`, async () => {
+    it(`refuses an invalid string in one line, without its contents: ${url}`, async () => {
       const error = await rejectionOf(() => openEventStoreDB({ url }));
       expect(error).to.be.instanceOf(TypeError);
       expect((error as Error).message).to.match(/^.{10,100}$/);
@@ -110,14 +110,14 @@ describe("the connection to EventStoreDB", () => {
     });
   }
 
-  it("tells that no server is there, in a line that names no address", async () => {
+  it("reports an unreachable server without its address", async () => {
     const url = "esdb://127.0.0.1:1?tls=false";
     const error = (await rejectionOf(() => openEventStoreDB({ url, connectTimeoutMs: 0 }))) as Error;
     expect(error).to.be.instanceOf(EventStoreUnavailable);
     expect(`${error.message} ${error.cause}`).not.to.contain("127.0.0.1");
   });
 
-  it("opened for reading refuses to write", async () => {
+  it("refuses writes if opened for reading", async () => {
     const node = await startEventStoreDBNode();
     const store = await openEventStoreDB({ url: node.url, readOnly: true });
     expect(await rejectionOf(() => store.append("s", [event()], "any"))).to.be.instanceOf(TypeError);
@@ -127,7 +127,7 @@ describe("the connection to EventStoreDB", () => {
     await node.close();
   });
 
-  it("lets go of the signal that a read was given, whether it was read to its end or left", async () => {
+  it("removes its listeners from a read's signal, at the end and when the consumer leaves", async () => {
     const node = await startEventStoreDBNode();
     const store = await openEventStoreDB({ url: node.url });
     await store.append("s", [event(), event()], "none");
@@ -139,9 +139,9 @@ describe("the connection to EventStoreDB", () => {
     await node.close();
   });
 
-  it("keeps no process alive once it is closed, and says nothing of its own", async () => {
+  it("keeps no process alive once closed, and prints nothing", async () => {
     const node = await startEventStoreDBNode();
-    const child = spawn(process.execPath, [fixturePath("fill-counter"), node.url, "purse", "20"]);
+    const child = spawn(process.execPath, [fixturePath("fill-counter"), node.url, "counter", "20"]);
     const said = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(said).to.deep.equal(["20\n", ""]);
     await node.close();

@@ -10,11 +10,11 @@ import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
 const quick = { appendTimeoutMs: 1_000, readTimeoutMs: 1_500 };
 
-describe("EventStoreDB's client in trouble", () => {
+describe("the EventStoreDB driver after errors", () => {
   let node: EventStoreDBNode;
-  /** Is soon out of patience. */
+  /** With short timeouts. */
   let store: EventStore;
-  /** For what takes long and is not in question. */
+  /** For calls that take long and are not under test. */
   let patient: EventStore;
 
   beforeEach(async () => {
@@ -36,11 +36,11 @@ describe("EventStoreDB's client in trouble", () => {
     node.faults.freezeAppends();
     const appends = eventsOf(count).map((fact, n) => store.append(`s${n}`, [fact], "none"));
     for (const append of appends) append.catch(() => {});
-    await until("all of them are under way", () => node.faults.frozen === count);
+    await until("all appends are in progress", () => node.faults.frozen === count);
     return appends;
   };
 
-  it("fails all appends under way when their stream breaks, of every store in the process, and takes the repeats", async () => {
+  it("fails all appends in progress of every store in the process when their stream breaks, and accepts the repeats", async () => {
     await store.append("warm", [event()], "none");
     const other = await openEventStoreDB({ url: node.url, ...quick });
     const facts = eventsOf(20);
@@ -48,7 +48,7 @@ describe("EventStoreDB's client in trouble", () => {
     node.faults.freezeAppends();
     const first = appendAll();
     for (const append of first) append.catch(() => {});
-    await until("all of them are under way", () => node.faults.frozen === facts.length);
+    await until("all appends are in progress", () => node.faults.frozen === facts.length);
     node.faults.breakBatchStreams(2);
     for (const append of first) await expectUnavailable(() => append);
     node.faults.thawAppends();
@@ -63,7 +63,7 @@ describe("EventStoreDB's client in trouble", () => {
     await other.close();
   });
 
-  it("gives up an append that a frozen server holds, whose repeat is stored once", async () => {
+  it("rejects an append that a frozen server does not answer, and stores its repeat once", async () => {
     await store.append("s", [event()], "none");
     node.faults.freezeAppends();
     const fact = event();
@@ -73,7 +73,7 @@ describe("EventStoreDB's client in trouble", () => {
     expect(ids(await read(store, "s")).slice(1)).to.deep.equal([fact.id]);
   });
 
-  it("repeats what was stored and not answered", async () => {
+  it("stores an append once whose answer was lost", async () => {
     for (const expected of ["none", "any"] as const) {
       node.faults.loseAnswers(1);
       const fact = event();
@@ -85,7 +85,7 @@ describe("EventStoreDB's client in trouble", () => {
     }
   });
 
-  it("with `any`, appends once to a stream that age has emptied, though the answer was lost", async () => {
+  it("with `any`, stores an append once to a stream without visible events, although the answer was lost", async () => {
     let now = Date.now();
     const aging = await startEventStoreDBNode({ clock: () => now });
     const there = await openEventStoreDB({ url: aging.url, ...quick });
@@ -101,7 +101,7 @@ describe("EventStoreDB's client in trouble", () => {
     await aging.close();
   });
 
-  it("reports a conflict on a stream that age has emptied, never appends at the server's revision", async () => {
+  it("reports a conflict on a stream without visible events, and never appends at the server's revision", async () => {
     let now = Date.now();
     const aging = await startEventStoreDBNode({ clock: () => now });
     const there = await openEventStoreDB({ url: aging.url, ...quick });
@@ -113,14 +113,14 @@ describe("EventStoreDB's client in trouble", () => {
     await aging.close();
   });
 
-  it("stores the same id again at the current revision: the server compares no ids there", async () => {
+  it("stores the same id again at the current revision, where the server compares no ids", async () => {
     const fact = event();
     await store.append("s", [fact], "none");
     expect((await store.append("s", [fact], 0)).revision).to.equal(1);
   });
 
   for (const prefixes of [[], ["rate-", "key-"]]) {
-    it(`goes on after an event that a scavenge has taken away, ${prefixes.length > 0 ? "filtered" : "unfiltered"}`, async () => {
+    it(`continues after an event that a scavenge has removed, ${prefixes.length > 0 ? "filtered" : "unfiltered"}`, async () => {
       const [key, ...rates] = eventsOf(5);
       if (!key) throw new Error("there is no event");
       await store.append("rate-1", rates.slice(0, 3), "none");
@@ -139,7 +139,7 @@ describe("EventStoreDB's client in trouble", () => {
     });
   }
 
-  it("recovers from a stream of appends that the server has ended with OK", async () => {
+  it("recovers after the server has ended the stream of appends with OK", async () => {
     await store.append("s", [event()], "none");
     node.faults.endBatchStreams();
     const fact = event();
@@ -147,7 +147,7 @@ describe("EventStoreDB's client in trouble", () => {
     expect(await read(store, "s")).to.have.length(2);
   });
 
-  it("recovers when the server's features were refused or never told", async () => {
+  it("recovers if the server refuses to list its features, or does not answer", async () => {
     node.faults.refuse(13);
     await expectUnavailable(() => store.append("s", [event()], "none"));
     node.faults.accept();
@@ -166,7 +166,7 @@ describe("EventStoreDB's client in trouble", () => {
   });
 
   for (const code of [2, 13, 14, 15]) {
-    it(`recovers from refusals and broken streams with code ${code}`, async () => {
+    it(`recovers from errors and broken streams with code ${code}`, async () => {
       await store.append("s", [event()], "none");
       node.faults.refuse(code);
       await expectUnavailable(() => store.append("s", [event()], 0));
@@ -182,7 +182,7 @@ describe("EventStoreDB's client in trouble", () => {
     });
   }
 
-  it("survives connections that are cut, and loses and doubles nothing", async () => {
+  it("loses and repeats no append when connections are cut", async () => {
     await store.append("s", [event()], "none");
     const facts = eventsOf(300);
     const appends = Promise.all(
@@ -193,13 +193,13 @@ describe("EventStoreDB's client in trouble", () => {
       await retryWhileUnavailable(() => store.eventAt(0));
     }
     await appends;
-    const heard = (await retryWhileUnavailable(() => readLog(store, { prefixes: ["s-"] }))).map(
+    const delivered = (await retryWhileUnavailable(() => readLog(store, { prefixes: ["s-"] }))).map(
       ({ id }) => id,
     );
-    expect(heard.toSorted()).to.deep.equal(ids(facts).toSorted());
+    expect(delivered.toSorted()).to.deep.equal(ids(facts).toSorted());
   });
 
-  it("answers no ping while appends hang, though reads are answered", async () => {
+  it("rejects a ping while appends are not answered, although reads are", async () => {
     await store.append("s", [event()], "none");
     await store.ping();
     node.faults.freezeAppends();
@@ -210,7 +210,7 @@ describe("EventStoreDB's client in trouble", () => {
     await retryWhileUnavailable(() => store.ping());
   });
 
-  it("keeps one event of its pings, which no subscriber without prefixes is told", async () => {
+  it("keeps one event of its pings, which subscriptions without prefixes skip", async () => {
     const probing = await openEventStoreDB({ url: node.url });
     for (let pings = 0; pings < 3; pings++) {
       node.faults.refuse(14);
@@ -223,7 +223,7 @@ describe("EventStoreDB's client in trouble", () => {
     await probing.close();
   });
 
-  it("is unavailable while the server is down, and is back with it", () =>
+  it("is unavailable while the server is down, and recovers with it", () =>
     withTemporaryFolder(async (folder) => {
       const dataFile = `${folder}/log`;
       const first = await startEventStoreDBNode({ dataFile });
@@ -239,14 +239,14 @@ describe("EventStoreDB's client in trouble", () => {
       await second.close();
     }));
 
-  it("says so when there is no server at the first append", async () => {
+  it("is unavailable if the server is down at the first append", async () => {
     await node.close();
     await expectUnavailable(() => store.append("s", [event()], "none"));
     node = await startEventStoreDBNode({ port: node.port });
     await retryWhileUnavailable(() => store.append("s", [event()], "none"));
   });
 
-  it("goes to the leader that a follower names", async () => {
+  it("connects to the leader that a follower names", async () => {
     const leader = await startEventStoreDBNode();
     await store.append("s", [event()], "none");
     node.faults.notLeaderOnce({ host: "127.0.0.1", port: leader.port });
@@ -259,21 +259,21 @@ describe("EventStoreDB's client in trouble", () => {
     await leader.close();
   });
 
-  it("finds the position of a repeat that an older server answers without one", async () => {
+  it("reads the position of a repeat if an older server's answer lacks it", async () => {
     const facts = eventsOf(3);
     const first = await store.append("s", facts, "none");
     node.faults.leavePositionsOut();
     expect(await store.append("s", facts, "none")).to.deep.equal(first);
   });
 
-  it("with an exact revision, recognises a repeat also where the server has forgotten the ids", async () => {
+  it("with an exact revision, recognises a repeat after the server has forgotten the ids", async () => {
     const facts = eventsOf(3);
     const first = await store.append("s", facts, "none");
     node.faults.forgetIds();
     expect(await store.append("s", facts, "none")).to.deep.equal(first);
   });
 
-  it("ends what waits when it is closed, within the append's own time", async () => {
+  it("rejects appends in progress when it is closed, within their timeout", async () => {
     const appends = await inFlight(5);
     await store.close();
     for (const append of appends) await expectUnavailable(() => append);
@@ -285,7 +285,7 @@ describe("EventStoreDB's client in trouble", () => {
     expect(await readLog(store)).to.have.length(3);
   });
 
-  it("keeps correlation and causation under the server's own names", async () => {
+  it("writes correlation and causation under the server's names", async () => {
     const metadata = { correlationId: "c", causationId: "d", actor: "cli", traceparent: "00-a-b-01" };
     await store.append("s", [{ ...event(), metadata }], "none");
     const raw = EventStoreDBClient.connectionString(node.url);

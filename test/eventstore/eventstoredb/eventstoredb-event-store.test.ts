@@ -8,20 +8,20 @@ import { type EventStoreDBNodeOptions, startEventStoreDBNode } from "../../suppo
 import { scopedStore } from "../../support/scoped-store.ts";
 
 const byStreamAlone =
-  "ids are remembered for each stream, and looked at only where the revision is not the current one";
+  "the server remembers ids by stream, and compares them only if the revision is not the current one";
 const hiddenFromStreamsAlone =
   "$all shows what retention hides from streams, until the server's next scavenge";
 
 const except = {
-  "at another revision than the first time is a conflict": byStreamAlone,
-  "with ids of which some are known and some are not is a conflict": byStreamAlone,
-  "with ids known in another stream is a conflict": byStreamAlone,
-  "in another order is a conflict": "with `any`, remembered ids are a repeat in whatever order",
+  "is a conflict at another revision than the first time": byStreamAlone,
+  "is a conflict if only some of the ids are known": byStreamAlone,
+  "is a conflict if the ids are known in another stream": byStreamAlone,
+  "is a conflict in another order": "with `any`, known ids are a repeat in any order",
   "hides trimmed events from subscriptions": hiddenFromStreamsAlone,
   "always keeps the last event":
-    "past its $maxAge the last event vanishes from reads as well; its revision still counts",
-  "passes the position of events that it leaves out":
-    "a filtered subscription tells no position between the events that it lets through",
+    "reads do not show the last event after its $maxAge either; its revision still counts",
+  "reports the positions of events that the filter excludes":
+    "a filtered subscription reports no position between matching events",
 };
 
 const onNode = async (options: EventStoreDBNodeOptions = {}): Promise<EventStoreSetup> => {
@@ -51,12 +51,12 @@ eventStoreContract(
   { except },
 );
 
-/** A server that others may use too, with credentials that may read $all and write streams' metadata. */
+/** A real server, possibly shared. Its credentials must allow reading $all and writing stream metadata. */
 const shared = process.env.EVENT_STORE_TEST_URL;
 
 const exceptShared = {
   ...except,
-  "keeps events so long at most": "a real server's clock cannot be put forward",
+  "keeps events for at most `maxAgeSeconds`": "a real server's clock cannot be advanced",
 };
 
 if (shared) {
@@ -66,7 +66,7 @@ if (shared) {
       const scope = `contract-${randomUUID()}-`;
       const plain = () => openEventStoreDB({ url: shared, appendTimeoutMs: 15_000 });
       const first = await plain();
-      // Within the scope, so that the server's filter may begin there.
+      // Within the scope, because a filtered subscription must start at a matching event.
       const { position } = await first.append(`${scope}beginning`, [event()], "none");
       return {
         store: scopedStore(first, scope, position),

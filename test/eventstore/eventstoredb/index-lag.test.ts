@@ -13,11 +13,11 @@ import { startEventStoreDBNode } from "../../support/eventstoredb-node/node.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { until } from "../../support/processes.ts";
 
-describe("EventStoreDB's client on a server that indexes late", () => {
+describe("the EventStoreDB driver with index lag", () => {
   let timers: ManualClock;
   let lagMs: number;
 
-  /** After its first append, which opens the client's stream of appends, events are indexed in the clock's time. */
+  /** The index lags after the first append, which opens the client's stream of appends. */
   const withLag = async (ms: number, use: (there: EventStore) => Promise<void>, batchAppend = true) => {
     timers = createManualClock();
     lagMs = 0;
@@ -34,14 +34,14 @@ describe("EventStoreDB's client on a server that indexes late", () => {
   };
 
   for (const batchAppend of [true, false]) {
-    const form = batchAppend ? "a batch" : "a call of its own";
-    it(`repeats an append of unknown outcome with the same expectation, sent in ${form}`, () =>
+    const form = batchAppend ? "batches" : "single calls";
+    it(`repeats an append of unknown outcome with the same expectation, in ${form}`, () =>
       withLag(
         200,
         async (there) => {
           const fact = event();
           const both = Promise.all([1, 2].map(() => there.append("s", [fact], "none")));
-          await until("one is to be indexed and one waits", () => timers.waiting() === 2);
+          await until("one append is not indexed and one waits", () => timers.waiting() === 2);
           timers.advance(2_000);
           const [first, second] = await both;
           expect(first?.revision).to.equal(0);
@@ -52,11 +52,11 @@ describe("EventStoreDB's client on a server that indexes late", () => {
       ));
   }
 
-  it("tells that the outcome is unknown while the server does not find out", () =>
+  it("reports an unknown outcome as long as the server does not know it", () =>
     withLag(60_000, async (there) => {
       const fact = event();
       const first = there.append("s", [fact], "none");
-      await until("it is to be indexed", () => timers.waiting() === 1);
+      await until("the append is not indexed", () => timers.waiting() === 1);
       const failure = rejectionOf(() => there.append("s", [fact], "none"));
       for (let answers = 0; answers < 4; answers++) {
         await until("the repeat waits", () => timers.waiting() === 2);
@@ -68,10 +68,10 @@ describe("EventStoreDB's client on a server that indexes late", () => {
       expect((await first).revision).to.equal(0);
     }));
 
-  it("reads only what is indexed, and is refused by what is committed", () =>
+  it("reads only indexed events, and conflicts with committed ones", () =>
     withLag(100, async (there) => {
       const append = there.append("s", [event()], "none");
-      await until("it is to be indexed", () => timers.waiting() === 1);
+      await until("the append is not indexed", () => timers.waiting() === 1);
       await expectConflict(there.append("s", [event()], "none"), 0);
       expect(await read(there, "s")).to.deep.equal([]);
       expect(await readLog(there)).to.have.length(1);

@@ -24,7 +24,7 @@ const cli = join(import.meta.dirname, "../../../src/cli.ts");
 const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v2"];
 const atOnce = { attempts: 1, intervalMs: 0 };
 
-describe("projections in an EventStoreDB server", () => {
+describe("server-side projections", () => {
   let node: EventStoreDBNode;
   let server: ProjectionServer;
 
@@ -64,7 +64,7 @@ describe("projections in an EventStoreDB server", () => {
     return JSON.parse(stdout);
   };
 
-  it("are created by the command, and updated when it is repeated", async () => {
+  it("are created by `projections install`, and updated when it runs again", async () => {
     await start();
     const running = (done: string) => names.map((name) => ({ name, done, state: "running" }));
     expect(await install()).to.deep.equal(running("created"));
@@ -80,7 +80,7 @@ describe("projections in an EventStoreDB server", () => {
     expect((await found(names)).map((one) => one?.state)).to.deep.equal(["running", "running", "running"]);
   });
 
-  it("hold what the service's own view holds, in the server itself", async () => {
+  it("have the same state as the service's view", async () => {
     await start();
     await install();
     const store = await openEventStoreDB({ url: node.url });
@@ -104,7 +104,7 @@ describe("projections in an EventStoreDB server", () => {
     }
   });
 
-  it("of an earlier version are disabled when a new one takes their place, and no others", async () => {
+  it("of an earlier version are disabled when a new version is installed, and no others", async () => {
     await start();
     const script = "fromAll().partitionBy(function () { return null; }).when({});";
     for (const name of ["voxledger-x-v1", "voxledger-x-v2", "voxledger-x-vintage", "others-x-v1"]) {
@@ -120,7 +120,7 @@ describe("projections in an EventStoreDB server", () => {
     expect(others.map((one) => one?.state)).to.deep.equal(["running", "running"]);
   });
 
-  it("that the server cannot run are told with its reason", async () => {
+  it("that the server cannot run are reported with its reason", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromNowhere();" }];
     const [installed] = await installProjections(server, wanted, atOnce);
@@ -128,7 +128,7 @@ describe("projections in an EventStoreDB server", () => {
     expect(installed?.reason).to.contain("fromNowhere");
   });
 
-  it("run beside other applications' events whose data a server cannot give to a script", async () => {
+  it("run despite other applications' events whose data a server cannot give to a script", async () => {
     await start();
     await server.create("others", "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
     await install();
@@ -138,7 +138,7 @@ describe("projections in an EventStoreDB server", () => {
     expect(await server.find("others")).to.include({ state: "faulted" });
   });
 
-  it("that are faulted are updated and started again, and the command says why they were", async () => {
+  it("that are faulted are updated and restarted, and the command reports the fault", async () => {
     await start();
     const [name = ""] = names;
     await server.create(name, "fromAll().partitionBy(function (e) { return e.data && null; }).when({});");
@@ -149,7 +149,7 @@ describe("projections in an EventStoreDB server", () => {
   });
 
   for (const name of ["others-broken", names[0] ?? ""]) {
-    it(`are installed though the projection ${name} has a syntax error`, async () => {
+    it(`are installed although the projection ${name} has a syntax error`, async () => {
       await start();
       await server.create(name, "fromAll(");
       const installed: { state: string }[] = await install();
@@ -157,7 +157,7 @@ describe("projections in an EventStoreDB server", () => {
     });
   }
 
-  it("that have a syntax error are told with the server's answer", async () => {
+  it("that have a syntax error are reported with the server's answer", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
     const [installed] = await installProjections(server, wanted, atOnce);
@@ -166,7 +166,7 @@ describe("projections in an EventStoreDB server", () => {
   });
 
   for (const done of ["created", "updated"]) {
-    it(`are not ${done} for a user outside $ops, who is told so`, async () => {
+    it(`are not ${done} for a user outside $ops, with an explanation`, async () => {
       await start();
       if (done === "updated") await install();
       node.faults.denyProjections();
@@ -176,7 +176,7 @@ describe("projections in an EventStoreDB server", () => {
     });
   }
 
-  it("are refused in one line by a server that runs none", async () => {
+  it("are refused in one line by a server that does not run projections", async () => {
     await start({ projections: false });
     expect(await rejection(server.find("any"))).to.be.instanceOf(EventStoreUnavailable);
     const { exitCode, stdout, stderr } = await voxledger("projections", "install");
@@ -185,7 +185,7 @@ describe("projections in an EventStoreDB server", () => {
   });
 });
 
-describe("projections for a server, without one", () => {
+describe("server-side projections with the embedded store", () => {
   const voxledger = async (...args: string[]) => {
     const env = { PATH: process.env.PATH, EVENT_STORE: "sqlite:/nowhere/events.db" };
     const child = spawn(process.execPath, [cli, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -193,7 +193,7 @@ describe("projections for a server, without one", () => {
     return { stdout, stderr };
   };
 
-  it("are printed, all of them or one", async () => {
+  it("are printed, all or one", async () => {
     const { stdout } = await voxledger("projections", "show", "--json");
     const shown: { name: string; query: string }[] = JSON.parse(stdout);
     expect(shown.map(({ name }) => name)).to.deep.equal(names);
@@ -201,7 +201,7 @@ describe("projections for a server, without one", () => {
     expect(one.stdout.trim()).to.equal(shown[2]?.query.trim());
   });
 
-  it("cannot be installed: the embedded store runs none", async () => {
+  it("cannot be installed", async () => {
     const { stderr } = await voxledger("projections", "install");
     expect(stderr).to.equal("error: EVENT_STORE: only EventStoreDB runs projections of its own\n");
   });

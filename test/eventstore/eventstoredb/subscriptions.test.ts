@@ -6,7 +6,7 @@ import { type EventStoreDBNode, startEventStoreDBNode } from "../../support/even
 import { until } from "../../support/processes.ts";
 import { expectUnavailable, retryWhileUnavailable } from "../unavailable.ts";
 
-describe("subscriptions of EventStoreDB's client in trouble", () => {
+describe("subscriptions of the EventStoreDB driver", () => {
   let node: EventStoreDBNode;
   let store: EventStore;
   /** For calls that take long. */
@@ -24,7 +24,7 @@ describe("subscriptions of EventStoreDB's client in trouble", () => {
     await node.close();
   });
 
-  it("tells no position that is ahead of the events, whatever the server's checkpoints say", async () => {
+  it("report no position ahead of their events, whatever the server's checkpoints are", async () => {
     for (let n = 0; n < 5; n++) {
       await fill(patient, "other", 1_500);
       await store.append("mine", [event()], "any");
@@ -43,11 +43,11 @@ describe("subscriptions of EventStoreDB's client in trouble", () => {
     ["with OK", undefined],
     ["with an error", 13],
   ] as const) {
-    it(`tells that the server has ended the subscription ${how}, also while nobody listens`, async () => {
+    it(`fail after the server has ended them ${how}, also between two reads`, async () => {
       const batches = store.subscribe()[Symbol.asyncIterator]();
       await batches.next();
       node.faults.dropSubscriptions(code);
-      await until("it is over", () => node.faults.open.subscriptions === 0);
+      await until("the subscription has ended", () => node.faults.open.subscriptions === 0);
       await expectUnavailable(() => batches.next());
       const waiting = store.subscribe()[Symbol.asyncIterator]();
       await retryWhileUnavailable(() => waiting.next());
@@ -57,33 +57,33 @@ describe("subscriptions of EventStoreDB's client in trouble", () => {
     });
   }
 
-  it("goes on by itself where the server found it too slow", async () => {
+  it("continue after the server has ended them because of a slow consumer", async () => {
     const aborted = 10;
     const first = await store.append("s", eventsOf(3), "none");
     const batches = store.subscribe()[Symbol.asyncIterator]();
     await batches.next();
     await store.append("s", eventsOf(3), first.revision);
     node.faults.dropSubscriptions(aborted);
-    const heard: number[] = [];
-    while (heard.length < 3) {
+    const delivered: number[] = [];
+    while (delivered.length < 3) {
       const { value } = await batches.next();
-      for (const { revision } of (value as EventBatch).events) heard.push(revision);
+      for (const { revision } of (value as EventBatch).events) delivered.push(revision);
     }
-    expect(heard).to.deep.equal([3, 4, 5]);
+    expect(delivered).to.deep.equal([3, 4, 5]);
     await batches.return?.();
   });
 
-  it("leaves no call behind when reads and subscriptions are left", async () => {
+  it("leave no call open when consumers leave reads and subscriptions", async () => {
     await fill(patient, "s", 3_000);
     for await (const _ of store.readStream("s")) break;
     for await (const _ of store.subscribe()) break;
     await store.subscribe()[Symbol.asyncIterator]().return?.();
     const { open } = node.faults;
-    await until("all are ended", () => node.faults.open.reads + node.faults.open.subscriptions === 0);
+    await until("all calls have ended", () => node.faults.open.reads + node.faults.open.subscriptions === 0);
     expect(open.batches).to.equal(1);
   });
 
-  it("holds the server back while the consumer does not ask", async () => {
+  it("apply back-pressure to the server while the consumer does not read", async () => {
     const heavy = { text: "x".repeat(2_000) };
     for (let n = 0; n < 40; n++) {
       await patient.append(

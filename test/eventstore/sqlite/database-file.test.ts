@@ -27,8 +27,8 @@ const removeLog = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) if (name.startsWith("events.db")) await rm(join(folder, name));
 };
 
-describe("the event store whose file is taken away while it is open", () => {
-  it("fails every call once the file is removed, and makes no new one", () =>
+describe("the SQLite event store after its file was removed or replaced", () => {
+  it("fails every call once the file is removed, and creates no new one", () =>
     withTemporaryFolder(async (folder) => {
       const store = await openSqliteEventStore({ path: join(folder, "events.db") });
       await store.append("s", [event()], "none");
@@ -38,7 +38,7 @@ describe("the event store whose file is taken away while it is open", () => {
       expect(await readdir(folder)).to.deep.equal([]);
     }));
 
-  it("fails every call once another file stands in its place, which it leaves as it is", () =>
+  it("fails every call once the file is replaced, and does not change the new file", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const other = await openSqliteEventStore({ path: join(folder, "other.db") });
@@ -65,7 +65,7 @@ describe("the event store whose file is taken away while it is open", () => {
       await store.close();
     }));
 
-  it("stays failed when the file comes back: what happened meanwhile is not known", () =>
+  it("still fails after the file was restored", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const store = await openSqliteEventStore({ path });
@@ -76,7 +76,7 @@ describe("the event store whose file is taken away while it is open", () => {
       await store.close();
     }));
 
-  it("tells a subscription that only waits", () =>
+  it("fails a waiting subscription", () =>
     withTemporaryFolder(async (folder) => {
       const store = await openSqliteEventStore({ path: join(folder, "events.db") });
       const waiting = rejectionOf(async () => {

@@ -17,8 +17,8 @@ const expectUnavailable = async (action: () => Promise<unknown>): Promise<EventS
   return error as EventStoreUnavailable;
 };
 
-describe("the event store in one file", () => {
-  it("makes a missing folder and its files for the owner alone, and leaves one file when it is closed", () =>
+describe("the SQLite event store", () => {
+  it("creates its directory and files for the owner only, and leaves one file when closed", () =>
     withTemporaryFolder(async (folder) => {
       const inner = join(folder, "not", "there");
       const store = await openSqliteEventStore({ path: join(inner, "events.db") });
@@ -31,7 +31,7 @@ describe("the event store in one file", () => {
       expect(await readdir(inner)).to.deep.equal(["events.db"]);
     }));
 
-  it("lets the process end once it is closed, and says nothing on the way", () =>
+  it("lets the process end once closed, and prints nothing", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const child = spawn(process.execPath, [fixturePath("append-until-killed"), path, "s", "5"]);
@@ -39,7 +39,7 @@ describe("the event store in one file", () => {
       expect(said).to.equal("");
     }));
 
-  it("refuses to open a folder, a file in no folder, and a file that is no database", () =>
+  it("refuses to open a directory, a path below a file, and a file that is not a database", () =>
     withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, "letter"), "Dear reader, ".repeat(1000));
       await mkdir(join(folder, "folder"));
@@ -50,7 +50,7 @@ describe("the event store in one file", () => {
       }
     }));
 
-  it("refuses a database of a newer release and leaves it as it is", () =>
+  it("refuses a database of a newer release without changing it", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const newer = new DatabaseSync(path);
@@ -61,7 +61,7 @@ describe("the event store in one file", () => {
     }));
 
   for (const version of [0, 1, 2]) {
-    it(`refuses another program's database of version ${version} and leaves it as it is`, () =>
+    it(`refuses another program's database of version ${version} without changing it`, () =>
       withTemporaryFolder(async (folder) => {
         const path = join(folder, "events.db");
         const foreign = new DatabaseSync(path);
@@ -77,20 +77,20 @@ describe("the event store in one file", () => {
       }));
   }
 
-  it("tells reads and subscriptions that the file is corrupt", () =>
+  it("fails reads and subscriptions of a corrupt file", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const first = await openSqliteEventStore({ path });
       await fill(first, "s", 5000);
       await first.close();
       const store = await openSqliteEventStore({ path });
-      await scribble(path);
+      await corrupt(path);
       expect((await expectUnavailable(() => readLog(store))).cause).to.be.instanceOf(Error);
       await expectUnavailable(() => read(store, "s"));
       await store.close();
     }));
 
-  it("refuses appends and pings when the disk is full, loses nothing, and still reads and closes", () =>
+  it("refuses appends and pings when the disk is full, loses nothing, and can still be read and closed", () =>
     withTemporaryFolder(async (folder) => {
       const limit = 'ulimit -f 1000; exec "$@"';
       const args = [process.execPath, fixturePath("append-until-full"), join(folder, "events.db")];
@@ -103,7 +103,7 @@ describe("the event store in one file", () => {
       expect(ping).to.equal("refused");
     }));
 
-  it("opens at the same time in several processes, which make it together", () =>
+  it("can be created by several processes at the same time", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const children = Array.from({ length: 4 }, () => startFixture("append-until-killed", path, "s", "10"));
@@ -115,11 +115,11 @@ describe("the event store in one file", () => {
     }));
 });
 
-describe("a worker of the event store", () => {
+describe("a worker of the SQLite event store", () => {
   const entry = new URL("../fixtures/fragile-worker.ts", import.meta.url);
 
   for (const end of ["crash", "exit"] as const) {
-    it(`that dies by ${end} rejects every open call, and is started anew by the next one`, async () => {
+    it(`that ends by ${end} rejects its calls, and is restarted by the next call`, async () => {
       const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "together" });
       const calls = [link.call("hang", "a"), link.call(end, "a bad page"), link.call("hang", "b")];
       for (const call of calls) expect((await expectUnavailable(() => call)).cause).to.be.instanceOf(Error);
@@ -129,7 +129,7 @@ describe("a worker of the event store", () => {
     });
   }
 
-  it("that ends without having answered rejects what was asked", async () => {
+  it("that ends without an answer rejects the call", async () => {
     const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "now" });
     const hanging = expectUnavailable(() => link.call("hang", "a"));
     await link.close();
@@ -137,8 +137,8 @@ describe("a worker of the event store", () => {
   });
 });
 
-/** Ruins all but the first pages, where the schema is. */
-const scribble = async (path: string): Promise<void> => {
+/** Overwrites everything after the first pages, which contain the schema. */
+const corrupt = async (path: string): Promise<void> => {
   const { size } = await stat(path);
   const file = await open(path, "r+");
   const from = 8 * 4096;

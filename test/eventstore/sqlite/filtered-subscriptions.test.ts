@@ -35,7 +35,7 @@ describe("a subscription to a few streams of a long SQLite log", () => {
     return found;
   };
 
-  it("delivers what the whole log has of them, in order and once, from any position on", async () => {
+  it("delivers all their events once and in order, from any position", async () => {
     const all = await positions({});
     const wanted = all.filter(({ stream }) => prefixes.some((prefix) => stream.startsWith(prefix)));
     expect(wanted.length).to.be.above(4_096);
@@ -52,14 +52,14 @@ describe("a subscription to a few streams of a long SQLite log", () => {
     }
   });
 
-  it("goes on live with what is appended after it caught up", async () => {
+  it("delivers live events after it caught up", async () => {
     const subscription = temporary.store.subscribe({ prefixes })[Symbol.asyncIterator]();
     while (!(await subscription.next()).value?.caughtUp);
     const event = { id: randomUUID(), type: "Happened", data: {}, metadata: {} };
     const { position } = await temporary.store.append("key-new", [event], "none");
-    for (let told = -1; told !== position; ) {
+    for (let delivered = -1; delivered !== position; ) {
       const { value } = await subscription.next();
-      told = value?.events.at(-1)?.position ?? -1;
+      delivered = value?.events.at(-1)?.position ?? -1;
     }
     await subscription.return?.();
   });

@@ -22,8 +22,8 @@ const dense = (length: number): number[] => Array.from({ length }, (_, revision)
 
 const idsIn = (lines: readonly string[]): string[] => lines.flatMap((line) => JSON.parse(line) as string[]);
 
-describe("the event store in one file, shared by processes", () => {
-  it("loses and doubles nothing of what two processes append to one stream at the same time", () =>
+describe("an SQLite event store that processes share", () => {
+  it("stores every concurrent append of two processes to one stream exactly once", () =>
     withStore(async (store, path) => {
       const children = [1, 2].map(() => startFixture("append-until-killed", path, "s", "300"));
       const acknowledged = idsIn((await Promise.all(children.map(linesOf))).flat());
@@ -33,20 +33,20 @@ describe("the event store in one file, shared by processes", () => {
       expect(revisions(events)).to.deep.equal(dense(1800));
     }));
 
-  it("tells a subscriber what another process appends", () =>
+  it("delivers another process's events to a subscriber", () =>
     withStore(async (store, path) => {
       const child = startFixture("append-until-killed", path, "s", "100");
       const acknowledged = linesOf(child);
-      const heard: string[] = [];
+      const delivered: string[] = [];
       for await (const { events } of store.subscribe()) {
-        heard.push(...ids(events));
-        if (heard.length === 300) break;
+        delivered.push(...ids(events));
+        if (delivered.length === 300) break;
       }
-      expect(heard.toSorted()).to.deep.equal(idsIn(await acknowledged).toSorted());
+      expect(delivered.toSorted()).to.deep.equal(idsIn(await acknowledged).toSorted());
       await child.ended;
     }));
 
-  it("holds every acknowledged append, whole, after the process was killed in the middle of its work", () =>
+  it("has every acknowledged append, completely, after the process was killed", () =>
     withStore(async (store, path) => {
       for (let round = 0; round < 3; round++) {
         const child = startFixture("append-until-killed", path, `s${round}`);
@@ -68,7 +68,7 @@ describe("the event store in one file, shared by processes", () => {
       await reopened.close();
     }));
 
-  it("waits for a lock that another process holds, and leaves the event loop free meanwhile", () =>
+  it("waits for another process's lock without blocking the event loop", () =>
     withStore(async (store, path) => {
       await store.append("s", eventsOf(2), "none");
       const holder = startFixture("hold-lock", path);
@@ -85,7 +85,7 @@ describe("the event store in one file, shared by processes", () => {
       expect(await holder.ended).to.equal(0);
     }));
 
-  it("refuses appends beyond what may wait, and stores all that it took", () =>
+  it("refuses appends above its budget, and stores all others", () =>
     withStore(async (store, path) => {
       const holder = startFixture("hold-lock", path);
       await once(holder.lines, "line");

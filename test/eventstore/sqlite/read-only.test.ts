@@ -6,8 +6,8 @@ import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-even
 import { event, ids, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
 import { withTemporaryFolder } from "../../support/child-process.ts";
 
-describe("the event store opened for reading", () => {
-  it("shows what is there, beside one that writes, and refuses to write", () =>
+describe("the SQLite event store opened for reading", () => {
+  it("reads while another store writes, and refuses writes", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "events.db");
       const writer = await openSqliteEventStore({ path });
@@ -24,7 +24,7 @@ describe("the event store opened for reading", () => {
       await writer.close();
     }));
 
-  it("makes no file", () =>
+  it("creates no file", () =>
     withTemporaryFolder(async (folder) => {
       const path = join(folder, "not", "there.db");
       const error = await rejectionOf(() => openSqliteEventStore({ path, readOnly: true }));
@@ -32,7 +32,7 @@ describe("the event store opened for reading", () => {
       expect(await readdir(folder)).to.deep.equal([]);
     }));
 
-  it("is no other file, and leaves it as it is", () =>
+  it("refuses a file that is not an event store, without changing it", () =>
     withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, "empty"), "");
       await writeFile(join(folder, "letter"), "Dear reader, ".repeat(1000));

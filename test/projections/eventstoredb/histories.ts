@@ -41,7 +41,7 @@ const changes: readonly ((name: string, flag: string, id: number) => (was: never
     }),
 ];
 
-/** What operators make of the catalog, decided as it is in the service. */
+/** Random changes to the catalog, decided by the aggregate. */
 const catalogHistory = (): fc.Arbitrary<LogEvent[]> =>
   fc
     .array(
@@ -64,7 +64,7 @@ const catalogHistory = (): fc.Arbitrary<LogEvent[]> =>
       return events.map((event) => ({ stream: catalogStream, ...event }));
     });
 
-/** A name that is taken by now is a refusal, and no event. */
+/** A refused command has no events. */
 const attempted = (decide: () => CatalogEvent[]): CatalogEvent[] => {
   try {
     return decide();
@@ -122,7 +122,7 @@ const others: readonly LogEvent[] = [
   { stream: "$$usage-k1-2026-11", type: "$metadata", data: { $maxAge: 180 } },
 ];
 
-/** Everything that the log holds, the streams' events in their order and the streams among one another. */
+/** A random interleaving of the streams, each in its own order. */
 export const history = (): fc.Arbitrary<LogEvent[]> =>
   fc
     .tuple(catalogHistory(), usageHistory(), rateHistory(), fc.shuffledSubarray([...others]))
@@ -134,6 +134,6 @@ export const history = (): fc.Arbitrary<LogEvent[]> =>
 
 const interleaved = (parts: readonly (readonly LogEvent[])[], order: readonly number[]): LogEvent[] => {
   const left = parts.map((part) => [...part]);
-  const told = order.flatMap((index) => left[index]?.splice(0, 1) ?? []);
-  return [...told, ...left.flat()];
+  const interleaved = order.flatMap((index) => left[index]?.splice(0, 1) ?? []);
+  return [...interleaved, ...left.flat()];
 };

@@ -21,7 +21,7 @@ const sameFolds: readonly Projection<unknown>[] = [
   rate,
 ] as Projection<never>[] as never;
 
-/** The store with the events' own times in place of those when it stored them, of which servers tell no script. */
+/** Replaces the time of each append by the event's own time, because servers do not give scripts the former. */
 const storedAt = (store: EventStore): EventStore => ({
   ...store,
   async *subscribe(options) {
@@ -35,8 +35,8 @@ const storedAt = (store: EventStore): EventStore => ({
   },
 });
 
-/** Appends them to a log: the events as it holds them, and the views that the service makes of them. */
-const kept = async (events: readonly LogEvent[]) => {
+/** Appends the events to a log. Returns the recorded events and the service's views. */
+const appendAndFold = async (events: readonly LogEvent[]) => {
   const { store: opened, remove } = await openTemporaryStore();
   const store = validatedEventStore(storedAt(opened));
   try {
@@ -70,17 +70,17 @@ describe("user projections", () => {
   const run = (query: string, events: readonly RecordedEvent[]) =>
     compileProjection(query).run(events.map(toScriptEvent));
 
-  it("are named for their view and its version", () => {
+  it("are named after their projection and its version", () => {
     expect(all.map(({ name }) => name)).to.deep.equal(
       sameFolds.map(({ name, version }) => `voxledger-${name}-v${version}`),
     );
   });
 
-  it("hold of every history what the service's own views hold", async () => {
+  it("have the same states as the service's views, for every history", async () => {
     await fc.assert(
       fc.asyncProperty(history(), async (events) => {
         const isServers = ({ stream }: LogEvent) => stream.startsWith("$");
-        const { logged, views } = await kept(events.filter((event) => !isServers(event)));
+        const { logged, views } = await appendAndFold(events.filter((event) => !isServers(event)));
         const whole = [...logged, ...recordEvents(events.filter(isServers))];
         const states = all.map(({ query }) => run(query, whole));
         expect(states).to.deep.equal(views);
@@ -89,7 +89,7 @@ describe("user projections", () => {
     );
   });
 
-  it("bear events that are no JSON", () => {
+  it("skip events that are not JSON", () => {
     for (const { query } of all) {
       const link = {
         id: "1",
@@ -102,7 +102,7 @@ describe("user projections", () => {
     }
   });
 
-  it("look at no data of other applications' streams, at which the server would fault", () => {
+  it("never read the data of other applications' streams, at which the server would fault", () => {
     const readsAll = "fromAll().partitionBy(function (e) { return e.data && null; }).when({});";
     for (const json of ['"text"', "null", '{"text":"\u2028"}', '{"text":"\u2029"}']) {
       const foreign = { id: "1", type: "Foreign", stream: "other-1", revision: 0, json };
@@ -124,7 +124,7 @@ describe("user projections", () => {
     }
   });
 
-  it("go on after a malformed event", () => {
+  it("continue after a malformed event", () => {
     const stream = "usage-k1-2026-11";
     const { at, ...undated } = served({ characters: 5 });
     const events = [undated, { ...undated, at }].map((data) => ({ stream, type: "SynthesisServed", data }));
@@ -132,15 +132,15 @@ describe("user projections", () => {
     expect(run(quota?.query ?? "", recordEvents(events)).get(stream)).to.include({ used: 5, revision: 1 });
   });
 
-  it("are small enough to be compiled in the time that a server gives them", () => {
+  it("are small enough for the server's compilation timeout", () => {
     for (const { query } of all) expect(query.length).to.be.below(8_000);
   });
 
-  it("write nothing to the log", () => {
+  it("append nothing to the log", () => {
     for (const { query } of all) expect(query).not.to.match(/\b(emit|linkTo|outputState|outputTo)\b/);
   });
 
-  it("are the same text whenever they are made", async () => {
+  it("are generated deterministically", async () => {
     expect(await userProjections()).to.deep.equal(all);
   });
 });

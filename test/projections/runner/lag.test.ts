@@ -5,7 +5,7 @@ describe("the lag of the views", () => {
   let now = 1_000;
   const newLag = () => createLag(() => now);
 
-  it("is 0 while the views show all that was appended", () => {
+  it("is 0 while the views include all appends", () => {
     const lag = newLag();
     expect(lag.at(-1)).to.equal(0);
     lag.appended(5);
@@ -13,7 +13,7 @@ describe("the lag of the views", () => {
     expect(lag.at(5)).to.equal(0);
   });
 
-  it("counts from the first append that the views do not show", () => {
+  it("counts from the first append that the views lack", () => {
     const lag = newLag();
     lag.appended(5);
     now += 2_000;
@@ -24,7 +24,7 @@ describe("the lag of the views", () => {
     expect(lag.at(9)).to.equal(0);
   });
 
-  it("counts from when the subscription broke off until it has caught up", () => {
+  it("counts from the end of the subscription until it has caught up again", () => {
     const lag = newLag();
     lag.lost();
     now += 4_000;

@@ -7,7 +7,7 @@ import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 
 describe("a view read for one command", () => {
-  it("is refused rather than partial when the subscription ends before the end of the log", async () => {
+  it("is refused if the subscription ends before the end of the log", async () => {
     const { store, remove } = await openTemporaryStore();
     await append(store, issued("a"));
     const broken: typeof store = {

@@ -12,11 +12,12 @@ import { noSnapshots } from "../../../projections/runner/snapshot-store.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { type EventStore, EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
+import { until } from "../../support/manual-clock.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 interface Sum {
   sum: number;
-  heard: number;
+  count: number;
 }
 
 const sums: Projection<Sum> = {
@@ -24,10 +25,10 @@ const sums: Projection<Sum> = {
   version: 1,
   prefixes: ["sum-"],
   partition: ({ stream }) => stream,
-  initial: () => ({ sum: 0, heard: 0 }),
+  initial: () => ({ sum: 0, count: 0 }),
   apply: (state, { data }) => {
     state.sum += (data as { amount: number }).amount;
-    state.heard += 1;
+    state.count += 1;
     return state;
   },
 };
@@ -35,11 +36,6 @@ const sums: Projection<Sum> = {
 const append = async (store: EventStore, stream: string, amount: number): Promise<number> => {
   const event = { id: uuidv7(Date.now()), type: "Added", data: { amount }, metadata: {} };
   return (await store.append(stream, [event], "any")).position;
-};
-
-/** Looks again with every turn of the event loop; the test's own timeout bounds it. */
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise(setImmediate);
 };
 
 describe("the projection runner", () => {
@@ -62,27 +58,27 @@ describe("the projection runner", () => {
     await temporary.remove();
   });
 
-  it("shows everything that was in the log when it was started", async () => {
+  it("includes all events that the log has at the start", async () => {
     await append(temporary.store, "sum-a", 1);
     await append(temporary.store, "sum-b", 2);
     const runner = await start();
-    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 1, heard: 1 }, "sum-b": { sum: 2, heard: 1 } });
+    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 1, count: 1 }, "sum-b": { sum: 2, count: 1 } });
   });
 
-  it("shows what was appended once its position is reached", async () => {
+  it("includes an append once its position is reached", async () => {
     const runner = await start();
     await runner.waitForPosition(await append(temporary.store, "sum-a", 5));
     expect(runner.view(sums).get("sum-a")?.sum).to.equal(5);
   });
 
-  it("hears nothing of other streams", async () => {
+  it("skips events of other streams", async () => {
     const runner = await start();
     await append(temporary.store, "other-a", 5);
     await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
     expect(runner.view(sums).size).to.equal(1);
   });
 
-  it("gives the same view from a snapshot and the rest as from zero, wherever the snapshot was taken", async () => {
+  it("builds the same view from a snapshot as from zero, at any position of the snapshot", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: -5, max: 5 }), { maxLength: 20 }),
@@ -110,26 +106,26 @@ describe("the projection runner", () => {
     );
   }).timeout(60_000);
 
-  it("does not tell events again that a snapshot holds", async () => {
+  it("does not fold the events of a snapshot again", async () => {
     const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
-    let told = 0;
+    let delivered = 0;
     const counting: Projection<Sum> = {
       ...sums,
       apply: (state, event) => {
-        told += 1;
+        delivered += 1;
         return sums.apply(state, event);
       },
     };
     const runner = createProjectionRunner({ store: temporary.store, projections: [counting], snapshots });
     runners.push(runner);
     await runner.start();
-    expect(told).to.equal(0);
+    expect(delivered).to.equal(0);
     expect(runner.view(counting).get("sum-a")?.sum).to.equal(1);
   });
 
-  it("leaves a snapshot aside when the projection's version is another", async () => {
+  it("ignores a snapshot of another version of the projection", async () => {
     const snapshots = createSnapshotFiles(join(temporary.folder, "snapshots"));
     await append(temporary.store, "sum-a", 1);
     await (await start({ snapshots, snapshotEvery: 1 })).close();
@@ -144,7 +140,7 @@ describe("the projection runner", () => {
     expect(runner.view(doubled).get("sum-a")?.sum).to.equal(2);
   });
 
-  it("catches up by itself after the subscription has broken off, and tells nothing twice", async () => {
+  it("resubscribes after an error, and folds no event twice", async () => {
     let breaks = 0;
     const fragile: EventStore = {
       ...temporary.store,
@@ -159,10 +155,10 @@ describe("the projection runner", () => {
     let position = -1;
     for (let i = 0; i < 10; i++) position = await append(temporary.store, "sum-a", 1);
     await runner.waitForPosition(position);
-    expect(runner.view(sums).get("sum-a")).to.deep.equal({ sum: 10, heard: 10 });
+    expect(runner.view(sums).get("sum-a")).to.deep.equal({ sum: 10, count: 10 });
   });
 
-  it("gives up a start when the log is out of reach for longer than its patience", async () => {
+  it("fails to start if the log is unavailable for longer than the timeout", async () => {
     await append(temporary.store, "sum-a", 1);
     let now = 0;
     const broken: EventStore = {
@@ -180,7 +176,7 @@ describe("the projection runner", () => {
     expect(now).to.equal(3_000);
   });
 
-  it("rejects who waits for a position when it is closed, or when they give up", async () => {
+  it("rejects a wait for a position when it is closed, and when the signal is aborted", async () => {
     const runner = await start();
     const gone = runner.waitForPosition(1e9).catch((error) => error);
     const givenUp = runner
@@ -191,7 +187,7 @@ describe("the projection runner", () => {
     expect((await givenUp).message).to.equal("enough");
   });
 
-  it("stops only the projection whose fold throws, and refuses what is asked of it", async () => {
+  it("stops only the projection whose fold throws, and refuses its view", async () => {
     const fragile: Projection<Sum> = {
       ...sums,
       name: "fragile",
@@ -200,20 +196,20 @@ describe("the projection runner", () => {
         return sums.apply(state, event);
       },
     };
-    const troubles: string[] = [];
+    const errors: string[] = [];
     const runner = await start({
       projections: [fragile, sums],
-      onError: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
+      onError: (what, error) => errors.push(`${what}: ${(error as Error).message}`),
     });
     const { store } = temporary;
     await append(store, "sum-a", 1);
     await append(store, "sum-bad", 1);
     await runner.waitForPosition(await append(store, "sum-a", 2));
-    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 3, heard: 2 }, "sum-bad": { sum: 1, heard: 1 } });
+    expect(stateOf(runner)).to.deep.equal({ "sum-a": { sum: 3, count: 2 }, "sum-bad": { sum: 1, count: 1 } });
     expect(() => runner.view(fragile).get("sum-a")).to.throw(Unavailable);
     expect(runner.lastKnownView(fragile).get("sum-a")?.sum).to.equal(1);
     expect(runner.status()).to.deep.include({ live: true, failed: ["fragile"] });
-    expect(troubles).to.deep.equal([
+    expect(errors).to.deep.equal([
       "the view fragile has stopped: the projection fragile cannot fold Added, revision 0 of sum-bad",
     ]);
   });
@@ -236,7 +232,7 @@ describe("the projection runner", () => {
     expect(await snapshots.load(broken)).to.equal(undefined);
   });
 
-  describe("whose subscription is down", () => {
+  describe("without a subscription", () => {
     let now = 0;
     let isCut = false;
     let cut = new AbortController();
@@ -262,7 +258,7 @@ describe("the projection runner", () => {
       cut = new AbortController();
     });
 
-    it("answers from its last states for as long as it may lag, then refuses until it has caught up", async () => {
+    it("answers from its last states up to the maximum lag, then refuses until it has caught up", async () => {
       const runner = await startFragile();
       await runner.waitForPosition(await append(temporary.store, "sum-a", 1));
       isCut = true;
@@ -281,7 +277,7 @@ describe("the projection runner", () => {
     });
   });
 
-  it("refuses to answer when an event appended here has not come for too long, though nothing broke off", async () => {
+  it("refuses to answer if an own append is not delivered within the maximum lag", async () => {
     let now = 0;
     const runner = await start({ uptime: () => now, maxLagMs: 15_000 });
     runner.noteAppended("other-a", 1e9);
@@ -293,8 +289,8 @@ describe("the projection runner", () => {
     expect(() => runner.view(sums).get("sum-a")).to.throw(Unavailable);
   });
 
-  it("goes on when snapshots cannot be written, and tells of it", async () => {
-    const troubles: string[] = [];
+  it("continues if snapshots cannot be written, and reports the error", async () => {
+    const errors: string[] = [];
     const snapshots = {
       ...noSnapshots,
       save: async () => {
@@ -302,8 +298,8 @@ describe("the projection runner", () => {
       },
     };
     await append(temporary.store, "sum-a", 1);
-    const runner = await start({ snapshots, snapshotEvery: 1, onError: (what) => troubles.push(what) });
+    const runner = await start({ snapshots, snapshotEvery: 1, onError: (what) => errors.push(what) });
     await runner.close();
-    expect(troubles).to.have.length(1);
+    expect(errors).to.have.length(1);
   });
 });

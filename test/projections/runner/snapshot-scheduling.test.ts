@@ -12,9 +12,9 @@ const counts: Projection<number> = {
   initial: () => 0,
   apply: (count) => count + 1,
 };
-const heard = { ...counts, prefixes: ["s-"] };
+const counted = { ...counts, prefixes: ["s-"] };
 
-/** A store whose snapshots are written when the test says so. */
+/** A store whose `save` ends when the test resolves it. */
 const slowSnapshots = () => {
   const begun: PromiseWithResolvers<void>[] = [];
   let open = 0;
@@ -32,7 +32,7 @@ const slowSnapshots = () => {
   return { store, begun, mostAtOnce: () => most };
 };
 
-/** A log that delivers what the test gives it. */
+/** A log that delivers the batches of the test. */
 const drivenLog = () => {
   const batches: EventBatch[] = [];
   let wake = (): void => {};
@@ -68,14 +68,14 @@ describe("the snapshots of a runner", () => {
     const snapshots = slowSnapshots();
     const options = {
       store: log.store,
-      projections: [heard],
+      projections: [counted],
       snapshots: snapshots.store,
       snapshotEvery: 100,
     };
     return { log, snapshots, runner: createProjectionRunner(options) };
   };
 
-  it("are written once, after the log was caught up with, however long the log is", async () => {
+  it("are written once, after catching up, however long the log is", async () => {
     const { log, snapshots, runner } = run();
     for (let batch = 0; batch < 500; batch++) log.deliver(1_000, batch === 499);
     await runner.start();
@@ -83,10 +83,10 @@ describe("the snapshots of a runner", () => {
     snapshots.begun[0]?.resolve();
     await runner.close();
     expect(snapshots.begun).to.have.length(1);
-    expect(runner.lastKnownView(heard).get("all")).to.equal(500_000);
+    expect(runner.lastKnownView(counted).get("all")).to.equal(500_000);
   });
 
-  it("are written one at a time, and the next one when enough has come since the last began", async () => {
+  it("are written one at a time, and the next one after enough events since the start of the last", async () => {
     const { log, snapshots, runner } = run();
     log.deliver(100, true);
     await runner.start();
@@ -104,7 +104,7 @@ describe("the snapshots of a runner", () => {
     expect(snapshots.mostAtOnce()).to.equal(1);
   });
 
-  it("hold up closing for no longer than the one that is being written", async () => {
+  it("delay closing only for the one that is being written", async () => {
     const { log, snapshots, runner } = run();
     log.deliver(100, true);
     await runner.start();

@@ -14,7 +14,7 @@ type Names = string[];
 const names: Projection<Names> = {
   name: "names",
   version: 2,
-  prefixes: ["name-", "passing-"],
+  prefixes: ["name-", "trimmed-"],
   partition: ({ stream }) => stream,
   initial: () => [],
   apply: (state, { data }) => [...state, (data as { name: string }).name],
@@ -51,10 +51,10 @@ describe("a snapshot", () => {
     }
   };
 
-  /** The view of a runner that starts from the snapshots there are, with what it told of trouble and what it read. */
+  /** The view of a new runner with the stored snapshots, the errors that it reports and the number of events that it folds. */
   const viewOf = async (store: EventStore, projection = names, options: Partial<RunnerOptions> = {}) => {
     let folded = 0;
-    const troubles: string[] = [];
+    const errors: string[] = [];
     const counting: Projection<Names> = {
       ...projection,
       apply: (state, event) => {
@@ -65,24 +65,24 @@ describe("a snapshot", () => {
     const runner = createProjectionRunner({
       store,
       projections: [counting],
-      trimmedPrefixes: ["passing-"],
+      trimmedPrefixes: ["trimmed-"],
       snapshots: createSnapshotFiles(snapshotFolder),
       snapshotEvery: 1,
-      onError: (what) => troubles.push(what),
+      onError: (what) => errors.push(what),
       ...options,
     });
     try {
       await runner.start();
       const view = Object.fromEntries(runner.view(counting).entries());
-      return { view, folded, troubles };
+      return { view, folded, errors };
     } finally {
       await runner.close();
     }
   };
 
-  const takeOf = (name: string) => withStore(name, viewOf);
+  const loadView = (name: string) => withStore(name, viewOf);
 
-  it("is started from when the log is the one it was taken of", () =>
+  it("is restored if it belongs to the log", () =>
     withStore("a.db", async (store) => {
       await append(store, "name-a", "Ada");
       const before = await viewOf(store);
@@ -90,7 +90,7 @@ describe("a snapshot", () => {
       expect(before.view).to.deep.equal({ "name-a": ["Ada"] });
     }));
 
-  it("holds every text there is", () =>
+  it("preserves every text", () =>
     withStore("a.db", async (store) => {
       await append(store, "name-a", "lines\n\r\u2028\u2029 \0 \u{1f600} \ud800 __proto__");
       const before = await viewOf(store);
@@ -98,16 +98,16 @@ describe("a snapshot", () => {
     }));
 
   for (const [what, damage] of Object.entries<(text: string) => string>({
-    "was cut": (text) => text.slice(0, text.length / 2),
-    "lost its end": (text) => text.slice(0, text.trimEnd().lastIndexOf("\n") + 1),
-    "lost a line": (text) => text.split("\n").toSpliced(1, 1).join("\n"),
+    "is truncated": (text) => text.slice(0, text.length / 2),
+    "lacks its last line": (text) => text.slice(0, text.trimEnd().lastIndexOf("\n") + 1),
+    "lacks a line": (text) => text.split("\n").toSpliced(1, 1).join("\n"),
     "is empty": () => "",
-    "has another digit in a state": (text) => text.replace("1815", "1816"),
-    "has another position": (text) => text.replace(/"position":\d/, '"position":9'),
+    "has a changed state": (text) => text.replace("1815", "1816"),
+    "has a changed position": (text) => text.replace(/"position":\d/, '"position":9'),
     "has other members": () => '{"position":1}\n{"end":0}\n',
-    "is no JSON": () => "Dear reader,\n",
+    "is not JSON": () => "Dear reader,\n",
   })) {
-    it(`is left aside when its file ${what}`, async () => {
+    it(`is ignored if its file ${what}`, async () => {
       await withStore("a.db", async (store) => {
         await append(store, "name-a", "Ada 1815");
         const before = await viewOf(store);
@@ -119,66 +119,66 @@ describe("a snapshot", () => {
     });
   }
 
-  it("is left aside when it is of another log, and this is told", async () => {
+  it("is ignored if it belongs to another log, and this is reported", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
-    await takeOf("a.db");
+    await loadView("a.db");
     await withStore("b.db", (store) => append(store, "name-b", "Bob"));
-    const { view, troubles } = await takeOf("b.db");
+    const { view, errors } = await loadView("b.db");
     expect(view).to.deep.equal({ "name-b": ["Bob"] });
-    expect(troubles).to.have.length(1);
+    expect(errors).to.have.length(1);
   });
 
-  it("is left aside when it is ahead of the log", async () => {
+  it("is ignored if it is ahead of the log", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
-    await takeOf("a.db");
-    expect((await takeOf("empty.db")).view).to.deep.equal({});
+    await loadView("a.db");
+    expect((await loadView("empty.db")).view).to.deep.equal({});
   });
 
-  it("shows neither ghosts nor less than the log once a backup of the log was restored", async () => {
+  it("does not change the view after a backup of the log was restored", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await copyFile(path("a.db"), path("backup"));
     await withStore("a.db", (store) => append(store, "name-ghost", "Gus"));
-    await takeOf("a.db");
+    await loadView("a.db");
     await copyFile(path("backup"), path("a.db"));
     const restored = { "name-a": ["Ada"] };
-    expect((await takeOf("a.db")).view).to.deep.equal(restored);
+    expect((await loadView("a.db")).view).to.deep.equal(restored);
 
     await withStore("a.db", (store) => append(store, "name-ghost", "Gus"));
-    await takeOf("a.db");
+    await loadView("a.db");
     await copyFile(path("backup"), path("a.db"));
     await withStore("a.db", async (store) => {
       for (const name of ["Bea", "Cid", "Dot"]) await append(store, "name-b", name);
     });
-    expect((await takeOf("a.db")).view).to.deep.equal({ ...restored, "name-b": ["Bea", "Cid", "Dot"] });
+    expect((await loadView("a.db")).view).to.deep.equal({ ...restored, "name-b": ["Bea", "Cid", "Dot"] });
   });
 
-  it("hides nothing that a restored backup got where only passing events had been", async () => {
+  it("hides no event of a restored backup at positions of trimmed events", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await copyFile(path("a.db"), path("backup"));
     await withStore("a.db", async (store) => {
-      for (const name of ["1", "2", "3"]) await append(store, "passing-a", name);
+      for (const name of ["1", "2", "3"]) await append(store, "trimmed-a", name);
     });
-    await takeOf("a.db");
+    await loadView("a.db");
     await copyFile(path("backup"), path("a.db"));
     await withStore("a.db", async (store) => {
       for (const name of ["Bea", "Cid", "Dot", "Eve"]) await append(store, "name-b", name);
     });
-    expect((await takeOf("a.db")).view["name-b"]).to.deep.equal(["Bea", "Cid", "Dot", "Eve"]);
+    expect((await loadView("a.db")).view["name-b"]).to.deep.equal(["Bea", "Cid", "Dot", "Eve"]);
   });
 
-  it("stays good when retention trims passing events that it holds", () =>
+  it("stays valid after retention has trimmed some of its events", () =>
     withStore("a.db", async (store) => {
-      await store.setRetention("passing-a", { maxCount: 1 });
+      await store.setRetention("trimmed-a", { maxCount: 1 });
       await append(store, "name-a", "Ada");
-      await append(store, "passing-a", "1");
+      await append(store, "trimmed-a", "1");
       await viewOf(store);
-      await append(store, "passing-a", "2");
-      const { view, folded, troubles } = await viewOf(store);
-      expect({ folded, troubles }).to.deep.equal({ folded: 1, troubles: [] });
-      expect(view).to.deep.equal({ "name-a": ["Ada"], "passing-a": ["1", "2"] });
+      await append(store, "trimmed-a", "2");
+      const { view, folded, errors } = await viewOf(store);
+      expect({ folded, errors }).to.deep.equal({ folded: 1, errors: [] });
+      expect(view).to.deep.equal({ "name-a": ["Ada"], "trimmed-a": ["1", "2"] });
     }));
 
-  it("that holds what the log lost while it was being written is left aside", async () => {
+  it("is ignored if the log has lost events that were folded while it was written", async () => {
     await withStore("a.db", (store) => append(store, "name-a", "Ada"));
     await copyFile(path("a.db"), path("backup"));
     await withStore("a.db", async (store) => {
@@ -203,10 +203,10 @@ describe("a snapshot", () => {
       await runner.close();
     });
     await copyFile(path("backup"), path("a.db"));
-    expect((await takeOf("a.db")).view).to.deep.equal({ "name-a": ["Ada"] });
+    expect((await loadView("a.db")).view).to.deep.equal({ "name-a": ["Ada"] });
   });
 
-  it("is not written of views in which a fold has failed", () =>
+  it("is not written after a fold has failed", () =>
     withStore("a.db", async (store) => {
       await append(store, "name-a", "Ada");
       const failing: Projection<Names> = {
@@ -219,7 +219,7 @@ describe("a snapshot", () => {
       expect(await readdir(folder)).not.to.include("snapshots");
     }));
 
-  it("takes the place of older versions and of what a crash left, and spares newer ones", () =>
+  it("replaces older versions and files left by a crash, and keeps newer versions", () =>
     withStore("a.db", async (store) => {
       await append(store, "name-a", "Ada");
       await viewOf(store, { ...names, version: 1 });

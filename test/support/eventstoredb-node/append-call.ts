@@ -5,9 +5,9 @@ import type { FaultInjection } from "./fault-injection.ts";
 import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
 import { grpc, sharedMessages, streamMessages } from "./protobuf.ts";
 
-/** One call for one append, as it comes with credentials of its own or to servers without `BatchAppend`. */
-export const appending =
-  (log: EventLog, board: FaultInjection): handleClientStreamingCall<AppendReq, AppendResp> =>
+/** `Append`: one call for each append. Clients use it with credentials for one call, or if the server lacks `BatchAppend`. */
+export const handleAppend =
+  (log: EventLog, injection: FaultInjection): handleClientStreamingCall<AppendReq, AppendResp> =>
   (call, answer) => {
     const proposed: ProposedEvent[] = [];
     let options: AppendReq.Options | undefined;
@@ -17,16 +17,16 @@ export const appending =
       if (message) proposed.push(toProposed(message));
     });
     call.on("end", () => {
-      const refusal = board.refusalOf(true);
+      const refusal = injection.refusalOf(true);
       if (refusal) return answer(refusal);
-      board.whenAppendsMove(() => {
-        const stream = nameOf(options?.getStreamIdentifier());
+      injection.whenAppendsContinue(() => {
+        const stream = streamNameOf(options?.getStreamIdentifier());
         if (isTooBig(proposed)) return answer(tooBig());
         log.append(stream, proposed, expectedOf(options), (outcome) => {
-          if (outcome.is === "appended" && board.losesAnswer()) return;
+          if (outcome.is === "appended" && injection.dropsAnswer()) return;
           if (outcome.is === "deleted") return answer(deleted(stream));
           if (outcome.is === "unknown") return answer(timedOut());
-          answer(null, toResponse(outcome, board.tellsPositionOf(outcome.is === "repeated")));
+          answer(null, toResponse(outcome, injection.includesPosition(outcome.is === "repeated")));
         });
       });
     });
@@ -45,7 +45,7 @@ export const toProposed = (message: ProposedMessage): ProposedEvent => ({
   metadata: message.getCustomMetadata_asU8(),
 });
 
-export const nameOf = (identifier: { getStreamName_asU8(): Uint8Array } | undefined): string =>
+export const streamNameOf = (identifier: { getStreamName_asU8(): Uint8Array } | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString("utf8");
 
 export const isTooBig = (proposed: readonly ProposedEvent[]): boolean => {
@@ -53,7 +53,7 @@ export const isTooBig = (proposed: readonly ProposedEvent[]): boolean => {
   return bytes.reduce((sum, size) => sum + size, 0) > maxAppendBytes;
 };
 
-/** An error that the client knows by its `exception` trailer. */
+/** An error that the client recognises by its `exception` trailer. */
 export const exception = (
   name: string,
   code: number,
@@ -86,7 +86,7 @@ const expectedOf = (options: AppendReq.Options | undefined): Expected => {
 
 const toResponse = (
   outcome: Exclude<Answer, { is: "deleted" | "unknown" }>,
-  tellPosition: boolean,
+  includePosition: boolean,
 ): AppendResp => {
   const response = new streamMessages.AppendResp();
   if (outcome.is === "conflict") {
@@ -96,7 +96,7 @@ const toResponse = (
     return response.setWrongExpectedVersion(conflict);
   }
   const success = new streamMessages.AppendResp.Success().setCurrentRevision(String(outcome.revision));
-  if (!tellPosition) return response.setSuccess(success.setNoPosition(new sharedMessages.Empty()));
+  if (!includePosition) return response.setSuccess(success.setNoPosition(new sharedMessages.Empty()));
   const position = new streamMessages.AppendResp.Position()
     .setCommitPosition(String(outcome.position))
     .setPreparePosition(String(outcome.position));

@@ -1,6 +1,6 @@
 import type { BatchAppendReq, BatchAppendResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleBidiStreamingCall } from "@grpc/grpc-js";
-import { isTooBig, nameOf, toProposed } from "./append-call.ts";
+import { isTooBig, streamNameOf, toProposed } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FaultInjection, OpenCall } from "./fault-injection.ts";
 import { type Answer, type Expected, maxAppendBytes, type ProposedEvent } from "./logged-event.ts";
@@ -12,34 +12,34 @@ interface Append {
   readonly proposed: ProposedEvent[];
 }
 
-/** One stream of many appends, told apart by their correlation ids; a big one comes in several messages. */
-export const batchAppending =
-  (log: EventLog, board: FaultInjection): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
+/** `BatchAppend`: a stream of appends with correlation ids. A large append has several messages. */
+export const handleBatchAppend =
+  (log: EventLog, injection: FaultInjection): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> =>
   (call) => {
     const open = new Map<string, Append>();
     const handle: OpenCall = { end: () => call.end(), fail: (error) => void call.emit("error", error) };
-    board.batches.add(handle);
-    const gone = (): void => void board.batches.delete(handle);
+    injection.batches.add(handle);
+    const remove = (): void => void injection.batches.delete(handle);
 
     const settle = (append: Append): void => {
       const { options, proposed } = append;
-      if (isTooBig(proposed)) return void tell(append, "too big");
-      log.append(nameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
-        if (outcome.is !== "appended" || !board.losesAnswer()) tell(append, outcome);
-        if (board.repeatsAnswer()) tell(append, outcome);
+      if (isTooBig(proposed)) return void answer(append, "too big");
+      log.append(streamNameOf(options?.getStreamIdentifier()), proposed, expectedOf(options), (outcome) => {
+        if (outcome.is !== "appended" || !injection.dropsAnswer()) answer(append, outcome);
+        if (injection.repeatsAnswer()) answer(append, outcome);
       });
     };
 
-    const tell = ({ request, options }: Append, outcome: Answer | "too big"): void => {
-      if (!board.batches.has(handle)) return;
+    const answer = ({ request, options }: Append, outcome: Answer | "too big"): void => {
+      if (!injection.batches.has(handle)) return;
       const response = new streamMessages.BatchAppendResp()
         .setCorrelationId(request.getCorrelationId())
         .setStreamIdentifier(options?.getStreamIdentifier());
-      call.write(fill(response, outcome, board));
+      call.write(fill(response, outcome, injection));
     };
 
     call.on("data", (request: BatchAppendReq) => {
-      const refusal = board.refusalOf(true);
+      const refusal = injection.refusalOf(true);
       if (refusal) return handle.fail(refusal);
       const correlation = request.getCorrelationId()?.getString() ?? "";
       const append = open.get(correlation) ?? { request, options: request.getOptions(), proposed: [] };
@@ -47,15 +47,15 @@ export const batchAppending =
       append.proposed.push(...request.getProposedMessagesList().map(toProposed));
       if (!request.getIsFinal()) return;
       open.delete(correlation);
-      board.whenAppendsMove(() => settle(append));
+      injection.whenAppendsContinue(() => settle(append));
     });
     call.on("end", () => {
-      gone();
+      remove();
       call.end();
     });
-    call.on("cancelled", gone);
-    call.on("error", gone);
-    call.on("finish", gone);
+    call.on("cancelled", remove);
+    call.on("error", remove);
+    call.on("finish", remove);
   };
 
 const expectedOf = (options: BatchAppendReq.Options | undefined): Expected => {
@@ -67,7 +67,7 @@ const expectedOf = (options: BatchAppendReq.Options | undefined): Expected => {
 const fill = (
   response: BatchAppendResp,
   outcome: Answer | "too big",
-  board: FaultInjection,
+  injection: FaultInjection,
 ): BatchAppendResp => {
   if (outcome === "too big") {
     const detail = new sharedMessages.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendBytes);
@@ -94,7 +94,7 @@ const fill = (
     );
   }
   const success = new streamMessages.BatchAppendResp.Success().setCurrentRevision(String(outcome.revision));
-  if (!board.tellsPositionOf(outcome.is === "repeated")) {
+  if (!injection.includesPosition(outcome.is === "repeated")) {
     return response.setSuccess(success.setNoPosition(new GoogleEmpty()));
   }
   const position = new sharedMessages.AllStreamPosition()
@@ -103,7 +103,7 @@ const fill = (
   return response.setSuccess(success.setPosition(position));
 };
 
-/** A `google.rpc.Status` whose detail the client knows by its exact type name. */
+/** A `google.rpc.Status`, whose detail the client recognises by its type name. */
 const status = (code: number, type: string, bytes: Uint8Array) => {
   const details = new Any();
   details.pack(bytes, `event_store.client.${type}`);

@@ -6,13 +6,12 @@ import type { handleUnaryCall } from "@grpc/grpc-js";
 import type { FaultInjection } from "./fault-injection.ts";
 import { featureMessages, gossipMessages, StreamsService, uuidOf } from "./protobuf.ts";
 
-/** Where a node can be reached. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** Tells clients that discover a cluster where its leader is. */
+/** `Gossip.Read`: names the leader for discovery. */
 export const gossip =
   (leader: () => Endpoint): handleUnaryCall<Empty, ClusterInfo> =>
   (_call, answer) => {
@@ -26,11 +25,11 @@ export const gossip =
     answer(null, new gossipMessages.ClusterInfo().setMembersList([member]));
   };
 
-/** Tells clients whether they may send appends as one stream. */
+/** `GetSupportedMethods`: reports whether `BatchAppend` is supported. */
 export const supportedMethods =
-  (board: FaultInjection, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
+  (injection: FaultInjection, batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> =>
   (_call, answer) => {
-    const refusal = board.refusalOf(false);
+    const refusal = injection.refusalOf(false);
     if (refusal) return answer(refusal);
     const services = Object.values(StreamsService).filter(
       ({ path }) => batchAppend || path !== StreamsService.batchAppend.path,
@@ -44,5 +43,5 @@ export const supportedMethods =
     const supported = new featureMessages.SupportedMethods()
       .setMethodsList(methods)
       .setEventStoreServerVersion("24.10.0");
-    board.whenAppendsMove(() => answer(null, supported));
+    injection.whenAppendsContinue(() => answer(null, supported));
   };

@@ -6,14 +6,14 @@ interface Line extends Omit<LoggedEvent, "data" | "metadata"> {
   readonly metadata: string;
 }
 
-/** A line for each append: what was acknowledged outlives the process, and a torn last line was not acknowledged. */
-export const openDataFile = (path: string, found: (events: readonly LoggedEvent[]) => void) => {
+/** One line for each append. Acknowledged appends survive the process; an incomplete last line was not acknowledged. */
+export const openDataFile = (path: string, load: (events: readonly LoggedEvent[]) => void) => {
   if (existsSync(path)) {
     const text = readFileSync(path);
     const whole = text.subarray(0, text.lastIndexOf("\n") + 1);
     truncateSync(path, whole.length);
     for (const line of whole.toString("utf8").split("\n").slice(0, -1)) {
-      found((JSON.parse(line) as Line[]).map(fromLine));
+      load((JSON.parse(line) as Line[]).map(fromLine));
     }
   }
   const file = openSync(path, "a", 0o600);

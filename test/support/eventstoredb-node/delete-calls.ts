@@ -6,15 +6,15 @@ import type {
   TombstoneResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleUnaryCall } from "@grpc/grpc-js";
-import { nameOf } from "./append-call.ts";
+import { streamNameOf } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
 import { sharedMessages, streamMessages } from "./protobuf.ts";
 
-/** Hides what the stream holds; later appends go on counting. */
-export const deleting =
+/** Hides the stream's events. Later appends continue its revisions. */
+export const handleDelete =
   (log: EventLog): handleUnaryCall<DeleteReq, DeleteResp> =>
   (call, answer) => {
-    const stream = nameOf(call.request.getOptions()?.getStreamIdentifier());
+    const stream = streamNameOf(call.request.getOptions()?.getStreamIdentifier());
     const data = Buffer.from(JSON.stringify({ $tb: log.lastRevision(stream) + 1 }));
     const event = { id: randomUUID(), type: "$metadata", contentType: "application/json" };
     log.append(`$$${stream}`, [{ ...event, data, metadata: Buffer.alloc(0) }], "any", () =>
@@ -22,10 +22,10 @@ export const deleting =
     );
   };
 
-/** Deletes the stream for good: nothing is read from it or appended to it any more. */
-export const tombstoning =
+/** Deletes the stream permanently: reads and appends fail. */
+export const handleTombstone =
   (log: EventLog): handleUnaryCall<TombstoneReq, TombstoneResp> =>
   (call, answer) => {
-    log.tombstone(nameOf(call.request.getOptions()?.getStreamIdentifier()));
+    log.tombstone(streamNameOf(call.request.getOptions()?.getStreamIdentifier()));
     answer(null, new streamMessages.TombstoneResp().setNoPosition(new sharedMessages.Empty()));
   };

@@ -7,19 +7,19 @@ import type { Answer, Expected, LoggedEvent, ProposedEvent } from "./logged-even
 export interface EventLogOptions {
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
-  /** Milliseconds until an append can be read, drawn for each. Default 0: at once. */
+  /** Milliseconds until an append is indexed, called for each. Default 0. */
   readonly indexLagMs?: () => number;
-  /** How long a repeat waits for its answer while the first append is not indexed. Default 2,000. */
+  /** How long a repeat waits while the first append is not indexed. Default 2,000. */
   readonly commitTimeoutMs?: number;
   /** Drives index lag and the commit timeout. Default: real time. */
   readonly timers?: Clock;
-  /** Where the log is kept; without it, in memory alone. */
+  /** Stores the log. Default: in memory only. */
   readonly dataFile?: string | undefined;
 }
 
 export type EventLog = ReturnType<typeof openEventLog>;
 
-/** A log of streams with an EventStoreDB server's rules for revisions, repeats and retention. */
+/** A log with an EventStoreDB server's rules for revisions, repeats and retention. */
 export const openEventLog = ({
   clock = Date.now,
   indexLagMs = () => 0,
@@ -27,12 +27,12 @@ export const openEventLog = ({
   timers = backgroundClock,
   dataFile,
 }: EventLogOptions = {}) => {
-  /** What can be read. */
+  /** The indexed events, which reads show. */
   const all: LoggedEvent[] = [];
-  /** What is committed, indexed or not. */
+  /** The committed events, indexed or not. */
   const streams = new Map<string, LoggedEvent[]>();
   const tombstones = new Set<string>();
-  /** Positions of events that a scavenge has taken away. */
+  /** Positions of events that a scavenge has removed. */
   const gaps = new Set<number>();
   const listeners = new Set<() => void>();
   const known = idempotency();
@@ -56,7 +56,7 @@ export const openEventLog = ({
       all.push(event);
       indexedEnd = event.position + sizeOf(event);
     }
-    for (const tell of listeners) tell();
+    for (const notify of listeners) notify();
   };
   const indexing = createIndexing({ lagMs: indexLagMs, timers, onIndexed: index });
   const isIndexed = ({ position }: { readonly position: number }): boolean => position < indexedEnd;
@@ -98,15 +98,15 @@ export const openEventLog = ({
 
   const whenIndexed = (answer: { readonly position: number }, run: () => void): void => {
     if (isIndexed(answer)) return void run();
-    const look = (): void => {
+    const check = (): void => {
       if (!isIndexed(answer)) return;
-      listeners.delete(look);
+      listeners.delete(check);
       run();
     };
-    listeners.add(look);
+    listeners.add(check);
   };
 
-  /** A refusal is answered at once, by what is committed; a success once it is indexed. */
+  /** Answers a conflict at once, by the committed events, and a success once it is indexed. */
   const append = (
     stream: string,
     proposed: readonly ProposedEvent[],
@@ -133,7 +133,7 @@ export const openEventLog = ({
     return last === undefined ? {} : JSON.parse(Buffer.from(last.data).toString("utf8"));
   };
 
-  /** What retention leaves of a stream to those who read it; $all goes on showing the rest, until a scavenge. */
+  /** The events of a stream that retention does not hide. $all shows the hidden ones until a scavenge. */
   const visible = (stream: string): LoggedEvent[] => {
     const events = indexedIn(stream);
     const { $maxCount = events.length, $maxAge, $tb = 0 } = retentionOf(stream);
@@ -155,14 +155,14 @@ export const openEventLog = ({
 
   const firstAt = (position: number): LoggedEvent | undefined => all[indexAt(position)];
 
-  /** A stream's last event always stays. */
+  /** Removes hidden events from $all. A stream's last event always stays. */
   const scavenge = (): void => {
-    const staying = new Set<LoggedEvent | undefined>();
+    const remaining = new Set<LoggedEvent | undefined>();
     for (const [stream, events] of streams) {
-      for (const event of [...visible(stream), events.at(-1)]) staying.add(event);
+      for (const event of [...visible(stream), events.at(-1)]) remaining.add(event);
     }
     for (const event of all.splice(0)) {
-      if (staying.has(event)) all.push(event);
+      if (remaining.has(event)) all.push(event);
       else gaps.add(event.position);
     }
   };
@@ -172,19 +172,19 @@ export const openEventLog = ({
     append,
     visible,
     lastRevision,
-    /** Whether reads know the stream. */
+    /** True if the stream has indexed events. */
     isKnown: (stream: string): boolean => indexedIn(stream).length > 0,
     isTombstone: (stream: string): boolean => tombstones.has(stream),
     tombstone: (stream: string): void => void tombstones.add(stream),
-    /** Takes what retention hides out of $all too; what stays keeps its position. */
+    /** Removes from $all what retention hides. Positions do not change. */
     scavenge,
-    /** Whether reads of $all may begin there: an event is there, or was there before a scavenge. */
+    /** True if reads of $all may start there: an event has this position, or had it before a scavenge. */
     begins: (position: number): boolean => gaps.has(position) || firstAt(position)?.position === position,
-    /** Where in `all` the first event of at least this position is. */
+    /** The index in `all` of the first event at or after this position. */
     indexAt,
-    /** The first event of at least this position. */
+    /** The first event at or after this position. */
     firstAt,
-    /** Forgets which ids it has seen, as a server does after so many bytes. */
+    /** Forgets the known ids, as a server does when its cache is full. */
     forgetIds: known.forget,
     onIndexed: (listener: () => void): (() => void) => {
       listeners.add(listener);

@@ -2,7 +2,7 @@ import type { ServerErrorResponse } from "@grpc/grpc-js";
 import type { Faults } from "./faults.ts";
 import { grpc } from "./protobuf.ts";
 
-/** How an open call can be ended from outside: with OK, or with an error. */
+/** Ends an open call with OK or with an error. */
 export interface OpenCall {
   end(): void;
   fail(error: Partial<ServerErrorResponse>): void;
@@ -10,21 +10,21 @@ export interface OpenCall {
 
 export type FaultInjection = ReturnType<typeof createFaultInjection>;
 
-/** Where the services ask what is to go wrong, and where tests set it. */
+/** The faults that a test has set, for the services to apply. */
 export const createFaultInjection = (forgetIds: () => void, killConnections: () => void) => {
   const reads = new Set<OpenCall>();
   const subscriptions = new Set<OpenCall>();
   const batches = new Set<OpenCall>();
   const frozen: (() => void)[] = [];
   let freezing = false;
-  let answersToLose = 0;
+  let answersToDrop = 0;
   let answersToRepeat = 0;
   let refusal: number | undefined;
   let leader: { readonly host: string; readonly port: number } | undefined;
   let delayMs = 0;
   let withoutPositions = false;
   let projectionsDenied = false;
-  let told = 0;
+  let delivered = 0;
 
   const endAll = (calls: Set<OpenCall>, code?: number): void => {
     for (const call of calls) {
@@ -42,7 +42,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       for (const append of frozen.splice(0)) append();
     },
     loseAnswers: (count) => {
-      answersToLose += count;
+      answersToDrop += count;
     },
     repeatAnswers: (count) => {
       answersToRepeat += count;
@@ -77,7 +77,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       return frozen.length;
     },
     get delivered() {
-      return told;
+      return delivered;
     },
   };
 
@@ -86,7 +86,7 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
     reads,
     subscriptions,
     batches,
-    /** Why this call is refused, if it is. */
+    /** The error with which to refuse this call, if any. */
     refusalOf: (needsLeader: boolean): Partial<ServerErrorResponse> | undefined => {
       if (refusal !== undefined) return { code: refusal, details: "refused on demand" };
       if (!needsLeader || leader === undefined) return undefined;
@@ -97,16 +97,16 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       leader = undefined;
       return { code: grpc.status.NOT_FOUND, details: "Leader info available", metadata };
     },
-    /** Does this now, late, or when appends are thawed. */
-    whenAppendsMove: (append: () => void): void => {
+    /** Runs the append now, after the delay, or when appends are thawed. */
+    whenAppendsContinue: (append: () => void): void => {
       if (freezing) frozen.push(append);
       else if (delayMs > 0) setTimeout(append, delayMs);
       else append();
     },
-    /** Whether this answer is to be lost. */
-    losesAnswer: (): boolean => {
-      if (answersToLose === 0) return false;
-      answersToLose -= 1;
+    /** True if this answer must be dropped. */
+    dropsAnswer: (): boolean => {
+      if (answersToDrop === 0) return false;
+      answersToDrop -= 1;
       return true;
     },
     repeatsAnswer: (): boolean => {
@@ -115,9 +115,9 @@ export const createFaultInjection = (forgetIds: () => void, killConnections: () 
       return true;
     },
     deniesProjections: (): boolean => projectionsDenied,
-    noteTold: (): void => {
-      told += 1;
+    countDelivered: (): void => {
+      delivered += 1;
     },
-    tellsPositionOf: (isRepeat: boolean): boolean => !(isRepeat && withoutPositions),
+    includesPosition: (isRepeat: boolean): boolean => !(isRepeat && withoutPositions),
   };
 };

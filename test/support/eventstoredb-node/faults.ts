@@ -1,40 +1,40 @@
-/** What can be made to go wrong, at once or from now on. */
+/** The faults that tests can cause. */
 export interface Faults {
   /**
-   * Appends are taken in, and neither stored nor answered until `thawAppends`; then they are, all of them. Nor is the
-   * question answered which calls this server knows.
+   * Neither stores nor answers appends until `thawAppends`, which processes them all. Does not answer `GetSupportedMethods`
+   * either.
    */
   freezeAppends(): void;
   thawAppends(): void;
-  /** Stores the next appends, and answers none of them. */
+  /** Stores the next appends without an answer. */
   loseAnswers(count: number): void;
   /** Answers the next appends twice. */
   repeatAnswers(count: number): void;
-  /** Every call is refused with this gRPC status, until `accept`. */
+  /** Refuses every call with this gRPC status until `accept`. */
   refuse(code: number): void;
   accept(): void;
-  /** The next call that needs the leader is sent to another node. */
+  /** Redirects the next call that requires the leader to another node. */
   notLeaderOnce(leader: { readonly host: string; readonly port: number }): void;
-  /** The open streams of appends end with OK; what they had asked for is not answered. */
+  /** Ends the open streams of appends with OK, without answers. */
   endBatchStreams(): void;
-  /** The open streams of appends end with this gRPC status. */
+  /** Ends the open streams of appends with this gRPC status. */
   breakBatchStreams(code: number): void;
-  /** The open subscriptions end: with OK, or with this gRPC status. */
+  /** Ends the open subscriptions with OK, or with this gRPC status. */
   dropSubscriptions(code?: number): void;
-  /** Every append takes so long. */
+  /** Delays every append. */
   slowDown(milliseconds: number): void;
-  /** Repeated appends are answered without a position, as by older servers. */
+  /** Answers repeated appends without a position, like older servers. */
   leavePositionsOut(): void;
-  /** From now on others alone manage projections, and only they may. */
+  /** Denies the client's user the management of projections. */
   denyProjections(): void;
-  /** Forgets which ids it has seen. */
+  /** Forgets the known event ids. */
   forgetIds(): void;
-  /** Cuts every connection, in the middle of whatever it carries. */
+  /** Destroys every connection. */
   killConnections(): void;
-  /** Calls that are open now, by kind. */
+  /** The open calls by kind. */
   readonly open: { readonly reads: number; readonly subscriptions: number; readonly batches: number };
-  /** What waits for `thawAppends`. */
+  /** The number of appends that wait for `thawAppends`. */
   readonly frozen: number;
-  /** Messages sent to subscriptions so far. */
+  /** The number of events sent to subscriptions. */
   readonly delivered: number;
 }

@@ -2,13 +2,13 @@ import type { Clock } from "../../../src/async/clock.ts";
 import type { LoggedEvent } from "./logged-event.ts";
 
 export interface IndexingOptions {
-  /** Milliseconds until an append can be read, drawn for each. */
+  /** Milliseconds until an append is indexed, called for each. */
   readonly lagMs: () => number;
   readonly timers: Clock;
   readonly onIndexed: (events: readonly LoggedEvent[]) => void;
 }
 
-/** Appends become readable after a lag, in the log's order. */
+/** Indexes appends after a lag, in the log's order. */
 export const createIndexing = ({ lagMs, timers, onIndexed }: IndexingOptions) => {
   const pending: { readonly events: readonly LoggedEvent[]; isDue: boolean }[] = [];
 
@@ -31,13 +31,13 @@ export const createIndexing = ({ lagMs, timers, onIndexed }: IndexingOptions) =>
   };
 };
 
-/** Mostly a few milliseconds, at times up to `maxMs`; the same sequence for the same seed. */
+/** Mostly a few milliseconds, sometimes up to `maxMs`. Deterministic by seed. */
 export const randomLag = (seed: number, maxMs = 200): (() => number) => {
   const random = seededRandom(seed);
   return () => random() ** 6 * maxMs;
 };
 
-/** Numbers from 0 to 1 by the generator mulberry32; the same sequence for the same seed. */
+/** Numbers from 0 to 1 of the generator mulberry32. Deterministic by seed. */
 export const seededRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

@@ -9,7 +9,7 @@ import {
 import type { EventLog } from "./event-log.ts";
 import type { Answer, LoggedEvent } from "./logged-event.ts";
 
-/** A store over the node's log without a network: it takes no time but the log's own, which a test can drive by hand. */
+/** An event store on the node's log without a network: its only delays are the log's, on the test's clock. */
 export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream"> => ({
   append: (stream, events, expected) =>
     new Promise<AppendResult>((resolve, reject) => {

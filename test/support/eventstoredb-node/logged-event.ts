@@ -9,7 +9,7 @@ export interface ProposedEvent {
 export interface LoggedEvent extends ProposedEvent {
   readonly stream: string;
   readonly revision: number;
-  /** Commit and prepare position are the same, as they are for every append over gRPC. */
+  /** Commit and prepare position, which are equal for every append over gRPC. */
   readonly position: number;
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -20,9 +20,9 @@ export type Expected = "any" | "none" | "exists" | number;
 export type Answer =
   | { readonly is: "appended" | "repeated"; readonly revision: number; readonly position: number }
   | { readonly is: "conflict"; readonly actual: number }
-  /** A repeat of what is stored but not indexed yet: `deadline-exceeded`. */
+  /** A repeat of an append that is stored but not indexed: `deadline-exceeded`. */
   | { readonly is: "unknown" }
   | { readonly is: "deleted" };
 
-/** What one append may weigh, as a server has it by default. */
+/** The server's default limit for one append. */
 export const maxAppendBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * A node in a process of its own: `main.ts [port] [data file]`. Prints its URL when it can be reached, and ends with its
- * standard input. With INDEX_LAG_SEED in the environment appends can be read after a random lag.
+ * Runs a node: `main.ts [port] [data file]`. Prints its URL once it listens, and ends with its standard input. With
+ * INDEX_LAG_SEED in the environment, appends are indexed after a random lag.
  */
 import { once } from "node:events";
 import { randomLag } from "./index-lag.ts";

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { ServerCredentials, ServerInterceptingCallInterface } from "@grpc/grpc-js";
-import { appending } from "./append-call.ts";
-import { batchAppending } from "./batch-append-call.ts";
+import { handleAppend } from "./append-call.ts";
+import { handleBatchAppend } from "./batch-append-call.ts";
 import { type Endpoint, gossip, supportedMethods } from "./cluster.ts";
-import { deleting, tombstoning } from "./delete-calls.ts";
+import { handleDelete, handleTombstone } from "./delete-calls.ts";
 import { type EventLogOptions, openEventLog } from "./event-log.ts";
 import { createFaultInjection } from "./fault-injection.ts";
 import type { Faults } from "./faults.ts";
-import { projecting } from "./projection-calls.ts";
+import { createProjectionHandlers } from "./projection-calls.ts";
 import {
   GossipService,
   grpc,
@@ -16,7 +16,7 @@ import {
   ServerFeaturesService,
   StreamsService,
 } from "./protobuf.ts";
-import { reading } from "./read-call.ts";
+import { handleRead } from "./read-call.ts";
 
 /**
  * A small EventStoreDB node for tests: the gRPC services that the driver uses, over TCP, with the rules for revisions,
@@ -30,32 +30,31 @@ import { reading } from "./read-call.ts";
  * - Projections fault for good on JSON with a raw U+2028 or U+2029, or that is a string or null, when the script touches
  *   `data`; one with a syntax error makes the status of all projections, and its own, fail with code 2.
  *
- * Left out: clusters and replication (one node; a leader can only be named), the commit timeout of a first append, whose
- * lag is taken to be shorter, the limit of remembered ids (`forgetIds` instead), access control beyond one set of
- * credentials, checkpoints and results of projections, which run over the whole log whenever their state is asked for,
- * compressed answers, persistent subscriptions, and scavenges by time.
+ * Not implemented: clusters and replication (a leader can only be named), the commit timeout of a first append, the limit of
+ * remembered ids (see `forgetIds`), access control beyond one set of credentials, checkpoints and results of projections
+ * (they run over the whole log for each request), compression, persistent subscriptions, and scavenges by time.
  */
 export interface EventStoreDBNodeOptions extends EventLogOptions {
   /** Default: any that is free. */
   readonly port?: number;
   /** Serves TLS with this key and certificate (PEM). */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
-  /** The only credentials (`user:password`) that are let in; asked for over TLS alone, as clients send none without. */
+  /** The only accepted credentials (`user:password`). Requires TLS: without it clients send none. */
   readonly credentials?: string;
-  /** Whether it takes appends in one stream of many; otherwise clients send each in a call of its own. Default true. */
+  /** Supports `BatchAppend`; otherwise clients send each append in its own call. Default true. */
   readonly batchAppend?: boolean;
-  /** Whether it runs projections. Default true. */
+  /** Runs projections. Default true. */
   readonly projections?: boolean;
-  /** Where discovery is sent to. Default: here. */
+  /** The leader that discovery names. Default: this node. */
   readonly leader?: () => Endpoint;
 }
 
 export interface EventStoreDBNode {
-  /** What a client connects to. */
+  /** The connection string. */
   readonly url: string;
   readonly port: number;
   readonly faults: Faults;
-  /** Takes what retention hides from streams out of $all too. */
+  /** Removes from $all the events that retention hides. */
   scavenge(): void;
   /** Cuts what is open and ends; the data file stays. */
   close(): Promise<void>;
@@ -69,24 +68,27 @@ export const startEventStoreDBNode = async (
 ): Promise<EventStoreDBNode> => {
   const log = openEventLog(options);
   const sockets = new Set<Socket>();
-  const board = createFaultInjection(log.forgetIds, () => {
+  const injection = createFaultInjection(log.forgetIds, () => {
     for (const socket of sockets) socket.destroy();
   });
-  const server = new grpc.Server({ interceptors: options.credentials ? [letIn(options.credentials)] : [] });
-  server.addService(StreamsService, {
-    read: reading(log, board),
-    append: appending(log, board),
-    batchAppend: batchAppending(log, board),
-    delete: deleting(log),
-    tombstone: tombstoning(log),
+  const server = new grpc.Server({
+    interceptors: options.credentials ? [requireCredentials(options.credentials)] : [],
   });
-  if (options.projections ?? true) server.addService(ProjectionsService, projecting(log, board));
+  server.addService(StreamsService, {
+    read: handleRead(log, injection),
+    append: handleAppend(log, injection),
+    batchAppend: handleBatchAppend(log, injection),
+    delete: handleDelete(log),
+    tombstone: handleTombstone(log),
+  });
+  if (options.projections ?? true)
+    server.addService(ProjectionsService, createProjectionHandlers(log, injection));
   server.addService(ServerFeaturesService, {
-    getSupportedMethods: supportedMethods(board, options.batchAppend ?? true),
+    getSupportedMethods: supportedMethods(injection, options.batchAppend ?? true),
   });
   server.addService(GossipService, { read: gossip(options.leader ?? (() => ({ host, port }))) });
 
-  // Through a listener of our own, so that its connections can be cut.
+  // A separate listener, so that its connections can be destroyed.
   const injector = server.createConnectionInjector(serverCredentials(options.tls));
   const listener = createServer((socket) => {
     sockets.add(socket);
@@ -101,7 +103,7 @@ export const startEventStoreDBNode = async (
   return {
     url: `esdb://${host}:${port}?tls=${options.tls !== undefined}`,
     port,
-    faults: board.faults,
+    faults: injection.faults,
     scavenge: log.scavenge,
     close: async () => {
       const closed = once(listener, "close");
@@ -120,8 +122,8 @@ const serverCredentials = (tls: EventStoreDBNodeOptions["tls"]): ServerCredentia
   return grpc.ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
 };
 
-/** Turns away every call for streams without these credentials; what a server can do, it tells anybody. */
-const letIn = (credentials: string) => {
+/** Refuses calls of the streams service without these credentials. */
+const requireCredentials = (credentials: string) => {
   const wanted = `Basic ${Buffer.from(credentials).toString("base64")}`;
   return (method: { readonly path: string }, call: ServerInterceptingCallInterface) =>
     new grpc.ServerInterceptingCall(call, {

@@ -19,81 +19,93 @@ import type { EventLog } from "./event-log.ts";
 import type { FaultInjection } from "./fault-injection.ts";
 import { grpc, projectionMessages, Value } from "./protobuf.ts";
 
-interface Held {
+interface StoredProjection {
   readonly query: string;
-  /** Undefined for a script with a syntax error. */
+  /** Undefined if the script has a syntax error. */
   readonly compiled: CompiledProjection | undefined;
   readonly enabled: boolean;
-  /** Why it does not run any more, until it is enabled again. */
+  /** Why it has stopped, until it is enabled again. */
   readonly fault?: string;
 }
 
-/** Answers of the servers before 24.6, which later ones give codes of their own. */
+/** Answers of servers before 24.6; later ones have specific codes. */
 const received = (expected: string, instead: string): Partial<ServerErrorResponse> => ({
   code: grpc.status.UNKNOWN,
   details: `Envelope callback expected ${expected}, received ${instead} instead`,
 });
 const handlerFailed = { code: grpc.status.UNKNOWN, details: "Exception was thrown by handler." };
 
-/** Projections that are compiled when they come, and run over the whole log when somebody asks for their status or state. */
-export const projecting = (log: EventLog, board: FaultInjection) => {
-  const held = new Map<string, Held>();
+/** Compiles projections when they are created, and runs them over the whole log for each status or state request. */
+export const createProjectionHandlers = (log: EventLog, injection: FaultInjection) => {
+  const projections = new Map<string, StoredProjection>();
 
   const create: handleUnaryCall<CreateReq, CreateResp> = ({ request }, answer) => {
-    if (board.deniesProjections()) return answer(exception("access-denied", grpc.status.PERMISSION_DENIED));
+    if (injection.deniesProjections())
+      return answer(exception("access-denied", grpc.status.PERMISSION_DENIED));
     const options = request.getOptions();
     const name = options?.getContinuous()?.getName() ?? "";
-    if (held.has(name)) return answer(received("Updated", "Conflict"));
-    held.set(name, { ...compiled(options?.getQuery() ?? ""), enabled: true });
+    if (projections.has(name)) return answer(received("Updated", "Conflict"));
+    projections.set(name, { ...compiled(options?.getQuery() ?? ""), enabled: true });
     answer(null, new projectionMessages.CreateResp());
   };
 
-  /** Changes what is there. */
-  const change = (name = "", changed: (found: Held) => Held): Partial<ServerErrorResponse> | null => {
-    const found = held.get(name);
+  /** Changes an existing projection. */
+  const change = (
+    name = "",
+    changed: (found: StoredProjection) => StoredProjection,
+  ): Partial<ServerErrorResponse> | null => {
+    const found = projections.get(name);
     if (!found) return received("Updated", "NotFound");
-    if (board.deniesProjections()) return received("Updated", "NotAuthorized");
-    held.set(name, changed(found));
+    if (injection.deniesProjections()) return received("Updated", "NotAuthorized");
+    projections.set(name, changed(found));
     return null;
   };
 
   const update: handleUnaryCall<UpdateReq, UpdateResp> = ({ request }, answer) => {
     const options = request.getOptions();
-    const renew = (found: Held): Held => ({ ...found, ...compiled(options?.getQuery() ?? "") });
+    const renew = (found: StoredProjection): StoredProjection => ({
+      ...found,
+      ...compiled(options?.getQuery() ?? ""),
+    });
     answer(change(options?.getName(), renew), new projectionMessages.UpdateResp());
   };
 
   const enable: handleUnaryCall<EnableReq, EnableResp> = ({ request }, answer) => {
-    const start = ({ query, compiled }: Held): Held => ({ query, compiled, enabled: true });
+    const start = ({ query, compiled }: StoredProjection): StoredProjection => ({
+      query,
+      compiled,
+      enabled: true,
+    });
     answer(change(request.getOptions()?.getName(), start), new projectionMessages.EnableResp());
   };
 
   const disable: handleUnaryCall<DisableReq, DisableResp> = ({ request }, answer) => {
-    const stop = (found: Held): Held => ({ ...found, enabled: false });
+    const stop = (found: StoredProjection): StoredProjection => ({ ...found, enabled: false });
     answer(change(request.getOptions()?.getName(), stop), new projectionMessages.DisableResp());
   };
 
-  /** Brings it up to the log, or to its fault. */
+  /** Runs a projection to the end of the log, or to its fault. */
   const runOne = (name: string): ReturnType<CompiledProjection["run"]> | undefined => {
-    const one = held.get(name);
+    const one = projections.get(name);
     if (!one?.compiled || one.fault !== undefined) return undefined;
     try {
-      return one.compiled.run(told(log));
+      return one.compiled.run(eventsOf(log));
     } catch (error) {
-      held.set(name, { ...one, fault: String(error) });
+      projections.set(name, { ...one, fault: String(error) });
       return undefined;
     }
   };
 
   const statistics: handleServerStreamingCall<StatisticsReq, StatisticsResp> = (call) => {
     const name = call.request.getOptions()?.getName() ?? "";
-    const names = name === "" ? [...held.keys()] : [name];
-    if (name !== "" && !held.has(name)) return void call.emit("error", received("Statistics", "NotFound"));
-    if (names.some((one) => held.get(one)?.compiled === undefined))
+    const names = name === "" ? [...projections.keys()] : [name];
+    if (name !== "" && !projections.has(name))
+      return void call.emit("error", received("Statistics", "NotFound"));
+    if (names.some((one) => projections.get(one)?.compiled === undefined))
       return void call.emit("error", handlerFailed);
     for (const one of names) {
       runOne(one);
-      call.write(detailsOf(one, held.get(one)));
+      call.write(detailsOf(one, projections.get(one)));
     }
     call.end();
   };
@@ -108,8 +120,8 @@ export const projecting = (log: EventLog, board: FaultInjection) => {
   return { create, update, enable, disable, statistics, state };
 };
 
-/** Whatever is wrong with a script but its syntax is a fault. */
-const compiled = (query: string): Pick<Held, "query" | "compiled" | "fault"> => {
+/** Every error except a syntax error is a fault. */
+const compiled = (query: string): Pick<StoredProjection, "query" | "compiled" | "fault"> => {
   try {
     return { query, compiled: compileProjection(query) };
   } catch (error) {
@@ -118,7 +130,7 @@ const compiled = (query: string): Pick<Held, "query" | "compiled" | "fault"> => 
   }
 };
 
-const detailsOf = (name: string, one: Held | undefined): StatisticsResp => {
+const detailsOf = (name: string, one: StoredProjection | undefined): StatisticsResp => {
   const status = one?.fault === undefined ? (one?.enabled ? "Running" : "Stopped") : "Faulted (Enabled)";
   const details = new projectionMessages.StatisticsResp.Details().setName(name).setStatus(status);
   if (one?.fault !== undefined) details.setStatereason(one.fault);
@@ -127,7 +139,7 @@ const detailsOf = (name: string, one: Held | undefined): StatisticsResp => {
   return new projectionMessages.StatisticsResp().setDetails(details);
 };
 
-function* told(log: EventLog) {
+function* eventsOf(log: EventLog) {
   for (const { data, contentType, ...event } of log.all) {
     const isJson = contentType === "application/json";
     yield { ...event, json: isJson ? Buffer.from(data).toString("utf8") : undefined };

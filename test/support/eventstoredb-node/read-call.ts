@@ -1,6 +1,6 @@
 import type { ReadReq, ReadResp } from "@eventstore/db-client/generated/streams_pb.js";
 import type { handleServerStreamingCall } from "@grpc/grpc-js";
-import { deleted, exception, nameOf } from "./append-call.ts";
+import { deleted, exception, streamNameOf } from "./append-call.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FaultInjection, OpenCall } from "./fault-injection.ts";
 import type { LoggedEvent } from "./logged-event.ts";
@@ -8,22 +8,22 @@ import { grpc, streamIdentifier, streamMessages } from "./protobuf.ts";
 import { type ReadCall, toResponse, write } from "./read-responses.ts";
 import { follow } from "./subscription-call.ts";
 
-/** Reads of a stream or of $all, either way, and subscriptions to $all. */
-export const reading =
-  (log: EventLog, board: FaultInjection): handleServerStreamingCall<ReadReq, ReadResp> =>
+/** `Read`: reads of a stream or of $all in both directions, and subscriptions to $all. */
+export const handleRead =
+  (log: EventLog, injection: FaultInjection): handleServerStreamingCall<ReadReq, ReadResp> =>
   (call) => {
-    const refusal = board.refusalOf(call.metadata.get("requires-leader").includes("true"));
+    const refusal = injection.refusalOf(call.metadata.get("requires-leader").includes("true"));
     if (refusal) return void call.emit("error", refusal);
     const options = call.request.getOptions();
     if (!options) return void call.end();
-    const calls = options.hasSubscription() ? board.subscriptions : board.reads;
+    const calls = options.hasSubscription() ? injection.subscriptions : injection.reads;
     const handle: OpenCall = { end: () => call.end(), fail: (error) => void call.emit("error", error) };
     calls.add(handle);
     for (const ending of ["cancelled", "error", "finish", "close"])
       call.on(ending, () => calls.delete(handle));
     const isOpen = (): boolean => calls.has(handle);
 
-    if (options.hasSubscription()) void follow(log, call, options, isOpen, board.noteTold);
+    if (options.hasSubscription()) void follow(log, call, options, isOpen, injection.countDelivered);
     else if (options.hasStream()) void readStream(log, call, options, isOpen);
     else void readAll(log, call, options, isOpen);
   };
@@ -35,7 +35,7 @@ const readStream = async (
   isOpen: () => boolean,
 ): Promise<void> => {
   const wanted = options.getStream();
-  const stream = nameOf(wanted?.getStreamIdentifier());
+  const stream = streamNameOf(wanted?.getStreamIdentifier());
   if (log.isTombstone(stream)) return void call.emit("error", deleted(stream));
   if (!log.isKnown(stream)) {
     const notFound = new streamMessages.ReadResp.StreamNotFound();

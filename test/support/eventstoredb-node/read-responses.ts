@@ -5,26 +5,26 @@ import { streamIdentifier, streamMessages, uuidOf } from "./protobuf.ts";
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
-/** Waits while the client has enough to read. */
+/** Writes a response, and waits while the client's buffer is full. */
 export const write = async (call: ReadCall, response: ReadResp): Promise<void> => {
   if (!call.write(response)) await firstOf(call, ["drain"]);
 };
 
-/** Resolves at the first of these events, or when the call is over. */
+/** Resolves at the first of these events, or when the call has ended. */
 export const firstOf = (
   call: ReadCall,
   events: readonly string[],
   also?: (resolve: () => void) => () => void,
 ) =>
   new Promise<void>((resolve) => {
-    const heard = [...events, "cancelled", "close", "error", "finish"];
+    const ends = [...events, "cancelled", "close", "error", "finish"];
     const done = (): void => {
-      for (const event of heard) call.off(event, done);
+      for (const event of ends) call.off(event, done);
       forget?.();
       resolve();
     };
     const forget = also?.(done);
-    for (const event of heard) call.on(event, done);
+    for (const event of ends) call.on(event, done);
   });
 
 const ticksPerMillisecond = 10_000n;

@@ -12,19 +12,19 @@ import {
   write,
 } from "./read-responses.ts";
 
-/** Events considered between two checkpoints, times the client's multiplier. */
+/** Events between two checkpoints, to be multiplied by the client's factor. */
 const defaultSearchWindow = 32;
 
 /**
- * A subscription to $all: what is after the position, then what comes. With a filter it tells now and then how far it has
- * looked; that it has caught up it says once, when it first reaches the end.
+ * A subscription to $all. With a filter it sends checkpoints; it sends the caught-up message once, when it first reaches the
+ * end.
  */
 export const follow = async (
   log: EventLog,
   call: ReadCall,
   options: ReadReq.Options,
   isOpen: () => boolean,
-  noteTold: () => void,
+  countDelivered: () => void,
 ): Promise<void> => {
   const passes = filterOf(options);
   const checkpointEvery = checkpointInterval(options);
@@ -44,7 +44,7 @@ export const follow = async (
     after = event.position;
     considered += 1;
     if (passes(event)) {
-      noteTold();
+      countDelivered();
       await write(call, toResponse(event));
     }
     if (checkpointEvery > 0 && considered % checkpointEvery === 0) {
@@ -54,8 +54,8 @@ export const follow = async (
 };
 
 /**
- * The position that it begins after, -1 for all there is. With a filter the first event that matches at or after the one
- * asked for is passed over, as servers of 23.10 do it, whether it is the one at that position or not.
+ * The position to start after, -1 for the beginning. With a filter, skips the first matching event at or after the requested
+ * position, like servers of 23.10, even if it is not at that position.
  */
 const startOf = (
   log: EventLog,
