@@ -43,136 +43,138 @@ export interface SpeechContext {
   reportError(error: VoxledgerError): void;
 }
 
-/** One call of `speak`. */
-export interface Speech {
-  /** A rejection need not be handled. @throws {VoxledgerError} */
-  readonly finished: Promise<SpeechResult>;
-  pause(): void;
-  resume(): void;
-  cancel(): void;
+interface RemainingParts {
+  readonly parts: readonly TextPart[];
+  readonly failure?: VoxledgerError;
 }
 
-export const startSpeech = (text: string, params: SpeakParams, context: SpeechContext): Speech => {
-  const { events } = context;
-  const abort = new AbortController();
-  const { signal } = abort;
-  const cancelled = Promise.withResolvers<SpeechResult>();
-  let paused: PromiseWithResolvers<void> | undefined;
-  let backend: SpeechBackend | undefined;
-  let state: "loading" | "audible" | "finished" = "loading";
+/** One call of `speak`. Starts at once. */
+export class Speech {
+  /** A rejection need not be handled. @throws {VoxledgerError} */
+  readonly finished: Promise<SpeechResult>;
+  readonly #params: SpeakParams;
+  readonly #context: SpeechContext;
+  readonly #abort = new AbortController();
+  readonly #signal = this.#abort.signal;
+  readonly #cancelled = Promise.withResolvers<SpeechResult>();
+  #paused: PromiseWithResolvers<void> | undefined;
+  #backend: SpeechBackend | undefined;
+  #state: "loading" | "audible" | "finished" = "loading";
 
-  const onStart = (): void => {
-    if (state !== "loading") return;
-    state = "audible";
-    events.emit("OnStart", {});
-    callSafely(() => params.onstart?.());
-  };
+  constructor(text: string, params: SpeakParams, context: SpeechContext) {
+    this.#params = params;
+    this.#context = context;
+    const spoken = this.#speak(text).catch((error) =>
+      this.#signal.aborted ? { cancelled: true } : this.#fail(error),
+    );
+    this.finished = Promise.race([spoken, this.#cancelled.promise]);
+    this.finished.catch(() => {}); // reported by OnError and onerror: callers that listen to those need not await
+  }
 
-  const finish = (result: SpeechResult): SpeechResult => {
-    if (state === "audible") {
-      events.emit("OnEnd", result);
-      callSafely(() => params.onend?.(result));
+  pause(): void {
+    if (this.#paused || this.#state === "finished") return;
+    this.#paused = Promise.withResolvers();
+    this.#backend?.pause();
+    this.#context.events.emit("OnPause", {});
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#state === "finished") return;
+    this.#backend?.resume();
+    this.#unpause();
+    this.#context.events.emit("OnResume", {});
+  }
+
+  cancel(): void {
+    if (this.#state === "finished") return;
+    this.#abort.abort();
+    this.#unpause();
+    this.#cancelled.resolve(this.#finish({ cancelled: true }));
+  }
+
+  async #speak(text: string): Promise<SpeechResult> {
+    const { voice, backends } = await this.#context.selectVoice(this.#params);
+    let remaining: RemainingParts = { parts: textParts(text, voice.lang) };
+    if (remaining.parts.length === 0) {
+      throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
     }
-    state = "finished";
-    return result;
-  };
-
-  const playPart = async ({ part, play }: PreparedPart): Promise<void> => {
-    while (paused) await paused.promise;
-    if (signal.aborted) return;
-    await play({
-      signal,
-      onStart: () => {
-        if (signal.aborted) return;
-        onStart();
-        events.emit("OnPartStart", part);
-      },
-      onBoundary: (charIndex, name) =>
-        callSafely(() => params.onboundary?.(part.charIndex + charIndex, name)),
-    });
-    if (!signal.aborted) events.emit("OnPartEnd", part);
-  };
+    for (const backend of backends) {
+      if (this.#signal.aborted) break;
+      remaining = await this.#speakWith(backend, voice, remaining.parts);
+      if (remaining.parts.length === 0) break;
+    }
+    if (remaining.failure) throw remaining.failure;
+    return this.#finish({ cancelled: this.#signal.aborted });
+  }
 
   /** Returns the parts that the backend failed to speak, and why. */
-  const speakWith = async (
-    current: SpeechBackend,
-    voice: VoiceRequest,
+  async #speakWith(
+    backend: SpeechBackend,
+    request: VoiceRequest,
     parts: readonly TextPart[],
-  ): Promise<RemainingParts> => {
-    backend = current;
-    await context.onBackendStart(current, voice);
+  ): Promise<RemainingParts> {
+    this.#backend = backend;
+    await this.#context.onBackendStart(backend, request);
+    const { voice, lang } = request;
     let spoken = 0;
     try {
-      for await (const prepared of current.prepare(parts, signal)) {
+      for await (const prepared of backend.prepare(parts, this.#signal)) {
         if (spoken === 0)
-          events.emit("OnVoiceResolved", { voice: voice.voice, lang: voice.lang, native: current.native });
-        await playPart(prepared);
-        if (signal.aborted) break;
+          this.#context.events.emit("OnVoiceResolved", { voice, lang, native: backend.native });
+        await this.#playPart(prepared);
+        if (this.#signal.aborted) break;
         spoken++;
       }
       return { parts: [] };
     } catch (error) {
       return { parts: parts.slice(spoken), failure: asVoxledgerError(error) };
     }
-  };
+  }
 
-  const speak = async (): Promise<SpeechResult> => {
-    const { voice, backends } = await context.selectVoice(params);
-    let remaining: RemainingParts = { parts: textParts(text, voice.lang) };
-    if (remaining.parts.length === 0) {
-      throw new VoxledgerError("The text is empty.", { code: "VALIDATION_ERROR" });
-    }
-    for (const each of backends) {
-      if (signal.aborted) break;
-      remaining = await speakWith(each, voice, remaining.parts);
-      if (remaining.parts.length === 0) break;
-    }
-    if (remaining.failure) throw remaining.failure;
-    return finish({ cancelled: signal.aborted });
-  };
+  async #playPart({ part, play }: PreparedPart): Promise<void> {
+    const signal = this.#signal;
+    const { events } = this.#context;
+    while (this.#paused) await this.#paused.promise;
+    if (signal.aborted) return;
+    await play({
+      signal,
+      onStart: () => {
+        if (signal.aborted) return;
+        this.#start();
+        events.emit("OnPartStart", part);
+      },
+      onBoundary: (charIndex, name) =>
+        callSafely(() => this.#params.onboundary?.(part.charIndex + charIndex, name)),
+    });
+    if (!signal.aborted) events.emit("OnPartEnd", part);
+  }
 
-  const fail = (error: unknown): never => {
+  #start(): void {
+    if (this.#state !== "loading") return;
+    this.#state = "audible";
+    this.#context.events.emit("OnStart", {});
+    callSafely(() => this.#params.onstart?.());
+  }
+
+  #finish(result: SpeechResult): SpeechResult {
+    if (this.#state === "audible") {
+      this.#context.events.emit("OnEnd", result);
+      callSafely(() => this.#params.onend?.(result));
+    }
+    this.#state = "finished";
+    return result;
+  }
+
+  #fail(error: unknown): never {
     const failure = asVoxledgerError(error);
-    state = "finished";
-    context.reportError(failure);
-    callSafely(() => params.onerror?.(failure));
+    this.#state = "finished";
+    this.#context.reportError(failure);
+    callSafely(() => this.#params.onerror?.(failure));
     throw failure;
-  };
+  }
 
-  const finished = Promise.race([
-    speak().catch((error) => (signal.aborted ? { cancelled: true } : fail(error))),
-    cancelled.promise,
-  ]);
-  finished.catch(() => {}); // reported by OnError and onerror: callers that listen to those need not await
-
-  const unpause = (): void => {
-    paused?.resolve();
-    paused = undefined;
-  };
-  return {
-    finished,
-    pause: () => {
-      if (paused || state === "finished") return;
-      paused = Promise.withResolvers();
-      backend?.pause();
-      events.emit("OnPause", {});
-    },
-    resume: () => {
-      if (!paused || state === "finished") return;
-      backend?.resume();
-      unpause();
-      events.emit("OnResume", {});
-    },
-    cancel: () => {
-      if (state === "finished") return;
-      abort.abort();
-      unpause();
-      cancelled.resolve(finish({ cancelled: true }));
-    },
-  };
-};
-
-interface RemainingParts {
-  readonly parts: readonly TextPart[];
-  readonly failure?: VoxledgerError;
+  #unpause(): void {
+    this.#paused?.resolve();
+    this.#paused = undefined;
+  }
 }

@@ -16,13 +16,7 @@ import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
 import { audioElementPlayer } from "./playback/audio-element-player.ts";
 import { functionPlayer, type Player } from "./playback/player.ts";
-import {
-  type SpeakParams,
-  type Speech,
-  type SpeechContext,
-  type SpeechResult,
-  startSpeech,
-} from "./speech.ts";
+import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { nativeVoices } from "./voices/native-voices.ts";
 import { platformOf, voiceInfo } from "./voices/platform-report.ts";
@@ -157,7 +151,7 @@ export class Voxledger {
   speak(text: string, params: SpeakParams = {}): Promise<SpeechResult> {
     this.cancel();
     this.#player.unlock?.();
-    this.#speech = startSpeech(text, params, this.#speechContext);
+    this.#speech = new Speech(text, params, this.#speechContext);
     return this.#speech.finished;
   }
 
