@@ -1,10 +1,20 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Middleware } from "koa";
 import { type Logger, pino } from "pino";
 import { createApp } from "../../src/http/kernel/app.ts";
 import type { Operation } from "../../src/http/kernel/operation.ts";
-import { createRouter } from "../../src/http/kernel/router.ts";
+import { type Authentication, createRouter } from "../../src/http/kernel/router.ts";
+
+const accept: Middleware = (_, next) => next();
+
+/** Accepts every caller of every operation. */
+export const noAuthentication: Authentication = {
+  website: accept,
+  "website, even suspended": accept,
+  operator: accept,
+};
 
 export interface OperationServer {
   readonly url: string;
@@ -16,7 +26,9 @@ export const serveOperations = async (
   operations: readonly Operation[],
   { log = pino({ level: "silent" }), socketPath }: { log?: Logger; socketPath?: string } = {},
 ): Promise<OperationServer> => {
-  const server = createServer(createApp({ log, router: createRouter(operations) }).callback());
+  const server = createServer(
+    createApp({ log, router: createRouter(operations, noAuthentication) }).callback(),
+  );
   if (socketPath) server.listen(socketPath);
   else server.listen(0, "127.0.0.1");
   await once(server, "listening");

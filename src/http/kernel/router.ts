@@ -3,8 +3,11 @@ import type { Middleware } from "koa";
 import { MethodNotAllowed } from "./errors.ts";
 import type { Auth, Cors, Operation } from "./operation.ts";
 
-/** What authenticates the callers of an operation before its handler runs. */
-export type Authentication = Readonly<Partial<Record<Auth, Middleware>>>;
+/** Callers that the handlers of their operations authenticate, if at all. */
+type SelfAuthenticated = "none" | "websocket" | "verification token";
+
+/** Authenticates the callers of an operation before its handler runs. Complete, so that no operation is left open. */
+export type Authentication = Readonly<Record<Exclude<Auth, SelfAuthenticated>, Middleware>>;
 
 /** What the operations of one path have in common. */
 export interface PathItem {
@@ -30,16 +33,26 @@ const defaultCors: Readonly<Record<Auth, Cors>> = {
   operator: "same origin",
 };
 
+const selfAuthenticated: Readonly<Record<SelfAuthenticated, undefined>> = {
+  none: undefined,
+  websocket: undefined,
+  "verification token": undefined,
+};
+
 /** Routes requests to operations; paths with fewer parameters take precedence. */
 export const createRouter = (
   operations: readonly Operation[],
-  authentication: Authentication = {},
+  authentication: Authentication,
 ): OperationRouter => {
   const router = new Router();
+  const authenticators: Readonly<Record<Auth, Middleware | undefined>> = {
+    ...selfAuthenticated,
+    ...authentication,
+  };
   const items = new Map<string, PathItem>();
   const parameters = ({ path }: Operation): number => path.split("{").length;
   for (const operation of operations.toSorted((a, b) => parameters(a) - parameters(b))) {
-    const authenticate = authentication[operation.auth];
+    const authenticate = authenticators[operation.auth];
     const middleware = [...(authenticate ? [authenticate] : []), operation.handle];
     for (const route of routesOf(operation.path)) {
       router.register(route, methodsOf(operation), middleware);

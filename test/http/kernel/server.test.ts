@@ -7,12 +7,13 @@ import { createApp } from "../../../src/http/kernel/app.ts";
 import { createRouter } from "../../../src/http/kernel/router.ts";
 import { type HttpServer, listen } from "../../../src/http/kernel/server.ts";
 import { sendBytes } from "../../support/exchange.ts";
+import { noAuthentication } from "../../support/operation-server.ts";
 
 const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for all requests. */
 const serve = (answer: Middleware, options: { inactivityMs?: number } = {}): Promise<HttpServer> => {
-  const app = createApp({ log, router: createRouter([]), policies: [answer] });
+  const app = createApp({ log, router: createRouter([], noAuthentication), policies: [answer] });
   return listen({
     app,
     fastPath: () => false,

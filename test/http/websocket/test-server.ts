@@ -26,6 +26,7 @@ import {
 } from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { noAuthentication } from "../../support/operation-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { createManualStreaming, type ManualStreaming } from "./manual-streaming.ts";
 
@@ -112,7 +113,7 @@ export const startSocketServer = async (
     log,
     clock,
   });
-  const app = createApp({ log, router: createRouter([openStreamOperation()]) });
+  const app = createApp({ log, router: createRouter([openStreamOperation()], noAuthentication) });
   const options = { host: "127.0.0.1", port: 0, maxTextCharacters, inactivityMs };
   const server = await listen({ app, fastPath: () => false, upgrade: socket, ...options });
   opened.defer(async () => {
