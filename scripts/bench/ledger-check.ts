@@ -1,6 +1,6 @@
 import { admin, type Credentials } from "../../test/support/client.ts";
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /**
  * Holds the ledger to what was served: no answer is missing from it, and beyond the answers that were received it holds
@@ -12,7 +12,7 @@ export const checkLedger = async (
   { apiKey }: Credentials,
   { served, cutOff }: { served: number; cutOff: number },
 ): Promise<void> => {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const { body } = await admin(url, "GET", `/keys/${apiKey}/usage`);
     const recorded = Number(body.requests);

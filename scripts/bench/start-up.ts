@@ -82,7 +82,7 @@ await inTemporaryFolder(async (folder) => {
   try {
     const keep = async ({ url }: { url: string }, events: number): Promise<Kept> => {
       await write(await openEventStoreDB({ url, appendTimeoutMs: 60_000 }), events);
-      return { events, dataDir: join(folder, `esdb-${events}`), eventStore: url };
+      return { events, dataDir: join(folder, `eventstoredb-${events}`), eventStore: url };
     };
     await bench("EventStoreDB", await keep(nodes[0], many), await keep(nodes[1], few));
   } finally {

@@ -1,6 +1,6 @@
-/** What a promise is rejected with; fails when it is not. */
+/** The error of a promise that must be rejected. */
 export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
-    () => Promise.reject(new Error("resolved, and should have been rejected")),
+    () => Promise.reject(new Error("the promise was resolved, and should have been rejected")),
     (error: unknown) => error,
   );

@@ -10,6 +10,7 @@ import type {
 import { WrongExpectedRevision } from "../../../src/eventstore/event-store.ts";
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 import { collect } from "../../support/collect.ts";
+import { rejection } from "../../support/rejection.ts";
 
 export const event = (data: object = {}): NewEvent => ({
   id: uuidv7(Date.now()),
@@ -56,14 +57,8 @@ export const readLog = async (store: EventStore, options: SubscribeOptions = {})
   (await batchesUntil(store, options, ({ caughtUp }) => caughtUp)).flatMap(({ events }) => events);
 
 /** The error of an action that must fail. */
-export const rejectionOf = async (action: () => Promise<unknown>): Promise<unknown> => {
-  try {
-    await action();
-  } catch (error) {
-    return error;
-  }
-  throw new Error("the action succeeded");
-};
+export const rejectionOf = (action: () => Promise<unknown>): Promise<unknown> =>
+  rejection(Promise.resolve().then(action));
 
 export const expectConflict = async (append: Promise<unknown>, actual: number): Promise<void> => {
   const error = await rejectionOf(() => append);
