@@ -2,7 +2,7 @@ import type { Claim } from "../async/claim.ts";
 import type { AudioFormat } from "../domain/synthesis/formats.ts";
 import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
-/** What an engine is asked to say. */
+/** A request to an engine. */
 export interface SpeechRequest {
   /** Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty. */
   readonly text: string;
@@ -15,44 +15,43 @@ export interface SpeechRequest {
   readonly prosody: Prosody;
   readonly format: AudioFormat;
   /**
-   * The first bytes are wanted as early as they can be had: an engine whose upstream answers only whole takes the text
-   * in smaller pieces.
+   * The first bytes are needed early: an engine whose provider returns only complete audio sends the text in smaller
+   * pieces.
    */
   readonly progressive?: boolean;
   /**
-   * Called once a turn has come, before anything is begun or asked for; what it throws is what `synthesize` or its audio
-   * throws, and gives the turn back.
+   * Called when the request has its slot, before anything is started. If it throws, the slot is released and
+   * `synthesize` or its audio throws the same.
    */
   readonly beforeStart?: (() => Promise<void>) | undefined;
-  /** Who waits for the sound: in their queues it waits for its turn. */
+  /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
 }
 
-/** Sound as it comes: raw samples for the pipeline to encode, or a container that is ready to be served. */
+/** Raw samples for the pipeline to encode, or a container that can be sent as it is. */
 export type Encoding =
   | { readonly kind: "pcm" /** s16le, mono */; readonly sampleRate: number }
   | { readonly kind: "encoded"; readonly format: AudioFormat };
 
 export interface Speech {
   readonly encoding: Encoding;
-  /** Never ends well without having given at least one byte; a failure midway throws. */
+  /** Yields at least one byte, or throws; a failure midway throws. */
   readonly audio: AsyncIterable<Buffer>;
 }
 
 /**
- * One verb: say this. An engine that cannot be reached or fails throws {EngineFailed}. If the voice cannot pronounce
- * anything of the text it throws {Unpronounceable}, and another voice may be tried; if no voice could, {Invalid}, path
- * `text`. Ended by others, it throws {Interrupted}. Its own deadline counts from its turn, and is {EngineFailed}; no
- * turn in time is {Unavailable}.
+ * Synthesizes speech. @throws {EngineFailed} the engine cannot be reached or fails; its own deadline starts with its
+ * slot @throws {Unpronounceable} this voice cannot pronounce any of the text; another may @throws {Invalid} path
+ * `text`: no voice can @throws {Interrupted} the work was killed from outside @throws {Unavailable} no slot in time
  */
 export interface Engine {
   readonly code: EngineCode;
-  /** What the bytes of this voice depend on beside the request (its tool's version): part of every recipe. */
+  /** What the bytes of this voice depend on besides the request (its tool's version): part of every recipe. */
   version(voice: string): string;
-  /** The knobs that this engine itself applies for this voice, in stable order. */
+  /** The prosody knobs that this engine applies for this voice, in stable order. */
   prosody(voice: string): readonly Knob[];
-  /** Whether it takes SSML for this voice. */
+  /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
-  /** Abort ends the work at once, whatever stage it is in; the iteration then throws the signal's reason. */
+  /** An abort ends the work at any stage; the iteration throws the signal's reason. */
   synthesize(request: SpeechRequest, signal: AbortSignal): Promise<Speech>;
 }

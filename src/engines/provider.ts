@@ -2,29 +2,29 @@ import type { ByokEngine } from "../domain/accounts/byok-providers.ts";
 import type { EngineCode, ShortGender } from "../domain/synthesis/speech.ts";
 import type { Engine } from "./engine.ts";
 
-/** A voice as its provider lists it. */
+/** A voice as in the provider's list. */
 export interface ProviderVoice {
   /** The provider's own name, e.g. `en-US-Neural2-C`, `en-US-JennyNeural`, `alloy`. */
   readonly name: string;
-  /** BCP-47; undefined for a voice that speaks whatever language it is given. */
+  /** BCP-47; undefined for a voice that speaks any language. */
   readonly lang: string | undefined;
   readonly gender: ShortGender;
 }
 
-/** A provider as one set of credentials reaches it. */
+/** A provider with one set of credentials. */
 export interface ProviderAccount {
   readonly engine: Engine;
   /**
-   * The provider's voices, which proves the credentials.
-   * @throws {EngineFailed} with the provider's own words, stripped of credentials
+   * Lists the voices, which verifies the credentials. @throws {EngineFailed} with the message of the provider, without
+   * credentials
    */
   listVoices(signal: AbortSignal): Promise<readonly ProviderVoice[]>;
 }
 
-/** What turns credentials into an account; touches no network by itself. */
+/** Opens accounts, without network access. */
 export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;
-  /** As voices tell it: google, azure, openai, self-hosted. */
+  /** `provider` of its voices. */
   readonly name: string;
   open(credentials: Credentials): ProviderAccount;
 }

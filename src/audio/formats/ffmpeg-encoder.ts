@@ -8,15 +8,14 @@ import type { Encoder } from "./encoder.ts";
 import { unknownSize, wavHeader } from "./wav.ts";
 
 /**
- * An encoder lives as long as its sound is being made, and, beyond what is read ahead, heard. It is long enough for that, and
- * bounds how long keys that listen slowly on purpose can hold all encoders. ffmpeg bounds its own processor time.
+ * An encoder lives until its sound is complete and, beyond the read-ahead, delivered. This limits how long clients
+ * that read slowly on purpose can block all encoders. ffmpeg limits its own CPU time.
  */
 const deadlineMs = 5 * 60_000;
 
 /**
- * mp3: 64 kbit/s, constant, no tags; ogg: Vorbis; wav: the samples themselves behind a header that does not
- * tell their length, because the first is wanted before the last is there.
- * @throws {ToolFailed} when there is no ffmpeg
+ * Formats without an encoder are samples behind a WAV header without a length, because the first bytes are sent before
+ * the last are known. @throws {ToolFailed} ffmpeg is not installed
  */
 export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   const version = host.versions.ffmpeg;
@@ -37,24 +36,24 @@ async function* compressed(
 ): AsyncIterable<Buffer> {
   try {
     const { format, sampleRate, pcm, claim } = sound;
-    // Its tool has begun and holds a slot: a refusal now would waste that.
+    // Its tool is running and holds a slot: a refusal now would waste that.
     const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
     yield* host.encode({ format, input, deadlineMs }, signal, turn);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });
-    throw new Unavailable("The sound could not be encoded.", 5, { cause: error });
+    throw new Unavailable("The audio could not be encoded.", 5, { cause: error });
   }
 }
 
-/** With the header as the first bytes one encoder, started ahead, does for every sample rate. */
+/** With the sample rate in the input's header, one idle encoder process fits all rates. */
 async function* endlessWav(sampleRate: number, pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   yield wavHeader(sampleRate, unknownSize);
   yield* pcm;
 }
 
-/** The header comes with the first samples, not before it is sure that there are any; half a sample is dropped. */
+/** Sends the header with the first samples, not before; drops half a sample at the end. */
 async function* streamedWav(
   sampleRate: number,
   pcm: AsyncIterable<Buffer>,
@@ -82,7 +81,7 @@ const notEmpty = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
       size += chunk.length;
     },
     onEnd: () => {
-      if (size === 0) throw new EngineFailed("There is no sound to encode.");
+      if (size === 0) throw new EngineFailed("There is no audio to encode.");
     },
   });
 };

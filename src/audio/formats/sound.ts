@@ -3,31 +3,31 @@ import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
 import type { ObjectName } from "../store/audio-store.ts";
 
-/** One way to answer a request. */
+/** One way to answer a request: a recipe and its object. */
 export interface Rendition {
   readonly recipe: Recipe;
   /** `hashRecipe(recipe)`. */
   readonly hash: string;
   /** `objectName(recipe, hash)`. */
   readonly name: ObjectName;
-  /** Whether the text is an SSML document: a matter of the text alone, so that the recipe need not hold it. */
+  /** Depends on the text alone, so that the recipe does not contain it. */
   readonly ssml: boolean;
-  /** What the ledger calls the voice. */
+  /** The voice in the ledger. */
   readonly voice: string;
-  /** The engine's system voice, told in `failed` when it did. */
+  /** Listed in `failed` if this rendition fails. */
   readonly systemVoice: string;
 }
 
 export interface Sound {
   readonly hash: string;
   readonly name: ObjectName;
-  /** Shared with everybody else who asks: not to be written to. */
+  /** Shared: do not modify it. */
   readonly bytes: Buffer;
   readonly format: AudioFormat;
   readonly provenance: Provenance;
   /** The rendition that it is. */
   readonly rendition: Rendition;
-  /** The system voices of the takes before it, which failed. */
+  /** System voices of the renditions that failed before this one. */
   readonly failed: readonly string[];
 }
 

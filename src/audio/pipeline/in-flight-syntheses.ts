@@ -8,41 +8,40 @@ import { createRecentFailures } from "./recent-failures.ts";
 import { createSharedStream, type SharedStream } from "./shared-stream.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
 
-/** The sounds that are being made, each once however many want it. */
+/** At most one synthesis runs per object; concurrent callers share it. */
 export interface InFlightSyntheses {
   has(name: ObjectName): boolean;
-  /** The making of that sound, if it is under way: from now on it waits in the queue of this API key as well. */
+  /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
   join(name: ObjectName, apiKey?: string): SharedStream | undefined;
   /**
-   * Begins to make it. `progressive`: its first bytes are wanted early; `apiKey`: whose queue it waits in.
-   * @throws {Unavailable} too many are under way, of all or of this key
-   * @throws {EngineFailed} {Invalid} the same failed a moment ago
+   * Starts a synthesis. `progressive`: the first bytes are needed early. `apiKey`: whose queue it waits in. @throws
+   * {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
+   * failed a moment ago
    */
   begin(
     rendition: Rendition,
     options: { readonly progressive: boolean; readonly apiKey?: string | undefined },
   ): SharedStream;
-  /** Whether it needed no making after all: what is heard of it was found in the store. */
+  /** True if the sound was found in the store while the synthesis waited for its slot. */
   cameFromStore(stream: SharedStream): boolean;
   stats(): { readonly underWay: number /** Since the start. */; readonly failures: number };
 }
 
 export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
-  readonly limits: Pick<PipelineLimits, "underWay" | "underWayPerKey" | "readAheadBytes" | "failureMs">;
+  readonly limits: Pick<PipelineLimits, "inFlight" | "inFlightPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
-  /** Told before the sound is no longer in the making, so that nobody makes it a second time. */
+  /** Called before the synthesis is removed, so that no second one starts. */
   readonly onFinished: (name: ObjectName, sound: Buffer, how: "made" | "found") => void;
 }
 
-export const tooMuch = (): Unavailable => new Unavailable("Too much is asked for at once.", 1);
+export const tooMuch = (): Unavailable => new Unavailable("Too many requests are in progress.", 1);
 
-const tooMuchOfKey = (): Unavailable =>
-  new Unavailable("Too much speech of this API key is being made at once.", 2);
+const tooMuchOfKey = (): Unavailable => new Unavailable("Too many syntheses of this API key are running.", 2);
 
 interface InFlightSynthesis {
   readonly stream: SharedStream;
   readonly claim: Claim;
-  /** The API key that began it. */
+  /** The API key that started it. */
   readonly apiKey: string | undefined;
 }
 
@@ -55,23 +54,20 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
 
   const reportFailure = ({ recipe, systemVoice }: Rendition, error: EngineFailed): void => {
     failures++;
-    log.warn(
-      { engine: recipe.engine, systemVoice, reason: loggableMessage(error) },
-      "A voice could not speak.",
-    );
+    log.warn({ engine: recipe.engine, systemVoice, reason: loggableMessage(error) }, "A synthesis failed.");
   };
 
   const mayRestart = ({ recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
     if (!(error instanceof Interrupted)) return false;
-    log.warn({ engine, voice }, "A synthesis was interrupted: it is begun once more.");
+    log.warn({ engine, voice }, "A synthesis was interrupted and is restarted.");
     return true;
   };
 
   const requireRoom = (apiKey: string | undefined): void => {
-    if (inFlight.size >= limits.underWay) throw tooMuch();
-    if (apiKey === undefined || inFlight.size < limits.underWayPerKey) return;
+    if (inFlight.size >= limits.inFlight) throw tooMuch();
+    if (apiKey === undefined || inFlight.size < limits.inFlightPerKey) return;
     const ofKey = [...inFlight.values()].filter((one) => one.apiKey === apiKey);
-    if (ofKey.length >= limits.underWayPerKey) throw tooMuchOfKey();
+    if (ofKey.length >= limits.inFlightPerKey) throw tooMuchOfKey();
   };
 
   return {
@@ -112,6 +108,6 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
   };
 };
 
-/** A paid provider has its own circuit breaker, and new credentials must work at once. */
+/** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
   recipe.websiteId === undefined && (failure instanceof EngineFailed || failure instanceof Invalid);

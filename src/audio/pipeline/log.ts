@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { AudioStoreUnavailable } from "../store/audio-store.ts";
 
-/** What the audio parts tell the operator; a pino logger is one. Facts hold no text, path or credential. */
+/** The log of the audio modules; a pino logger fits. Facts contain no texts, paths or credentials. */
 export interface Log {
   warn(facts: object, message: string): void;
   info(facts: object, message: string): void;
@@ -10,8 +10,8 @@ export interface Log {
 export const silent: Log = { warn: () => undefined, info: () => undefined };
 
 /**
- * What of an error may be told. The words of our own errors, which hold nothing secret; of any other its kind alone,
- * for its message may name paths and hosts. Never a cause, never a stack.
+ * A message that is safe to log: that of our own errors; of others only the code or name, because their messages may
+ * contain paths and hosts.
  */
 export const loggableMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";

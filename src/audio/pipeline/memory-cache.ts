@@ -1,20 +1,20 @@
 import { LRUCache } from "lru-cache";
 import type { ObjectName } from "../store/audio-store.ts";
 
-/** The objects that were asked for last, in the memory of this process. */
+/** The most recently used objects, in the memory of this process. */
 export interface MemoryCache {
-  /** The object itself, not a copy: it is not to be written to. */
+  /** Shared, not copied: do not modify it. */
   get(name: ObjectName): Buffer | undefined;
   set(name: ObjectName, bytes: Buffer): void;
   stats(): { readonly objects: number; readonly bytes: number };
 }
 
-/** What an entry costs beside its bytes: its name, its Buffer, its place in the list. */
+/** Memory of an entry in addition to its bytes: name, Buffer, list node. */
 const entryBytes = 512;
 
 /**
- * Bounded in bytes, 64 MiB when nothing is said; with 0 nothing is kept. What would take more than a `largestShare`
- * of the bound (an eighth) is not kept either: it would drive out many for one.
+ * Limited in bytes (default 64 MiB; 0 disables it). An object larger than `largestShare` of the limit (default an
+ * eighth) is not cached, because it would evict many others.
  */
 export const createMemoryCache = ({
   maxBytes = 64 * 1024 * 1024,
@@ -23,23 +23,23 @@ export const createMemoryCache = ({
   maxBytes?: number;
   largestShare?: number;
 } = {}): MemoryCache => {
-  const kept = new LRUCache<ObjectName, Buffer>({
-    maxSize: Math.max(1, maxBytes), // 0 would mean no bound
+  const cache = new LRUCache<ObjectName, Buffer>({
+    maxSize: Math.max(1, maxBytes), // 0 would mean no limit
     maxEntrySize: Math.max(1, Math.floor(maxBytes * largestShare)),
     sizeCalculation: (bytes) => bytes.length + entryBytes,
   });
 
   return {
-    get: (name) => kept.get(name),
+    get: (name) => cache.get(name),
     set: (name, bytes) => {
-      kept.set(name, ofItsOwn(bytes));
+      cache.set(name, withOwnMemory(bytes));
     },
-    stats: () => ({ objects: kept.size, bytes: kept.calculatedSize }),
+    stats: () => ({ objects: cache.size, bytes: cache.calculatedSize }),
   };
 };
 
-/** A slice keeps the whole of what it was cut from in memory, which the bound would not see. */
-const ofItsOwn = (bytes: Buffer): Buffer => {
+/** A slice keeps its whole parent in memory, which the limit would not count. */
+const withOwnMemory = (bytes: Buffer): Buffer => {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

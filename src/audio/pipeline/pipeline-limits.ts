@@ -1,27 +1,27 @@
-/** The bounds of the way from a recipe to its bytes; times in milliseconds, sizes in bytes. */
+/** Limits of the audio pipeline; times in milliseconds, sizes in bytes. */
 export interface PipelineLimits {
-  /** So long anybody waits for a sound, fallbacks and queues included. */
+  /** Deadline of a sound, fallbacks and queues included. */
   readonly obtainMs: number;
   readonly objectBytes: number;
   /**
-   * How far a sound that is heard while it is made is read ahead of the listener who has read most of it. The longest text in
-   * mp3 is 3 MB, so that listeners who take their time do not hold its encoder.
+   * How far a streamed sound is read ahead of its fastest reader. The longest text in mp3 is 3 MB, so that slow
+   * clients do not block its encoder.
    */
   readonly readAheadBytes: number;
-  /** Sounds being looked up or made at once. */
-  readonly underWay: number;
-  /** Sounds being made at once that one API key has asked for first. */
-  readonly underWayPerKey: number;
-  /** How long a failed synthesis is not tried again. */
+  /** Concurrent lookups and syntheses. */
+  readonly inFlight: number;
+  /** Concurrent syntheses started by one API key. */
+  readonly inFlightPerKey: number;
+  /** How long a failed synthesis is not repeated. */
   readonly failureMs: number;
-  /** Objects being fetched at once: by anybody, who must not take the room of those who want to hear something. */
-  readonly fetching: number;
-  /** One read from the store. */
+  /** Concurrent reads of objects by URL, which anyone may request: they must not displace syntheses. */
+  readonly objectReads: number;
+  /** Deadline of one read from the store. */
   readonly readMs: number;
   /** Of the circuit breaker around reads. */
   readonly readFailureThreshold: number;
   readonly readResetMs: number;
-  /** One write to the store, and how long it is tried again. */
+  /** Deadline of one write to the store, and how long it is retried. */
   readonly writeMs: number;
   readonly retryMs: number;
   readonly writesAtOnce: number;
@@ -34,10 +34,10 @@ export const pipelineLimits: PipelineLimits = {
   obtainMs: 60_000,
   objectBytes: 64 * megabyte,
   readAheadBytes: 4 * megabyte,
-  underWay: 1000,
-  underWayPerKey: 100,
+  inFlight: 1000,
+  inFlightPerKey: 100,
   failureMs: 3000,
-  fetching: 100,
+  objectReads: 100,
   readMs: 2000,
   readFailureThreshold: 3,
   readResetMs: 5000,

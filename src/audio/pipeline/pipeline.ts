@@ -17,42 +17,39 @@ import type { StreamedSound } from "./streamed-sound.ts";
 
 export type { Rendition, Sound, StreamedSound };
 
-/** From a recipe to its bytes: memory, then store, then engine, each sound made once however many ask for it. */
+/** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
 export interface Pipeline {
   /**
-   * The sound of the first rendition that can be had. Each rendition has a hash of its own, so a sound is never kept or shared
-   * under another's name. A free engine's rendition that failed is not tried again for a few seconds. Work for it waits in
-   * the queue of that API key; without one, in a queue of its own.
-   * @throws {EngineFailed} all failed: the first one's failure
-   * @throws {Invalid} the text has nothing in it that can be spoken, or that the first rendition's voice can pronounce
-   * @throws {Unavailable} too much is being made at once, or it took too long
+   * The sound of the first rendition that succeeds. Each rendition has its own hash and object. A failed rendition of
+   * a free engine is not retried for a few seconds. Work waits in the queue of `apiKey`; without one, in its own
+   * queue. @throws {EngineFailed} all renditions failed: the failure of the first @throws {Invalid} the text contains
+   * nothing that can be spoken, or that the first voice can pronounce @throws {Unavailable} the pipeline is
+   * overloaded, or the deadline has passed
    */
   obtain(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<Sound>;
   /**
-   * The same, from its first bytes on while the rest is being made; whoever asks for it meanwhile, by this or by
-   * `obtain`, shares the synthesesInFlight. Resolves when the first bytes of a rendition are there: a failure from then on is the
-   * stream's, and no other rendition is tried.
-   * @throws as `obtain`
+   * Like `obtain`, but resolves with the first bytes of a rendition. Later failures are the stream's, and no other
+   * rendition is tried. Concurrent callers share the synthesis. @throws as `obtain`
    */
   stream(renditions: readonly Rendition[], signal: AbortSignal, apiKey?: string): Promise<StreamedSound>;
-  /** The sound, if it lies in memory. */
+  /** The sound, if it is in memory. */
   fromMemory(rendition: Rendition): Sound | undefined;
-  /** The sound from memory or store; none is made. A store out of order counts as one that has nothing. */
+  /** The sound from memory or store, without synthesis. An unavailable store counts as empty. */
   fromCache(rendition: Rendition, signal: AbortSignal): Promise<Sound | undefined>;
   /**
-   * The object of that name from memory or store. Whether the caller may have it (`private/`) is not judged here.
-   * @throws {Unavailable} the store is out of order, so that nobody can tell
+   * The object from memory or store. The caller checks access to `private/` objects. @throws {Unavailable} the store
+   * cannot be read
    */
   getObject(name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined>;
-  /** For the end: see StoreWriter.drain. */
+  /** Shutdown: see StoreWriter.drain. */
   drain(timeoutMs: number): Promise<number>;
   stats(): PipelineStats;
 }
 
 export interface PipelineStats {
-  /** Answers of `obtain` and `stream` since the start. */
+  /** Results of `obtain` and `stream` since the start. */
   readonly answers: Readonly<Record<Provenance, number>>;
-  /** Takes that failed since the start. */
+  /** Failed renditions since the start. */
   readonly failures: number;
   readonly underWay: number;
   readonly memory: ReturnType<MemoryCache["stats"]>;
@@ -74,9 +71,9 @@ type Reads = SingleFlight<Buffer | undefined>;
 
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const { cache, clock, limits, reader, writer, synthesesInFlight } = assemble(parts);
-  const onTimeout = () => new Unavailable("The sound could not be made in time.", 5);
-  const readsUnderWay: Reads = createSingleFlight({ max: limits.underWay, full: tooMuch });
-  const fetchesUnderWay: Reads = createSingleFlight({ max: limits.fetching, full: tooMuch });
+  const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
+  const readsUnderWay: Reads = createSingleFlight({ max: limits.inFlight, full: tooMuch });
+  const fetchesUnderWay: Reads = createSingleFlight({ max: limits.objectReads, full: tooMuch });
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
   const cached = (name: ObjectName): Buffer | undefined => cache.get(name) ?? writer.pending(name);
@@ -87,24 +84,24 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     return value;
   };
 
-  /** The sound where it is already, or the synthesesInFlight of it, shared with whoever else wants it. */
+  /** The bytes from memory or store, or the synthesis, shared with other callers. */
   const locate = async (rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> => {
     const { name } = rendition;
     signal.throwIfAborted();
     const inMemory = cached(name);
     if (inMemory) return { provenance: "memory", bytes: inMemory };
     if (!synthesesInFlight.has(name)) {
-      const stored = await orNothing(read(readsUnderWay, name, signal));
+      const stored = await orUndefined(read(readsUnderWay, name, signal));
       if (stored) return { provenance: "store", bytes: stored };
     }
     const shared = synthesesInFlight.join(name, wanted.apiKey);
     if (shared) return { provenance: "coalesced", shared: shared };
-    const finishedMeanwhile = cached(name);
-    if (finishedMeanwhile) return { provenance: "memory", bytes: finishedMeanwhile };
+    const finished = cached(name);
+    if (finished) return { provenance: "memory", bytes: finished };
     return { provenance: "miss", shared: synthesesInFlight.begin(rendition, wanted) };
   };
 
-  const inTheEnd = (provenance: Provenance, shared: SharedStream): Provenance =>
+  const finalProvenance = (provenance: Provenance, shared: SharedStream): Provenance =>
     provenance === "miss" && synthesesInFlight.cameFromStore(shared) ? "store" : provenance;
 
   const obtainOne = async (
@@ -115,7 +112,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     const { provenance, bytes, shared } = await locate(rendition, wanted, signal);
     if (bytes) return [bytes, provenance];
     const sound = await shared.readAll(signal);
-    return [sound, inTheEnd(provenance, shared)];
+    return [sound, finalProvenance(provenance, shared)];
   };
 
   const streamOne = async (
@@ -126,10 +123,10 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     const { provenance, bytes, shared } = await locate(rendition, wanted, signal);
     if (bytes) return [inChunks(bytes), provenance];
     const audio = await shared.read(signal);
-    return [audio, inTheEnd(provenance, shared)];
+    return [audio, finalProvenance(provenance, shared)];
   };
 
-  /** What the first rendition gives that does not fail, and the names of those that did. */
+  /** The result of the first rendition that succeeds, and the system voices of those that failed. */
   const firstOf = async <T>(
     renditions: readonly Rendition[],
     attempt: (rendition: Rendition) => Promise<[T, Provenance]>,
@@ -145,7 +142,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
         failed.push({ systemVoice: rendition.systemVoice, error });
       }
     }
-    throw failed[0]?.error ?? new TypeError("There is nothing to obtain.");
+    throw failed[0]?.error ?? new TypeError("No rendition was given.");
   };
 
   return {
@@ -159,10 +156,10 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     },
     stream: async (renditions, signal, apiKey) => {
       const wanted = { progressive: true, apiKey };
-      // The deadline is for the first bytes alone: the signal that the stream lives by must outlast it.
-      const tooLate = new AbortController();
-      const cancel = clock.after(limits.obtainMs, () => tooLate.abort(onTimeout()));
-      const either = AbortSignal.any([signal, tooLate.signal]);
+      // The deadline ends with the first bytes; the stream's signal must outlast it.
+      const deadline = new AbortController();
+      const cancel = clock.after(limits.obtainMs, () => deadline.abort(onTimeout()));
+      const either = AbortSignal.any([signal, deadline.signal]);
       try {
         const { rendition, got, provenance, failed } = await firstOf(renditions, (rendition) =>
           streamOne(rendition, wanted, either),
@@ -179,7 +176,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     fromCache: async (rendition, signal) => {
       const bytes = cached(rendition.name);
       if (bytes) return soundOf(rendition, bytes, "memory");
-      const stored = await orNothing(read(readsUnderWay, rendition.name, signal));
+      const stored = await orUndefined(read(readsUnderWay, rendition.name, signal));
       return stored && soundOf(rendition, stored, "store");
     },
     getObject: async (name, signal) =>
@@ -215,7 +212,7 @@ const assemble = (parts: PipelineOptions) => {
   const renderer = createRenderer({ engines, encoder, maxObjectBytes });
   const synthesesInFlight = createInFlightSyntheses({
     renderer,
-    recheck: (name, signal) => orNothing(reader.read(name, signal)),
+    recheck: (name, signal) => orUndefined(reader.read(name, signal)),
     clock,
     limits,
     log,
@@ -232,21 +229,20 @@ interface Wanted {
   readonly apiKey: string | undefined;
 }
 
-/** One of the two. */
 type Located =
   | { readonly provenance: Provenance; readonly bytes: Buffer; readonly shared?: undefined }
   | { readonly provenance: Provenance; readonly bytes?: undefined; readonly shared: SharedStream };
 
-/** A store that is out of order must not keep anybody from speaking: it counts as one that has nothing. */
-const orNothing = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>
+/** An unavailable store must not prevent a synthesis: it counts as empty. */
+const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (error instanceof AudioStoreUnavailable) return undefined;
     throw error;
   });
 
-/** Where only the store can tell whether there is something, its silence must not be told as "no". */
+/** Without an answer from the store, it is unknown whether the object exists. */
 const orUnavailable = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error: unknown) => {
     if (!(error instanceof AudioStoreUnavailable)) throw error;
-    throw new Unavailable("The audio store cannot be read now.", 5, { cause: error });
+    throw new Unavailable("The audio store cannot be read.", 5, { cause: error });
   });

@@ -3,10 +3,10 @@ import type { Clock } from "../../async/clock.ts";
 import { EngineFailed, Invalid } from "../../domain/errors.ts";
 import type { ObjectName } from "../store/audio-store.ts";
 
-/** Syntheses that failed a moment ago, so that not every request repeats them at once. */
+/** Recent failures, so that not every request repeats a failing synthesis. */
 export interface RecentFailures {
   add(name: ObjectName, failure: EngineFailed | Invalid): void;
-  /** The failure, if it is recent; with the seconds until it is tried again. */
+  /** The failure, if it is recent, with the seconds until the next attempt. */
   of(name: ObjectName): EngineFailed | Invalid | undefined;
 }
 

@@ -10,15 +10,15 @@ import type { SoundLength } from "../formats/sound.ts";
 import { fixWavSizes } from "../formats/wav.ts";
 
 export interface RendererOptions {
-  /** The engine that the recipe names, for whom it names; undefined when there is none (any more). */
+  /** The engine of a recipe, for its website; undefined if there is none. */
   readonly engines: (recipe: Recipe) => Engine | undefined;
   readonly encoder: Encoder;
   readonly maxObjectBytes: number;
 }
 
-export interface Spoken {
+export interface RenderRequest {
   readonly recipe: Recipe;
-  /** Whether the text is an SSML document: a matter of the text alone, so that the recipe need not hold it. */
+  /** Depends on the text alone, so that the recipe does not contain it. */
   readonly ssml: boolean;
 }
 
@@ -28,20 +28,19 @@ export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "clai
 
 export interface Renderer {
   /**
-   * Speaks a recipe, in the recipe's format, chunk by chunk. Returns how much sound the encoder was given; undefined if
-   * the engine encoded it.
-   * @throws {EngineFailed} the engine failed, was too slow, gave another format, or more than an object may hold
-   * @throws {Invalid} the text has nothing in it that can be spoken
-   * @throws {Unavailable} no turn in time, or no encoder @throws {Interrupted} it may be begun once more
+   * Synthesizes a recipe in its format, chunk by chunk. Returns the length of the encoder's input; undefined if the
+   * engine encoded the audio itself. @throws {EngineFailed} the engine failed, was too slow, returned another format,
+   * or more than an object may hold @throws {Invalid} the text contains nothing that can be spoken @throws
+   * {Unavailable} no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
    */
   render(
-    spoken: Spoken,
+    spoken: RenderRequest,
     options: RenderOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Buffer, SoundLength | undefined>;
   /**
-   * What was spoken, once it is whole: with its true sizes in its header. `declared`: what `speak` returned.
-   * @throws {EngineFailed} it is empty, stops before its end, or is not of the declared length
+   * The complete sound, with its true sizes in its header. `declared`: what `render` returned. @throws {EngineFailed}
+   * it is empty, truncated, or not of the declared length
    */
   finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): Buffer;
 }
@@ -50,7 +49,7 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
   render: async function* (spoken, { progressive, beforeStart, claim }, signal) {
     const { recipe } = spoken;
     const engine = engines(recipe);
-    if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not there.`);
+    if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
@@ -58,31 +57,31 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
       ...(claim && { claim }),
     };
     const speech = await engine.synthesize(request, signal);
-    signal.throwIfAborted(); // no encoder for what nobody waits for
+    signal.throwIfAborted(); // do not start an encoder for an aborted request
     const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
       encoder.encode(...asked, signal, claim),
     );
     let size = 0;
     for await (const chunk of audio) {
       size += chunk.length;
-      if (size > maxObjectBytes) throw new EngineFailed(`The sound is larger than ${maxObjectBytes} bytes.`);
+      if (size > maxObjectBytes) throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
       yield chunk;
     }
     return declared();
   },
   finish: (format, sound, declared) => {
-    if (sound.length === 0) throw new EngineFailed("The engine gave no sound.");
+    if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
     const whole = formats[format].container === "wav" ? fixWavSizes(sound) : sound;
-    if (isTruncated(format, whole)) throw new EngineFailed("The sound stops before its end.");
+    if (isTruncated(format, whole)) throw new EngineFailed("The audio is truncated.");
     if (declared && !hasDeclaredLength(format, whole, declared)) {
-      throw new EngineFailed("The encoded sound is not as long as what was spoken.");
+      throw new EngineFailed("The encoded audio does not have the length of the speech.");
     }
     return whole;
   },
 });
 
-/** Exactly what the hash covers: the same recipe must ask the same of the engine, however the request was worded. */
-const speechRequest = ({ recipe, ssml }: Spoken): SpeechRequest => ({
+/** Exactly what the hash covers: the same recipe must lead to the same request to the engine. */
+const speechRequest = ({ recipe, ssml }: RenderRequest): SpeechRequest => ({
   text: recipe.text.normalize("NFC"),
   ssml,
   voice: recipe.voice,
@@ -98,7 +97,7 @@ const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {
 
 interface Encoded {
   readonly audio: AsyncIterable<Buffer>;
-  /** After the end of `audio`: what the encoder was given. */
+  /** Valid after the end of `audio`: the length of the encoder's input. */
   readonly declared: () => SoundLength | undefined;
 }
 
@@ -109,7 +108,7 @@ const inFormat = (
 ): Encoded => {
   if (encoding.kind === "encoded") {
     if (encoding.format === format) return { audio, declared: () => undefined };
-    throw new EngineFailed(`The engine gave ${encoding.format} where ${format} was asked for.`);
+    throw new EngineFailed(`The engine returned ${encoding.format} instead of ${format}.`);
   }
   const { sampleRate } = encoding;
   let bytes = 0;

@@ -1,54 +1,56 @@
 import { untilAborted } from "../../async/deadline.ts";
 
 /**
- * One sound while it is made, for many who want it: each gets all of it from the first byte on, at its own pace, and it
- * is made once. Its source is read as the furthest of them reads, and a little ahead; what was read is kept, once for
- * all. When the last one leaves before the end, the source's signal is raised and the broadcast is over.
+ * One sound that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
+ * source is read as far as the fastest reader needs, and a little ahead. When the last reader leaves before the end,
+ * the source is aborted.
  */
 export interface SharedStream {
-  /** The finished sound. @throws the source's failure, or the signal's reason */
+  /** The complete sound. @throws the source's failure, or the signal's reason */
   readAll(signal: AbortSignal): Promise<Buffer>;
   /**
-   * Resolves when the first bytes are there. The chunks are shared: not to be written to. Leaving the iteration, or the
-   * signal, is leaving the broadcast.
-   * @throws the source's failure, or the signal's reason; midway as well
+   * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,
+   * or the signal's reason, also midway
    */
   read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
 /** `Ending`: what the source returns after its last chunk. */
 export interface SharedStreamOptions<Ending = unknown> {
-  /** Begins the making. The signal is raised when it is over, however it ended. */
+  /** Starts the synthesis. The signal is aborted when it is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
-  /** Checks and completes the sound; the result is as long as `bytes`. Listeners see the end only after it. @throws if the sound is not whole */
+  /**
+   * Checks and completes the sound; the result is as long as `bytes`. Readers see the end only afterwards. @throws if
+   * the sound is incomplete
+   */
   readonly finish: (bytes: Buffer, ending: Ending) => Buffer;
-  /** Whether to begin once more after this failure; asked once, and only while nobody has heard anything. */
+  /** True to restart after this failure. Called at most once, and only before any reader has received bytes. */
   readonly mayRestart: (error: unknown) => boolean;
-  /** How far the source is read beyond the furthest reader. */
+  /** How far the source is read beyond the fastest reader. */
   readonly readAheadBytes: number;
-  /** Told once, before anybody hears how it ended; `failure` is undefined when it was finished or abandoned. */
+  /** Called once, before any reader sees the end. `failure` is undefined if the sound was completed or abandoned. */
   readonly onOver: (failure: unknown) => void;
 }
 
-const over = new Error("It is over: nothing of it is wanted any more.");
+const over = new Error("The synthesis has ended.");
 const pieceBytes = 64 * 1024;
 
-/** What is there whole, in pieces, so that a slow reader holds back. */
+/** Complete bytes in chunks, so that a slow reader applies backpressure. */
 export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
 export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream => {
   const { source, finish, mayRestart, readAheadBytes, onOver } = options;
-  let making = new AbortController();
-  let reading = source(making.signal)[Symbol.asyncIterator]();
+  let controller = new AbortController();
+  let iterator = source(controller.signal)[Symbol.asyncIterator]();
   let chunks: Buffer[] = [];
   let size = 0;
   let finished: Buffer | undefined;
   let failure: { readonly error: unknown } | undefined;
   let pulling: Promise<void> | undefined;
-  let listeners = 0;
-  let heard = false;
+  let readers = 0;
+  let delivered = false;
   let restarted = false;
   let furthest = 0;
   let runningAhead = false;
@@ -58,21 +60,21 @@ export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>)
   const end = (failed?: { readonly error: unknown }): void => {
     failure = failed;
     onOver(failed?.error);
-    making.abort(over);
+    controller.abort(over);
   };
 
   const restart = (): void => {
-    making.abort(over);
+    controller.abort(over);
     restarted = true;
     chunks = [];
     size = 0;
-    making = new AbortController();
-    reading = source(making.signal)[Symbol.asyncIterator]();
+    controller = new AbortController();
+    iterator = source(controller.signal)[Symbol.asyncIterator]();
   };
 
   const take = async (): Promise<void> => {
     try {
-      const { done, value } = await reading.next();
+      const { done, value } = await iterator.next();
       if (isOver()) return;
       if (!done) {
         chunks.push(value);
@@ -84,12 +86,12 @@ export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>)
       end();
     } catch (error) {
       if (isOver()) return;
-      if (!heard && !restarted && mayRestart(error)) restart();
+      if (!delivered && !restarted && mayRestart(error)) restart();
       else end({ error });
     }
   };
 
-  /** One read of the source at a time, shared by all who wait for more. */
+  /** One read at a time, shared by all waiting readers. */
   const pull = (): Promise<void> => {
     pulling ??= take().finally(() => {
       pulling = undefined;
@@ -106,16 +108,16 @@ export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>)
 
   const join = (signal: AbortSignal): (() => void) => {
     signal.throwIfAborted();
-    listeners++;
+    readers++;
     let isIn = true;
     const leave = (): void => {
       if (!isIn) return;
       isIn = false;
       signal.removeEventListener("abort", leave);
-      if (--listeners > 0 || isOver()) return;
+      if (--readers > 0 || isOver()) return;
       failure = { error: signal.aborted ? signal.reason : over };
       onOver(undefined);
-      making.abort(failure.error);
+      controller.abort(failure.error);
     };
     signal.addEventListener("abort", leave);
     return leave;
@@ -123,19 +125,19 @@ export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>)
 
   const read = async function* (signal: AbortSignal, leave: () => void): AsyncGenerator<Buffer> {
     try {
-      let told = 0;
+      let sent = 0;
       for (let next = 0; !finished; ) {
         const chunk = chunks[next];
         if (chunk) {
           next++;
-          told += chunk.length;
-          furthest = Math.max(furthest, told);
+          sent += chunk.length;
+          furthest = Math.max(furthest, sent);
           void readAhead();
           yield chunk;
         } else if (failure) throw failure.error;
         else await untilAborted(pull(), signal);
       }
-      yield* inChunks(finished.subarray(told));
+      yield* inChunks(finished.subarray(sent));
     } finally {
       leave();
     }
@@ -161,7 +163,7 @@ export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>)
         leave();
         throw error;
       }
-      heard = true;
+      delivered = true;
       return read(signal, leave);
     },
   };

@@ -6,19 +6,19 @@ import { inChunks } from "./shared-stream.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;
-  /** The sound if it is in the store by now; a store out of order counts as one that has nothing. */
+  /** The sound, if it is in the store by now; an unavailable store counts as empty. */
   readonly recheck: (name: ObjectName, signal: AbortSignal) => Promise<Buffer | undefined>;
   readonly clock: Clock;
-  /** Told when it is there. */
+  /** Called if it is there. */
   readonly onFound: () => void;
 }
 
-/** Who begins so soon after the first look needs no other. */
+/** A synthesis that starts this soon after the first lookup needs no second one. */
 const freshMs = 100;
 
 /**
- * Speaks, unless the sound was made elsewhere while this waited for its turn, by another instance on the same store:
- * then it is that sound. Nothing is locked for it: two that begin at the same moment both make it, to the same bytes.
+ * Synthesizes, unless another instance stored the sound while this one waited for its slot. There is no lock: two
+ * instances that start at the same moment both synthesize the same bytes.
  */
 export const renderUnlessStored = async function* (
   { renderer, recheck, clock, onFound }: StoreRecheck,
@@ -41,13 +41,13 @@ export const renderUnlessStored = async function* (
   }
 };
 
-/** Gives a turn back unused: no failure of anybody's. Passes through the engine as whatever is neither its failure nor its upstream's. */
+/** Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes through unchanged. */
 export class FoundInStore extends Error {
   override readonly name = "MadeElsewhere";
   readonly sound: Buffer;
 
   constructor(sound: Buffer) {
-    super("The sound has been made meanwhile.");
+    super("The sound is in the store.");
     this.sound = sound;
   }
 }

@@ -5,18 +5,17 @@ import { exponentialBackoff, sleep } from "../../async/retry.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 
-/** Writes that nobody waits for. */
+/** Writes in the background. */
 export interface StoreWriter {
   /**
-   * Takes the object over: it is findable here until it is in the store or given up. What would pass the bound on
-   * pending bytes is dropped (and logged), for the store's trouble must not become the listener's, and the object
-   * can be made again from its recipe at any time.
+   * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
+   * are dropped and logged: they can be synthesized again.
    */
   put(name: ObjectName, bytes: Buffer): void;
   pending(name: ObjectName): Buffer | undefined;
   /**
-   * For the end: waits for all that is pending, at most so long, then gives up what is left and takes no more.
-   * Answers how many objects that were.
+   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and accepts no more.
+   * Resolves with the number of dropped objects.
    */
   drain(timeoutMs: number): Promise<number>;
   stats(): StoreWriterStats;
@@ -28,7 +27,7 @@ export interface StoreWriterStats {
   /** Since the start: */
   readonly written: number;
   readonly retried: number;
-  /** For want of room, when their time to be retried was over, or at the end. */
+  /** Dropped: too much was pending, the retries ended, or at shutdown. */
   readonly lost: number;
 }
 
@@ -40,7 +39,7 @@ export interface StoreWriterOptions {
   readonly random: () => number;
   readonly maxPendingBytes: number;
   readonly concurrency: number;
-  /** One attempt. */
+  /** Deadline of one attempt. */
   readonly timeoutMs: number;
   readonly retryForMs: number;
 }
@@ -58,7 +57,7 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
   /** Ends the pauses between attempts. */
   let wakeUp = new AbortController();
   const count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
-  let troubled = false;
+  let isFailing = false;
   let state: "open" | "draining" | "closed" = "open";
 
   const attempt = (name: ObjectName, bytes: Buffer): Promise<void> => {
@@ -77,16 +76,16 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
     wakeUp = new AbortController();
   };
 
-  const trouble = (error: unknown): void => {
-    if (!troubled)
-      log.warn({ error: loggableMessage(error) }, "The audio store cannot be written: trying on.");
-    troubled = true;
+  const reportFailure = (error: unknown): void => {
+    if (!isFailing)
+      log.warn({ error: loggableMessage(error) }, "The audio store cannot be written; writes are retried.");
+    isFailing = true;
   };
 
-  /** What the store takes again from one it takes from all. */
+  /** If the store accepts one object, it accepts the others. */
   const written = (): void => {
-    if (troubled) log.info({ pending: pending.size }, "The audio store can be written again.");
-    troubled = false;
+    if (isFailing) log.info({ pending: pending.size }, "The audio store can be written again.");
+    isFailing = false;
     count.written++;
     wakeAll();
   };
@@ -100,15 +99,15 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
       } catch (error) {
         const over = state === "closed" || clock.now() >= giveUpAt;
         if (over || !(error instanceof AudioStoreUnavailable)) throw error;
-        trouble(error);
+        reportFailure(error);
       }
       await pause(failures);
-      if (state === "closed") throw new AudioStoreUnavailable("The audio store did not come back in time.");
+      if (state === "closed") throw new AudioStoreUnavailable("The audio store did not recover in time.");
       count.retried++;
     }
   };
 
-  const lose = (name: ObjectName, why: string): void => {
+  const drop = (name: ObjectName, why: string): void => {
     count.lost++;
     log.warn({ object: name, why }, "An object is not stored.");
   };
@@ -117,7 +116,7 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
     try {
       await write(name, bytes);
     } catch (error) {
-      lose(name, loggableMessage(error));
+      drop(name, loggableMessage(error));
     } finally {
       pending.delete(name);
       count.pendingBytes -= bytes.length + entryBytes;
@@ -128,8 +127,8 @@ export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
     put: (name, bytes) => {
       if (pending.has(name)) return;
       const size = bytes.length + entryBytes;
-      if (state === "closed") return lose(name, "the writer is closed");
-      if (count.pendingBytes + size > maxPendingBytes) return lose(name, "too much is pending");
+      if (state === "closed") return drop(name, "the writer is closed");
+      if (count.pendingBytes + size > maxPendingBytes) return drop(name, "too much is pending");
       count.pendingBytes += size;
       const entry = { bytes, written: Promise.resolve() };
       pending.set(name, entry);

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** A bucket, where it is and whose. */
+/** The address of a bucket and its credentials. */
 export interface S3Address {
   readonly endpoint: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface S3Address {
   readonly region: string;
 }
 
-/** In words that repeat nothing of it. */
+/** Its message repeats nothing of the address. */
 export class BadS3Address extends Error {
   override readonly name = "BadS3Address";
 }

@@ -5,23 +5,23 @@ import { fade } from "./fades.ts";
 export interface ConcatenateOptions<Piece> {
   readonly sampleRate: number;
   /**
-   * The samples of one piece (s16le, mono). Resolves when they have begun; they never end well without having given
-   * one. Abort ends asking and answer, also of samples that nobody has begun to read.
+   * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have begun. An abort ends
+   * request and response, also if nobody reads yet.
    */
   readonly synthesizePiece: (
     piece: Piece,
     signal: AbortSignal,
-    /** Whether another came before it. */
+    /** True for all pieces but the first. */
     isContinuation: boolean,
   ) => Promise<AsyncIterable<Buffer>>;
 }
 
-/** As long as a joint takes to fall silent and to rise again: a click is shorter, and what is heard is longer. */
-const jointSeconds = 0.003;
+/** Fade-out and fade-in at a joint: longer than a click, too short to notice. */
+const fadeSeconds = 0.003;
 
 /**
- * One sound of many pieces (at least one). Each is asked for while the one before it is read, so that at most two are
- * under way. A failure of the first is a failure to begin; of any other, one midway, told when it is that piece's turn.
+ * One sound of at least one piece. Each piece is requested while the one before is read, so that at most two are in
+ * progress. A failure of the first piece rejects; others throw midway, when their piece is due.
  */
 export const concatenate = async <Piece>(
   pieces: readonly Piece[],
@@ -31,34 +31,34 @@ export const concatenate = async <Piece>(
   const over = new AbortController();
   const both = AbortSignal.any([signal, over.signal]);
   const begin = (piece: Piece, isContinuation = true): Promise<AsyncIterable<Buffer>> => {
-    const begun = synthesizePiece(piece, both, isContinuation);
-    begun.catch(() => undefined); // told when its turn comes, and never when it does not
-    return begun;
+    const started = synthesizePiece(piece, both, isContinuation);
+    started.catch(() => undefined); // reported when the piece is due
+    return started;
   };
-  /** Ahead it may have waited in vain for what the piece before it held: that is free now. */
+  /** The prefetch may have timed out waiting for a slot that the previous piece held: it is free now. */
   const inTurn = (error: unknown, piece: Piece): Promise<AsyncIterable<Buffer>> => {
     if (!(error instanceof Unavailable) || both.aborted) throw error;
     return begin(piece);
   };
   const [first, ...others] = pieces;
-  if (first === undefined) throw new TypeError("There is no piece to speak.");
-  const begun = await begin(first, false);
+  if (first === undefined) throw new TypeError("There are no pieces.");
+  const firstAudio = await begin(first, false);
 
   const read = async function* (): AsyncGenerator<Buffer, void> {
-    const samples = Math.round(jointSeconds * sampleRate);
+    const samples = Math.round(fadeSeconds * sampleRate);
     try {
-      let current = begun;
+      let current = firstAudio;
       for (const [index, piece] of others.entries()) {
         const next = begin(piece);
-        yield* fade(current, { before: index > 0, after: true, samples });
+        yield* fade(current, { fadeIn: index > 0, fadeOut: true, samples });
         current = await next.catch((error) => inTurn(error, piece));
       }
-      yield* fade(current, { before: others.length > 0, after: false, samples });
+      yield* fade(current, { fadeIn: others.length > 0, fadeOut: false, samples });
     } finally {
-      over.abort(nobodyReads);
+      over.abort(abandoned);
     }
   };
   return { encoding: { kind: "pcm", sampleRate }, audio: read() };
 };
 
-const nobodyReads = new Error("Nobody reads it any more.");
+const abandoned = new Error("The reader has left.");

@@ -1,20 +1,20 @@
 /** s16le, mono. */
 const bytesPerSample = 2;
 
-/** Which ends of a piece meet another piece. */
+/** Which ends of a piece are faded. */
 export interface FadeOptions {
-  readonly before: boolean;
-  readonly after: boolean;
-  /** How many samples the sound takes to rise or fall there. */
+  readonly fadeIn: boolean;
+  readonly fadeOut: boolean;
+  /** Length of a fade, in samples. */
   readonly samples: number;
 }
 
 /**
- * The samples, rising from and falling to silence where they meet another piece, so that no joint is heard as a click.
- * As many as there were, in whole samples: half a one at the very end is dropped, or all that follows would be noise.
+ * Fades the samples in and out where they meet another piece, to avoid clicks. Keeps their number; half a sample at
+ * the end is dropped, because it would turn the rest into noise.
  */
-export async function* fade(pcm: AsyncIterable<Buffer>, joints: FadeOptions): AsyncGenerator<Buffer, void> {
-  const tail = joints.after ? joints.samples * bytesPerSample : 0;
+export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): AsyncGenerator<Buffer, void> {
+  const tail = options.fadeOut ? options.samples * bytesPerSample : 0;
   let held = Buffer.alloc(0);
   let at = 0;
   for await (const chunk of pcm) {
@@ -22,28 +22,28 @@ export async function* fade(pcm: AsyncIterable<Buffer>, joints: FadeOptions): As
     const ready = whole(Math.max(0, bytes.length - tail));
     held = Buffer.from(bytes.subarray(ready));
     if (ready === 0) continue;
-    yield joints.before ? risen(bytes.subarray(0, ready), at, joints.samples) : bytes.subarray(0, ready);
+    yield options.fadeIn ? fadedIn(bytes.subarray(0, ready), at, options.samples) : bytes.subarray(0, ready);
     at += ready / bytesPerSample;
   }
   if (whole(held.length) === 0) return;
   const end = held.subarray(0, whole(held.length));
-  yield fallen(joints.before ? risen(end, at, joints.samples) : end, tail / bytesPerSample);
+  yield fadedOut(options.fadeIn ? fadedIn(end, at, options.samples) : end, tail / bytesPerSample);
 }
 
 const whole = (bytes: number): number => bytes - (bytes % bytesPerSample);
 
-/** `at`: the number of its first sample in the piece. */
-const risen = (pcm: Buffer, at: number, over: number): Buffer =>
-  at >= over ? pcm : shaped(pcm, (sample) => (at + sample + 1) / (over + 1));
+/** `at`: index of the first sample within the piece. */
+const fadedIn = (pcm: Buffer, at: number, over: number): Buffer =>
+  at >= over ? pcm : withGain(pcm, (sample) => (at + sample + 1) / (over + 1));
 
-/** The end of the piece; a piece shorter than that falls from its beginning. */
-const fallen = (pcm: Buffer, over: number): Buffer => {
+/** Fades out; a shorter piece fades from its start. */
+const fadedOut = (pcm: Buffer, over: number): Buffer => {
   const count = pcm.length / bytesPerSample;
-  return over === 0 ? pcm : shaped(pcm, (sample) => (count - sample) / (over + 1));
+  return over === 0 ? pcm : withGain(pcm, (sample) => (count - sample) / (over + 1));
 };
 
-/** A copy: the bytes are whoever's they came from. Beyond a gain of 1 nothing is changed. */
-const shaped = (pcm: Buffer, gain: (sample: number) => number): Buffer => {
+/** Copies: the source's buffers are not ours. */
+const withGain = (pcm: Buffer, gain: (sample: number) => number): Buffer => {
   const copy = Buffer.from(pcm);
   for (let sample = 0; sample < copy.length / bytesPerSample; sample++) {
     const factor = gain(sample);

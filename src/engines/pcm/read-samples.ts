@@ -11,9 +11,9 @@ export interface Samples {
 const headerBytes = 44;
 
 /**
- * The samples of a WAV, as soon as one of them is not silent.
- * @throws {EngineFailed} when it is no WAV, or holds another number of samples than its header declares (the samples
- * throw that too); `silence()` when all are silent; what `wav` throws
+ * Reads the samples of a WAV, and resolves with the first one that is not silent. @throws {EngineFailed} not a WAV, or
+ * another number of samples than its header declares (also midway) @throws `silence()` all samples are silent; errors
+ * of `wav`
  */
 export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Error): Promise<Samples> => {
   const rest = whole(wav)[Symbol.asyncIterator]();
@@ -36,7 +36,7 @@ export const readSamples = async (wav: AsyncIterable<Buffer>, silence: () => Err
   };
 };
 
-/** flite exits with 0 when its disk is full: only its header, written first, shows how much is missing. */
+/** flite exits with 0 when its disk is full: only the header shows what is missing. */
 async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let header = Buffer.alloc(0);
   let size = 0;
@@ -45,13 +45,13 @@ async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> 
     size += chunk.length;
     yield chunk;
   }
-  if (header.toString("latin1", 0, 4) !== "RIFF") throw new EngineFailed("The speech tool gave no WAV.");
+  if (header.toString("latin1", 0, 4) !== "RIFF") throw new EngineFailed("The speech tool returned no WAV.");
   const declared = size < headerBytes ? Number.NaN : header.readUInt32LE(40);
   if (isUnknownSize(declared) || declared === size - headerBytes) return;
-  throw new EngineFailed("The speech tool's sound is not as long as its header declares.");
+  throw new EngineFailed("The speech tool's output does not have the length in its header.");
 }
 
-/** Each sample times the gain; the rounding is the same wherever the chunks are cut. */
+/** Multiplies each sample; rounding does not depend on the chunks. */
 export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
   let carried = Buffer.alloc(0);
   for await (const chunk of pcm) {

@@ -1,4 +1,4 @@
-/** How long the silence may be at each end of a piece's samples, in samples; undefined: as the tool made it. */
+/** Longest silence at each end, in samples; undefined: not trimmed. */
 export interface SilenceLimits {
   readonly leading?: number | undefined;
   readonly trailing?: number | undefined;
@@ -10,8 +10,8 @@ export interface SilenceLimits {
 const bytesPerSample = 2;
 
 /**
- * The samples with the silence at their ends shortened. Tools begin and end every text with a pause, which is natural
- * after a sentence and a stammer within one. Whole samples alone: half a one at the very end is dropped.
+ * Shortens the silence at both ends. Tools begin and end every text with a pause, which is natural after a sentence
+ * but not within one. Half a sample at the end is dropped.
  */
 export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
@@ -37,7 +37,7 @@ export async function* trimSilence(
 
 const wholeSamples = (bytes: Buffer): number => Math.floor(bytes.length / bytesPerSample);
 
-/** What of the bytes is not a silence that may be the last one. */
+/** Bytes before a silence that may be the last one. */
 const readyBytes = (bytes: Buffer, trailing: number | undefined, silence: number): number => {
   let end = wholeSamples(bytes);
   if (trailing === undefined) return end * bytesPerSample;

@@ -1,14 +1,13 @@
 import { invalidResponse } from "../provider-http/responses.ts";
 
-/** Whether a chunk's size is one that a writer puts there while it does not know how much is to come. */
+/** True for the sizes that writers use while the length is unknown. */
 export const isUnknownSize = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
 const largestChunk = 64 * 1024;
 
 /**
- * The samples of a WAV (s16le, mono, of that rate) as they come, without its header and whatever other chunks it has,
- * however the bytes are cut.
- * @throws {UpstreamFailed} it is another WAV or none, or it stops before its end; what `wav` throws
+ * Reads the samples of a WAV (s16le, mono, of that rate) without its header and other chunks. @throws {UpstreamFailed}
+ * another kind of WAV, not a WAV, or truncated; errors of `wav`
  */
 export async function* wavSamples(
   wav: AsyncIterable<Buffer>,
@@ -19,7 +18,7 @@ export async function* wavSamples(
   const take = async (size: number): Promise<Buffer> => {
     while (held.length < size) {
       const { value, done } = await source.next();
-      if (done) throw invalidResponse("its WAV stops before its end");
+      if (done) throw invalidResponse("its WAV is truncated");
       held = held.length === 0 ? value : Buffer.concat([held, value]);
     }
     const taken = held.subarray(0, size);
@@ -35,7 +34,7 @@ export async function* wavSamples(
       if (left === 0) return;
       const { value, done } = await source.next();
       if (done && left === Number.POSITIVE_INFINITY) return;
-      if (done) throw invalidResponse("its WAV stops before its end");
+      if (done) throw invalidResponse("its WAV is truncated");
       held = value;
     }
   } finally {
@@ -43,18 +42,18 @@ export async function* wavSamples(
   }
 }
 
-/** The bytes of samples that follow; infinitely many when the writer did not know. */
+/** Bytes of samples that follow; infinite if unknown. */
 const readHeader = async (take: (size: number) => Promise<Buffer>, sampleRate: number): Promise<number> => {
   const riff = await take(12);
   if (riff.toString("latin1", 0, 4) !== "RIFF" || riff.toString("latin1", 8) !== "WAVE") {
-    throw invalidResponse("it is no WAV");
+    throw invalidResponse("it is not a WAV");
   }
   for (let known = false; ; ) {
     const head = await take(8);
     const name = head.toString("latin1", 0, 4);
     const size = head.readUInt32LE(4);
     if (name === "data") {
-      if (!known) throw invalidResponse("its WAV does not say what it holds");
+      if (!known) throw invalidResponse("its WAV has no format chunk");
       return isUnknownSize(size) ? Number.POSITIVE_INFINITY : size;
     }
     if (size > largestChunk) throw invalidResponse("its WAV has no samples");
@@ -65,7 +64,7 @@ const readHeader = async (take: (size: number) => Promise<Buffer>, sampleRate: n
   }
 };
 
-/** PCM, or the extensible form that only adds to it. */
+/** PCM, also in the extensible form. */
 const isPlain = (fmt: Buffer, sampleRate: number): boolean =>
   fmt.length >= 16 &&
   [0x0001, 0xfffe].includes(fmt.readUInt16LE(0)) &&

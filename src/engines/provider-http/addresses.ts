@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** What an address leads to, as far as it matters to whom a server may be sent. */
+/** The kind of network that an address belongs to. */
 export type Reach = "anywhere" | "loopback" | "forbidden";
 
 type Subnet = readonly [net: string, bits: number];
@@ -8,8 +8,8 @@ type Subnet = readonly [net: string, bits: number];
 const loopback4: readonly Subnet[] = [["127.0.0.0", 8]];
 
 /**
- * Never a speech server: this host unspecified, link-local (where clouds keep their metadata), multicast, reserved and
- * broadcast, and the metadata addresses of Alibaba, Oracle and Azure that lie elsewhere.
+ * Never a speech server: unspecified, link-local (cloud metadata), multicast, reserved and broadcast, and the metadata
+ * addresses of Alibaba, Oracle and Azure.
  */
 const forbidden4: readonly Subnet[] = [
   ["0.0.0.0", 8],
@@ -22,8 +22,8 @@ const forbidden4: readonly Subnet[] = [
 ];
 
 /**
- * Unspecified, link-local, the once site-local, multicast, and the addresses of metadata and of a workload's own
- * credentials: AWS (two), Google, Scaleway.
+ * Unspecified, link-local, site-local, multicast, and the metadata and workload credential addresses of AWS (two),
+ * Google and Scaleway.
  */
 const forbidden6: readonly Subnet[] = [
   ["::", 128],
@@ -37,12 +37,12 @@ const forbidden6: readonly Subnet[] = [
 ];
 
 /**
- * An IPv4 address lies in the last 32 bits of these: compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052) and, as
- * it is mostly set up, NAT64 of a network's own (RFC 8215).
+ * Prefixes with an IPv4 address in the last 32 bits: compatible, mapped, translated (RFC 2765), NAT64 (RFC 6052),
+ * local-use NAT64 (RFC 8215) in its usual form.
  */
 const embedding = ["::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::"];
 
-/** 6to4 (RFC 3056) has it in bits 16 to 47. */
+/** 6to4 (RFC 3056) has the IPv4 address in bits 16 to 47. */
 const sixToFour = ([net, bits]: Subnet): Subnet => {
   const hex = net.split(".").map((octet) => Number(octet).toString(16).padStart(2, "0"));
   return [`2002:${hex[0]}${hex[1]}:${hex[2]}${hex[3]}::`, 16 + bits];
@@ -62,7 +62,7 @@ const listOf = (four: readonly Subnet[], six: readonly Subnet[]): BlockList => {
 const loopback = listOf(loopback4, [["::1", 128]]);
 const forbidden = listOf(forbidden4, forbidden6);
 
-/** `::1` would be the IPv4 address 0.0.0.1 as well: loopback is asked first. What is no address is forbidden. */
+/** Loopback is checked first: `::1` also embeds 0.0.0.1. A malformed address is forbidden. */
 export const reachOf = (address: string): Reach => {
   const [plain = ""] = address.split("%"); // a zone
   if (isIP(plain) === 0) return "forbidden";

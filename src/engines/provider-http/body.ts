@@ -7,14 +7,11 @@ export interface BodyOptions {
   readonly deadlines: UpstreamDeadlines;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Already spent of `totalMs`. */
+  /** Time spent so far of `totalMs`. */
   readonly waitedMs: number;
 }
 
-/**
- * The body as it is pulled. The deadlines run while a piece is asked for and has not come: a reader that rests leaves
- * the upstream waiting on its socket, and no clock of ours ends that.
- */
+/** The body at the reader's pace. Deadlines run only while a read is pending: an idle reader lets the provider wait. */
 export async function* readResponse(
   response: IncomingMessage,
   { deadlines, clock, signal, waitedMs }: BodyOptions,
@@ -24,27 +21,30 @@ export async function* readResponse(
   try {
     for (;;) {
       signal.throwIfAborted();
-      const patience = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
+      const timeoutMs = Math.max(0, Math.min(deadlines.firstByteMs, deadlines.totalMs - waited));
       const asked = clock.now();
-      const stopTimer = clock.after(patience, () => response.destroy(tooSlow()));
+      const stopTimer = clock.after(timeoutMs, () => response.destroy(tooSlow()));
       const piece = await pieces.next().finally(stopTimer);
       waited += clock.now() - asked;
       if (piece.done) break;
       yield piece.value;
     }
-    if (!response.complete) throw new Error("the body ended before its end");
+    if (!response.complete) throw new Error("the body is incomplete");
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof UpstreamFailed ? error : brokenOff(error);
+    throw error instanceof UpstreamFailed ? error : incomplete(error);
   } finally {
     if (!response.complete || !response.readableEnded) response.destroy();
   }
 }
 
 const tooSlow = (): UpstreamFailed =>
-  new UpstreamFailed("The speech provider was silent for too long in the midst of its answer.", {
+  new UpstreamFailed("The speech provider stopped sending its response.", {
     stage: "answer",
   });
 
-const brokenOff = (cause: unknown): UpstreamFailed =>
-  new UpstreamFailed("The speech provider broke off its answer.", { stage: "answer", cause });
+const incomplete = (cause: unknown): UpstreamFailed =>
+  new UpstreamFailed("The connection to the speech provider ended before its response was complete.", {
+    stage: "answer",
+    cause,
+  });

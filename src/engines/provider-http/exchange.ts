@@ -14,9 +14,8 @@ export const upstreamDeadlines: UpstreamDeadlines = {
 };
 
 /**
- * One request and its answer, once: nothing is repeated, no redirection followed, no proxy asked. Abort destroys the
- * connection at any stage; promise or body then throw the signal's reason.
- * @throws {UpstreamFailed} @throws {EngineFailed} the guard forbids the address
+ * Sends one request: no retry, no redirect, no proxy. An abort closes the connection at any stage; the promise or the
+ * body throws the signal's reason. @throws {UpstreamFailed} {ForbiddenAddress}
  */
 export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
@@ -26,7 +25,7 @@ export interface ExchangeOptions {
   readonly clock?: Clock;
 }
 
-/** Connections are kept for the next request, and never shared with an exchange of another guard. */
+/** Connections are kept alive, and never shared between exchanges with different guards. */
 export const createExchange = (options: ExchangeOptions): Exchange => {
   const { guard, deadlines = upstreamDeadlines, clock = systemClock } = options;
   const agents = {
@@ -41,7 +40,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   };
 };
 
-/** `maxSockets` is for each host; `timeout` ends the connections that nobody has used for so long. */
+/** `maxSockets` is per host; `timeout` closes idle connections. */
 const connections = {
   keepAlive: true,
   maxSockets: 256,

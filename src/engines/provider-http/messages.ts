@@ -5,29 +5,29 @@ export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** It goes on with a sound that is heard already: it comes before what has not begun, if they must wait. */
+  /** Continues a sound that is being delivered: goes before new work in the queue. */
   readonly isContinuation?: boolean;
-  /** Called when its turn has come, unless it goes on with something; what it throws is thrown, and nothing is asked. */
+  /** Called when the request has its slot, unless it is a continuation. If it throws, nothing is sent. */
   readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
 export interface UpstreamResponse {
-  /** Never a redirection: that is a failure, since it leads where nobody looked. */
+  /** Never a redirect, which fails: its target is not checked. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /**
-   * Pulled at the reader's pace, to be read once: to its end, or left, which ends the connection. One that stops before
-   * its end as HTTP tells it throws {UpstreamFailed}.
+   * At the reader's pace; can be read once. Leaving it closes the connection. Throws {UpstreamFailed} if it is
+   * incomplete.
    */
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** In milliseconds. They run only while the upstream is waited for, never while the reader of an answer rests. */
+/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
 export interface UpstreamDeadlines {
-  /** From the request to a connection: name, socket, TLS, and the wait for a free one. */
+  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
   readonly connectMs: number;
-  /** The longest silence: until the answer's head, and between any two pieces of its body. */
+  /** Until the response headers, and between any two chunks of the body. */
   readonly firstByteMs: number;
-  /** All the waiting together, from the connection to the body's end. */
+  /** Total waiting time from the connection to the end of the body. */
   readonly totalMs: number;
 }

@@ -1,17 +1,17 @@
-/** What a provider says of a failure, fit to be passed on: its own words, one line, nothing secret. */
+/** Makes a provider's error message safe to pass on: one line without secrets. */
 
 const mostCharacters = 300;
 
-/** As much is looked at: the patterns below take the square of a word's length, and words come from outside. */
+/** Longer messages are cut: the patterns below take quadratic time. */
 const mostLookedAt = 2_000;
 
-/** Of a body that is neither JSON nor plain text (an HTML page of some proxy) nothing is passed on. */
+/** Undefined for bodies that are neither JSON nor plain text, such as HTML pages. */
 export const messageFromBody = (body: string, hidden: readonly string[] = []): string | undefined => {
   const said = messageIn(body);
   return said === undefined ? undefined : redact(said, hidden);
 };
 
-/** One line without credentials; `hidden` are what must not be repeated even though it looks like nothing. */
+/** One line without credentials. `hidden`: further values to remove. */
 export const redact = (said: string, hidden: readonly string[] = []): string | undefined => {
   const open = hidden
     .filter(({ length }) => length >= shortestHidden)
@@ -26,10 +26,10 @@ export const redact = (said: string, hidden: readonly string[] = []): string | u
   return line.length <= mostCharacters ? line : `${line.slice(0, mostCharacters - 1).toWellFormed()}…`;
 };
 
-/** Hiding less would punch holes into ordinary words, and hide nothing that can be kept secret. */
+/** Shorter values occur in ordinary words and cannot be secrets. */
 const shortestHidden = 6;
 
-/** A part of what is hidden, if it is so long, tells of it as well: refusals quote a text up to some length, or escaped. */
+/** A part of this length is removed as well: providers quote texts truncated or escaped. */
 const shortestPart = 16;
 
 const withoutParts = (said: string, secret: string): string => {
@@ -49,11 +49,11 @@ const withoutParts = (said: string, secret: string): string => {
   return kept;
 };
 
-/** Cut between words: half a credential would not be known as one. */
+/** Cut between words: half a credential would not match the patterns. */
 const clipped = (text: string): string =>
   text.length <= mostLookedAt ? text : text.slice(0, mostLookedAt).replace(/\S+$/, "");
 
-/** URLs' user and query, named values, tokens by their issuers' prefixes, what is masked already, and long opaque strings. */
+/** User and query of URLs, named values, tokens by known prefixes, masked values, long opaque strings. */
 const credentials: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@]{1,500}@/gi, "$1"],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s?#"'<>]{1,2000})[?#][^\s"'<>]*/gi, "$1"],
@@ -80,11 +80,11 @@ const inJson = (text: string): string | undefined => {
   try {
     return messageOf(JSON.parse(text), 0);
   } catch {
-    return undefined; // cut by our own bound, or never whole
+    return undefined; // truncated by our own limit, or malformed
   }
 };
 
-/** Where APIs of this kind put it: {error: {message}}, {message}, FastAPI's {detail: [{msg}]}, {error_description}. */
+/** Common places of messages: {error: {message}}, {message}, FastAPI's {detail: [{msg}]}, {error_description}. */
 const places = ["message", "error_description", "msg", "error", "detail", "errors"] as const;
 const deepest = 4;
 

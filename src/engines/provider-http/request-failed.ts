@@ -1,15 +1,18 @@
 import { EngineFailed } from "../../domain/errors.ts";
 
 /**
- * How far an exchange had come: `connect`, and nothing reached the upstream; `waiting`, it was asked and gave no answer;
- * `answer`, it answered: with a status that is a refusal, or with a body that broke off.
+ * How far the request had come: `connect`, the provider was not reached; `waiting`, it has not responded; `answer`, it
+ * responded with an error status or an incomplete body.
  */
 export type Stage = "connect" | "waiting" | "answer";
 
-/** An upstream that could not be reached, refused, or broke off. What can safely be repeated is told by stage and status. */
+/**
+ * A provider that could not be reached, refused, or sent an incomplete response. Stage and status tell whether a retry
+ * is safe.
+ */
 export class UpstreamFailed extends EngineFailed {
   readonly stage: Stage;
-  /** Of the answer, where it is the answer's head that tells the failure: nothing of a sound has come by then. */
+  /** The status, if it is the failure: no audio has been received. */
   readonly status: number | undefined;
 
   constructor(
@@ -22,7 +25,7 @@ export class UpstreamFailed extends EngineFailed {
   }
 }
 
-/** A refusal of what was asked, or of who asked; not one of now alone. */
+/** The same request would be refused again. */
 const isRefusal = (status = 0): boolean => status >= 400 && status < 500 && !passing.has(status);
 
 const passing: ReadonlySet<number> = new Set([408, 409, 425, 429]);

@@ -5,7 +5,7 @@ import { UpstreamFailed } from "./request-failed.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The whole body. @throws {UpstreamFailed} it is larger, or what `body` throws */
+/** Reads the body. @throws {UpstreamFailed} it is larger than `maxBytes`; errors of the body */
 export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -17,35 +17,35 @@ export const readBody = async ({ body }: UpstreamResponse, maxBytes: number): Pr
   return Buffer.concat(pieces, size);
 };
 
-/** The JSON of an answer, whatever its status. @throws {UpstreamFailed} too large, or no JSON */
+/** Parses the body, whatever the status. @throws {UpstreamFailed} too large, or not JSON */
 export const readJson = async (answer: UpstreamResponse, maxBytes = mebibyte): Promise<unknown> => {
   const text = (await readBody(answer, maxBytes)).toString("utf8");
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidResponse("it is no JSON");
+    throw invalidResponse("it is not JSON");
   }
 };
 
-/** An answer that came, and is not what the provider's interface says. */
+/** A response that does not follow the provider's API. */
 export const invalidResponse = (why: string): UpstreamFailed =>
-  new UpstreamFailed(`The speech provider's answer cannot be used: ${why}.`, { stage: "answer" });
+  new UpstreamFailed(`The response of the speech provider is invalid: ${why}.`, { stage: "answer" });
 
 export interface ErrorFromOptions {
-  /** What must not be repeated even if the provider does: the credentials, and the text. */
+  /** Must not appear in messages: the credentials and the text. */
   readonly hidden?: readonly string[];
-  /** Milliseconds since the epoch: a `Retry-After` may be a date. */
+  /** Milliseconds since the epoch: `Retry-After` may be a date. */
   readonly clock?: () => number;
 }
 
-/** What a status outside of 2xx says, with the provider's own words as far as they can be passed on. Ends the answer. */
+/** The error of a status outside of 2xx, with the provider's redacted message. Consumes the response. */
 export const errorFrom = async (
   answer: UpstreamResponse,
   { hidden = [], clock = Date.now }: ErrorFromOptions = {},
 ): Promise<UpstreamFailed> => {
   const { status } = answer;
   const words = messageFromBody(await readStart(answer), hidden);
-  const wordless = `The speech provider refused (HTTP ${status} ${STATUS_CODES[status] ?? "unknown"}).`;
+  const wordless = `The speech provider responded with an error (HTTP ${status} ${STATUS_CODES[status] ?? "unknown"}).`;
   return new UpstreamFailed(words ?? wordless, {
     stage: "answer",
     status,
@@ -55,7 +55,10 @@ export const errorFrom = async (
 
 const enoughBytes = 16 * 1024;
 
-/** Enough of a body for words; one that breaks off is no reason to tell another failure than what it says. Ends the answer. */
+/**
+ * Reads the start of a body and ends the response. An error of the body is ignored: the caller reports a failure
+ * already.
+ */
 export const readStart = async ({ body }: UpstreamResponse): Promise<string> => {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -73,7 +76,7 @@ export const readStart = async ({ body }: UpstreamResponse): Promise<string> => 
 
 const longestRetryAfter = 24 * 60 * 60;
 
-/** `Retry-After` in seconds, at least 1 and at most a day; undefined for what says nothing. */
+/** `Retry-After` in seconds, between 1 and a day; undefined if absent or invalid. */
 export const retryAfterSeconds = ({ headers }: UpstreamResponse, clock = Date.now): number | undefined => {
   const value = headers["retry-after"];
   if (value === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends the request and resolves with the answer's head. The signal holds until the body is over. */
+/** Resolves with the response headers. The signal is valid until the end of the body. */
 export const sendRequest = ({
   request,
   agent,
@@ -28,7 +28,7 @@ export const sendRequest = ({
     const sent = send(request, agent);
     let stage: Stage = "connect";
     let response: IncomingMessage | undefined;
-    // At once, whatever Node does: a request that waits for a free connection does not hear of its destruction.
+    // Rejects at once: Node does not report the destruction of a request that waits for a free connection.
     const giveUp = (error: unknown): void => {
       reject(error);
       (response ?? sent).destroy();
@@ -39,8 +39,8 @@ export const sendRequest = ({
       stage = "waiting";
       asked = clock.now();
       stopTimer();
-      const patience = Math.min(deadlines.firstByteMs, deadlines.totalMs);
-      stopTimer = clock.after(patience, () => giveUp(tooLate(stage)));
+      const timeoutMs = Math.min(deadlines.firstByteMs, deadlines.totalMs);
+      stopTimer = clock.after(timeoutMs, () => giveUp(tooLate(stage)));
     });
     const leave = () => giveUp(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
@@ -49,7 +49,7 @@ export const sendRequest = ({
       signal.removeEventListener("abort", leave);
     });
 
-    // Stays for good: what goes wrong with a body that nobody reads yet must not be an uncaught error.
+    // Never removed: an error of a body that is not being read must not be uncaught.
     sent.on("error", (error) => {
       if (response) breakOff(response, error);
       else giveUp(failureOf(error, isStale(sent, error) ? "connect" : stage));
@@ -81,15 +81,12 @@ const onConnected = (sent: ClientRequest, connected: () => void): void => {
   });
 };
 
-/**
- * Without length or chunks a body ends with its connection, and Node lets it end well even when that was reset: here it
- * does not.
- */
+/** Without Content-Length and chunks, Node treats a reset connection as the end of the body. */
 const breakOff = (response: IncomingMessage, error: Error): void => {
   if (!response.complete) response.destroy(error);
 };
 
-/** A kept connection that the server had closed by the time it was used again: nobody has read the request. */
+/** The server had closed this keep-alive connection, so it has not read the request. */
 const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
@@ -98,18 +95,18 @@ const failureOf = (error: Error, stage: Stage): EngineFailed => {
   const { code } = error as NodeJS.ErrnoException;
   const why = code === undefined ? "" : ` (${code})`;
   const message =
-    stage === "connect" ? "The speech provider cannot be reached" : "The speech provider gave no answer";
+    stage === "connect" ? "The speech provider cannot be reached" : "The speech provider did not respond";
   return new UpstreamFailed(`${message}${why}.`, { stage, cause: error });
 };
 
 const tooLate = (stage: Stage): UpstreamFailed => {
-  const what = stage === "connect" ? "cannot be reached" : "did not answer";
+  const what = stage === "connect" ? "cannot be reached" : "did not respond";
   return new UpstreamFailed(`The speech provider ${what} in time.`, { stage });
 };
 
 const redirected = (status: number): UpstreamFailed =>
   new UpstreamFailed(
-    `The speech provider answered with a redirection (HTTP ${status}), which is not followed.`,
+    `The speech provider responded with a redirect (HTTP ${status}), which is not followed.`,
     {
       stage: "answer",
       status,

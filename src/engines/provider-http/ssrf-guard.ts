@@ -3,32 +3,32 @@ import { isIP, type LookupFunction } from "node:net";
 import { EngineFailed } from "../../domain/errors.ts";
 import { type Reach, reachOf } from "./addresses.ts";
 
-/** Who said that a server is to be asked. */
+/** Who configured the address. */
 export type Trust =
-  /** The operator, in a setting: any scheme and network, but never metadata. */
+  /** The operator, in a setting: any scheme and network except metadata services. */
   | { readonly by: "operator" }
-  /** A website's credentials: https, and loopback (by http as well) only where the operator allows it. */
+  /** A website, in its credentials: https only; loopback, also by http, if the operator allows it. */
   | { readonly by: "website"; readonly allowLoopback: boolean };
 
 /**
- * Keeps requests from where a server may be lured to (SSRF): judged by what the URL says, and again by every address
- * that its name has at the moment of connecting, so that a name that changes its mind gains nothing.
+ * Prevents server-side request forgery. Checks the URL, and every address of its name at connection time, so that
+ * changed DNS records do not help an attacker.
  */
 export interface SsrfGuard {
   /** @throws {ForbiddenAddress} */
   check(url: URL): void;
-  /** For the sockets of that scheme; fails with {ForbiddenAddress}. */
+  /** `lookup` of sockets with that scheme; fails with {ForbiddenAddress}. */
   lookup(protocol: "http:" | "https:"): LookupFunction;
 }
 
-/** Not to be repeated: it will be as forbidden next time. */
+/** Lasting: a retry would be refused as well. */
 export class ForbiddenAddress extends EngineFailed {
   constructor(why: string) {
     super(`The speech provider's address is not allowed: ${why}.`, { permanent: true });
   }
 }
 
-/** For tests: where names lead. */
+/** For tests: name resolution. */
 export interface SsrfGuardOptions {
   readonly resolve?: typeof resolve;
 }
@@ -40,7 +40,7 @@ export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): S
     check: (url) => {
       if (url.protocol !== "https:" && url.protocol !== "http:")
         throw new ForbiddenAddress("neither http nor https");
-      if (url.username !== "" || url.password !== "") throw new ForbiddenAddress("it holds credentials");
+      if (url.username !== "" || url.password !== "") throw new ForbiddenAddress("it contains credentials");
       const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
       if (metadataNames.has(host)) throw new ForbiddenAddress("a metadata service");
       judge(url.protocol, reachOfHost(host));
@@ -53,7 +53,7 @@ export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): S
             for (const { address } of addresses) judge(protocol, reachOf(address));
           });
         const [first] = addresses ?? [];
-        if (refused || !first) callback(refused ?? new ForbiddenAddress("its name has no address"), "", 0);
+        if (refused || !first) callback(refused ?? new ForbiddenAddress("its name does not resolve"), "", 0);
         else if (options.all) callback(null, addresses);
         else callback(null, first.address, first.family);
       });
@@ -61,7 +61,7 @@ export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): S
   };
 };
 
-/** Names that clouds resolve to their metadata service by themselves. */
+/** Names that clouds resolve to their metadata service. */
 const metadataNames: ReadonlySet<string> = new Set([
   "metadata",
   "metadata.google.internal",
@@ -70,7 +70,7 @@ const metadataNames: ReadonlySet<string> = new Set([
   "instance-data.ec2.internal",
 ]);
 
-/** As far as it can be told before a name is resolved. The parser has made every spelling of an address the canonical one. */
+/** Before name resolution. The URL parser has normalized every spelling of an address. */
 const reachOfHost = (host: string): Reach => {
   if (isIP(host) !== 0) return reachOf(host);
   return host === "localhost" || host.endsWith(".localhost") ? "loopback" : "anywhere";
@@ -86,9 +86,9 @@ const judgeWebsites =
   (allowLoopback: boolean): Judge =>
   (protocol, reach) => {
     if (reach === "forbidden") throw new ForbiddenAddress(neverAServer);
-    if (reach === "loopback" && !allowLoopback) throw new ForbiddenAddress("the loopback");
+    if (reach === "loopback" && !allowLoopback) throw new ForbiddenAddress("a loopback address");
     if (reach === "anywhere" && protocol === "http:")
-      throw new ForbiddenAddress("only https leaves this machine");
+      throw new ForbiddenAddress("only https may leave this machine");
   };
 
 const neverAServer = "link-local, metadata, multicast or reserved";

@@ -398,7 +398,7 @@ describe("the pipeline", () => {
   });
 
   it("keeps room for who wants to hear something, however many objects are being fetched", async () => {
-    pipeline = pipelineWith({ limits: { fetching: 2 } });
+    pipeline = pipelineWith({ limits: { objectReads: 2 } });
     store.mood = "hangs";
     const fetches = [1, 2, 3].map((i) => failureOf(pipeline.getObject(takeOf(`Number ${i}.`).name, never)));
     expect(await fetches[2]).to.be.instanceOf(Unavailable);
@@ -409,7 +409,7 @@ describe("the pipeline", () => {
   });
 
   it("refuses to look up and make more at once than its bound", async () => {
-    pipeline = pipelineWith({ limits: { underWay: 2 } });
+    pipeline = pipelineWith({ limits: { inFlight: 2 } });
     const asked = [1, 2, 3].map((i) => obtain(takeOf(`Number ${i}.`)));
     const outcomes = await Promise.allSettled(asked);
     const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
@@ -418,7 +418,7 @@ describe("the pipeline", () => {
   });
 
   it("bounds the sounds being made for one API key, and leaves room for the others", async () => {
-    pipeline = pipelineWith({ limits: { underWay: 4, underWayPerKey: 2 } });
+    pipeline = pipelineWith({ limits: { inFlight: 4, inFlightPerKey: 2 } });
     const keys = ["greedy", "greedy", "greedy", "modest"];
     const asked = keys.map((key, index) => pipeline.obtain([takeOf(`Number ${index}.`)], never, key));
     const outcomes = await Promise.allSettled(asked);

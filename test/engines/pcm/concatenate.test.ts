@@ -164,7 +164,7 @@ describe("A joint", () => {
     for (let at = 0; at < samples; at++) bytes.writeInt16LE(20_000, 2 * at);
     return bytes;
   };
-  const ease = (bytes: Buffer, cut: number, before: boolean, after: boolean): Promise<Buffer> =>
+  const ease = (bytes: Buffer, cut: number, fadeIn: boolean, fadeOut: boolean): Promise<Buffer> =>
     whole(fade(cutInto(bytes, cut), { before, after, samples: 60 }));
 
   it("rises from silence and falls to it, step by step", async () => {

@@ -6,25 +6,25 @@ import { type AudioStore, AudioStoreUnavailable, checkObjectName } from "../audi
 import { createShards, type Shards, shardedPath, syncDirectory } from "./shards.ts";
 import { openTemporaryFiles, type TemporaryFiles } from "./temporary-files.ts";
 
-/** Of the four threads that Node has for files: who wants to hear must not wait until others' sounds are on the disk. */
+/** Node has four threads for files: reads must not wait for writes. */
 const writesAtOnce = 2;
 
 /**
- * Objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: folders 0700, files 0600, any number of processes at once.
- * The file system must know hard links: a link gives a file that is written and synced its name in one step and
- * never takes the name from another, so that half an object is never under a name, whoever is killed when.
- * @throws {AudioStoreUnavailable} when the folder cannot be made or written
+ * Stores objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes.
+ * The file system must support hard links: a link names a written and synced file in one step and never replaces
+ * another, so that a partial object never has a name. @throws {AudioStoreUnavailable} the directory cannot be created
+ * or written
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
   const root = resolve(path);
-  const incoming = await told("opened", () => openFolders(root));
+  const temporary = await translateErrors("opened", () => openDirectories(root));
   const shards = createShards();
   const slot = pLimit(writesAtOnce);
   const writing = new Set<Promise<void>>();
 
   const write = (file: string, bytes: Buffer): Promise<void> => {
-    const hold = () => incoming.withFile(bytes, (part) => publish(shards, part, file, bytes));
-    const written = told("written", () => slot(hold));
+    const store = () => temporary.withFile(bytes, (part) => publish(shards, part, file, bytes));
+    const written = translateErrors("written", () => slot(store));
     const tracked = written
       .catch(() => undefined)
       .finally(() => {
@@ -38,32 +38,33 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
     get: async (name, signal) => {
       checkObjectName(name);
       signal?.throwIfAborted();
-      return told("read", () => read(shardedPath(root, name), signal));
+      return translateErrors("read", () => read(shardedPath(root, name), signal));
     },
     put: async (name, bytes) => {
       checkObjectName(name);
       if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
       await write(shardedPath(root, name), bytes);
     },
-    ping: () => told("written", () => incoming.withFile(Buffer.from("ping"), async () => undefined)),
+    ping: () =>
+      translateErrors("written", () => temporary.withFile(Buffer.from("ping"), async () => undefined)),
     close: async () => {
       await Promise.all(writing);
     },
   };
 };
 
-const openFolders = async (root: string): Promise<TemporaryFiles> => {
+const openDirectories = async (root: string): Promise<TemporaryFiles> => {
   await mkdir(root, { recursive: true, mode: 0o700 });
   return openTemporaryFiles(join(root, "incoming"));
 };
 
-/** What is not there, as most of what is asked for, is told in half the time that the promises of `node:fs` take. */
+/** Callbacks report a missing file in half the time of the promises of `node:fs`. */
 const readWhole = (file: string, signal?: AbortSignal): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     readFile(file, { signal }, (error, bytes) => (error ? reject(error) : resolve(bytes)));
   });
 
-/** An empty file is no object: none was ever put, somebody emptied it. */
+/** An empty file is not an object: none is ever put. */
 const read = async (file: string, signal: AbortSignal | undefined): Promise<Buffer | undefined> => {
   try {
     const bytes = await readWhole(file, signal);
@@ -79,36 +80,36 @@ const publish = async (shards: Shards, part: string, file: string, bytes: Buffer
   const shard = dirname(file);
   await shards.ensure(shard);
   try {
-    await give(part, file, bytes);
+    await linkOnce(part, file, bytes);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     shards.forget(shard);
     await shards.ensure(shard);
-    await give(part, file, bytes);
+    await linkOnce(part, file, bytes);
   }
   await syncDirectory(shard);
 };
 
-const give = async (part: string, file: string, bytes: Buffer): Promise<void> => {
+const linkOnce = async (part: string, file: string, bytes: Buffer): Promise<void> => {
   try {
     await link(part, file);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    if (await isRemnant(file, bytes)) await rename(part, file);
+    if (await isTruncatedCopy(file, bytes)) await rename(part, file);
   }
 };
 
 /**
- * Whether the file is a mere beginning of the object that is being put under its name. No put leaves one; a failing
- * disk, a repair of the file system or a restore that was broken off can. It is the one thing that a put replaces.
+ * True if the file is a truncated copy of the object. No put leaves one; a failing disk, a repair or an interrupted
+ * restore can. Only such a file is replaced.
  */
-const isRemnant = async (file: string, bytes: Buffer): Promise<boolean> => {
+const isTruncatedCopy = async (file: string, bytes: Buffer): Promise<boolean> => {
   const { size } = await stat(file);
   return size < bytes.length && bytes.subarray(0, size).equals(await readWhole(file));
 };
 
-/** Runs it and tells the file system's refusals as the port does; the message holds the code and no path. */
-const told = async <T>(what: "opened" | "read" | "written", run: () => Promise<T>): Promise<T> => {
+/** Translates errors of the file system into those of the port; their messages contain the code and no path. */
+const translateErrors = async <T>(what: "opened" | "read" | "written", run: () => Promise<T>): Promise<T> => {
   try {
     return await run();
   } catch (error) {
@@ -118,7 +119,7 @@ const told = async <T>(what: "opened" | "read" | "written", run: () => Promise<T
   }
 };
 
-/** `ENOSPC`, `EACCES`, …; undefined for what the system did not say. */
+/** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. */
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string"
     ? error.code

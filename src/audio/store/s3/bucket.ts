@@ -4,27 +4,26 @@ import { formatOf, formats } from "../../../domain/synthesis/formats.ts";
 import type { ObjectName } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
 
-/** What is done in a bucket; it fails with what the client throws. */
+/** Operations on a bucket; they throw the client's errors. */
 export interface S3Bucket {
-  /** Undefined when there is none, or one that cannot have been put here. */
+  /** Undefined if there is none, or one that this service cannot have stored. */
   read(name: ObjectName): Promise<Buffer | undefined>;
-  /** Adds it, unless there is one already. */
+  /** Stores the object unless it exists. */
   add(name: ObjectName, bytes: Buffer): Promise<void>;
-  /** Writes something and takes it away again. */
+  /** Writes an object and removes it. */
   probe(): Promise<void>;
 }
 
-/** What is larger is not ours. */
-const largestObject = 64 * 1024 * 1024;
+const maxObjectBytes = 64 * 1024 * 1024;
 
-/** The bucket through this client. It is made when something is to be written and it is missing. */
+/** Creates the bucket on the first write if it is missing. */
 export const s3Bucket = (client: Client, bucket: string, region: string): S3Bucket => {
   const inBucket = async (write: () => Promise<void>): Promise<void> => {
     try {
       await write();
     } catch (error) {
       if (s3Code(error) !== "NoSuchBucket") throw error;
-      await unless(["BucketAlreadyOwnedByYou", "BucketAlreadyExists"], () =>
+      await ignoring(["BucketAlreadyOwnedByYou", "BucketAlreadyExists"], () =>
         client.makeBucket(bucket, region),
       );
       await write();
@@ -34,21 +33,21 @@ export const s3Bucket = (client: Client, bucket: string, region: string): S3Buck
   const addOnce = async (name: ObjectName, bytes: Buffer): Promise<void> => {
     const headers = { ...headersOf(name), "If-None-Match": "*" };
     try {
-      await unless(["PreconditionFailed"], () =>
+      await ignoring(["PreconditionFailed"], () =>
         client.putObject(bucket, name, bytes, bytes.length, headers),
       );
     } catch (error) {
-      // A server that refuses before it has read everything (versitygw) may hang up before its refusal is heard.
-      if (!["ECONNRESET", "EPIPE"].includes(s3Code(error)) || !(await isThere(name))) throw error;
+      // versitygw may close the connection before the client has read its refusal.
+      if (!["ECONNRESET", "EPIPE"].includes(s3Code(error)) || !(await exists(name))) throw error;
     }
   };
 
-  const isThere = async (name: ObjectName): Promise<boolean> =>
-    (await unless(["NotFound"], () => client.statObject(bucket, name))) !== undefined;
+  const exists = async (name: ObjectName): Promise<boolean> =>
+    (await ignoring(["NotFound"], () => client.statObject(bucket, name))) !== undefined;
 
   return {
     read: (name) =>
-      unless(["NoSuchKey", "NoSuchBucket"], async () => wholeOf(await client.getObject(bucket, name))),
+      ignoring(["NoSuchKey", "NoSuchBucket"], async () => readBody(await client.getObject(bucket, name))),
     add: (name, bytes) => inBucket(() => addOnce(name, bytes)),
     probe: () =>
       inBucket(async () => {
@@ -58,26 +57,26 @@ export const s3Bucket = (client: Client, bucket: string, region: string): S3Buck
   };
 };
 
-/** What a CDN that pulls from the bucket passes on. What is private is for this service alone, whoever asks. */
+/** A CDN may cache public objects; private ones are read by this service only. */
 const headersOf = (name: ObjectName): Record<string, string> => ({
   "Content-Type": formats[formatOf(name)].mimeType,
   "Cache-Control": name.startsWith("audio/") ? "public, max-age=31536000, immutable" : "private, no-store",
 });
 
-/** Undefined for nothing at all, and for too much: to read no further ends the connection. */
-const wholeOf = async (body: Readable): Promise<Buffer | undefined> => {
+/** Undefined for an empty body and for one that is too large, which ends the connection. */
+const readBody = async (body: Readable): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > largestObject) return undefined;
+    if (size > maxObjectBytes) return undefined;
   }
   return size === 0 ? undefined : Buffer.concat(chunks, size);
 };
 
-/** Undefined when it fails in one of these ways. */
-const unless = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {
+/** Undefined if it fails with one of these codes. */
+const ignoring = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await run();
   } catch (error) {

@@ -1,11 +1,11 @@
 import { S3Error } from "minio";
 import { AudioStoreUnavailable } from "../audio-store.ts";
 
-/** What went wrong, by its code alone: the vendor's errors name keys, signatures and addresses. */
+/** The error code alone: the messages of the client contain keys, signatures and addresses. */
 export class S3Failure extends Error {
   override readonly name = "S3Failure";
   readonly code: string;
-  /** The server understood and said no: it would say so again. */
+  /** The server refused the request and would refuse it again. */
   readonly refused: boolean;
 
   constructor(code: string, refused = false) {
@@ -19,22 +19,22 @@ export class S3Failure extends Error {
 export const s3Code = (error: unknown): string => {
   if (!(error instanceof Error)) return "UNKNOWN";
   if ("code" in error && typeof error.code === "string" && /^\w{1,64}$/.test(error.code)) return error.code;
-  const [, status] = /\bHTTP status: (\d{3})\b/.exec(error.message) ?? []; // the client knows no other way to tell it
+  const [, status] = /\bHTTP status: (\d{3})\b/.exec(error.message) ?? []; // the only place where the client reports it
   return status === undefined ? "UNKNOWN" : `HTTP_${status}`;
 };
 
-/** Two who do the same at the same time: the one who is late may try again. */
+/** Concurrent operations: the later one may be retried. */
 const late = ["OperationAborted", "ConditionalRequestConflict", "RequestTimeout"];
-/** MinIO's words and Ceph's; somebody may make room, and what is there can be read. */
+/** Codes of MinIO and Ceph. Space may become free, and existing objects can be read. */
 const full = ["XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded"];
-const passing = [...late, ...full];
+const temporary = [...late, ...full];
 
 const failureOf = (error: unknown): S3Failure => {
   const code = s3Code(error);
-  return new S3Failure(code, error instanceof S3Error && code !== "UNKNOWN" && !passing.includes(code));
+  return new S3Failure(code, error instanceof S3Error && code !== "UNKNOWN" && !temporary.includes(code));
 };
 
-/** Runs it and tells what went wrong as the port does, except that somebody aborted it: then the signal's reason. */
+/** Translates errors into those of the port. @throws the reason of an aborted signal */
 export const translateS3Errors = async <T>(
   what: "opened" | "read" | "written",
   signal: AbortSignal | undefined,
@@ -49,6 +49,6 @@ export const translateS3Errors = async <T>(
   }
 };
 
-/** Whether another try would change nothing: wrong credentials, a forbidden bucket, a clock that is off. */
+/** True if a retry would not help: wrong credentials, a forbidden bucket, a wrong clock. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof AudioStoreUnavailable && error.cause instanceof S3Failure && error.cause.refused;

@@ -10,29 +10,28 @@ import { retryTransient } from "./retry.ts";
 
 export interface S3AudioStoreOptions extends S3Address {
   readonly clock?: Clock;
-  /** Told when the server cannot be reached at the start. */
+  /** Called if the server cannot be reached at the start. */
   readonly warn?: (sentence: string) => void;
 }
 
-/** From the wait for a connection to the last byte read. */
+/** From waiting for a connection to the last byte. */
 const readMs = 20_000;
 const writeMs = 25_000;
 const pingMs = 5_000;
-/** S3's own bound of one request: no object is ever put in parts, over which no condition would hold. */
+/** The largest single request of S3. Objects are never sent in parts, which cannot be conditional. */
 const onePart = 5 * 1024 ** 3;
 
 /**
- * Objects in a bucket of an S3 server, each under its own name. The server must know conditional puts
- * (`If-None-Match: *`), by which an object that is there is never overwritten. The bucket is made when it is missing.
- * A server that cannot be reached does not hinder the start: every call tries it anew.
- * @throws {AudioStoreUnavailable} when the server refuses, for it would refuse every other call as well
+ * Stores objects in a bucket of an S3 server, which must support conditional puts (`If-None-Match: *`): they never
+ * overwrite an object. A missing bucket is created. An unreachable server does not prevent the start. @throws
+ * {AudioStoreUnavailable} the server refuses, as it would refuse every other call
  */
 export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
   const { bucket, region, clock = systemClock, warn = () => undefined } = parts;
   const connections = openS3Connections(parts.tls);
   const writing = new Set<Promise<void>>();
 
-  /** The client knows no signals: what ends with one gets a client of its own. The connections are everybody's. */
+  /** The client has no signals: each call with one has its own client. Connections are shared. */
   const within = <T>(
     ms: number,
     signal: AbortSignal | undefined,
@@ -48,7 +47,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     });
   };
 
-  const tryOut = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
+  const probe = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
 
   const tracked = (written: Promise<void>): Promise<void> => {
     const settled = written
@@ -61,13 +60,13 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
   };
 
   try {
-    await translateS3Errors("opened", undefined, tryOut);
+    await translateS3Errors("opened", undefined, probe);
   } catch (error) {
     if (isRefusal(error)) {
       connections.close();
       throw error;
     }
-    warn(`${(error as Error).message} Sounds go there as soon as it can be.`);
+    warn(`${(error as Error).message} Audio is stored as soon as it can be written.`);
   }
 
   return {
@@ -81,7 +80,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
       const write = () => within(writeMs, undefined, (inside) => inside.add(name, bytes));
       await tracked(translateS3Errors("written", undefined, write));
     },
-    ping: () => translateS3Errors("written", undefined, tryOut),
+    ping: () => translateS3Errors("written", undefined, probe),
     close: async () => {
       await Promise.all(writing);
       connections.close();
@@ -99,8 +98,8 @@ const createClient = (
     useSSL: tls,
     accessKey,
     secretKey,
-    region, // otherwise the client asks for it
+    region, // otherwise the client requests it
     partSize: onePart,
-    retryOptions: { disableRetry: true }, // s3-retry.ts repeats within the deadline
+    retryOptions: { disableRetry: true }, // retry.ts retries within the deadline
     ...connections,
   });
