@@ -200,7 +200,7 @@ describe("streaming over HTTP", function () {
     expect(events.filter(({ type }) => type === "end")).to.be.empty;
     const { type, data } = events.at(-1) ?? {};
     expect(type).to.equal("error");
-    const message = "The speech provider broke off its answer.";
+    const message = "The connection to the speech provider ended before its response was complete.";
     expect(data).to.deep.equal({ type: "error", message, retryable: true });
     const end = await recordedStreamEnd(service.url, website, open.headers["x-request-id"]);
     expect(end).to.include({ outcome: "failed" });

@@ -156,9 +156,9 @@ for (const provided of [google, azure]) {
     for (const [rule, fault, said] of [
       ["is broken off before the answer", { kind: "cut before the answer" }, undefined],
       ["is broken off within the answer", { kind: "cut" }, undefined],
-      ["is empty", { kind: "empty" }, "no sound"],
-      ["is a page of something in between", { kind: "html" }, "cannot be used"],
-      ["is something else", { kind: "malformed" }, "cannot be used"],
+      ["is empty", { kind: "empty" }, "no audio"],
+      ["is a page of something in between", { kind: "html" }, "is invalid"],
+      ["is something else", { kind: "malformed" }, "is invalid"],
       ["is out of order", { kind: "refusal", status: 500, message: "Backend error." }, "Backend error."],
     ] as const satisfies readonly (readonly [string, Fault, string | undefined])[]) {
       for (const format of provided.formats) {

@@ -33,7 +33,7 @@ describe("Speech tools on a full disk", function () {
 
   it("fails and stores nothing when no folder has room for the tool's file", async () => {
     const { failure, objects } = await speakWith("1m");
-    expect(failure).to.match(/^EngineFailed: .*not as long as its header declares/);
+    expect(failure).to.match(/^EngineFailed: .*does not have the length in its header/);
     expect(objects).to.deep.equal([]);
   });
 

@@ -18,53 +18,53 @@ import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices } from "./v
 
 export interface AzureOptions {
   readonly exchange: Exchange;
-  /** Default the region's own. */
+  /** Default: the address of the region. */
   readonly url?: string;
 }
 
-/** Azure Speech over REST: what it says can be heard while it is made. */
+/** Azure Speech over REST. It streams its audio. */
 export const azureProvider = ({ exchange, url }: AzureOptions): Provider<ProviderCredentials["msv"]> => ({
   code: "msv",
   name: byokProviders.msv.provider,
   open: ({ subscriptionKey, region }) => {
     const base = url ?? `https://${region}.tts.speech.microsoft.com`;
-    const wire: AzureClient = { exchange, url: base, subscriptionKey };
+    const client: AzureClient = { exchange, url: base, subscriptionKey };
     return {
       engine: {
         code: "msv",
         version: () => "azure speech v1",
         prosody: knobsOf,
         takesSsml: isVoice,
-        synthesize: (request, signal) => synthesize(wire, request, signal),
+        synthesize: (request, signal) => synthesize(client, request, signal),
       },
-      listVoices: (signal) => listVoices(wire, signal),
+      listVoices: (signal) => listVoices(client, signal),
     };
   },
 });
 
 const synthesize = async (
-  wire: AzureClient,
+  client: AzureClient,
   request: SpeechRequest,
   signal: AbortSignal,
 ): Promise<Speech> => {
   signal.throwIfAborted();
   const { voice, ssml, format } = request;
-  if (!isVoice(voice)) throw new EngineFailed("Azure has no voice of the name that was asked for.");
+  if (!isVoice(voice)) throw new EngineFailed("Azure has no voice of this name.");
   const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
   const output = outputs[format];
-  const synthesizePiece = (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
-    speak(wire, { request, piece, output: samples, isContinuation }, wanted);
+  const synthesizePiece = (piece: string, signal: AbortSignal, isContinuation: boolean) =>
+    speak(client, { request, piece, output: samples, isContinuation }, signal);
   if (only === undefined || others.length > 0 || !output) {
     return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
   }
-  const audio = await speak(wire, { request, piece: only, output, isContinuation: false }, signal);
+  const audio = await speak(client, { request, piece: only, output, isContinuation: false }, signal);
   return { encoding: { kind: "encoded", format }, audio };
 };
 
 interface Output {
   readonly name: string;
-  /** Where each second has as many. */
+  /** For formats of constant bit rate. */
   readonly bytesPerSecond?: number;
 }
 
@@ -76,24 +76,24 @@ const outputs: Readonly<Partial<Record<AudioFormat, Output>>> = {
   ogg: { name: "ogg-24khz-16bit-mono-opus" },
 };
 
-/** Azure cuts what is longer, and answers 200 all the same. */
-const cutAfterSeconds = 600;
-/** Of our estimate, which is at the slow side already: 3000 letters, 1000 signs of Chinese. */
-const mostSeconds = cutAfterSeconds / 2;
-/** What a document's breaks may come to (ssml-breaks.ts). */
+/** Azure truncates longer audio and still responds with 200. */
+const truncatedAfterSeconds = 600;
+/** Of our estimate, which is high already: 3000 letters, or 1000 Chinese characters. */
+const maxSeconds = truncatedAfterSeconds / 2;
+/** The most that the breaks of a document add up to (ssml-breaks.ts). */
 const breakSeconds = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody }: SpeechRequest): string[] => {
   const rate = Math.min(2, Math.max(0.5, prosody.rate));
-  if (!ssml) return splitText(text, lang, { measure: speakingSeconds, max: mostSeconds * rate });
-  // Azure speaks nothing slower than at half the rate, whatever the document and we synthesizePiece for together.
+  if (!ssml) return splitText(text, lang, { measure: speakingSeconds, max: maxSeconds * rate });
+  // Azure speaks no slower than half the rate, for document and request together.
   const slowest = text.includes(" rate=") ? 0.5 : rate;
   const spelled = text.includes("<say-as") ? 0.5 : 1;
-  const max = (mostSeconds - breakSeconds) * slowest * spelled;
+  const max = (maxSeconds - breakSeconds) * slowest * spelled;
   return splitSsml(text, lang, { measure: speakingSeconds, max });
 };
 
-interface Saying {
+interface PieceRequest {
   readonly request: SpeechRequest;
   readonly piece: string;
   readonly output: Output;
@@ -101,17 +101,17 @@ interface Saying {
 }
 
 const speak = async (
-  wire: AzureClient,
-  { request, piece, output, isContinuation }: Saying,
+  client: AzureClient,
+  { request, piece, output, isContinuation }: PieceRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
   const { voice, prosody } = request;
-  const answer = await wire.exchange(
+  const answer = await client.exchange(
     {
       method: "POST",
-      url: endpoint(wire.url, "/cognitiveservices/v1"),
+      url: endpoint(client.url, "/cognitiveservices/v1"),
       headers: {
-        ...authHeaders(wire),
+        ...authHeaders(client),
         "Content-Type": "application/ssml+xml",
         "X-Microsoft-OutputFormat": output.name,
       },
@@ -121,22 +121,22 @@ const speak = async (
     },
     signal,
   );
-  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [wire.subscriptionKey, piece] });
-  return afterFirstByte(notCut(await soundOf(answer), output));
+  if (answer.status !== 200) throw await errorFrom(answer, { hidden: [client.subscriptionKey, piece] });
+  return afterFirstByte(notTruncated(await soundOf(answer), output));
 };
 
 const applied = (prosody: Prosody, taken: readonly Knob[]): Prosody =>
   taken.length > 0 ? prosody : normalProsody;
 
-/** Whatever stands between may answer 200 with a page of its own. */
+/** A proxy may respond with 200 and a page of its own. */
 const soundOf = async (answer: UpstreamResponse): Promise<AsyncIterable<Buffer>> => {
   const type = answer.headers["content-type"];
   if (type === undefined || /^(?:audio\/|application\/octet-stream)/i.test(type)) return answer.body;
   await readStart(answer);
-  throw invalidResponse("there is no sound in it");
+  throw invalidResponse("it contains no audio");
 };
 
-async function* notCut(
+async function* notTruncated(
   audio: AsyncIterable<Buffer>,
   { bytesPerSecond }: Output,
 ): AsyncGenerator<Buffer, void> {
@@ -145,7 +145,7 @@ async function* notCut(
     size += chunk.length;
     yield chunk;
   }
-  if (bytesPerSecond !== undefined && size >= (cutAfterSeconds - 1) * bytesPerSecond) {
-    throw invalidResponse("Azure cuts what is longer than ten minutes");
+  if (bytesPerSecond !== undefined && size >= (truncatedAfterSeconds - 1) * bytesPerSecond) {
+    throw invalidResponse("Azure truncates audio of more than ten minutes");
   }
 }

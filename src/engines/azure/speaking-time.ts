@@ -1,4 +1,4 @@
-/** Seconds at a voice's own rate, at the slow end of what people and voices take. */
+/** Seconds per character at normal rate, for slow voices. */
 const letter = 0.1;
 const others: readonly (readonly [RegExp, number])[] = [
   [/[\p{L}\p{M}]/u, letter],
@@ -9,10 +9,10 @@ const others: readonly (readonly [RegExp, number])[] = [
   [/\p{S}/u, 0.6],
   [/\p{P}/u, 0.3],
 ];
-/** A sign of these is a syllable or more. */
+/** One of these characters is a syllable or more. */
 const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** How long a text takes to be said, rather over- than underestimated; of the whole it is the sum of its parts. */
+/** Estimates the duration of speech, rather too long. Additive: the sum of its parts. */
 export const speakingSeconds = (text: string): number => {
   let seconds = 0;
   for (const sign of text) seconds += secondsOf(sign);

@@ -7,12 +7,11 @@ import { errorFrom, invalidResponse, readJson } from "../provider-http/responses
 
 export interface AzureClient {
   readonly exchange: Exchange;
-  /** The base address. */
   readonly url: string;
   readonly subscriptionKey: string;
 }
 
-/** Azure refuses whoever has no name. */
+/** Azure refuses requests without a User-Agent. */
 export const authHeaders = ({ subscriptionKey }: AzureClient) => ({
   "Ocp-Apim-Subscription-Key": subscriptionKey,
   "User-Agent": "voxledger",
@@ -23,7 +22,7 @@ const pattern = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,20}){1,3}-[A-Za-z0-9]{2,60}(?::[A-
 
 export const isVoice = (voice: string): boolean => pattern.test(voice);
 
-/** What becomes of prosody around the voices with a colon in their name (HD) Azure leaves open: so none is sent. */
+/** Azure does not define prosody for voices with a colon in their name (HD): none is sent. */
 export const knobsOf = (voice: string): readonly Knob[] =>
   isVoice(voice) && !voice.includes(":") ? knobs : [];
 
@@ -35,7 +34,7 @@ const voiceShape = z.object({
 });
 const mostBytes = 8 * 1024 * 1024;
 
-/** What is no voice as we know them is left out, and what is deprecated; one without a gender is counted among the women. */
+/** Skips entries of an unknown shape and deprecated voices. Voices without a gender count as female. */
 export const listVoices = async (
   wire: AzureClient,
   signal: AbortSignal,
@@ -44,7 +43,7 @@ export const listVoices = async (
   const answer = await wire.exchange({ method: "GET", url, headers: authHeaders(wire) }, signal);
   if (answer.status !== 200) throw await errorFrom(answer, { hidden: [wire.subscriptionKey] });
   const list = z.array(z.unknown()).safeParse(await readJson(answer, mostBytes));
-  if (!list.success) throw invalidResponse("it lists no voices");
+  if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);
     if (!voice.success || voice.data.Status === "Deprecated") return [];

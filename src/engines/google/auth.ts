@@ -5,9 +5,9 @@ import type { Exchange } from "../provider-http/exchange.ts";
 import { errorFrom, readBody } from "../provider-http/responses.ts";
 
 export interface GoogleAuth {
-  /** The headers that prove who asks. @throws {EngineFailed} the signal's reason */
+  /** The authentication headers. @throws {EngineFailed}; the signal's reason */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** What no message may repeat. */
+  /** Must not appear in messages. */
   readonly secrets: readonly string[];
 }
 
@@ -25,12 +25,12 @@ const byKey = (apiKey: string): GoogleAuth => ({
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
-/** A token is asked for once, whoever waits for it, kept while it lasts, and outlives those who leave. */
+/** Concurrent requests share one token, which is cached while it is valid. */
 const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleAuth => {
   const secrets = [account.private_key, account.private_key_id ?? ""].filter((secret) => secret !== "");
-  // Where tokens are had is the library's constant: no file of an account has a say in it.
+  // The token endpoint is the library's constant: key files cannot change it.
   const openClient = async () => {
-    const { JWT } = await import("google-auth-library"); // 10 MB: loaded for those who have a service account
+    const { JWT } = await import("google-auth-library"); // 10 MB: loaded only for service accounts
     return new JWT({
       email: account.client_email,
       key: account.private_key,
@@ -45,8 +45,8 @@ const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleAu
   let client: ReturnType<typeof openClient> | undefined;
   const token = async (): Promise<string> => {
     client ??= openClient();
-    const { token } = await (await client).getAccessToken().catch(tell);
-    if (!token) throw new EngineFailed("Google gave no access token.");
+    const { token } = await (await client).getAccessToken().catch(rethrow);
+    if (!token) throw new EngineFailed("Google returned no access token.");
     return token;
   };
   return {
@@ -58,7 +58,7 @@ const byServiceAccount = (account: ServiceAccount, exchange: Exchange): GoogleAu
 const tokenDeadlineMs = 15_000;
 const tokenBytes = 64 * 1024;
 
-/** The library's way to the network: ours, with its guard and its deadlines. */
+/** The library's requests go through our exchange, with its guard and deadlines. */
 const fetchThrough =
   (exchange: Exchange, hidden: readonly string[]): typeof fetch =>
   async (input, init) => {
@@ -76,8 +76,8 @@ const fetchThrough =
     });
   };
 
-/** What the library throws holds the whole request, signature included: of it only what we threw is told. */
-const tell = (error: unknown): never => {
+/** The library's errors contain the whole request with its signature: only our own errors are passed on. */
+const rethrow = (error: unknown): never => {
   const { cause } = error as { cause?: unknown };
   if (cause instanceof EngineFailed) throw cause;
   throw new EngineFailed("The service account's private key cannot be used to sign in.");

@@ -19,11 +19,10 @@ import { type GoogleClient, knobsOf, languageOf, listVoices, takesSsml } from ".
 
 export interface GoogleOptions {
   readonly exchange: Exchange;
-  /** Default Google's own. */
   readonly url?: string;
 }
 
-/** Google Cloud Text-to-Speech over REST, which answers only whole: who waits is given the text piece by piece. */
+/** Google Cloud Text-to-Speech over REST. It returns only complete audio, so streams are requested piece by piece. */
 export const googleProvider = ({
   exchange,
   url = "https://texttospeech.googleapis.com",
@@ -31,42 +30,42 @@ export const googleProvider = ({
   code: "gwn",
   name: byokProviders.gwn.provider,
   open: (credentials) => {
-    const wire: GoogleClient = { exchange, url, signIn: googleAuth(credentials, exchange) };
+    const client: GoogleClient = { exchange, url, signIn: googleAuth(credentials, exchange) };
     return {
       engine: {
         code: "gwn",
         version: () => "google texttospeech v1",
         prosody: knobsOf,
         takesSsml,
-        synthesize: (request, signal) => synthesize(wire, request, signal),
+        synthesize: (request, signal) => synthesize(client, request, signal),
       },
-      listVoices: (signal) => listVoices(wire, signal),
+      listVoices: (signal) => listVoices(client, signal),
     };
   },
 });
 
 const synthesize = async (
-  wire: GoogleClient,
+  client: GoogleClient,
   request: SpeechRequest,
   signal: AbortSignal,
 ): Promise<Speech> => {
   signal.throwIfAborted();
   const { voice, ssml, format } = request;
   languageOf(voice);
-  if (ssml && !takesSsml(voice)) throw new EngineFailed("This voice takes no SSML.");
+  if (ssml && !takesSsml(voice)) throw new EngineFailed("This voice does not support SSML.");
   const pieces = speakablePieces(piecesOf(request), ssml);
   const [only, ...others] = pieces;
   const encoding = encodings[format];
-  const say = (piece: string, encoding: GoogleEncoding, wanted: AbortSignal, isContinuation = false) =>
-    speak(wire, { request, piece, encoding, isContinuation }, wanted);
+  const say = (piece: string, encoding: GoogleEncoding, signal: AbortSignal, isContinuation = false) =>
+    speak(client, { request, piece, encoding, isContinuation }, signal);
   if (only !== undefined && others.length === 0 && encoding) {
     return {
       encoding: { kind: "encoded", format },
       audio: await afterFirstByte(await say(only, encoding, signal)),
     };
   }
-  const synthesizePiece = async (piece: string, wanted: AbortSignal, isContinuation: boolean) =>
-    afterFirstByte(wavSamples(await say(piece, "LINEAR16", wanted, isContinuation), sampleRate));
+  const synthesizePiece = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
+    afterFirstByte(wavSamples(await say(piece, "LINEAR16", signal, isContinuation), sampleRate));
   return concatenate(pieces, { sampleRate, synthesizePiece }, signal);
 };
 
@@ -78,19 +77,19 @@ const encodings: Readonly<Partial<Record<AudioFormat, GoogleEncoding>>> = {
   ogg: "OGG_OPUS",
 };
 
-/** What nearly all of its voices have by themselves; asked for, so that every piece has it. */
+/** The native rate of nearly all its voices; requested, so that all pieces have the same. */
 const sampleRate = 24_000;
 
-/** Google's limit for one call, markup included, in bytes. */
-const mostBytes = 5000;
-/** Of a piece that comes as samples: some two minutes, 7 MB, where 5000 bytes at a slow rate would be a hundred. */
-const mostHeardBytes = 2000;
-/** Some four seconds of Latin script: what is heard of it covers the making of the next. */
+/** Google's limit per request, in bytes of the whole markup. */
+const maxBytes = 5000;
+/** Of a piece requested as samples: about two minutes, 7 MB. */
+const maxSampledBytes = 2000;
+/** About four seconds of Latin script: enough to request the next piece. */
 const firstBytes = 60;
 
 const piecesOf = ({ text, ssml, lang, prosody, progressive }: SpeechRequest): string[] => {
-  if (!progressive && utf8Length(text) <= mostBytes) return [text];
-  const max = ssml ? mostBytes : mostHeardBytes * Math.min(1, speakingRate(prosody));
+  if (!progressive && utf8Length(text) <= maxBytes) return [text];
+  const max = ssml ? maxBytes : maxSampledBytes * Math.min(1, speakingRate(prosody));
   const limits: PieceLimits = {
     measure: utf8Length,
     max,
@@ -99,7 +98,7 @@ const piecesOf = ({ text, ssml, lang, prosody, progressive }: SpeechRequest): st
   return ssml ? splitSsml(text, lang, limits) : splitText(text, lang, limits);
 };
 
-interface Saying {
+interface PieceRequest {
   readonly request: SpeechRequest;
   readonly piece: string;
   readonly encoding: GoogleEncoding;
@@ -107,11 +106,11 @@ interface Saying {
 }
 
 const answerShape = z.object({ audioContent: z.string() });
-const mostAnswerBytes = 64 * 1024 * 1024;
+const maxResponseBytes = 64 * 1024 * 1024;
 
 const speak = async (
   { exchange, url, signIn }: GoogleClient,
-  { request, piece, encoding, isContinuation }: Saying,
+  { request, piece, encoding, isContinuation }: PieceRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> => {
   const answer = await exchange(
@@ -126,8 +125,8 @@ const speak = async (
     signal,
   );
   if (answer.status !== 200) throw await errorFrom(answer, { hidden: [...signIn.secrets, piece] });
-  const shape = answerShape.safeParse(await readJson(answer, mostAnswerBytes));
-  if (!shape.success) throw invalidResponse("there is no sound in it");
+  const shape = answerShape.safeParse(await readJson(answer, maxResponseBytes));
+  if (!shape.success) throw invalidResponse("it contains no audio");
   return inChunks(decoded(shape.data.audioContent), signal);
 };
 
@@ -137,12 +136,12 @@ const bodyOf = ({ voice, ssml, prosody }: SpeechRequest, piece: string, audioEnc
   audioConfig: {
     audioEncoding,
     ...(audioEncoding === "LINEAR16" && { sampleRateHertz: sampleRate }),
-    ...turned(prosody, knobsOf(voice)),
+    ...prosodyConfig(prosody, knobsOf(voice)),
   },
 });
 
-/** Only what is not normal: some voices refuse a knob even at its middle. */
-const turned = (prosody: Prosody, applied: readonly Knob[]) => {
+/** Only values that are not normal: some voices refuse a parameter even at its default. */
+const prosodyConfig = (prosody: Prosody, applied: readonly Knob[]) => {
   const is = (knob: Knob) => applied.includes(knob) && prosody[knob] !== 1;
   return {
     ...(is("rate") && { speakingRate: speakingRate(prosody) }),
@@ -153,21 +152,21 @@ const turned = (prosody: Prosody, applied: readonly Knob[]) => {
 
 const speakingRate = ({ rate }: Prosody): number => within(0.25, 2, rate);
 
-/** To hundredths: of a semitone or a decibel nobody hears less. */
+/** Rounded to hundredths of a semitone or decibel. */
 const within = (least: number, max: number, value: number): number =>
   Math.round(Math.min(max, Math.max(least, value)) * 100) / 100;
 
-/** Node's decoder leaves out what is not base64: then there are too few bytes. */
+/** Node's decoder skips characters that are not base64: the result is too short. */
 const decoded = (content: string): Buffer => {
   const bytes = Buffer.from(content, "base64");
   if (bytes.length < Math.floor((content.length * 3) / 4) - 2)
-    throw invalidResponse("its sound is not base64");
+    throw invalidResponse("its audio is not base64");
   return bytes;
 };
 
 const chunkBytes = 64 * 1024;
 
-/** What came at once, so that it can be left midway like what comes as a stream. */
+/** In chunks, so that the reader can leave midway. */
 async function* inChunks(bytes: Buffer, signal: AbortSignal): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     signal.throwIfAborted();

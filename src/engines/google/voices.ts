@@ -9,25 +9,24 @@ import type { GoogleAuth } from "./auth.ts";
 
 export interface GoogleClient {
   readonly exchange: Exchange;
-  /** The base address. */
   readonly url: string;
   readonly signIn: GoogleAuth;
 }
 
 /**
- * A language, a region, a family, a name: `en-US-Neural2-C`. Google also lists bare names (`Achernar`); those it speaks
- * only for who names a model of Gemini with them, which is another interface.
+ * Language, region, family, name: `en-US-Neural2-C`. Google also lists bare names (`Achernar`), which need a Gemini
+ * model and another API.
  */
 const pattern = /^([a-z]{2,3}-[A-Za-z0-9]{2,4})-[A-Za-z0-9][A-Za-z0-9-]{0,80}$/;
 
-/** @throws {EngineFailed} no voice of Google's has such a name */
+/** @throws {EngineFailed} not the name of a Google voice */
 export const languageOf = (voice: string): string => {
   const [, language] = pattern.exec(voice) ?? [];
-  if (language === undefined) throw new EngineFailed("Google has no voice of the name that was asked for.");
+  if (language === undefined) throw new EngineFailed("Google has no voice of this name.");
   return language;
 };
 
-/** Families that answer a knob that they lack, or SSML, with 400. */
+/** Families that respond with 400 to parameters they lack, or to SSML. */
 const takesText = /-(?:Chirp-HD|Journey)-/;
 const takesNoPitch = /-(?:Chirp3-HD|Studio)-/;
 
@@ -47,7 +46,7 @@ const voiceShape = z.object({
 });
 const mostBytes = 8 * 1024 * 1024;
 
-/** What is no voice as we know them is left out; a voice without a gender is counted among the women. */
+/** Skips entries of an unknown shape. Voices without a gender count as female. */
 export const listVoices = async (
   { exchange, url, signIn }: GoogleClient,
   signal: AbortSignal,
@@ -56,7 +55,7 @@ export const listVoices = async (
   const answer = await exchange({ method: "GET", url: endpoint(url, "/v1/voices"), headers }, signal);
   if (answer.status !== 200) throw await errorFrom(answer, { hidden: signIn.secrets });
   const list = listShape.safeParse(await readJson(answer, mostBytes));
-  if (!list.success) throw invalidResponse("it lists no voices");
+  if (!list.success) throw invalidResponse("it contains no list of voices");
   return list.data.voices.flatMap((one): ProviderVoice[] => {
     const voice = voiceShape.safeParse(one);
     if (!voice.success) return [];

@@ -5,10 +5,10 @@ import { readSamples } from "../pcm/read-samples.ts";
 import { silentSpeechError } from "../text/unspoken.ts";
 import type { LocalTool } from "./local-tool.ts";
 
-/** A voice by its file, because variants of a voice by its language are not always heard; and a variant. */
+/** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
 
-/** espeak-ng; undefined when it is not installed. */
+/** espeak-ng; undefined if it is not installed. */
 export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefined> => {
   const version = host.versions["espeak-ng"];
   if (version === undefined) return undefined;
@@ -16,7 +16,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   return {
     prefix: "espeak",
     version: `espeak-ng ${version}`,
-    // espeak-ng itself takes an unknown variant for none, and says nothing.
+    // espeak-ng silently ignores unknown variants.
     has: (voice) => {
       const [, file, variant] = voicePattern.exec(voice) ?? [];
       return (
@@ -38,7 +38,10 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   };
 };
 
-/** Words a minute (it takes less than 80 for 80), 0 to 99 with 50 as the voice's own, and per cent (below 4 some voices are silent). */
+/**
+ * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4 some voices are
+ * silent).
+ */
 const knobArguments = ({ rate, pitch, volume }: Prosody): string[] => [
   ...["-s", String(Math.max(80, Math.round(175 * rate)))],
   ...["-p", String(Math.min(99, Math.round(50 * pitch)))],
@@ -46,14 +49,13 @@ const knobArguments = ({ rate, pitch, volume }: Prosody): string[] => [
 ];
 
 /**
- * What espeak-ng reads as commands and not as text, SSML or not: `[[…]]` is phonemes, U+0001 begins a change of voice
- * or rate, U+0000 is the end.
+ * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text.
  */
 const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(/(\[|&#0*91;|&#[xX]0*5[bB];)(?=\[|&#)/g, "$1 ");
 
-/** The files of the voices that are installed: the fifth column. */
+/** The files of the installed voices: the fifth column. */
 const list = async (host: SubprocessHost, option: "--voices" | "--voices=variant"): Promise<Set<string>> => {
   const table: Buffer[] = [];
   const job = { tool: "espeak-ng", args: [option], output: "pipe", input: "" } as const;

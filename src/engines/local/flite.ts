@@ -5,7 +5,7 @@ import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { nothingToSpeak, silentSpeechError } from "../text/unspoken.ts";
 import type { LocalTool } from "./local-tool.ts";
 
-/** Each voice's own pitch in Hz, where the voice can be moved from it. Others than these flite would look for in files. */
+/** Pitch of each voice in Hz, if it can be changed. For other names flite would search files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
   slt: { pitch: 172 },
   rms: {},
@@ -15,7 +15,7 @@ const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
 
 const voiceOf = (name: string) => (Object.hasOwn(voices, name) ? voices[name] : undefined);
 
-/** flite: more natural English than espeak-ng's, and no other language. Undefined when it is not installed. */
+/** flite: more natural English than espeak-ng, and no other language. Undefined if it is not installed. */
 export const flite = (host: SubprocessHost): LocalTool | undefined => {
   const version = host.versions.flite;
   if (version === undefined) return undefined;
@@ -25,14 +25,14 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
     has: (voice) => voiceOf(voice) !== undefined,
     knobs: (voice) =>
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
-    // It has an option for SSML; with it, it never ends.
+    // With its SSML option flite never ends.
     takesSsml: false,
     cost,
     speak: (request, signal, turn) => speak(host, request, signal, turn),
   };
 };
 
-/** The output is a file, because flite goes back in it; on a pipe it gives nothing, or hangs. */
+/** The output is a file, because flite seeks in it; on a pipe it returns nothing, or hangs. */
 const speak = async (
   host: SubprocessHost,
   request: SpeechRequest,
@@ -48,16 +48,16 @@ const speak = async (
   return volume === 1 ? sound : { ...sound, pcm: scale(sound.pcm, volume) };
 };
 
-/** A piece of letters at the slowest rate has 3 MB. */
+/** A piece of letters at the slowest rate takes 3 MB. */
 const maxOutputBytes = 16 * 1024 * 1024;
 
-/** It says a digit or a sign as a word, which takes it as long as four letters. */
+/** A digit or a sign is read as a word, which takes as long as four letters. */
 const cost = (text: string): number => {
   const input = plain(text);
   return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
 };
 
-/** At its slowest it is as slow as espeak-ng. Pitch goes from 2/3 to 5/3 of the voice's own, as it does there. */
+/** Its slowest rate is that of espeak-ng. Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
 const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
   const own = voiceOf(voice)?.pitch;
   const factor = pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
@@ -69,7 +69,7 @@ const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): stri
   ];
 };
 
-/** flite reads ASCII alone and leaves out the rest, so accents are taken off; U+0000 would be the end. */
+/** flite reads only ASCII, so accents are removed; U+0000 would end the text. */
 const plain = (text: string): string =>
   text
     .normalize("NFKD")
@@ -78,8 +78,8 @@ const plain = (text: string): string =>
     .replace(/[\u2010-\u2015]/g, "-")
     .replace(/[^\x20-\x7e\n\t]/gu, " ");
 
-/** Letters, digits and signs (emoji among them) that flite leaves out and another voice may know. */
+/** Letters, digits and signs (emoji included) that flite skips and another voice may pronounce. */
 const beyondAscii = /[^\p{ASCII}\p{P}\p{Z}\p{C}\p{M}]/u;
 
-/** For anything else flite gives a breath and no word. */
+/** For other texts flite returns a breath. */
 const speakable = /[A-Za-z0-9%&@$+#^~_*=/\\|]/;

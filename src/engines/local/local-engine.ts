@@ -15,15 +15,15 @@ import type { LocalTool } from "./local-tool.ts";
 
 export interface LocalEngineOptions {
   readonly host: SubprocessHost;
-  /** Told once for each tool that is missing, in a sentence. */
+  /** Called once for each missing tool. */
   readonly warn?: (sentence: string) => void;
 }
 
-/** The engines without credentials; their voices say which tool speaks. None when this machine has no tool at all. */
+/** The free engines; the name of a voice contains its tool. Empty if no tool is installed. */
 export const localEngines = async ({ host, warn }: LocalEngineOptions): Promise<Engine[]> => {
   const found = { "espeak-ng": await espeak(host), flite: flite(host) };
   for (const [name, tool] of Object.entries(found)) {
-    if (!tool) warn?.(`${name} is not installed: voices that need it cannot be heard.`);
+    if (!tool) warn?.(`${name} is not installed: its voices are unavailable.`);
   }
   const tools = Object.values(found).filter((tool) => tool !== undefined);
   if (tools.length === 0) return [];
@@ -39,7 +39,7 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
 
   return {
     code,
-    // Where a long text is cut depends on ICU's rules.
+    // The split of long texts depends on ICU.
     version: (voice) => {
       const found = find(voice);
       return found ? `${found.tool.version}; icu ${process.versions.icu}` : "none";
@@ -51,15 +51,15 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
     takesSsml: (voice) => find(voice)?.tool.takesSsml ?? false,
     synthesize: async (request, signal) => {
       const found = find(request.voice);
-      if (!found) throw new EngineFailed(`The engine ${code} does not have the voice that was asked for.`);
-      if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice takes no SSML.");
+      if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
+      if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice does not support SSML.");
       if (request.claim) host.requireCapacity(request.claim);
       return speak(found.tool, { ...request, voice: found.name }, signal);
     },
   };
 };
 
-/** From the first piece on of which something is heard. Until then nothing has begun: each piece waits like a first one. */
+/** Starts with the first piece that has audible speech. Until then each piece waits in the queue like a first one. */
 const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSignal): Promise<Speech> => {
   const { claim, beforeStart } = request;
   const turn = { claim, beforeStart };
@@ -68,7 +68,7 @@ const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSigna
   for (let piece = first; piece; piece = others.shift()) {
     try {
       const samples = await tool.speak({ ...request, text: piece.text }, signal, turn);
-      return await joined(tool, request, { samples, piece, others }, signal);
+      return await concatenatePieces(tool, request, { samples, piece, others }, signal);
     } catch (error) {
       if (!(error instanceof Invalid)) throw toEngineError(error);
       silence ??= error;
@@ -77,16 +77,16 @@ const speak = async (tool: LocalTool, request: SpeechRequest, signal: AbortSigna
   throw silence;
 };
 
-interface Begun {
+interface Started {
   readonly piece: LocalPiece;
   readonly samples: Samples;
   readonly others: readonly LocalPiece[];
 }
 
-const joined = async (
+const concatenatePieces = async (
   tool: LocalTool,
   request: SpeechRequest,
-  { piece: first, samples, others }: Begun,
+  { piece: first, samples, others }: Started,
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { sampleRate } = samples;
@@ -102,7 +102,7 @@ const joined = async (
     try {
       return await tool.speak({ ...request, text: piece.text }, signal, turn);
     } catch (error) {
-      if (error instanceof Invalid) return { pcm: nothing() }; // of this piece; others are heard
+      if (error instanceof Invalid) return { pcm: nothing() }; // only this piece is silent
       throw toEngineError(error);
     }
   };
@@ -111,7 +111,7 @@ const joined = async (
 
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
-const keptSeconds: Readonly<Record<Boundary, { before: number; after: number } | undefined>> = {
+const pauseSeconds: Readonly<Record<Boundary, { before: number; after: number } | undefined>> = {
   sentence: undefined,
   clause: { before: 0.02, after: 0.1 },
   word: { before: 0.01, after: 0.01 },
@@ -121,19 +121,19 @@ const pausesOf = ({ before, after }: LocalPiece, sampleRate: number, volume: num
   const samples = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.round(seconds * sampleRate);
   return {
-    leading: samples(before && keptSeconds[before]?.before),
-    trailing: samples(after && keptSeconds[after]?.after),
+    leading: samples(before && pauseSeconds[before]?.before),
+    trailing: samples(after && pauseSeconds[after]?.after),
     silence: Math.max(1, Math.round(100 * volume)),
   };
 };
 
-/** A piece at the slowest rate has 2 MB, and a document's breaks another 3. */
+/** A piece at the slowest rate takes 2 MB, and the breaks of a document another 3. */
 const pieceBytes = 8 * 1024 * 1024;
 
-/** Read at once, whether or not anybody hears it yet: otherwise a slow listener would hold the tool's slot, and outlast its deadline. */
+/** Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline. */
 const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
   const prefetching = Readable.from(pcm, { objectMode: false, highWaterMark: pieceBytes });
-  prefetching.on("error", () => undefined); // its reader hears of it; without one it must not end the service
+  prefetching.on("error", () => undefined); // reported to the reader; without one it must not be uncaught
   prefetching.read(0);
   return prefetching;
 };

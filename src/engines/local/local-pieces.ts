@@ -2,23 +2,22 @@ import type { SpeechRequest } from "../engine.ts";
 import { type PieceLimits, splitText } from "../text/pieces.ts";
 import { splitSsml } from "../text/ssml-pieces.ts";
 
-/** How two neighbouring pieces meet: after a sentence the pause is the tool's own, else it is shortened. */
+/** The boundary between two pieces: after a sentence the pause is the tool's own, otherwise it is shortened. */
 export type Boundary = "sentence" | "clause" | "word";
 
 export interface LocalPiece {
   readonly text: string;
-  /** How it meets its neighbours; undefined at the ends of the whole text. */
+  /** Its boundaries; undefined at the ends of the text. */
   readonly before: Boundary | undefined;
   readonly after: Boundary | undefined;
 }
 
-/** A piece of this weight takes flite, the slower tool, about half a second. */
+/** flite, the slower tool, takes about half a second for a piece of this cost. */
 const max = 300;
 
 /**
- * A text or document in the pieces that a local tool is given one by one. `cost`: how much a text without markup asks
- * of the tool, in letters of plain prose; the weight of a text is the sum of its parts' weights.
- * @throws {Invalid} path `text`: an element of the SSML is too large
+ * Splits a text or SSML document into pieces for a local tool. `cost`: see LocalTool. @throws {Invalid} path `text`:
+ * an SSML element is too large
  */
 export const localPieces = (
   { text, ssml, lang }: Pick<SpeechRequest, "text" | "ssml" | "lang">,
@@ -42,6 +41,6 @@ const jointOf = (piece: string, next: string, ssml: boolean): Boundary => {
 const closers = "[\\p{Pe}\\p{Pf}\"']*\\s*$";
 const sentenceEnd = new RegExp(`(?:\\p{Sentence_Terminal}|…)${closers}|[\\n\\u2028\\u2029]\\s*$`, "u");
 const clauseEnd = new RegExp(`(?:\\p{Terminal_Punctuation}|\\p{Pd})${closers}`, "u");
-/** A break, or the end of a paragraph or sentence, before nothing but closing tags. */
+/** A break, or the end of a paragraph or sentence, followed only by closing tags. */
 const endsInPause = /(?:<break[^>]*>|<\/[ps]>)(?:<\/[^>]*>)*$/;
 const beginsWithPause = /^(?:<(?!break|[ps]>)[^>]*>)*<(?:break|[ps]>)/;

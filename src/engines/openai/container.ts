@@ -1,7 +1,7 @@
-/** What sound begins so, told by its first bytes; `unknown` also for raw samples, which have no beginning of their own. */
+/** The container of audio by its first bytes. Raw samples have no signature and are `unknown`. */
 export type Container = "mp3" | "ogg" | "wav" | "unknown";
 
-/** As many bytes tell all that is asked here. */
+/** Bytes needed for detection. */
 export const sniffBytes = 28;
 
 export const detectContainer = (beginning: Buffer): Container => {
@@ -12,11 +12,11 @@ export const detectContainer = (beginning: Buffer): Container => {
   return "unknown";
 };
 
-/** The sample rate of a WAV, which almost every writer tells first of all. */
+/** The sample rate of a WAV whose first chunk is the format. */
 export const rateOf = (wav: Buffer): number | undefined =>
   wav.length >= sniffBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
 
-/** Layer III of any MPEG version: AAC in ADTS begins with the same eleven bits, and says layer 0. */
+/** Layer III of any MPEG version: AAC in ADTS has the same first eleven bits, and layer 0. */
 const isMpegFrame = (bytes: Buffer): boolean => {
   const [first = 0, second = 0] = bytes;
   const version = (second >> 3) & 3;

@@ -15,7 +15,7 @@ import { pcmRate, readPcm, readSpeech } from "./sound.ts";
  * In bytes of UTF-8. `gpt-4o-mini-tts` takes 2,000 tokens (OpenAI's page of the model), `tts-1` 4,096 characters. A token
  * of OpenAI's byte-level tokenizers covers at least one byte, so this is safe in every script.
  */
-const mostInput = 2000;
+const maxInputBytes = 2000;
 
 const slowest = 0.25;
 const fastest = 4;
@@ -31,11 +31,11 @@ const responseFormats: Readonly<Partial<Record<AudioFormat, ResponseFormat>>> = 
 export interface OpenAiEngineOptions {
   readonly code: EngineCode;
   readonly server: SpeechServer;
-  /** The names that are its voices'; without it whatever can be one, and the server says which are. */
+  /** Its voices; without them the server decides. */
   readonly voices?: readonly string[] | undefined;
 }
 
-/** The engine that has an OpenAI-compatible server speak. It streams, and of prosody it knows the rate alone. */
+/** An engine on an OpenAI-compatible server. It streams, and supports only the rate. */
 export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions): Engine => {
   const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
 
@@ -46,10 +46,10 @@ export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions
     takesSsml: () => false,
     synthesize: async (request, signal) => {
       signal.throwIfAborted();
-      if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have that voice.`);
-      if (request.ssml) throw new EngineFailed("This voice takes no SSML.");
+      if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have this voice.`);
+      if (request.ssml) throw new EngineFailed("This voice does not support SSML.");
       const { text, lang } = request;
-      const limits = { measure: utf8Length, max: mostInput };
+      const limits = { measure: utf8Length, max: maxInputBytes };
       return speak(server, request, speakablePieces(splitText(text, lang, limits), false), signal);
     },
   };
@@ -72,23 +72,23 @@ const speak = async (
     const asked = { ...requestOf(server, "audio/speech", body), isContinuation, beforeStart };
     const answer = await server.exchange(asked, signal);
     if (answer.status === 200) return answer;
-    throw await errorFrom(answer, { hidden: hiddenFrom(server, input) });
+    throw await errorFrom(answer, { hidden: secretsOf(server, input) });
   };
 
   const [only = "", ...others] = pieces;
   const responseFormat = responseFormats[format];
   if (others.length === 0 && responseFormat) {
     const answer = await send(only, responseFormat, signal);
-    return await readSpeech(answer, format, hiddenFrom(server, only));
+    return await readSpeech(answer, format, secretsOf(server, only));
   }
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
-    readPcm(await send(piece, "pcm", signal, isContinuation), hiddenFrom(server, piece));
+    readPcm(await send(piece, "pcm", signal, isContinuation), secretsOf(server, piece));
   return await concatenate(pieces, { sampleRate: pcmRate, synthesizePiece: askForSamples }, signal);
 };
 
-/** OpenAI refuses fields that a model does not know: what is normal is not sent. */
+/** Normal values are not sent: OpenAI refuses fields that a model does not support. */
 const speedOf = (rate: number): { speed?: number } =>
   rate === normalProsody.rate ? {} : { speed: Math.min(Math.max(rate, slowest), fastest) };
 
-/** Refusals like to repeat what they refuse. */
-const hiddenFrom = ({ apiKey }: SpeechServer, text: string): string[] => [...(apiKey ? [apiKey] : []), text];
+/** Error messages often repeat the key or the text. */
+const secretsOf = ({ apiKey }: SpeechServer, text: string): string[] => [...(apiKey ? [apiKey] : []), text];

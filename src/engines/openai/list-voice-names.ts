@@ -9,30 +9,29 @@ import { errorFrom, readJson, readStart } from "../provider-http/responses.ts";
 import { requestOf, type SpeechServer } from "./server.ts";
 import { openAiNames } from "./voices.ts";
 
-const mostBytes = 4 * 1024 * 1024;
-const mostVoices = 500;
+const maxBytes = 4 * 1024 * 1024;
+const maxVoices = 500;
 
 /**
- * The names of the server's voices: those that are `given`, or those that it lists, or OpenAI's own. Proves the
- * credentials.
- * @throws {EngineFailed} the server refuses them, or cannot be asked
+ * The voices of the server: `given`, or its list, or OpenAI's own. Verifies the credentials. @throws {EngineFailed}
+ * the server refuses the credentials, or cannot be reached
  */
 export const listVoiceNames = async (
   server: SpeechServer,
   { engine, given }: { engine: Engine; given: readonly string[] | undefined },
   signal: AbortSignal,
 ): Promise<readonly string[]> => {
-  const isProven = await provenByModels(server, signal);
+  const isVerified = await verifiedByModels(server, signal);
   const names = given ?? (await listed(server, signal)) ?? openAiNames;
-  if (!isProven) await provenBySpeaking(engine, names, signal);
+  if (!isVerified) await verifyBySpeaking(engine, names, signal);
   return names;
 };
 
 /**
- * OpenAI has no list of voices, but one of models, which costs nothing. False where it says nothing: many servers have
- * none, and a key of OpenAI's that is restricted to speech may not read it.
+ * OpenAI has no list of voices, but one of models, which is free of charge. False if inconclusive: many servers have
+ * none, and keys restricted to speech may not read it.
  */
-const provenByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
+const verifiedByModels = async (server: SpeechServer, signal: AbortSignal): Promise<boolean> => {
   const answer = await server.exchange(requestOf(server, "models"), signal);
   if (answer.status === 200) return (await jsonOf(answer)) !== undefined;
   if (![403, 404, 405, 501].includes(answer.status)) throw await refused(server, answer);
@@ -40,8 +39,8 @@ const provenByModels = async (server: SpeechServer, signal: AbortSignal): Promis
   return false;
 };
 
-/** One word, asked for and left at its first bytes: a proof that nothing else can give. */
-const provenBySpeaking = async (
+/** Verifies by one word, aborted at its first bytes. */
+const verifyBySpeaking = async (
   engine: Engine,
   [voice = ""]: readonly string[],
   signal: AbortSignal,
@@ -51,13 +50,13 @@ const provenBySpeaking = async (
   try {
     await engine.synthesize({ ...request, format: "mp3" }, AbortSignal.any([signal, over.signal]));
   } finally {
-    over.abort(new EngineFailed("The proof is over."));
+    over.abort(new EngineFailed("The verification has ended."));
   }
 };
 
 const openAiHost = "api.openai.com";
 
-/** Kokoro-FastAPI's addition, which many have taken up: strings, or objects of id and name. */
+/** An extension of Kokoro-FastAPI: strings, or objects with id and name. */
 const voiceList = z.object({
   voices: z.array(
     z.union([
@@ -69,7 +68,7 @@ const voiceList = z.object({
   ),
 });
 
-/** Undefined where the server has no such list. */
+/** Undefined if the server has no such list. */
 const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string[] | undefined> => {
   const request = requestOf(server, "audio/voices");
   if (request.url.hostname === openAiHost) return undefined;
@@ -81,12 +80,12 @@ const listed = async (server: SpeechServer, signal: AbortSignal): Promise<string
   }
   const { data } = voiceList.safeParse(await jsonOf(answer));
   const names = data?.voices.filter((name) => voiceName.safeParse(name).success) ?? [];
-  return names.length > 0 ? [...new Set(names as string[])].slice(0, mostVoices) : undefined;
+  return names.length > 0 ? [...new Set(names as string[])].slice(0, maxVoices) : undefined;
 };
 
-/** Undefined for a page: some servers answer every address that they do not know with one, and call it a success. */
+/** Undefined for HTML: some servers respond with a page and 200 to unknown paths. */
 const jsonOf = (answer: UpstreamResponse): Promise<unknown> =>
-  readJson(answer, mostBytes).catch((error: unknown) => {
+  readJson(answer, maxBytes).catch((error: unknown) => {
     if (error instanceof UpstreamFailed) return undefined;
     throw error;
   });

@@ -6,11 +6,11 @@ import { listVoiceNames } from "./list-voice-names.ts";
 import { voiceOf } from "./voices.ts";
 
 export interface OpenAiOptions {
-  /** Where credentials lead that name no address of their own: the operator's setting. */
+  /** Base address for credentials without one: the operator's setting. */
   readonly baseUrl: string;
-  /** Asks that address, guarded as an operator's. */
+  /** Exchange for that address, guarded as the operator's. */
   readonly operators: Exchange;
-  /** Asks the addresses in credentials, guarded as a website's. */
+  /** Exchange for addresses in credentials, guarded as a website's. */
   readonly websites: Exchange;
 }
 
@@ -20,7 +20,7 @@ export interface OpenAiOptions {
  */
 const defaultModel = "gpt-4o-mini-tts";
 
-/** OpenAI's speech, and that of the many servers that are asked in the same way. */
+/** OpenAI and compatible servers. */
 export const openAiProvider = ({
   baseUrl,
   operators,

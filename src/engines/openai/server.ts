@@ -1,11 +1,11 @@
 import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 
-/** A server that speaks as OpenAI's speech interface does. */
+/** A server with OpenAI's speech API. */
 export interface SpeechServer {
-  /** Ends before or with its version (`/v1`); a query (`?api-version=…`) stays with every request. */
+  /** With or without its version (`/v1`); a query (`?api-version=…`) is sent with every request. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Sent as a bearer token; many self-hosted servers ask for none. */
+  /** Sent as a bearer token; many self-hosted servers need none. */
   readonly apiKey?: string | undefined;
   readonly exchange: Exchange;
 }
@@ -26,7 +26,7 @@ export const requestOf = (
   ...(body && { body: JSON.stringify(body) }),
 });
 
-/** Where and what it is, without credentials: what its sounds depend on. */
+/** Address and model, without credentials: part of recipes. */
 export const serverIdentity = (server: Pick<SpeechServer, "baseUrl" | "model">): string => {
   const { host, pathname } = endpoint(server, "");
   return `openai ${host}${pathname.replace(/\/$/, "")} ${server.model}`;

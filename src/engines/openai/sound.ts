@@ -6,30 +6,29 @@ import { messageFromBody } from "../provider-http/redact.ts";
 import { invalidResponse, readStart } from "../provider-http/responses.ts";
 import { detectContainer, rateOf, sniffBytes } from "./container.ts";
 
-/** What `response_format: "pcm"` is at OpenAI and those that follow it: s16le, mono. */
+/** `response_format: "pcm"` of OpenAI and compatible servers: s16le, mono. */
 export const pcmRate = 24_000;
 
 /**
- * The sound of an answer, told by its own bytes and not by what was asked: many servers know one format only. A WAV in
- * another's place is given as its samples.
- * @throws {UpstreamFailed} it is no sound, or an empty one
+ * Reads audio in the format that its bytes show: many servers ignore the requested format. A WAV instead of another
+ * format is read as samples. @throws {UpstreamFailed} not audio, or empty
  */
 export const readSpeech = async (
   answer: UpstreamResponse,
   wanted: AudioFormat,
   hidden: readonly string[],
 ): Promise<Speech> => {
-  await mustBeSound(answer, hidden);
-  const { beginning, audio, leave } = await begun(answer);
+  await requireAudio(answer, hidden);
+  const { beginning, audio, leave } = await start(answer);
   try {
-    if (beginning.length === 0) throw invalidResponse("there is no sound in it");
+    if (beginning.length === 0) throw invalidResponse("it contains no audio");
     const container = detectContainer(beginning);
-    if (container === "unknown") throw invalidResponse("its sound is of no kind that is known here");
+    if (container === "unknown") throw invalidResponse("its audio format is unknown");
     if (container !== "wav" || wanted === "wav") {
       return { encoding: { kind: "encoded", format: container }, audio };
     }
     const sampleRate = rateOf(beginning);
-    if (!sampleRate) throw invalidResponse("its WAV does not say what it holds");
+    if (!sampleRate) throw invalidResponse("its WAV has no format chunk");
     return { encoding: { kind: "pcm", sampleRate }, audio: wavSamples(audio, sampleRate) };
   } catch (error) {
     await leave();
@@ -37,20 +36,20 @@ export const readSpeech = async (
   }
 };
 
-/** Raw samples, where raw samples were asked for; a server that knows no format but WAV gives them in that. */
+/** Reads raw samples; servers that know only WAV send that instead. */
 export const readPcm = async (
   answer: UpstreamResponse,
   hidden: readonly string[],
 ): Promise<AsyncIterable<Buffer>> => {
-  await mustBeSound(answer, hidden);
-  const { beginning, audio, leave } = await begun(answer);
+  await requireAudio(answer, hidden);
+  const { beginning, audio, leave } = await start(answer);
   try {
-    if (beginning.length === 0) throw invalidResponse("there is no sound in it");
-    // Any two bytes may be a sample: only what the type says as well, or what four bytes say, is another container.
+    if (beginning.length === 0) throw invalidResponse("it contains no audio");
+    // Any two bytes may be a sample: another container needs the content type as well, or a signature of four bytes.
     const container = detectContainer(beginning);
     if (container === "wav") return wavSamples(audio, pcmRate);
     if (container === "ogg" || /^audio\/(?:mpeg|mp3|aac|flac|ogg|opus)\b/.test(typeOf(answer))) {
-      throw invalidResponse("it is no raw sound");
+      throw invalidResponse("it is not raw audio");
     }
     return audio;
   } catch (error) {
@@ -61,26 +60,26 @@ export const readPcm = async (
 
 const typeOf = ({ headers }: UpstreamResponse): string => headers["content-type"]?.toLowerCase() ?? "";
 
-/** A proxy's page and an error that calls itself a success are no sound, however they begin. */
-const mustBeSound = async (answer: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
+/** HTML pages and JSON errors with status 200 are not audio. */
+const requireAudio = async (answer: UpstreamResponse, hidden: readonly string[]): Promise<void> => {
   if (!/^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b)/.test(typeOf(answer))) return;
   const words = messageFromBody(await readStart(answer), hidden);
   throw invalidResponse(
-    words === undefined ? "it is no sound" : `it is no sound but says: ${words.replace(/\.$/, "")}`,
+    words === undefined ? "it is not audio" : `it is not audio: ${words.replace(/\.$/, "")}`,
   );
 };
 
-interface Begun {
-  /** Empty only when there is no more. */
+interface Started {
+  /** Empty only at the end. */
   readonly beginning: Buffer;
-  /** The whole, its beginning included. */
+  /** All bytes, including `beginning`. */
   readonly audio: AsyncIterable<Buffer>;
-  /** For whoever will not read it. */
+  /** Closes the response without reading it. */
   leave(): Promise<void>;
 }
 
-/** The answer as soon as its first bytes can tell what it is. */
-const begun = async ({ body }: UpstreamResponse): Promise<Begun> => {
+/** Resolves when enough bytes for detection have been received. */
+const start = async ({ body }: UpstreamResponse): Promise<Started> => {
   const pieces = body[Symbol.asyncIterator]();
   const held: Buffer[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import type { ProviderVoice } from "../provider.ts";
 
-/** What a name tells of its voice. Without a language it speaks whatever it is given; nameless genders count as female. */
+/** The properties of a voice by its name. Without a language it speaks any; unknown genders count as female. */
 export const voiceOf = (name: string): ProviderVoice => {
   const [, language = "", gender] = kokoroName.exec(name) ?? [];
   const lang = kokoroLanguages[language];
@@ -10,8 +10,8 @@ export const voiceOf = (name: string): ProviderVoice => {
 };
 
 /**
- * OpenAI's own; it has no list to ask for. It does not call their genders by name either: these are what they sound
- * like, those it describes as neutral (alloy, fable) by their pitch.
+ * OpenAI's voices, which it does not list. It does not document genders: these are by ear, for neutral voices (alloy,
+ * fable) by pitch.
  */
 const openAiVoices: Readonly<Record<string, ShortGender>> = {
   alloy: "f",
@@ -31,7 +31,10 @@ const openAiVoices: Readonly<Record<string, ShortGender>> = {
 
 export const openAiNames: readonly string[] = Object.keys(openAiVoices);
 
-/** Kokoro tells language and gender by two letters: `af_bella`, `bm_george`; a mixture (`af_bella+af_sky`) by its first. */
+/**
+ * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures (`af_bella+af_sky`) by the
+ * first voice.
+ */
 const kokoroName = /^([a-z])([fm])_[a-z]/;
 
 const kokoroLanguages: Readonly<Record<string, string>> = {

@@ -6,12 +6,12 @@ import type { Exchange } from "../provider-http/exchange.ts";
 import type { SelfHostedServer } from "./server.ts";
 import { remoteName } from "./voices.ts";
 
-/** The operator's own server as that engine; its voices go by their catalog's names (`openai:af_bella`). */
+/** An engine on the operator's own server; its voices have the names of the catalog (`openai:af_bella`). */
 export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exchange: Exchange): Engine => {
   const { voices, ...asked } = server;
   const names = voices.map(({ name }) => name);
   const remote = createOpenAiEngine({ code, server: { ...asked, exchange }, voices: names });
-  // What is no name of the server's is none of its voices either.
+  // Other names are not voices of the server.
   const nameOf = (voice: string): string => remoteName(voice) ?? "";
   return {
     code,
@@ -22,7 +22,7 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
   };
 };
 
-/** One engine of two: the server's voices are the server's, all others the local engine's, if there is one. */
+/** Combines two engines: voices of the server, and all others of the local engine, if there is one. */
 export const combineEngines = (server: Engine, local: Engine | undefined): Engine => {
   const speakerOf = (voice: string): Engine | undefined => (remoteName(voice) === undefined ? local : server);
   return {

@@ -22,18 +22,19 @@ export interface SelfHostedVoice {
 export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedServer>>>;
 
 /**
- * Reads `openai:URL?model=…&voices=…&key=…`. Each of the voices, parted by commas, is `name`, `name@lang`, `name@lang:f`
- * or `name@lang:m`; what is not said is told by a Kokoro name, or else en-US and f. A `+` stands for itself (Kokoro
- * mixes voices by it); everything else that a query cannot hold is written as %XX.
- * @throws {Error} saying in one line what is wrong, and nothing of the value, which may hold a key
+ * Parses `openai:URL?model=…&voices=…&key=…`. Voices, separated by commas, are `name`, `name@lang`, `name@lang:f` or
+ * `name@lang:m`; the rest follows from a Kokoro name, or is en-US and f. A `+` is literal (Kokoro mixes voices with
+ * it); other special characters are percent-encoded. @throws {Error} a one-line message without the value, which may
+ * contain a key
  */
 export const parseSelfHosted = (value: string): SelfHostedServer => {
   const url = value.startsWith(scheme) ? URL.parse(value.slice(scheme.length)) : null;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Error(`must be ${scheme}URL, the URL by http or https`);
-  if (url.username !== "" || url.password !== "") throw new Error("must hold no credentials but in key=");
+  if (url.username !== "" || url.password !== "") throw new Error("must contain no credentials except key=");
   const { model, voices, key, ...others } = parametersOf(url.search);
-  if (Object.keys(others).length > 0) throw new Error("knows model=, voices= and key= alone");
+  if (Object.keys(others).length > 0)
+    throw new Error("may have only the parameters model=, voices= and key=");
   if (!model) throw new Error("must name the model=");
   if (!voices) throw new Error("must name its voices=");
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw new Error("must have a key= of visible ASCII");
@@ -42,9 +43,9 @@ export const parseSelfHosted = (value: string): SelfHostedServer => {
 };
 
 const scheme = "openai:";
-const mostVoices = 500;
+const maxVoices = 500;
 
-/** Not URLSearchParams, which takes a `+` for a space. */
+/** Not URLSearchParams, which decodes `+` as a space. */
 const parametersOf = (search: string): Record<string, string> => {
   const pairs = search
     .slice(1)
@@ -54,7 +55,8 @@ const parametersOf = (search: string): Record<string, string> => {
       const [, name = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
       return [decoded(name), decoded(value)];
     });
-  if (new Set(pairs.map(([name]) => name)).size < pairs.length) throw new Error("must give nothing twice");
+  if (new Set(pairs.map(([name]) => name)).size < pairs.length)
+    throw new Error("must not repeat a parameter");
   return Object.fromEntries(pairs);
 };
 
@@ -71,10 +73,10 @@ const voicesOf = (list: string): SelfHostedVoice[] => {
     .split(",")
     .filter((one) => one.trim() !== "")
     .map((one, index) => voiceFrom(one.trim(), index));
-  if (voices.length === 0 || voices.length > mostVoices)
-    throw new Error(`must name 1 to ${mostVoices} voices=`);
+  if (voices.length === 0 || voices.length > maxVoices)
+    throw new Error(`must name 1 to ${maxVoices} voices=`);
   if (new Set(voices.map(({ name }) => name)).size < voices.length)
-    throw new Error("must name no voice twice");
+    throw new Error("must not repeat a voice");
   return voices;
 };
 
@@ -84,10 +86,10 @@ const voiceFrom = (spec: string, index: number): SelfHostedVoice => {
   if (!isGood || lang === "") {
     throw new Error(`must have its voices= as name, name@lang or name@lang:f (see number ${index + 1})`);
   }
-  const told = voiceOf(name);
+  const defaults = voiceOf(name);
   return {
     name,
-    lang: lang ?? told.lang ?? "en-US",
-    gender: (gender as ShortGender | undefined) ?? told.gender,
+    lang: lang ?? defaults.lang ?? "en-US",
+    gender: (gender as ShortGender | undefined) ?? defaults.gender,
   };
 };

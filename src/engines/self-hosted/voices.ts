@@ -4,27 +4,26 @@ import { freeEngineOrder } from "../../domain/catalog/voice-resolution.ts";
 import { type FreeEngine, freeEngines, type SystemVoice, type Voice } from "../../domain/synthesis/speech.ts";
 import type { SelfHostedServers, SelfHostedVoice } from "./server.ts";
 
-/** What the operator's own servers add to the catalog. */
+/** The voices of the operator's servers in the catalog. */
 export interface SelfHostedVoices {
-  /** Settings do not change while a process runs: with the same shared catalog these are always the same. */
+  /** Constant: settings do not change while a process runs. */
   readonly revision: string;
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];
 }
 
-/** As voices tell it. */
 const provider = "self-hosted";
 
 const prefix = "openai:";
 
-/** The server's own name for the voice; undefined for a voice that is not a server's. */
+/** The server's name for the voice; undefined for other voices. */
 export const remoteName = (voice: string): string | undefined =>
   voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
 
 /**
- * The servers' voices beside a shared catalog, under the servers' own names. Where two engines have one of the same name
- * it is spoken by both, in their order; after them by what the engine itself has in that language and gender. Undefined
- * without servers.
+ * The servers' voices, under their own names, with fallbacks from the shared catalog. A name that two engines have is
+ * spoken by both, in order; after them by the engine's own voice of that language and gender. Undefined without
+ * servers.
  */
 export const selfHostedVoices =
   (servers: SelfHostedServers) =>
@@ -44,7 +43,7 @@ interface Entry extends SelfHostedVoice {
   readonly id: number;
 }
 
-/** Beyond the ids of releases, of operators and of websites' own voices; an engine's further apart than its list is long. */
+/** Above the ids of releases, operators and BYOK voices; more per engine than the list may be long. */
 const firstId = 4_000_000;
 const idsOfEngine = 10_000;
 
@@ -74,7 +73,7 @@ const voiceOf = (entries: readonly Entry[], shared: CatalogIndex): Voice[] => {
   return [{ name, flag: flagOf(lang), gender, lang, voiceIDs, provider }];
 };
 
-/** Who speaks while the server does not: the engine itself, or where it does not know the language another free one. */
+/** The voice while the server is down: the engine's own, or of another free engine if it lacks the language. */
 const fallbackOf = (
   { engine, lang, gender }: SelfHostedVoice & Entry,
   shared: CatalogIndex,

@@ -1,34 +1,33 @@
 import { Invalid } from "../../domain/errors.ts";
 
-/** How much goes into one call of a provider or a local tool. */
+/** Limits of one request to a provider or local tool. */
 export interface PieceLimits {
-  /** Of the whole is the sum of its parts: bytes, characters, seconds. */
+  /** Additive: bytes, characters, seconds. */
   readonly measure: (text: string) => number;
-  /** No piece measures more. */
+  /** The largest piece. */
   readonly max: number;
-  /** A piece that measures so much ends with its sentence. Without it pieces are as large as they may be. */
+  /** A piece of this size ends with its sentence. Default: pieces are as large as possible. */
   readonly target?: (index: number) => number;
 }
 
 /**
- * The text in pieces that give it back when they are joined: cut between sentences, in a sentence that is too large
- * between clauses, in such a clause between words, in such a word between characters as a reader sees them. Never within one.
- * @throws {Invalid} path `text`: one such character is too large
+ * Splits a text between sentences; a sentence that is too large between clauses, a clause between words, a word
+ * between graphemes. Joined, the pieces are the text. @throws {Invalid} path `text`: a grapheme is too large
  */
 export const splitText = (text: string, lang: string, limits: PieceLimits): string[] => {
   if (text !== "" && !limits.target && limits.measure(text) <= limits.max) return [text];
   return pack(sentences(text, lang, limits), limits);
 };
 
-/** What pieces are made of: sentences, and of those that are too large the parts. */
+/** The sentences, and parts of those that are too large. */
 export const sentences = (text: string, lang: string, limits: PieceLimits): string[] =>
   sentencesOf(text, lang).flatMap((sentence) =>
     fitting(sentence, ["sentence", "clause", "word", "grapheme"], lang, limits),
   );
 
 /**
- * For a listener who waits: the first sentence or two, then always twice as much, so that the next piece is made in the
- * time that the one before takes to be heard.
+ * For streams: one or two sentences first, then twice as much each time, so that a piece is synthesized while the one
+ * before it is played.
  */
 export const doubling =
   (first: number) =>
@@ -38,7 +37,7 @@ export const doubling =
 /** In UTF-8. */
 export const utf8Length = (text: string): number => Buffer.byteLength(text);
 
-/** Neighbours together, as long as they are within the limits. */
+/** Joins neighbours within the limits. */
 export const pack = (
   parts: readonly string[],
   { measure, max, target = () => Number.POSITIVE_INFINITY }: PieceLimits,
@@ -59,10 +58,10 @@ export const pack = (
   return open === "" ? pieces : [...pieces, open];
 };
 
-/** `sentence`: as Unicode has them, where what was taken for one is too large after all. */
+/** `sentence`: by Unicode alone, for merged sentences that are too large. */
 type Granularity = "sentence" | "clause" | "word" | "grapheme";
 
-/** What is too large, in parts that are not; each as large as it may be. */
+/** Splits a text into parts that fit, each as large as possible. */
 const fitting = (
   text: string,
   [granularity, ...finer]: readonly Granularity[],
@@ -78,10 +77,7 @@ const fitting = (
   return pack(parts, { measure, max: share });
 };
 
-/**
- * A long number is read digit by digit, a short one as a number: in parts of one size all are long. As few parts as
- * `most` allows, or one more.
- */
+/** Tools read long numbers digit by digit and short ones as numbers: parts of equal size are all long. */
 const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): number => {
   const sizes = parts.map(measure);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -90,9 +86,9 @@ const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): num
 };
 
 const tooLarge = (): Invalid =>
-  new Invalid([{ path: ["text"], message: "The text has a character in it that is too large to be sent." }]);
+  new Invalid([{ path: ["text"], message: "The text contains a character that is too large to be sent." }]);
 
-/** Unicode ends a sentence at every full stop before a capital, and at every line's end. */
+/** Unicode ends a sentence at every full stop before a capital letter, and at every line end. */
 const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
   for (const next of segments(text, "sentence", lang)) {
@@ -104,8 +100,8 @@ const sentencesOf = (text: string, lang: string): string[] => {
 };
 
 /**
- * After `Mr. ` or an initial, and where the next line begins small: a cut there would be heard. Georgian letters count as
- * small ones, and begin every sentence.
+ * After `Mr. ` or an initial, and before a lower-case letter, a split would be audible. Georgian letters count as
+ * lower case and begin every sentence.
  */
 const isContinuation = (previous: string, next: string): boolean =>
   /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) ||
@@ -114,7 +110,7 @@ const isContinuation = (previous: string, next: string): boolean =>
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);
 
-/** After a comma and its like, where a speaker pauses: before a blank, so not within `1,000`, or wide as in Chinese. */
+/** After a comma or similar before a space (not within `1,000`), or after its wide form. */
 const clausesOf = (text: string): string[] => text.split(/(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：])/u);
 
 const segmentsOf = (text: string, granularity: Exclude<Granularity, "clause">, lang: string): string[] =>
@@ -124,6 +120,6 @@ const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): I
   try {
     return new Intl.Segmenter(lang, { granularity });
   } catch {
-    return new Intl.Segmenter("en", { granularity }); // a name of a language that Intl cannot read
+    return new Intl.Segmenter("en", { granularity }); // an invalid language tag
   }
 };

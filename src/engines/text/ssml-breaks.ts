@@ -1,7 +1,7 @@
-/** How long silence may be: a thousand breaks of ten seconds would be a very small request for very much audio. */
+/** Limits of silence: a thousand breaks of ten seconds would be a small request for much audio. */
 const most = { breakMs: 10_000, documentMs: 60_000 };
 
-/** What a strength is taken to last when breaks are added up; no engine pauses longer for it. */
+/** Assumed duration of each strength; no engine pauses longer. */
 const strengthMs: Readonly<Record<string, number>> = {
   none: 0,
   "x-weak": 250,
@@ -13,7 +13,7 @@ const strengthMs: Readonly<Record<string, number>> = {
 
 export type BreakAttributes = Readonly<Record<string, string>>;
 
-/** A document's breaks, in order: each cut to what it may last, and to what is left of them all. */
+/** Shortens the breaks of a document, in order, to the limits. */
 export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes) => {
   let left = most.documentMs;
   return ({ time, strength = "medium" }) => {

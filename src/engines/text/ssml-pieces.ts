@@ -4,9 +4,9 @@ import { type PieceLimits, pack, sentences } from "./pieces.ts";
 import { attributesXml, escapeXml } from "./xml.ts";
 
 /**
- * A document that has passed `parseSsml` in documents of at most that size, each whole: cut between the elements of
- * `<speak>` and between sentences of its text; in an element that is too large, and that may be begun anew, likewise.
- * @throws {Invalid} path `text`: an element that may not be cut is too large
+ * Splits a document from `parseSsml` into complete documents: between the elements of `<speak>` and between sentences,
+ * and likewise within elements that are too large and divisible. @throws {Invalid} path `text`: an indivisible element
+ * is too large
  */
 export const splitSsml = (document: string, lang: string, limits: PieceLimits): string[] => {
   if (!limits.target && limits.measure(document) <= limits.max) return [document];
@@ -16,7 +16,7 @@ export const splitSsml = (document: string, lang: string, limits: PieceLimits): 
   return pack(parts, inner).map((content) => around(speak, content));
 };
 
-/** Whoever hears them cannot tell whether they were ended and begun again between two sentences. */
+/** Elements that can end and start again between two sentences without an audible difference. */
 const divisible: ReadonlySet<string> = new Set(["p", "s", "prosody", "emphasis", "lang", "say-as"]);
 
 interface Element {
@@ -27,7 +27,6 @@ interface Element {
 
 type Node = string | Element;
 
-/** Written out, each within the limits. */
 const partsOf = (node: Node, lang: string, limits: PieceLimits): string[] => {
   if (typeof node === "string") {
     const measure = (text: string) => limits.measure(escapeXml(text));
@@ -73,5 +72,5 @@ const parse = (document: string): Element => {
 
 const tooLarge = ({ name }: Element): Invalid =>
   new Invalid([
-    { path: ["text"], message: `The SSML has a <${name}> that is too large to be sent in one piece.` },
+    { path: ["text"], message: `The SSML contains a <${name}> that is too large to be sent in one piece.` },
   ]);

@@ -1,10 +1,10 @@
-/** What of SSML reaches an engine. Prefixed attributes and namespaces are dropped; all that is not here is refused. */
+/** The SSML that reaches an engine. Prefixed attributes and namespaces are dropped; everything else is refused. */
 export interface ElementRule {
-  /** `keep`: written out; `empty`: written out without its content, which follows; `unwrap`: the content alone stays. */
+  /** `keep`: kept; `empty`: kept without its content, which follows it; `unwrap`: only the content is kept. */
   readonly as: "keep" | "empty" | "unwrap";
-  /** What is written out, if the value is of that shape. */
+  /** Attributes that are kept, with their syntax. */
   readonly attributes: Readonly<Record<string, Shape>>;
-  /** What may stand there and is not written out. */
+  /** Attributes that are accepted and dropped. */
   readonly dropped?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const either =
   (value) =>
     shapes.some((shape) => shape(value));
 
-/** A fifth to three times the normal rate: slower still, a short text would fill hours. */
+/** A fifth to three times the normal rate: slower, a short text would take hours. */
 const rate = either(
   oneOf("x-slow", "slow", "medium", "fast", "x-fast", "default"),
   within(/^(\d{1,3}(?:\.\d{1,3})?)%$/, 20, 300),
@@ -97,7 +97,7 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
   ],
   // The alias is written as plain text in the content's place, which no engine can read as anything else.
   ["sub", { as: "unwrap", attributes: { alias: matching(/^\P{Cc}{1,500}$/u) } }],
-  // Who speaks is settled by the request: by a name here an engine could open a file, or speak as a dearer voice.
+  // The request chooses the voice: a name here could open a file, or select a more expensive voice.
   [
     "voice",
     {
@@ -106,6 +106,6 @@ export const elementRules: ReadonlyMap<string, ElementRule> = new Map<string, El
       dropped: ["name", "gender", "age", "variant", "languages", "required", "effect"],
     },
   ],
-  // A mark is told by an event, and there are none here.
+  // Marks need events, which this API does not have.
   ["mark", { as: "unwrap", attributes: {}, dropped: ["name"] }],
 ]);

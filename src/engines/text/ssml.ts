@@ -6,19 +6,18 @@ import { attributesXml, escapeXml } from "./xml.ts";
 
 const deepest = 16;
 
-/** Before `<speak` there may be blanks, a byte order mark and a prolog (`<?…`, `<!…`); `<speaker>` is plain text. */
+/** Blanks, a byte order mark and a prolog (`<?…`, `<!…`) may precede `<speak`; `<speaker>` is plain text. */
 const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
 
 export const isSsml = (text: string): boolean => beginning.test(text);
 
 /**
- * The document anew: well-formed, of known elements and attributes alone, in one canonical form (a document of that
- * form comes back as it is). Comments, processing instructions, namespaces and `voice` are gone; breaks are cut short.
- * What engines get must have passed here: left to themselves they open files.
- * @throws {Invalid} path `text`; says which element and where, never what the text says
+ * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops comments,
+ * processing instructions, namespaces and `voice`, and shortens breaks. Engines must only get such documents: others
+ * can make them open files. @throws {Invalid} path `text`, with element and position but no text
  */
 export const parseSsml = (text: string): string => {
-  if (!text.isWellFormed()) throw refusal("The SSML has half a surrogate pair in it");
+  if (!text.isWellFormed()) throw refusal("The SSML contains a lone surrogate");
   const parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: "1.0" });
   const writer = documentWriter((message) => refusal(message, parser));
   parser.on("opentag", writer.open);
@@ -26,7 +25,7 @@ export const parseSsml = (text: string): string => {
   parser.on("text", writer.text);
   parser.on("cdata", writer.text);
   parser.on("doctype", () => {
-    throw refusal("SSML may have no DOCTYPE", parser);
+    throw refusal("SSML must not have a DOCTYPE", parser);
   });
   parser.on("error", () => {
     throw refusal("The SSML is not well-formed", parser);
@@ -81,7 +80,7 @@ const documentWriter = (refuse: (message: string) => Invalid) => {
       if (path.length > 0) say(words.replaceAll("\r", "\n"));
     },
     document: (): string => {
-      if (!speaks) throw refusal("The SSML has nothing to say");
+      if (!speaks) throw refusal("The SSML contains nothing to speak");
       return out.join("");
     },
   };
@@ -106,7 +105,7 @@ const allowed = (
   return kept;
 };
 
-/** An element's name is the caller's own word: shown only when it looks like one. */
+/** The name comes from the caller: shown only if it looks like a name. */
 const shown = (name: string): string => (/^[A-Za-z][\w:.-]{0,39}$/.test(name) ? `<${name}>` : "An element");
 
 const refusal = (message: string, at?: { readonly line: number; readonly column: number }): Invalid => {

@@ -1,16 +1,16 @@
 import { Invalid, Unpronounceable } from "../../domain/errors.ts";
 
-/** A letter or a digit that is written to be seen. */
+/** Visible letters and digits. */
 const words = /[\p{L}\p{N}]/u;
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * What it means that a tool ended well and gave only silence. With words in the text another voice may pronounce them.
- * A text without any, or a document (whose own markup may silence it), has nothing to speak for any voice.
+ * The error if a tool returned only silence. A text with letters may be pronounced by another voice; a text without
+ * any, or an SSML document, which may silence itself, by none.
  */
 export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid =>
   !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : nothingToSpeak();
 
-/** No voice can pronounce anything of the text. */
+/** No voice can speak the text. */
 export const nothingToSpeak = (): Invalid =>
-  new Invalid([{ path: ["text"], message: "The text has nothing in it that can be spoken." }]);
+  new Invalid([{ path: ["text"], message: "The text contains nothing that can be spoken." }]);

@@ -1,4 +1,7 @@
-/** What XML 1.0 forbids even as a character reference (section 2.2): control characters, halves of pairs, U+FFFE, U+FFFF. */
+/**
+ * Characters that XML 1.0 forbids even as references (section 2.2): control characters, lone surrogates, U+FFFE,
+ * U+FFFF.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
 
@@ -6,10 +9,10 @@ const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
 export const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** Without what no parser would take. */
+/** Removes forbidden characters. */
 export const withoutForbidden = (text: string): string => text.replace(forbidden, "");
 
-/** As they are written in a tag, each with a blank before it, always in the same order. */
+/** Attributes of a tag, each with a preceding blank, in a fixed order. */
 export const attributesXml = (attributes: Readonly<Record<string, string>>): string =>
   Object.entries(attributes)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -347,7 +347,7 @@ describe("the pipeline", () => {
       const told: object[] = [];
       pipeline = pipelineWith({ log: { ...silent, warn: (facts) => told.push(facts) } });
       await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
-      const reason = "The engine g1 does not have the voice that was asked for.";
+      const reason = "The engine g1 does not have this voice.";
       expect(told).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
     });
   });

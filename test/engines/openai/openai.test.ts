@@ -207,9 +207,9 @@ describe("The engine oai", () => {
       for (const kind of ["empty", "html", "malformed"] as const)
         messages.push((await failureOf({ kind })).message);
       expect(messages).to.deep.equal([
-        "The speech provider's answer cannot be used: there is no sound in it.",
-        "The speech provider's answer cannot be used: it is no sound.",
-        "The speech provider's answer cannot be used: it is no sound.",
+        "The response of the speech provider is invalid: it contains no audio.",
+        "The response of the speech provider is invalid: it is not audio.",
+        "The response of the speech provider is invalid: it is not audio.",
       ]);
     });
 
@@ -220,7 +220,7 @@ describe("The engine oai", () => {
         body: Buffer.from(`{"error":{"message":"Model is loading for ${openAiApiKey}."}}`),
       };
       expect((await failureOf({ kind: "answer", answer })).message).to.match(
-        /says: Model is loading for …\.$/,
+        /is not audio: Model is loading for …\.$/,
       );
     });
 

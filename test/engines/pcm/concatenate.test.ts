@@ -165,7 +165,7 @@ describe("A joint", () => {
     return bytes;
   };
   const ease = (bytes: Buffer, cut: number, fadeIn: boolean, fadeOut: boolean): Promise<Buffer> =>
-    whole(fade(cutInto(bytes, cut), { before, after, samples: 60 }));
+    whole(fade(cutInto(bytes, cut), { fadeIn, fadeOut, samples: 60 }));
 
   it("rises from silence and falls to it, step by step", async () => {
     const bytes = await ease(loud(500), 64, true, true);

@@ -33,7 +33,7 @@ describe("A small answer", () => {
 
   it("is refused when it is no JSON, and not repeated", async () => {
     const failure = (await rejection(readJson(answered("<html>secret</html>")))) as UpstreamFailed;
-    expect(failure.message).to.equal("The speech provider's answer cannot be used: it is no JSON.");
+    expect(failure.message).to.equal("The response of the speech provider is invalid: it is not JSON.");
   });
 });
 
@@ -47,7 +47,7 @@ describe("A refusal", () => {
 
   it("without words tells its status", async () => {
     expect((await errorFrom(answered("<html>", 502))).message).to.equal(
-      "The speech provider refused (HTTP 502 Bad Gateway).",
+      "The speech provider responded with an error (HTTP 502 Bad Gateway).",
     );
   });
 

@@ -159,11 +159,11 @@ describe("SSML that is refused", () => {
     ["characters that XML has not", "<speak>a&#0;</speak>", "not well-formed"],
     ["characters of XML 1.1", '<?xml version="1.1"?><speak>a&#1;</speak>', "not well-formed"],
     ["half a surrogate pair", "<speak>\ud800</speak>", "surrogate"],
-    ["a document without words", '<speak> \n<break time="1s"/></speak>', "nothing to say"],
+    ["a document without words", '<speak> \n<break time="1s"/></speak>', "nothing to speak"],
     [
       "a document whose only words are replaced by none",
       '<speak><sub alias=" ">a</sub></speak>',
-      "nothing to say",
+      "nothing to speak",
     ],
   ] as const) {
     it(`has ${rule}`, () => {
