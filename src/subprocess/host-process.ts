@@ -5,30 +5,30 @@ import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
-/** One life of the helper process. */
+/** One helper process. */
 export interface HostProcess {
   readonly pid: number;
   readonly versions: ToolVersions;
   start(order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob;
-  /** Answers when the process does. @throws {ToolFailed} it is gone */
+  /** Resolves with the response. @throws {ToolFailed} the process has ended */
   ping(): Promise<void>;
-  /** Ends it at once: its jobs fail as those of a process that died. */
+  /** Kills it: its jobs fail. */
   kill(): void;
-  /** Answers when the process is gone, and every job of it settled. */
+  /** Resolves when the process has exited and all its jobs are settled. */
   readonly gone: Promise<void>;
-  /** Ends it with all that it started. */
+  /** Ends it and its child processes. */
   close(): Promise<void>;
 }
 
 export interface ForkOptions extends HostOptions {
-  /** Where the tools are looked for: PATH. */
+  /** PATH of the tools. */
   readonly path: string;
 }
 
 const startDeadlineMs = 20_000;
 const closeDeadlineMs = 2_000;
 
-/** Answers when the process is ready to work. @throws {ToolFailed} when it does not come to that */
+/** Resolves when the process is ready. @throws {ToolFailed} it does not start */
 export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
   const child = forkHost(options);
   const jobs = new Map<number, RemoteJob>();
@@ -109,7 +109,7 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
   };
 };
 
-/** Who waits hears of a failure; with nobody waiting it must not end the service. */
+/** Waiting callers see the failure; without one it must not be uncaught. */
 const awaitPong = (): PromiseWithResolvers<void> => {
   const pong = Promise.withResolvers<void>();
   pong.promise.catch(() => undefined);
@@ -117,8 +117,8 @@ const awaitPong = (): PromiseWithResolvers<void> => {
 };
 
 /**
- * No secret of the service's environment goes along, and no directory of its own. A session of its own: the terminal's
- * Ctrl-C is for the service alone, which lets the work in hand end first.
+ * Inherits no secrets of the environment and no directory. It is a session leader: Ctrl-C in the terminal signals only
+ * the service, which finishes its work first.
  */
 const forkHost = ({ path, encodersAhead }: ForkOptions): ChildProcess =>
   fork(new URL("./host/main.ts", import.meta.url), [JSON.stringify({ encodersAhead })], {
@@ -126,23 +126,23 @@ const forkHost = ({ path, encodersAhead }: ForkOptions): ChildProcess =>
     detached: true,
     cwd: "/",
     env: { PATH: path, LANG: "C.UTF-8", MALLOC_ARENA_MAX: "2", ...compileCache() },
-    // It moves bytes between pipes: a young generation of 3 × 16 MB or more would only fill with garbage.
+    // It moves bytes between pipes: a larger young generation would only collect garbage.
     execArgv: ["--max-semi-space-size=4"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
 
-/** The service's own, so that the helper finds its types stripped. */
+/** The service's cache, so that the helper finds its types stripped. */
 const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {
   const directory = getCompileCacheDir();
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 };
 
-/** The helper leads a process group: what it left behind when it was killed is still in it. */
+/** The helper leads a process group, which contains the processes that it left. */
 const killOrphans = (child: ChildProcess): void => {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // Nothing was left.
+    // There are none.
   }
 };

@@ -1,24 +1,24 @@
 import type { EncodedFormat } from "../domain/synthesis/formats.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
-/** What the service and its helper process say to one another. Bytes travel as Buffers (advanced serialization). */
+/** Messages between the service and its helper process. Bytes are sent as Buffers (advanced serialization). */
 
 export interface Limits {
   readonly deadlineMs: number;
   readonly maxOutputBytes: number;
 }
 
-/** `file`: for a tool that must be able to seek in its output. It is told to write to /dev/stdout all the same. */
+/** `file`: for tools that seek in their output; they still write to /dev/stdout. */
 export type ToolSpec = Limits & {
   readonly type: "tool";
   readonly tool: SpeechTool;
   readonly args: readonly string[];
   readonly output: "pipe" | "file";
-  /** For the later pieces of a text: somebody else's first one is wanted sooner. */
+  /** For later pieces of a text: first pieces are more urgent. */
   readonly lowPriority: boolean;
 };
 
-/** Its input is a WAV whose header tells the sample rate; the sizes in it do not count. */
+/** Its input is a WAV with a sample rate; sizes in its header are ignored. */
 export type EncoderSpec = Limits & { readonly type: "encoder"; readonly format: EncodedFormat };
 
 export type JobSpec = ToolSpec | EncoderSpec;
@@ -28,16 +28,16 @@ export type Request =
   | { readonly type: "start"; readonly job: number; readonly order: JobSpec }
   | { readonly type: "input"; readonly job: number; readonly bytes: Buffer }
   | { readonly type: "end"; readonly job: number }
-  /** So many bytes of output were taken: as many more may be sent. */
+  /** Acknowledges bytes of output. */
   | { readonly type: "taken"; readonly job: number; readonly bytes: number }
   | { readonly type: "abort"; readonly job: number };
 
-/** After `done` or `failed`, which every job comes to, its process is gone. */
+/** Every job ends with `done` or `failed`, after its process has exited. */
 export type Response =
   | { readonly type: "pong" }
   | { readonly type: "ready"; readonly versions: ToolVersions }
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
-  /** So many bytes of input were passed on: as many more may be sent. */
+  /** Acknowledges bytes of input. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }
   | { readonly type: "done"; readonly job: number }
   | {
@@ -47,7 +47,7 @@ export type Response =
       readonly message: string;
     };
 
-/** An IPC channel holds nobody back by itself: so much of a job, each way, may be on its way or waiting to be read. */
+/** IPC channels have no backpressure: the limit of unacknowledged bytes, per job and direction. */
 export const windowBytes = 256 * 1024;
 
 /** The helper process's one argument, as JSON. */

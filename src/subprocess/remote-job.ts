@@ -2,15 +2,15 @@ import { Readable } from "node:stream";
 import type { JobSpec, Request } from "./protocol.ts";
 import { createWindow } from "./window.ts";
 
-/** A job as the service sees it: what it is given, what comes of it, and how it ends. */
+/** The service's side of a job. */
 export interface RemoteJob {
-  /** The output as it comes; throws what the job failed with, or the signal's reason. To be read once. */
+  /** The output; throws the failure or the signal's reason. Can be read once. */
   readonly output: AsyncIterable<Buffer>;
-  /** Answers when its process is gone. */
+  /** Resolves when its process has exited. */
   readonly settled: Promise<void>;
   received(bytes: Buffer): void;
   written(bytes: number): void;
-  /** Its process is gone: well, or with this failure. */
+  /** Its process has exited, successfully or with this failure. */
   settle(failure?: Error): void;
 }
 
@@ -24,7 +24,7 @@ export const startRemoteJob = (
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const window = createWindow();
   const output = new Readable({ read: () => undefined });
-  // Who reads it hears of the failure; with nobody reading it must not end the service.
+  // Readers see the failure; without one it must not be uncaught.
   output.on("error", () => undefined);
   let over = false;
 

@@ -14,67 +14,67 @@ export type EncoderJob = Omit<EncoderSpec, "type" | keyof Limits> &
 
 /** How a job gets its slot. */
 export interface SlotOptions {
-  /** Whose queues it waits in. Without it, a queue of its own. */
+  /** The API keys in whose queues it waits. Default: a queue of its own. */
   readonly claim?: Claim | undefined;
-  /** It belongs to a sound that has begun: it goes before what the same key begins, and is not refused. */
+  /** Belongs to a sound that has begun: goes before new work of the same key, and is not refused. */
   readonly isContinuation?: boolean;
-  /** Called when the job has its slot, before its tool is started; what it throws is what the reading throws. */
+  /** Called when the job has its slot, before its tool is started. If it throws, the output throws the same. */
   readonly beforeStart?: (() => Promise<void>) | undefined;
 }
 
 /**
- * Runs the local tools, all of them from one helper process. Both verbs give bytes as they come, never end well
- * without any, and hold a slot from the first read until the tool's process is gone; a job's time begins with its slot. Read what they give to its end, or
- * abort: an abort kills the tool at once, and the reading throws the signal's reason.
- * @throws {ToolFailed} the tool failed, or the helper process died (the next job has a new one)
- * @throws {Unavailable} the key's queue is full, the turn does not come in time, or the host is closed
+ * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
+ * job holds a slot from the first read until its process has exited; its deadline starts with the slot. Read the
+ * output to its end, or abort: an abort kills the tool at once, and the output throws the signal's reason. @throws
+ * {ToolFailed} the tool failed, or the helper process died (the next job gets a new one) @throws {Unavailable} the
+ * queue is full, no slot in time, or the host is closed
  */
 export interface SubprocessHost {
-  /** Of the tools that were found when it was opened. */
+  /** Versions of the tools found at the start. */
   readonly versions: ToolVersions;
   run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
-  /** For texts that are long to prepare. @throws {Unavailable} if `run` would refuse the claim now */
+  /** For expensive preparations. @throws {Unavailable} if `run` would refuse the claim now */
   requireCapacity(claim: Claim): void;
-  /** Answers when the helper process can be worked with. @throws {ToolFailed} it does not answer {Unavailable} */
+  /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
-  /** Ends everything: what is in flight fails with {Unavailable}. */
+  /** Ends everything: running jobs fail with {Unavailable}. */
   close(): Promise<void>;
 }
 
 export interface HostStats {
   readonly running: number;
   readonly queued: number;
-  /** How often the helper process was started again. */
+  /** Restarts of the helper process. */
   readonly restarts: number;
-  /** The helper's process id; undefined while there is none. */
+  /** Process id of the helper; undefined while there is none. */
   readonly pid: number | undefined;
 }
 
 export interface SubprocessHostOptions {
   /**
-   * Speech tools at once. Default 4. Of several, one is left for others than the API key that has all the rest. Encoders:
-   * four times as many, because one belongs to a sound from its beginning to its end, and mostly waits.
+   * Concurrent speech tools. Default 4. One API key may use all but one of them. Encoders: four times as many, because
+   * one lives as long as its sound and mostly waits.
    */
   readonly concurrency?: number;
-  /** How many more may wait to begin. Default 1000. */
+  /** Waiting jobs. Default 1000. */
   readonly queueLimit?: number;
-  /** How many of one API key. Default 16. */
+  /** Waiting jobs of one API key. Default 16. */
   readonly queueLimitPerKey?: number;
-  /** So long one waits for a slot. Default 10 s. */
+  /** Longest wait for a slot. Default 10 s. */
   readonly queueTimeoutMs?: number;
-  /** So long after a job's deadline the helper must have ended it, or is ended itself. Default 5 s. */
+  /** The helper is killed if it has not ended a job this long after its deadline. Default 5 s. */
   readonly graceMs?: number;
-  /** Told in a sentence that the helper process has ended by itself. */
+  /** Called when the helper process ended unexpectedly. */
   readonly warn?: (sentence: string) => void;
   /** Idle encoder processes per format. Default: as in the table of formats. */
   readonly encodersAhead?: HostOptions["encodersAhead"];
-  /** Where the tools are looked for, as in PATH. Default: the usual places. */
+  /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
 }
 
-/** Shorter than whoever asks for the service's health is ready to wait. */
+/** Shorter than the timeout of health checks. */
 const pingMs = 1500;
 
 const idleEncoders = Object.fromEntries(
@@ -105,7 +105,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   });
   const closing = new AbortController();
 
-  /** The slot is given back when the process is gone, not when its reader is. */
+  /** The slot is released when the process has exited, not when its reader leaves. */
   async function* work(
     slots: FairSemaphore,
     order: JobSpec,
@@ -120,7 +120,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       await beforeStart?.();
       const host = await untilAborted(helper.current(), signal);
       const job = host.start(order, input, signal);
-      // It keeps the deadlines itself; one that stands still keeps none, and would keep its jobs for ever.
+      // The helper enforces deadlines itself; a frozen one does not.
       const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
       settled = job.settled.finally(() => clearTimeout(overdue));
       yield* job.output;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../domain/errors.ts";
 import { type ForkOptions, type HostProcess, startHostProcess } from "./host-process.ts";
 
-/** Keeps a helper process at hand: one at a time, a new one for the next use when it died. */
+/** Keeps one helper process running, and starts a new one on demand after it died. */
 export interface HostSupervisor {
   /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
   current(): Promise<HostProcess>;
@@ -10,12 +10,12 @@ export interface HostSupervisor {
   close(): Promise<void>;
 }
 
-/** Before the first start, then before each start that follows a short life. */
+/** Delays before the first start, and before each start after a short life. */
 const pausesMs = [0, 0, 250, 1000, 5000];
-/** A life so long was a good one. */
+/** After this time a death is not counted as early. */
 const goodLifeMs = 60_000;
 
-/** `onDeath` is called for each that ended before `close`. */
+/** `onDeath` is called for each process that ended before `close`. */
 export const superviseHostProcess = (options: ForkOptions, onDeath: () => void): HostSupervisor => {
   const closing = new AbortController();
   let starts = 0;

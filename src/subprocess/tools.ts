@@ -1,9 +1,9 @@
-/** The tools that the helper process may start, by their names on PATH; nothing else is ever started. */
+/** The only programs that the helper process starts, by their names on PATH. */
 export const speechTools = ["espeak-ng", "flite"] as const;
 export type SpeechTool = (typeof speechTools)[number];
 export type Tool = SpeechTool | "ffmpeg";
 
-/** What the installed tools call their versions; a tool that is not installed is absent. */
+/** Versions of the installed tools; a missing tool is absent. */
 export type ToolVersions = Readonly<Partial<Record<Tool, string>>>;
 
 export type FailureReason =
@@ -11,19 +11,19 @@ export type FailureReason =
   | "missing"
   /** It ended with an error. */
   | "exit"
-  /** Somebody else ended it: a lack of memory, an operator. */
+  /** Killed from outside: out of memory, or an operator. */
   | "killed"
-  /** It ended well, and gave nothing. */
+  /** It succeeded without output. */
   | "silent"
   | "deadline"
-  /** It gave more bytes than it may. */
+  /** Its output was too large. */
   | "flood"
-  /** The helper process ended under it. */
+  /** The helper process died. */
   | "helper"
-  /** Nobody wanted it any more. */
+  /** Aborted by its caller. */
   | "abandoned";
 
-/** A tool's job failed. The message is safe to show: it holds no path and nothing of what the tool was given. */
+/** A job failed. The message is safe to show: it contains no path and no input. */
 export class ToolFailed extends Error {
   override readonly name = "ToolFailed";
   readonly reason: FailureReason;
@@ -33,7 +33,7 @@ export class ToolFailed extends Error {
     this.reason = reason;
   }
 
-  /** Whether it was broken off by something else than the job itself. */
+  /** True if the cause was outside of the job, so that it may be restarted. */
   get interrupted(): boolean {
     return this.reason === "helper" || this.reason === "killed";
   }

@@ -1,12 +1,12 @@
 import { windowBytes } from "./protocol.ts";
 
-/** Holds a sender back while too much of what it sent is not yet taken. */
+/** Flow control: delays a sender while too many bytes are unacknowledged. */
 export interface Window {
-  /** Answers when more may be sent. */
+  /** Resolves when more may be sent. */
   ready(): Promise<void>;
   sent(bytes: number): void;
   acknowledged(bytes: number): void;
-  /** From now on there is always room: whoever waits looks again at whether the job still stands. */
+  /** Removes the limit: waiting senders continue and check whether the job still runs. */
   open(): void;
 }
 

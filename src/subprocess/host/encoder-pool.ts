@@ -4,16 +4,16 @@ import type { ToolProcess } from "./exit-failure.ts";
 import { type EncoderProcess, startFfmpeg } from "./ffmpeg.ts";
 
 /**
- * Encoders started ahead, each for one job: ffmpeg takes longer to start (57 ms, mostly linking its libraries) than to
- * encode a sentence.
+ * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking) than to encode a
+ * sentence.
  */
 export interface EncoderPool {
-  /** One that waits, or, when all are taken, a new one. */
+  /** An idle encoder, or a new one. */
   acquire(format: EncodedFormat): ToolProcess;
   killIdle(): void;
 }
 
-/** An encoder that dies waiting is replaced, but not in a frenzy when all of them do. */
+/** An idle encoder that dies is replaced after this delay. */
 const replaceDelayMs = 500;
 
 export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>): EncoderPool => {
@@ -41,7 +41,7 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
       const [waiting] = idle[format];
       if (!waiting) return startFfmpeg(format);
       idle[format].delete(waiting);
-      // While it works a new one would only take the processor from it; but one should be waiting at all times.
+      // A replacement would compete with it for the CPU; but one should always be idle.
       if (idle[format].size === 0) startAhead(format);
       else void waiting.gone.then(() => startAhead(format));
       return waiting;

@@ -1,22 +1,22 @@
 import type { Writable } from "node:stream";
 import { ToolFailed } from "../tools.ts";
 
-/** One process at work on one job. */
+/** A running tool. */
 export interface ToolProcess {
   readonly input: Writable;
-  /** Ends when the process has ended well and is gone; throws {ToolFailed} when it is gone otherwise. */
+  /** Ends when the process has exited successfully; throws {ToolFailed} otherwise. */
   readonly output: AsyncIterable<Buffer>;
-  /** At once; says nothing of why. */
+  /** Kills it at once, without a reason. */
   kill(): void;
 }
 
-/** The exit of a tool, in words. `stderr`: the beginning of what it said there. */
+/** The failure of a tool by its exit. `stderr`: the start of its error output. */
 export const exitFailure = (tool: string, stderr: string): ToolFailed => {
   const words = complaint(stderr);
   return new ToolFailed("exit", words === "" ? `${tool} failed.` : `${tool} failed: ${words}`);
 };
 
-/** What a signal that ended a tool means; undefined for a crash. */
+/** The failure of a killed tool; undefined for a crash. */
 export const signalFailure = (tool: string, signal: string): ToolFailed | undefined => {
   switch (signal) {
     case "SIGKILL":
@@ -31,7 +31,7 @@ export const signalFailure = (tool: string, signal: string): ToolFailed | undefi
   }
 };
 
-/** Tools quote what they were given and name the files they looked for: neither is for others to read. */
+/** Removes quoted input and file names. */
 const complaint = (stderr: string): string =>
   (stderr.trim().split("\n", 1)[0] ?? "")
     .replace(/(["'`]).*\1/g, "…")

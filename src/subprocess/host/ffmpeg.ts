@@ -5,17 +5,15 @@ import { type EncodedFormat, formats } from "../../domain/synthesis/formats.ts";
 import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 
 /**
- * The only file that knows fluent-ffmpeg (2.1.3, archived). What one must know of it:
- * - it hands its own environment to ffmpeg, and looks for ffmpeg on PATH;
- * - before its first command it asks ffmpeg for its formats and encoders (300 ms) and keeps the answers;
- * - when its output stream emits `close`, it fails the command 20 ms later, even one that is just ending well:
- *   so the output is a stream that never closes;
- * - before the process has started there is nothing to kill, and `kill` says so to nobody.
+ * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
+ * Before its first command it reads the formats and encoders of ffmpeg (300 ms) and caches them. When its output
+ * stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
+ * the process has started, `kill` does nothing.
  */
 
 /**
- * One thread each: several would only wait for one another. ffmpeg limits itself: its processor time in seconds, and
- * in bytes what it allocates at once; it keeps no more of a stream than a few packets.
+ * One thread: more would wait for each other. ffmpeg limits its own CPU time (seconds) and allocations (bytes); it
+ * buffers only a few packets.
  */
 const inputOptions = [
   "-hide_banner",
@@ -28,7 +26,7 @@ const inputOptions = [
   "-f wav",
 ];
 
-/** The same bytes for the same samples, each packet as soon as it is there. */
+/** Deterministic output; packets are flushed at once. */
 const outputOptions = [
   "-threads 1",
   "-map_metadata -1",
@@ -37,18 +35,18 @@ const outputOptions = [
   "-flush_packets 1",
 ];
 
-/** Makes fluent-ffmpeg ask ffmpeg what it can do, so that no encoder waits for that. */
+/** Fills the cache of fluent-ffmpeg, so that no encoder waits for it. */
 export const loadCapabilities = (): Promise<void> =>
   new Promise((resolve) => {
     createCommand().availableFormats(() => createCommand().availableEncoders(() => resolve()));
   });
 
 export interface EncoderProcess extends ToolProcess {
-  /** Answers when the process is gone, whatever became of it. */
+  /** Resolves when the process has exited, in any way. */
   readonly gone: Promise<void>;
 }
 
-/** Starts ffmpeg; it takes a WAV stream of one channel whenever that comes. */
+/** Starts ffmpeg, which waits for a WAV stream of one channel. */
 export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   const { encoder } = formats[format];
   const input = new PassThrough();
@@ -85,7 +83,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
   };
 };
 
-/** ffmpeg writes packet by packet, a few hundred bytes: taken together they cost a tenth of the messages. */
+/** ffmpeg writes packets of a few hundred bytes: joined, they cost a tenth of the messages. */
 const gatherMs = 2;
 
 async function* read(output: PassThrough, ended: Promise<void>): AsyncIterable<Buffer> {

@@ -3,14 +3,14 @@ import { ToolFailed } from "../tools.ts";
 import { createWindow } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 
-/** A job in the helper process, between the channel and the process that works on it. */
+/** The helper's side of a job. */
 export interface Job {
   input(bytes: Buffer): void;
   end(): void;
   taken(bytes: number): void;
-  /** Kills the process at once; `failed` is told when it is gone. */
+  /** Kills the process; `failed` is sent when it has exited. */
   stop(failure: ToolFailed): void;
-  /** Answers when `done` or `failed` was told. */
+  /** Resolves when `done` or `failed` has been sent. */
   readonly finished: Promise<void>;
 }
 
@@ -32,10 +32,10 @@ export const serveJob = (
   const seconds = limits.deadlineMs / 1000;
   const late = new ToolFailed("deadline", `${name} did not finish within ${seconds} s.`);
   const deadline = setTimeout(stop, limits.deadlineMs, late);
-  // A process that ends early breaks its input; what became of it is told by its exit.
+  // A process that exits early closes its input; its exit reports the cause.
   work.input.on("error", () => undefined);
 
-  /** After a stop the output is still read, to nowhere, until the process is gone. */
+  /** After a stop the output is discarded until the process has exited. */
   const passOn = async (): Promise<number> => {
     let size = 0;
     for await (const bytes of work.output) {

@@ -1,16 +1,16 @@
-/** What one speech tool may use. Measured: flite takes 60 MB of memory and 7 s for its slowest pieces. */
+/** Resource limits of a speech tool. Measured: flite needs 60 MB and 7 s for its slowest pieces. */
 export interface ToolLimits {
   readonly cpuSeconds: number;
-  /** Of address space. */
+  /** Address space. */
   readonly memoryBytes: number;
-  /** Of any file that it writes. */
+  /** Size of any file that it writes. */
   readonly fileBytes: number;
 }
 
 /**
- * A command that runs the tool under resource limits (`setrlimit`, which Node does not have): the shell sets them and
- * becomes the tool. The tool and its arguments are the shell's parameters and are never parsed by it. A soft limit of
- * processor time ends the tool by SIGXCPU, a hard one would by SIGKILL, which looks like an operator's doing.
+ * Runs the tool under resource limits (`setrlimit`, which Node lacks): a shell sets them and executes the tool. Tool
+ * and arguments are parameters of the shell, which it never parses. A soft CPU limit ends the tool by SIGXCPU; a hard
+ * one would send SIGKILL, like an operator.
  */
 export const limitedCommand = (
   tool: string,

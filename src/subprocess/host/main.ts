@@ -7,19 +7,19 @@ import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
 /**
- * The helper process: starts every tool, so that the service's event loop never waits for a `spawn` (which stops it
- * for 1 to 30 ms, the longer the more memory the process has). It lives and dies with the process that forked it.
+ * The helper process: starts all tools, because `spawn` blocks the event loop of the service for 1 to 30 ms, depending
+ * on its memory. It ends with its parent.
  */
 const { encodersAhead } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
-// Meant for this process, and read when it started: tools inherit what is left of its environment.
+// For this process only: tools inherit the rest of its environment.
 delete process.env.MALLOC_ARENA_MAX;
 delete process.env.NODE_COMPILE_CACHE;
 
 const jobs = new Map<number, Job>();
 let encoders: EncoderPool | undefined;
 
-// The service has closed the channel, or is dead: kill -9 included.
+// The service has closed the channel or died, kill -9 included.
 process.on("disconnect", () => {
   encoders?.killIdle();
   for (const job of jobs.values()) job.stop(new ToolFailed("abandoned", "The service has ended."));
@@ -43,7 +43,7 @@ const start = (job: number, order: JobSpec): void => {
     jobs.set(job, served);
     void served.finished.finally(() => jobs.delete(job));
   } catch {
-    // No more processes or files are to be had on this machine now.
+    // The machine is out of processes or files.
     send({ type: "failed", job, reason: "exit", message: `${name} could not be started.` });
   }
 };

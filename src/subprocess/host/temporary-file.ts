@@ -3,13 +3,12 @@ import { openSync, statfsSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** In order of preference. Containers have 64 MB in /dev/shm unless they are given more. */
+/** In order of preference. Containers have 64 MB in /dev/shm by default. */
 const folders = ["/dev/shm", tmpdir()];
 
 /**
- * A file for reading and writing that has no name any more, so that no process leaves its content behind, however it
- * ends. It lies in the first folder with room for `bytes`; without any, in the one that has most.
- * @throws if no folder can be written
+ * An unnamed temporary file, which disappears with its process. It is in the first directory with room for `bytes`, or
+ * in the one with the most room. @throws if no directory is writable
  */
 export const openTemporaryFile = (bytes: number): number => {
   const byRoom = folders.map((folder) => ({ folder, room: roomIn(folder) }));

@@ -11,10 +11,10 @@ import { openTemporaryFile } from "./temporary-file.ts";
 const pieceBytes = 64 * 1024;
 const maxStderr = 4096;
 const memoryBytes = 256 * 1024 * 1024;
-/** By which a shell says that there is no such command. */
+/** Exit code of a shell for an unknown command. */
 const notFound = 127;
 
-/** Starts a speech tool under resource limits: arguments as a list, and the text by standard input alone. */
+/** Starts a speech tool under resource limits. The text is passed on standard input only. */
 export const startTool = (order: ToolSpec): ToolProcess =>
   order.output === "file" ? startOnFile(order) : startOnPipe(order);
 
@@ -54,7 +54,7 @@ const lowerPriority = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended already.
+    // It has exited already.
   }
 };
 
