@@ -2,7 +2,7 @@ import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
 import { untilVisible } from "./until-visible.ts";
 
-/** Who commands, and under which request. */
+/** The origin of a command. */
 export interface CommandContext {
   readonly requestId?: string;
   /** `admin`, `cli`, `system` or `key:<apiKey>`. */
@@ -10,9 +10,9 @@ export interface CommandContext {
 }
 
 /**
- * Puts a decision to a stream and answers with the state that it leads to, once this instance's views show it.
+ * Applies a decision to a stream. Resolves with the new state once this instance's views show it.
  * @throws whatever `decide` throws
- * @throws {Unavailable} when the event store gives no answer
+ * @throws {Unavailable} when the event store does not answer
  */
 export type Execute = <S, E extends DomainEvent>(
   decider: Decider<S, E>,

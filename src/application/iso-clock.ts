@@ -1,4 +1,4 @@
-/** The clock in ISO 8601, UTC. Under load many requests share a millisecond, and so its text, which is dear to make. */
+/** The clock in ISO 8601, UTC. Formatting is expensive; under load many requests share a millisecond and its text. */
 export const isoClock = (clock: () => number): (() => string) => {
   let time = Number.NaN;
   let text = "";

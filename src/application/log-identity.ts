@@ -1,6 +1,6 @@
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 
-/** The log's own name, given to it by the first process that writes to it: what is kept beside it belongs to it alone. */
+/** The log's id, given by the first process that writes to it. Snapshots are stored under this id. */
 type LogEvent = { readonly type: "LogBegun"; readonly data: { logId: string; at: string } };
 
 const stream = "log";

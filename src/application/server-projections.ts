@@ -2,32 +2,32 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { UserProjection } from "../../projections/eventstoredb/user-projections.ts";
 import type { ProjectionServer, ServerProjection } from "../eventstore/projection-server.ts";
 
-/** What was done with one projection, and how the server has it now. */
+/** The change made to one projection, and its current state on the server. */
 export interface InstalledProjection {
   readonly name: string;
   readonly done: "created" | "updated" | "disabled";
   readonly state: ServerProjection["state"] | "absent";
-  /** Why it is faulted now. */
+  /** The reason if it is faulted now. */
   readonly reason?: string | undefined;
-  /** Why it was faulted before it was updated and started again. */
+  /** The reason if it was faulted before the update. */
   readonly fault?: string;
 }
 
 export interface PollOptions {
-  /** How often to look whether they run, and how long to wait between, in milliseconds. */
+  /** How often to poll for their state, and the interval in milliseconds. */
   readonly attempts: number;
   readonly intervalMs: number;
 }
 
 /**
- * Brings the server's projections to what this release has, and may be repeated: creates what is missing, updates what is
- * there, starts again what was stopped or faulted, and disables earlier versions of the same view.
+ * Installs this release's projections; idempotent. Creates missing ones, updates existing ones, restarts stopped or faulted
+ * ones, and disables earlier versions.
  * @throws {EventStoreUnavailable}
  */
 export const installProjections = async (
   server: ProjectionServer,
   wanted: readonly UserProjection[],
-  patience: PollOptions = { attempts: 50, intervalMs: 200 },
+  poll: PollOptions = { attempts: 50, intervalMs: 200 },
 ): Promise<InstalledProjection[]> => {
   const done: Pick<InstalledProjection, "name" | "done" | "fault">[] = [];
   for (const projection of wanted) done.push(await install(server, projection));
@@ -39,7 +39,7 @@ export const installProjections = async (
   }
   const installed: InstalledProjection[] = [];
   for (const one of done) {
-    const { state = "absent", reason } = (await awaitSettled(server, one.name, patience)) ?? {};
+    const { state = "absent", reason } = (await awaitSettled(server, one.name, poll)) ?? {};
     installed.push({ ...one, state, reason });
   }
   return installed;
@@ -64,7 +64,7 @@ const earlierVersions = ({ name, family }: UserProjection): string[] => {
   return Array.from({ length: version - 1 }, (_, index) => `${family}${index + 1}`);
 };
 
-/** How the server has it once it runs, is stopped or has failed, or patience is at its end. */
+/** The state once it runs, is stopped or has faulted, or after the last attempt. */
 const awaitSettled = async (
   server: ProjectionServer,
   name: string,

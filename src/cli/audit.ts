@@ -11,18 +11,16 @@ interface AuditOptions {
   readonly format: AuditFormat;
 }
 
-/** Exit code 0 says that the replay went up to the end of the log, or that its reader had enough. */
+/** Exit code 0 means that the replay is complete, or that its reader closed the pipe. */
 export const registerAuditCommand: Register = (program, withServices) => {
   program
     .command("audit")
-    .description("replay the ledger to standard output, up to its end as of now")
-    .option("--key <apiKey>", "only what concerns this key")
+    .description("replay the log to standard output, up to its current end")
+    .option("--key <apiKey>", "only this key's events")
     .option("--from <time>", "events of this date or time (UTC) or later")
     .option("--to <time>", "events before this date or time (UTC)")
-    .option("--after <position>", "go on after the last entry one has", position)
-    .addOption(
-      new Option("--format <format>", "lines of JSON or CSV").choices(auditFormats).default("ndjson"),
-    )
+    .option("--after <position>", "continue after the position of the last entry received", position)
+    .addOption(new Option("--format <format>", "JSON lines or CSV").choices(auditFormats).default("ndjson"))
     .action(({ key, format, ...request }: AuditOptions) =>
       withServices(({ audit }) =>
         write(auditText(audit({ apiKey: key, ...request }), format), process.stdout),
@@ -35,9 +33,9 @@ const position = (value: string): number => {
   return Number(value);
 };
 
-/** At the reader's pace. A reader that goes away (`| head`) ends it and is no failure. */
+/** Writes at the reader's pace. A closed pipe (`| head`) ends it without an error. */
 const write = async (text: AsyncIterable<string>, out: Writable): Promise<void> => {
-  out.on("error", () => {}); // told by the write's own callback; without a listener it would end the process
+  out.on("error", () => {}); // reported by the write's callback; an error without a listener ends the process
   try {
     for await (const chunk of text) await written(out, chunk);
   } catch (error) {

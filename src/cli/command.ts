@@ -8,7 +8,7 @@ import type { CommandContext } from "../application/commands.ts";
 import type { Audit } from "../application/usage/audit.ts";
 import type { ReportUsage } from "../application/usage/usage-report.ts";
 
-/** What commands work with. */
+/** The services that commands call. */
 export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
@@ -19,18 +19,18 @@ export interface Services {
   readonly reportUsage: ReportUsage;
 }
 
-/** What a command reads beside the streams that it decides on, by id. */
+/** The streams that a command reads, by id, in addition to those it decides on. */
 export interface Reads {
   readonly websites?: readonly string[] | "all";
   readonly keys?: readonly string[] | "all";
   /** By website. */
   readonly credentials?: readonly string[] | "all";
   readonly catalog?: true;
-  /** The key whose characters of this month are shown. */
+  /** The key whose usage of this month is shown. */
   readonly usageOf?: string;
 }
 
-/** A command that only reads opens a log that exists and leaves it as it is; one that `writes` may begin one. */
+/** A command that `writes` may create the log. One that only reads opens an existing log read-only. */
 export interface Access {
   readonly writes: boolean;
   readonly reads?: Reads;
@@ -39,16 +39,16 @@ export interface Access {
 export const writing: Access = { writes: true };
 export const reading = (reads: Reads): Access => ({ writes: false, reads });
 
-/** Opens the services for as long as the work takes, for reading alone unless told otherwise. */
+/** Opens the services for the duration of `work`; read-only by default. */
 export type WithServices = <T>(work: (services: Services) => Promise<T>, access?: Access) => Promise<T>;
 
-/** Adds a file's commands to the program. */
+/** Adds commands to the program. */
 export type Register = (program: Command, withServices: WithServices) => void;
 
-/** Who commands, as events tell it. */
+/** The actor in the events of commands. */
 export const operator: CommandContext = { actor: "cli" };
 
-/** Prints a result: for people as `human` words it, with `--json` as one JSON document for scripts. */
+/** Prints a result as text, or with `--json` as one JSON document. */
 export const print = <T>(command: Command, result: T, human: (result: T) => string): void => {
   const { json } = command.optsWithGlobals<{ json?: true }>();
   command.configureOutput().writeOut?.(`${json ? JSON.stringify(result, null, 2) : human(result)}\n`);

@@ -5,19 +5,19 @@ import { operator, print, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 
-/** Credentials come by file or standard input: arguments are for every user of the machine to see. */
+/** Credentials are read from a file or standard input: every user of the machine can see arguments. */
 export const registerCredentialsCommands: Register = (program, withServices) => {
   const credentials = program
     .command("credentials")
-    .description("websites' own accounts with the providers of paid voices");
+    .description("websites' own credentials for BYOK engines");
 
   credentials
     .command("set <website>")
     .description(
-      "set or replace them by a JSON file, or by standard input for -; the provider is asked first",
+      "set or replace credentials from a JSON file, or from standard input for -; the provider verifies them",
     )
     .addArgument(engineArgument())
-    .argument("<file>", "as the admin API takes them; for gwn also a service account's key file")
+    .argument("<file>", "JSON as in the admin API; for gwn also a service account's key file")
     .action(async (website: string, engine: ByokEngine, file: string, _options, command: Command) => {
       const given = parseCredentials(engine, asTaken(await readJson(file)));
       print(
@@ -29,7 +29,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
 
   credentials
     .command("list <website>")
-    .description("the engines that it has credentials for")
+    .description("list the engines with credentials")
     .action(async (website: string, _options, command: Command) => {
       print(
         command,
@@ -43,7 +43,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
 
   credentials
     .command("remove <website>")
-    .description("remove them, and the voices that came with them")
+    .description("remove credentials and their voices")
     .addArgument(engineArgument())
     .action(async (website: string, engine: ByokEngine, _options, command: Command) => {
       await withServices((services) => services.credentials.remove(website, engine, operator), writing);
@@ -52,7 +52,7 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
 
   credentials
     .command("reseal")
-    .description("seal all of them under the current MASTER_KEY, which frees the previous ones")
+    .description("seal all credentials under the current MASTER_KEY; previous keys are no longer needed")
     .action(async (_options, command: Command) => {
       const done = await withServices((services) => services.credentials.reseal(operator), {
         writes: true,
@@ -61,15 +61,15 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
       print(command, done, resealingText);
       if (done.unopened.length > 0) {
         throw new Error(
-          "some credentials cannot be opened: name their key in MASTER_KEY_PREVIOUS, or set them again",
+          "some credentials cannot be opened: add their key to MASTER_KEY_PREVIOUS, or set them again",
         );
       }
     });
 };
 
-const engineArgument = (): Argument => new Argument("<engine>", "whose they are").choices(byokEngines);
+const engineArgument = (): Argument => new Argument("<engine>", "the engine's code").choices(byokEngines);
 
-/** Google gives a service account's key as a file whose members are those of `serviceAccount`. */
+/** The key file of a Google service account has the members of `serviceAccount`. */
 const asTaken = (json: unknown): unknown => {
   const isKeyFile =
     typeof json === "object" && json !== null && "type" in json && json.type === "service_account";
@@ -88,8 +88,8 @@ const credentialsTable = (all: readonly CredentialsDetails[]): string =>
 
 const resealingText = ({ resealed, current, unopened }: Resealing): string =>
   fields({
-    "sealed anew": String(resealed),
-    "under the current key already": String(current),
-    "not to be opened":
+    resealed: String(resealed),
+    "already under the current key": String(current),
+    "cannot be opened":
       unopened.map(({ websiteId, engine }) => `${websiteId} (${engine})`).join(" ") || "none",
   });

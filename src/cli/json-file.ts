@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 
-/** What a JSON file holds, or standard input for `-`. The failure repeats nothing of it: it may be a secret. */
+/** Reads JSON from a file, or from standard input for `-`. Errors do not contain the text: it may be a secret. */
 export const readJson = async (file: string): Promise<unknown> => {
   const json = file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
   try {

@@ -15,10 +15,10 @@ import {
 } from "./plan-options.ts";
 
 export const registerKeyCommands: Register = (program, withServices) => {
-  const key = program.command("key").description("the API keys and what they may use");
+  const key = program.command("key").description("manage API keys");
 
   withPlanOptions(key.command("create <websiteId>"))
-    .description("issue a further key, with a secret that is shown this once")
+    .description("issue a key with a secret, which is shown once")
     .action(async (websiteId: string, options: PlanOptions, command: Command) => {
       const plan = planOf(options.plan, options);
       print(
@@ -30,8 +30,8 @@ export const registerKeyCommands: Register = (program, withServices) => {
 
   key
     .command("list")
-    .description("all keys, the oldest first")
-    .option("--website <id>", "only this website's")
+    .description("list keys, oldest first")
+    .option("--website <id>", "only keys of this website")
     .action(async ({ website }: { website?: string }, command: Command) => {
       print(
         command,
@@ -42,7 +42,7 @@ export const registerKeyCommands: Register = (program, withServices) => {
 
   key
     .command("show <apiKey>")
-    .description("a key's state, its plan and this month's characters")
+    .description("show a key's state, plan and characters of this month")
     .action(async (apiKey: string, _options, command: Command) => {
       print(
         command,
@@ -55,7 +55,7 @@ export const registerKeyCommands: Register = (program, withServices) => {
     });
 
   withPlanNumbers(key.command("plan <apiKey>"))
-    .description("put a key on another plan; a higher quota ends a suspension by quota")
+    .description("change a key's plan; a higher quota ends a suspension by quota")
     .addArgument(new Argument("<tier>", "the plan").choices(tiers))
     .action(async (apiKey: string, tier: string, numbers: PlanNumbers, command: Command) => {
       const plan = planOf(tier, numbers);
@@ -69,7 +69,7 @@ export const registerKeyCommands: Register = (program, withServices) => {
   key
     .command("suspend <apiKey>")
     .description("refuse a key's requests until it is reinstated")
-    .requiredOption("--reason <text>", "why, as the key's holder is told")
+    .requiredOption("--reason <text>", "the reason, shown to the key's holder")
     .action(async (apiKey: string, options: { reason: string }, command: Command) => {
       const reason = parse(reasonText, options.reason);
       print(
@@ -82,7 +82,7 @@ export const registerKeyCommands: Register = (program, withServices) => {
   key
     .command("reinstate <apiKey>")
     .description("end a key's suspension")
-    .option("--reason <text>", "why", "reinstated by the operator")
+    .option("--reason <text>", "the reason", "reinstated by the operator")
     .action(async (apiKey: string, options: { reason: string }, command: Command) => {
       const reason = parse(reasonText, options.reason);
       print(
@@ -94,11 +94,11 @@ export const registerKeyCommands: Register = (program, withServices) => {
 };
 
 export const registerSecretCommands: Register = (program, withServices) => {
-  const secret = program.command("secret").description("the secrets of API keys");
+  const secret = program.command("secret").description("manage secrets of API keys");
 
   secret
     .command("create <apiKey>")
-    .description("add a secret, which is shown this once")
+    .description("add a secret, which is shown once")
     .action(async (apiKey: string, _options, command: Command) => {
       print(
         command,
@@ -109,7 +109,7 @@ export const registerSecretCommands: Register = (program, withServices) => {
 
   secret
     .command("revoke <apiKey> <secretId>")
-    .description("make a secret invalid from now on")
+    .description("revoke a secret")
     .action(async (apiKey: string, secretId: string, _options, command: Command) => {
       await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator), writing);
       print(command, { apiKey, secretId, revoked: true }, () => `${secretId} is revoked.`);

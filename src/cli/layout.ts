@@ -1,12 +1,12 @@
-/** Plain text for people: names in front, values behind, columns in line. */
+/** Text output in aligned columns. */
 
-/** One line for each pair; what is undefined is left out. */
+/** One line per pair; undefined values are omitted. */
 export const fields = (pairs: Readonly<Record<string, string | undefined>>): string => {
   const present = Object.entries(pairs).filter(([, value]) => value !== undefined);
   return columns(present.map(([name, value = ""]) => [name, value]));
 };
 
-/** A line of column names, then one for each row; or `none`, when there is no row. */
+/** A header line and one line per row, or `none` without rows. */
 export const table = (
   names: readonly string[],
   rows: readonly (readonly string[])[],

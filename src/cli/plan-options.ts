@@ -8,11 +8,11 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
-// Not null: commander takes that for an option without a value.
+// Not null, which commander treats as an option without a value.
 const numberOrUnlimited = (text: string): number | "unlimited" =>
   text === "unlimited" ? text : wholeNumber(text);
 
-/** What a plan is given by on the command line besides its tier; `enterprise` takes both. */
+/** The limits of a plan on the command line. `enterprise` needs both. */
 export interface PlanNumbers {
   readonly requestsPerMinute?: number;
   readonly monthlyCharacters?: number | "unlimited";
@@ -23,10 +23,10 @@ export interface PlanOptions extends PlanNumbers {
 
 export const withPlanNumbers = (command: Command): Command =>
   command
-    .option("--requests-per-minute <number>", "enterprise: requests a minute", wholeNumber)
+    .option("--requests-per-minute <number>", "enterprise: requests per minute", wholeNumber)
     .option(
       "--monthly-characters <number>",
-      "enterprise: characters a month, or unlimited",
+      "enterprise: characters per month, or unlimited",
       numberOrUnlimited,
     );
 
@@ -35,7 +35,7 @@ export const withPlanOptions = (command: Command): Command =>
     command.addOption(new Option("--plan <tier>", "the key's plan").choices(tiers).default("free")),
   );
 
-/** The plan as it was given, to be parsed. */
+/** The unparsed plan. */
 export const planGiven = (tier: string, { requestsPerMinute, monthlyCharacters }: PlanNumbers): object => ({
   tier,
   ...(requestsPerMinute !== undefined && { requestsPerMinute }),

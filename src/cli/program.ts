@@ -32,15 +32,15 @@ export const createProgram = (withServices: WithServices, output: OutputConfigur
 };
 
 /**
- * Runs one command line and answers with the exit code: 0 done, 1 failed, 2 not a command that there is. A failure is
- * one line on standard error.
+ * Runs one command line. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage. A failure prints one line on
+ * standard error.
  */
 export const run = async (program: Command, argv: readonly string[]): Promise<number> => {
   try {
     await program.parseAsync(argv);
     return exitCodes.done;
   } catch (error) {
-    // commander has told its own already
+    // commander has already printed its errors
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused;
     program.configureOutput().writeErr?.(`error: ${messageOf(error)}\n`);
     return exitCodes.failed;

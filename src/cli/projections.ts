@@ -6,20 +6,18 @@ import type { ProjectionServer } from "../eventstore/projection-server.ts";
 import { print } from "./command.ts";
 import { table } from "./layout.ts";
 
-/** Adds the commands for what an EventStoreDB server runs by itself. */
+/** Adds the commands for user projections of an EventStoreDB server. */
 export const registerProjectionCommands = (
   program: Command,
   openServer: () => Promise<ProjectionServer>,
 ): void => {
   const projections = program
     .command("projections")
-    .description(
-      "the views of catalog, rate and monthly quota as an EventStoreDB server runs them by itself",
-    );
+    .description("manage the EventStoreDB user projections for catalog, rate and monthly quota");
 
   projections
     .command("install")
-    .description("create or update them on the server that EVENT_STORE names")
+    .description("create or update the projections on the server in EVENT_STORE")
     .action(async (_options: object, command: Command) => {
       const wanted = await userProjections();
       const server = await openServer();
@@ -35,7 +33,7 @@ export const registerProjectionCommands = (
 
   projections
     .command("show [name]")
-    .description("print their scripts, or one of them, to be installed by hand")
+    .description("print the scripts of all projections, or of one, for manual installation")
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const all = await userProjections();
       const shown = all.filter((one) => name === undefined || one.name === name);

@@ -11,11 +11,11 @@ interface UsageOptions {
 export const registerUsageCommand: Register = (program, withServices) => {
   program
     .command("usage <apiKey>")
-    .description("what a key was served in a month, by day, engine and voice")
-    .option("--month <yyyy-mm>", "the month (UTC); by default the current one, or that of --as-of")
+    .description("show a key's usage in a month, by day, engine and voice")
+    .option("--month <yyyy-mm>", "the month (UTC); default: the current one, or that of --as-of")
     .option(
       "--as-of <time>",
-      "what had happened by this time (UTC); a date is its midnight, so its day is not in it",
+      "usage up to this time (UTC); a date means its midnight, which excludes that day",
     )
     .action(async (apiKey: string, options: UsageOptions, command: Command) => {
       const request = { apiKey, month: options.month, asOf: options.asOf };

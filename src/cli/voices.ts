@@ -13,12 +13,12 @@ interface VoiceOptions {
 }
 
 export const registerVoiceCommands: Register = (program, withServices) => {
-  const voice = program.command("voice").description("the voices that every website has");
+  const voice = program.command("voice").description("manage the voices of all websites");
 
   voice
     .command("list")
-    .description("all voices, in the order in which they were added")
-    .option("--lang <code>", "only those of this language code")
+    .description("list voices, in the order in which they were added")
+    .option("--lang <code>", "only voices with this language code")
     .action(async ({ lang }: { lang?: string }, command: Command) => {
       const all = await withServices(
         async ({ catalog }) => catalog.list().voices,
@@ -34,10 +34,10 @@ export const registerVoiceCommands: Register = (program, withServices) => {
   voice
     .command("add <name>")
     .description("add a voice")
-    .requiredOption("--lang <code>", "its language, BCP-47")
-    .requiredOption("--flag <country>", "the country of its flag, two letters")
+    .requiredOption("--lang <code>", "language, BCP-47")
+    .requiredOption("--flag <country>", "country of the flag, two letters")
     .addOption(genderOption().makeOptionMandatory())
-    .requiredOption("--system-voice <id...>", "the system voices behind it, in the order of fallback", ids)
+    .requiredOption("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
     .action(async (name: string, options: VoiceOptions, command: Command) => {
       const given = { name, ...membersOf(options) };
       print(
@@ -49,12 +49,12 @@ export const registerVoiceCommands: Register = (program, withServices) => {
 
   voice
     .command("change <name>")
-    .description("change what is given of a voice")
-    .option("--lang <code>", "its language, BCP-47")
-    .option("--flag <country>", "the country of its flag, two letters")
+    .description("change members of a voice")
+    .option("--lang <code>", "language, BCP-47")
+    .option("--flag <country>", "country of the flag, two letters")
     .addOption(genderOption())
-    .option("--system-voice <id...>", "the system voices behind it, in the order of fallback", ids)
-    .option("--no-deprecated", "no longer deprecated")
+    .option("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
+    .option("--no-deprecated", "remove the deprecation")
     .action(async (name: string, options: VoiceOptions, command: Command) => {
       const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
       const work = ({ catalog }: { catalog: CatalogService }) => catalog.changeVoice(name, change, operator);
@@ -63,7 +63,7 @@ export const registerVoiceCommands: Register = (program, withServices) => {
 
   voice
     .command("deprecate <name>")
-    .description("show a voice as deprecated; it can still be spoken with")
+    .description("mark a voice as deprecated; it stays usable")
     .action(async (name: string, _options, command: Command) => {
       print(
         command,
@@ -76,11 +76,11 @@ export const registerVoiceCommands: Register = (program, withServices) => {
 export const registerSystemVoiceCommands: Register = (program, withServices) => {
   const systemVoice = program
     .command("system-voice")
-    .description("what speaks: an engine's voices, and those that browsers bring with them");
+    .description("manage system voices: those of engines, and native ones of browsers");
 
   systemVoice
     .command("list")
-    .description("all system voices, by id")
+    .description("list system voices, by id")
     .action(async (_options, command: Command) => {
       const all = await withServices(
         async ({ catalog }) => catalog.list().systemVoices,
@@ -92,10 +92,12 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
   systemVoice
     .command("add <name>")
     .description("add a system voice")
-    .requiredOption("--lang <code>", "its language, BCP-47")
+    .requiredOption("--lang <code>", "language, BCP-47")
     .addOption(genderOption())
-    .addOption(new Option("--engine <code>", "who speaks it; nobody: browsers").choices(engineCodes))
-    .option("--voice-name <name>", "the engine's own name for it")
+    .addOption(
+      new Option("--engine <code>", "the engine that speaks it; default: browsers").choices(engineCodes),
+    )
+    .option("--voice-name <name>", "the engine's name for the voice")
     .action(async (name: string, { engine: service, ...members }, command: Command) => {
       const given = { name, ...members, ...(service && { service }) };
       const work = ({ catalog }: { catalog: CatalogService }) => catalog.addSystemVoice(given, operator);
@@ -104,7 +106,7 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
 
   systemVoice
     .command("deprecate <id>")
-    .description("no longer choose a system voice by language alone")
+    .description("stop selecting a system voice by language alone")
     .action(async (given: string, _options, command: Command) => {
       const [id = 0] = ids(given);
       const work = ({ catalog }: { catalog: CatalogService }) => catalog.deprecateSystemVoice(id, operator);

@@ -14,11 +14,11 @@ import { fields, table } from "./layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
 
 export const registerWebsiteCommands: Register = (program, withServices) => {
-  const website = program.command("website").description("the websites that are served");
+  const website = program.command("website").description("manage websites");
 
   withPlanOptions(website.command("create <name>"))
-    .description("register a website, with a key and a secret that is shown this once")
-    .option("--origin <origin...>", "the origins that its pages have, e.g. https://example.com")
+    .description("register a website with a key and a secret, which is shown once")
+    .option("--origin <origin...>", "origins of its pages, e.g. https://example.com")
     .action(async (name: string, options: PlanOptions & { origin?: string[] }, command: Command) => {
       const plan = planGiven(options.plan, options);
       const given = parse(registration, { name, origins: options.origin, plan });
@@ -31,7 +31,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
 
   website
     .command("list")
-    .description("all websites, the oldest first")
+    .description("list websites, oldest first")
     .action(async (_options, command: Command) => {
       print(
         command,
@@ -42,7 +42,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
 
   website
     .command("show <id>")
-    .description("a website and its configuration")
+    .description("show a website and its configuration")
     .action(async (id: string, _options, command: Command) => {
       print(
         command,
@@ -53,7 +53,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
 
   website
     .command("config <id> <file>")
-    .description("replace what is configured by a JSON file, or by standard input for -")
+    .description("replace the configuration from a JSON file, or from standard input for -")
     .action(async (id: string, file: string, _options, command: Command) => {
       const config = parse(storedConfig, await readJson(file));
       print(
@@ -66,7 +66,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
   website
     .command("origins <id> [origins...]")
     .description("replace the website's origins")
-    .option("--none", "leave it without any")
+    .option("--none", "remove all origins")
     .action(async (id: string, given: string[], { none }: { none?: true }, command: Command) => {
       if ((given.length === 0) !== (none === true)) {
         command.error("error: give the origins, or --none", { exitCode: 2 });
@@ -81,7 +81,7 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
 
   website
     .command("verification <id> <origin>")
-    .description("let the website prove an origin by a token, which is shown this once")
+    .description("issue a token that verifies an origin; it is shown once")
     .action(async (id: string, given: string, _options, command: Command) => {
       const { origin } = parse(verificationRequest, { origin: given });
       print(

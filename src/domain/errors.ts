@@ -1,6 +1,6 @@
-/** Errors carry codes and facts; what they mean on the wire is http/errors.ts's affair alone. */
+/** Errors carry facts. The HTTP layer alone maps them to statuses and codes. */
 
-/** Every refusal or failure that a caller may be told of. Its message is safe to show. */
+/** A refusal or failure that is reported to callers. The message contains no secrets. */
 export abstract class ServiceError extends Error {
   abstract override readonly name: string;
 }
@@ -10,7 +10,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The request itself is wrong. */
+/** The request is invalid. */
 export class Invalid extends ServiceError {
   override readonly name = "Invalid";
   readonly problems: readonly Problem[];
@@ -21,41 +21,41 @@ export class Invalid extends ServiceError {
   }
 }
 
-/** The voice cannot pronounce anything of the text. Another voice may. */
+/** The voice cannot pronounce any part of the text. Another voice may. */
 export class Unpronounceable extends Invalid {
   constructor() {
-    super([{ path: ["text"], message: "The text has nothing in it that this voice can pronounce." }]);
+    super([{ path: ["text"], message: "This voice cannot pronounce any part of the text." }]);
   }
 }
 
-/** The message says by itself what it is about: many a caller reads nothing else. */
+/** The message names the path, because many callers show nothing else. */
 const problemText = ({ path, message }: Problem): string => {
   const place = path.join(".");
   const isNamed = place === "" || message.split(/\W+/).includes(place);
   return isNamed ? message : `${place}: ${message}`;
 };
 
-/** The thing that was named is not there. */
+/** The named resource does not exist. */
 export class NotFound extends ServiceError {
   override readonly name = "NotFound";
 }
 
-/** The request does not fit the state of what it names (a key already issued, a secret already revoked). */
+/** The request conflicts with the state of its resource (a key is already issued, a secret already revoked). */
 export class Conflict extends ServiceError {
   override readonly name = "Conflict";
 }
 
-/** Missing or wrong credentials; says no more than that. */
+/** Missing or wrong credentials. The message discloses no more. */
 export class Unauthorized extends ServiceError {
   override readonly name = "Unauthorized";
 }
 
-/** The key is suspended, or would pass its monthly quota with this request and is suspended now. */
+/** The key is suspended, or this request would exceed its monthly quota and has suspended it. */
 export class KeyIsSuspended extends ServiceError {
   override readonly name = "KeyIsSuspended";
 }
 
-/** Too many requests; `retryAfterSeconds` later the same request passes. */
+/** Too many requests. The request may be repeated after `retryAfterSeconds`. */
 export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
   readonly kind: "minute" | "burst" | "failures" | "sockets";
@@ -68,11 +68,11 @@ export class RateLimited extends ServiceError {
   }
 }
 
-/** The engine failed. The message is the engine's own, with nothing secret in it. */
+/** The engine failed. The message is the engine's, without secrets. */
 export class EngineFailed extends ServiceError {
   override readonly name = "EngineFailed";
   readonly retryAfterSeconds: number | undefined;
-  /** The same would fail again, until somebody changes what was refused: the credentials, the address, the text. */
+  /** True if a retry fails again, until the credentials, the address or the text are changed. */
   readonly permanent: boolean;
 
   constructor(
@@ -85,7 +85,7 @@ export class EngineFailed extends ServiceError {
   }
 }
 
-/** A part that the answer needs is not to be had now (the event store is down, the queues are full). */
+/** A required component is unavailable (the event store is down, a queue is full). */
 export class Unavailable extends ServiceError {
   override readonly name = "Unavailable";
   readonly retryAfterSeconds: number;
@@ -96,7 +96,7 @@ export class Unavailable extends ServiceError {
   }
 }
 
-/** The work was broken off by no fault of its own (its process was killed): it may well be done if asked again. */
+/** The work was interrupted from outside (its process was killed). A retry may succeed. */
 export class Interrupted extends Unavailable {
   constructor(options?: ErrorOptions) {
     super("The speech tools were interrupted.", 1, options);

@@ -23,7 +23,7 @@ import type { SystemVoice, Voice } from "./synthesis/speech.ts";
 import type { RateEvent } from "./usage/rate.ts";
 import type { Idempotency, ServingVoided, UsageEvent } from "./usage/usage.ts";
 
-/** Every event that this release knows. */
+/** Every event type of this release. */
 export type KnownEvent =
   | CatalogEvent
   | CredentialsEvent
@@ -36,7 +36,7 @@ export type KnownEvent =
 
 type DataOf<Type> = Extract<KnownEvent, { readonly type: Type }>["data"];
 
-/** The compiler requires every event type, and of each every member. */
+/** The compiler requires every event type, with all its members. */
 type Shapes = { readonly [Type in KnownEvent["type"]]: Members<DataOf<Type>> };
 
 type VoidedServing = NonNullable<ServingVoided["serving"]>;
@@ -78,8 +78,8 @@ const systemVoice = object<SystemVoice>({
 });
 
 /**
- * What the folds rely on, by event type. Types of values alone: which codes and names are known changes from release to
- * release, and an instance of an older one must not skip what a newer one wrote.
+ * The shape that folds rely on, by event type. Only value types are checked: codes and names change between releases, and
+ * an older instance must not skip events of a newer one.
  */
 const shapes: Shapes = {
   MasterKeyRecorded: { keyId: text, at },
@@ -142,11 +142,10 @@ const known: ReadonlyMap<string, Check> = new Map(
 );
 
 /**
- * Whether the event can be folded. Of an event type that this release does not know it is only required that its data is a
- * JSON object; folds ignore it.
+ * True if the event can be folded. The data of an unknown event type must be a JSON object; folds ignore it.
  */
 export const isWellFormed = ({ type, data }: { readonly type: string; readonly data: unknown }): boolean =>
   (known.get(type) ?? anyObject)(data);
 
-/** Stands where a malformed event was, so that revisions stay dense; folds ignore it as they do every type they do not know. */
+/** Replaces a malformed event, so that revisions stay dense. Folds ignore it like every unknown type. */
 export const malformedEvent = "MalformedEvent";

@@ -1,2 +1,2 @@
-/** Makes the compiler refuse a switch that forgets a case; at run time (an event of a newer version) it changes nothing. */
+/** Makes the compiler check that a switch is exhaustive. At run time (an event of a newer release) returns the state. */
 export const never = <S>(_case: never, state: S): S => state;

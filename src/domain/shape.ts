@@ -1,17 +1,17 @@
-/** Checks of the types of values, cheap enough for every event of a replay; they allow members that they do not name. */
+/** Type checks that are cheap enough for every event of a replay. Additional members are allowed. */
 export type Check = (value: unknown) => boolean;
 
 export const text: Check = (value) => typeof value === "string";
 export const boolean: Check = (value) => typeof value === "boolean";
 export const number: Check = (value) => Number.isFinite(value);
 
-/** A natural number that sums up exactly. */
+/** A safe integer of at least 0. */
 export const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const iso8601 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
-/** ISO 8601 in UTC: its first characters are the day and the month that it belongs to. */
+/** ISO 8601 in UTC: its prefixes are the day and the month. */
 export const utcTime: Check = (value) => typeof value === "string" && iso8601.test(value);
 
 /** A JSON object, not an array and not bytes. */

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { Invalid, type Problem } from "./errors.ts";
 
-/** What a refusal lists at most, however much is wrong. */
+/** Maximum number of reported problems. */
 const maxProblems = 100;
 
-/** The value as the schema makes it. @throws {Invalid} with one problem for each thing wrong, by its path */
+/** Parses a value. @throws {Invalid} with one problem per error, each with its path */
 export const parse = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -21,7 +21,7 @@ const problemsOf = (issue: z.core.$ZodIssue, base: Problem["path"]): Problem[] =
   return [{ path, message: issue.message }];
 };
 
-/** The branch of a union that the value was meant for: of those of its kind, the one with the least wrong. */
+/** The most likely branch of a union: of the branches of the value's type, the one with the fewest errors. */
 const branchMeant = (branches: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined =>
   branches.filter((issues) => !issues.some(isOfAnotherKind)).sort((a, b) => a.length - b.length)[0];
 

@@ -9,29 +9,29 @@ export interface AccessToken {
   readonly exp: number;
 }
 
-/** What a token says; whether its proof still holds is for the views to tell. */
+/** The claims of a token. The views decide whether its proof is still valid. */
 export interface TokenClaims extends Validity {
   readonly apiKey: string;
   readonly proof: Proof;
 }
 
-/** Short-lived tokens that stand for what proved a principal, and for no more. */
+/** Short-lived tokens, bound to the proof of a principal. */
 export interface AccessTokens {
-  /** A fresh token, bound to what proved the principal. */
+  /** A new token, bound to the principal's proof. */
   issue(principal: Principal): AccessToken;
-  /** A fresh token in place of one that is past half its life; undefined for any other principal. */
+  /** A new token if the principal's token is past half its lifetime, else undefined. */
   renew(principal: Principal): AccessToken | undefined;
-  /** What the token says, or undefined for one that was not minted here or is not valid now. */
+  /** The claims, or undefined if the token was not issued here or is not valid now. */
   read(token: string): TokenClaims | undefined;
-  /** Whether the token was minted here, valid or not: one that has expired is no guess. */
+  /** True if the token was issued here, valid or not: an expired token is not a failed attempt. */
   isSigned(token: string): boolean;
 }
 
-/** Longer than any token minted here: what is longer is refused before any work. */
+/** Longer than any token issued here. Longer ones are refused before any work. */
 const maxTokenLength = 1_000;
 const maxCachedTokens = 10_000;
 
-/** So far may the clock of another instance that mints tokens be ahead of this one's. */
+/** Maximum clock skew between instances that issue tokens. */
 const leewaySeconds = 30;
 
 export const createAccessTokens = ({
@@ -42,7 +42,7 @@ export const createAccessTokens = ({
 }: {
   /** 32 bytes, for this purpose alone. */
   key: Buffer;
-  /** What tokens were signed with before: those that are still out stay good. */
+  /** Former keys. Tokens signed with them stay valid. */
   previousKeys?: readonly Buffer[];
   ttlSeconds: number;
   /** Milliseconds since the epoch. */
@@ -64,7 +64,7 @@ export const createAccessTokens = ({
       .map((one) => readJwt(token, one))
       .find((claims) => claims !== undefined);
 
-  /** What the token said when it was signed, whenever that was. */
+  /** The claims of a correctly signed token, expired or not. */
   const signedClaims = (token: string): SignedClaims | undefined => {
     const seen = known.get(token);
     if (seen) return seen;
@@ -92,7 +92,7 @@ export const createAccessTokens = ({
   };
 };
 
-/** `from`: not to be taken before. */
+/** `from`: not valid before. */
 interface SignedClaims extends TokenClaims {
   readonly from: number;
 }

@@ -11,30 +11,30 @@ import { matchingSecret } from "./secrets.ts";
 
 export type { Principal };
 
-/** What a caller presents, as it presents it: absent parts are undefined, and nothing is checked yet. */
+/** The credentials of a request, unchecked. Absent parts are undefined. */
 export type Credentials =
-  /** A key and its secret, as two headers carry them. */
+  /** A key and its secret, in two headers. */
   | { readonly by: "secret"; readonly apiKey: string | undefined; readonly apiSecret: string }
-  /** An access token, from the origin it was minted for if it was minted for one. A key beside it must be its own. */
+  /** An access token, from its origin if it is bound to one. An additional key must match it. */
   | {
       readonly by: "token";
       readonly token: string;
       readonly apiKey: string | undefined;
       readonly origin: string | undefined;
     }
-  /** The key alone, from an origin that is the website's. */
+  /** A key from one of the website's origins. */
   | { readonly by: "origin"; readonly apiKey: string | undefined; readonly origin: string | undefined };
 
 export interface Authenticator {
   /**
-   * Who it is. One form of credentials is looked at alone: a wrong secret or token is not made good by an origin.
+   * Authenticates a caller by one form of credentials only: an origin does not make up for a wrong secret or token.
    * @throws {RateLimited} for a client with too many failed attempts, whatever its credentials
-   * @throws {Unauthorized} saying no more than the form, whatever is wrong
+   * @throws {Unauthorized} disclosing only the form of the credentials
    */
   authenticate(credentials: Credentials, client: string): Principal;
   /**
-   * Who was let in before, as it stands now, whatever the time of the token that it came with.
-   * @throws {Unauthorized} when what proved it was withdrawn
+   * The current state of an authenticated principal. The expiry of its token is ignored.
+   * @throws {Unauthorized} when its proof was withdrawn
    */
   reauthenticate(principal: Principal): Principal;
 }
@@ -53,7 +53,7 @@ export const createAuthenticator = ({
   const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
     findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
 
-  /** Looked up anew each time: what a token was minted from may be withdrawn before it expires. */
+  /** Checked on each request: a token's proof may be withdrawn before the token expires. */
   const isProofValid = (proof: Proof, key: IssuedKey): boolean =>
     proof.by === "secret"
       ? key.secrets.some(({ secretId }) => secretId === proof.secretId)
@@ -91,7 +91,7 @@ export const createAuthenticator = ({
     }
   };
 
-  /** Whether refused credentials are a failed attempt: a secret or a token that was not issued here. */
+  /** True for a secret or token that was not issued here. */
   const isFailedAttempt = (credentials: Credentials): boolean =>
     credentials.by === "secret" || (credentials.by === "token" && !accessTokens.isSigned(credentials.token));
 

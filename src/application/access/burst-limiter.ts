@@ -1,16 +1,16 @@
 import { LRUCache } from "lru-cache";
 
-/** Counts over a sliding window, for each (key, client). */
+/** Counts requests per key and client in a sliding window. */
 export interface BurstLimiter {
-  /** Counts one request and answers whether it is within the limit; one beyond it is not counted. */
+  /** Counts a request and returns true, or returns false if it would exceed the limit. */
   tryAcquire(id: string, limit: number): boolean;
-  /** After so long without a request any number within the limit passes. */
+  /** The time without requests after which the full limit is available. */
   readonly recoveryMs: number;
 }
 
-/** The window moves in steps of this part of it: it is at most so much longer than asked for, and never shorter. */
+/** Steps per window. The effective window is at most one step longer than configured, and never shorter. */
 const slots = 20;
-/** The slot that has just begun beside a whole window of them. */
+/** The current slot and a full window of slots. */
 const cells = slots + 1;
 const maxClients = 50_000;
 
@@ -43,7 +43,7 @@ export const createBurstLimiter = (windowMs: number, uptime = () => performance.
   };
 };
 
-/** Forgets the slots that have left the window. */
+/** Clears the slots that have left the window. */
 const advance = (window: Window, slot: number): void => {
   const steps = Math.min(slot - window.slot, cells);
   for (let step = 1; step <= steps; step++) {

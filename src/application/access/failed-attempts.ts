@@ -3,24 +3,24 @@ import { RateLimited } from "../../domain/errors.ts";
 import { clientNetwork } from "./client-network.ts";
 
 /**
- * Throttles guessing. A failed attempt is a request that presents a secret or a token which this service never issued.
- * A client that has made too many of them in the current minute (UTC) is refused until the minute ends, before its
- * credentials are checked: otherwise a right guess would still be recognised.
+ * Throttles brute-force attempts. A failed attempt is a request with a secret or token that this service never issued.
+ * A client with too many of them in the current minute (UTC) is refused until the minute ends, before its credentials are
+ * checked: otherwise a correct guess would still succeed.
  *
- * A client is an IPv4 address or an IPv6 /64, so one guesser behind a NAT also blocks the others behind it. This is why
- * nothing else counts: requests without credentials, a public key from an unverified origin, and tokens that
- * have expired or were withdrawn are 401 and guess nothing.
+ * A client is an IPv4 address or an IPv6 /64, so one attacker behind a NAT blocks the others behind it. Therefore nothing
+ * else counts: requests without credentials, a public key from an unverified origin, and expired or withdrawn tokens
+ * get 401 only.
  */
 export interface FailedAttempts {
-  /** To be called before credentials are looked at. @throws {RateLimited} for a throttled client */
+  /** To be called before credentials are checked. @throws {RateLimited} for a throttled client */
   throwIfThrottled(client: string): void;
   /** Counts a failed attempt. */
   count(client: string): void;
 }
 
-/** Failed attempts that a client may make in a minute. */
+/** Maximum failed attempts per client and minute. */
 export const maxFailuresPerMinute = 30;
-/** Memory is bounded: past this many clients the one that was seen least recently is forgotten. */
+/** Bounds the memory: the least recently seen client is evicted. */
 const maxClients = 50_000;
 const minuteMs = 60_000;
 

@@ -11,11 +11,11 @@ export const signJwt = (claims: object, key: Buffer): string => {
   return `${signed}.${signature(signed, key)}`;
 };
 
-/** What the token claims, or undefined when it is not one that this key signed. Its times are the caller's to judge. */
+/** The token's claims, or undefined if it is not signed with this key. The caller checks its times. */
 export const readJwt = (token: string, key: Buffer): unknown => {
   const [head, payload, signed, ...more] = token.split(".");
   if (head !== header || payload === undefined || signed === undefined || more.length > 0) return undefined;
-  // Compared as text: decoded, many spellings of a signature are the same.
+  // Compared as text: several base64url spellings decode to the same signature.
   const [expected, given] = [Buffer.from(signature(`${head}.${payload}`, key)), Buffer.from(signed)];
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) return undefined;
   return JSON.parse(Buffer.from(payload, "base64url").toString());

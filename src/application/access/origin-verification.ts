@@ -11,7 +11,7 @@ import { newVerificationToken, type Random, websiteIdOfVerification } from "../a
 import type { CommandContext, Execute } from "../commands.ts";
 import { hashSecret } from "./secrets.ts";
 
-/** A token that proves one origin, once. It is told this once and nowhere kept. Times are ISO 8601, UTC. */
+/** A single-use token that verifies one origin. It is returned once and not stored. Times are ISO 8601, UTC. */
 export interface NewVerification {
   readonly token: string;
   readonly origin: string;
@@ -24,15 +24,15 @@ export interface VerificationOutcome {
   readonly origin: string;
 }
 
-/** What an operator issues a token for: `{origin}`. */
+/** The body of a request for a token: `{origin}`. */
 export const verificationRequest = z.strictObject({ origin: originSchema });
 
-/** How a website's pages come to prove that they are its own. Both may throw {Unavailable}. */
+/** Verification of a website's origins. Both methods may throw {Unavailable}. */
 export interface OriginVerification {
   /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are under way */
   issue(websiteId: string, origin: string, context: CommandContext): Promise<NewVerification>;
   /**
-   * Uses the token up: from here on the origin is the website's. Of several that present it at once, one succeeds.
+   * Consumes the token and adds the origin to the website. Of several concurrent calls, one succeeds.
    * @throws {Unauthorized} for an unknown token
    */
   verify(presented: { token: string; origin: string }, requestId: string): Promise<VerificationOutcome>;

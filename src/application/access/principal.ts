@@ -1,20 +1,20 @@
 import type { Plan } from "../../domain/accounts/plan.ts";
 
-/** Who is asking, once it is proven. */
+/** An authenticated caller. */
 export interface Principal {
   readonly apiKey: string;
   readonly websiteId: string;
   readonly plan: Plan;
-  /** Set while the key is suspended: why. */
+  /** The reason, while the key is suspended. */
   readonly suspension?: string;
   readonly proof: Proof;
-  /** Set when an access token told of the proof: how long it is good for. */
+  /** Set when authenticated by an access token: its validity. */
   readonly token?: Validity;
 }
 
 /**
- * What it was proven by: one of the key's secrets, or an origin of the website's. It holds until the secret is revoked
- * or the origin withdrawn, and so does whatever is minted from it.
+ * The proof of authentication: one of the key's secrets, or an origin of the website. It is valid until the secret is
+ * revoked or the origin withdrawn, and so are tokens bound to it.
  */
 export type Proof =
   | { readonly by: "secret"; readonly secretId: string }

@@ -9,20 +9,20 @@ import { uuidv7 } from "../../eventstore/uuid.ts";
 import { createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
 
-/** What the limits say of one request. */
+/** The result of a rate limit check. */
 export interface Admission {
-  /** The key's requests in a minute. */
+  /** The key's requests per minute. */
   readonly limit: number;
-  /** Those left in this minute. */
+  /** Requests left in this minute. */
   readonly remaining: number;
   /** Set when the request is over a limit. */
   readonly refusal?: RateLimited;
 }
 
-/** Counts requests in fixed minutes (UTC), at once in memory, and reports them to the other instances soon after. */
+/** Counts requests in fixed minutes (UTC), in memory, and reports the counts to the other instances shortly after. */
 export interface RateLimiter {
   admit(apiKey: string, plan: Plan, client: string): Admission;
-  /** Reports to the other instances what has changed since the last report. */
+  /** Reports the counts that changed since the last report. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface RateLimiter {
 export interface RateLimiterOptions {
   readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly view: View<Rate>;
-  /** This instance, unlike any other that ever was. */
+  /** The unique id of this process. */
   readonly instance: string;
   readonly clock: () => number;
   /** Milliseconds that never go back, for the burst check. Default `performance.now`. */
@@ -39,11 +39,11 @@ export interface RateLimiterOptions {
   readonly burstWindowMs?: number;
   /** Default: a twentieth of the requests per minute, at least 20. */
   readonly burstLimit?: number | undefined;
-  /** How often changes are reported. Default 100. */
+  /** The reporting interval. Default 100. */
   readonly flushMs?: number;
-  /** How long a report waits for the store. Default 5,000. */
+  /** The deadline of a report. Default 5,000. */
   readonly deadlineMs?: number;
-  /** Called when a report fails, once until reports succeed again. */
+  /** Called at the first of consecutive failed reports. */
   readonly onError?: (what: string, error: unknown) => void;
 }
 
@@ -81,7 +81,7 @@ export const createRateLimiter = ({
     return fresh;
   };
 
-  /** What has changed in this minute. Counters of past minutes go: they limit nothing any more. */
+  /** The counters that changed in this minute. Deletes those of past minutes. */
   const changedIn = (minute: number): [apiKey: string, Counter, count: number][] => {
     const changed: [string, Counter, number][] = [];
     for (const [apiKey, counter] of counters) {
@@ -92,7 +92,7 @@ export const createRateLimiter = ({
     return changed;
   };
 
-  /** No other instance writes to the stream, and no report depends on another: any revision will do. */
+  /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
   const append = async (minute: number, counts: readonly [string, number][]): Promise<void> => {
     const now = clock();
     const metadata = { actor: "system" };
@@ -104,7 +104,7 @@ export const createRateLimiter = ({
     isTrimmed = true;
   };
 
-  /** A report that fails is made again with the next flush, while its minute lasts. */
+  /** A failed report is repeated by the next flush within the same minute. */
   const flush = async (): Promise<void> => {
     const minute = minuteOf(clock());
     const changed = changedIn(minute);
@@ -137,7 +137,7 @@ export const createRateLimiter = ({
       const limit = plan.requestsPerMinute;
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
-      // Whoever waited only for the burst to be over would be refused again.
+      // Checked before the burst: after a burst's Retry-After, the request would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(secondsLeft(now)) };
       const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
       if (!bursts.tryAcquire(`${apiKey} ${clientNetwork(client)}`, burst)) {

@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** What is kept of a secret: its SHA-256, hexadecimal. A secret has 256 random bits, so no salt is needed. */
+/** The stored form of a secret: its SHA-256 in hex. Secrets have 256 random bits, so no salt is needed. */
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
-/** The one of the secrets that was presented; every hash is compared whole, so the time tells nothing of which. */
+/** The presented secret's entry. All hashes are compared in constant time. */
 export const matchingSecret = <S extends { readonly hash: string }>(
   presented: string,
   secrets: readonly S[],

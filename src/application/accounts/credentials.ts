@@ -29,7 +29,7 @@ import type { CommandContext, Execute } from "../commands.ts";
 import { listVoices, type Providers } from "./providers.ts";
 import { type SealContext, type Sealing, UnsealFailed } from "./sealing.ts";
 
-/** Credentials as their operator sees them: never what they are. */
+/** A description of credentials, without their values. */
 export interface CredentialsDetails {
   readonly engine: ByokEngine;
   /** google, azure, openai. */
@@ -40,22 +40,22 @@ export interface CredentialsDetails {
   readonly setAt: string;
 }
 
-/** What became of all credentials that there are. */
+/** The result of resealing all credentials. */
 export interface Resealing {
-  /** Sealed anew, under the current key. */
+  /** Sealed again under the current key. */
   readonly resealed: number;
   /** Sealed under the current key already. */
   readonly current: number;
-  /** Those that none of the keys opens. They are left as they are. */
+  /** Those that no key opens. They are unchanged. */
   readonly unopened: readonly SealContext[];
 }
 
-/** Websites' own credentials. Every command is visible here once it resolves, and may throw {Unavailable}. */
+/** BYOK credentials of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
 export interface CredentialsService {
   /**
-   * Proves the credentials by listing the provider's voices, then replaces what was set for the engine.
+   * Verifies the credentials by listing the provider's voices, then replaces the engine's credentials.
    * @throws {NotFound} for an unknown website, or an engine that is not provided here
-   * @throws {Invalid} with the provider's own words when it refuses; nothing is stored
+   * @throws {Invalid} with the provider's message when it refuses them; nothing is stored
    */
   set<E extends ByokEngine>(
     websiteId: string,
@@ -68,8 +68,7 @@ export interface CredentialsService {
   /** @throws {NotFound} for an unknown website */
   list(websiteId: string): CredentialsDetails[];
   /**
-   * Seals under the current key everything that is sealed under an earlier one, and records that key as the log's. May be
-   * repeated, and interrupted.
+   * Seals all credentials under the current key, and records it as the log's key. May be interrupted and repeated.
    */
   reseal(context: CommandContext): Promise<Resealing>;
 }
@@ -79,11 +78,11 @@ export interface CredentialsServiceOptions {
   readonly websites: View<Website>;
   readonly credentials: View<Credentials>;
   readonly providers: Providers;
-  /** Asked for when something is to be sealed or opened. */
+  /** Called when something is sealed or opened. */
   readonly sealing: () => Promise<Sealing>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** How long a provider may take to list its voices. Default 15 s. */
+  /** The deadline of listing a provider's voices. Default 15 s. */
   readonly deadlineMs?: number;
 }
 
@@ -107,14 +106,14 @@ export const createCredentialsService = ({
   const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
 
-  /** Whether it is under the current key now, by whomever. @throws {UnsealFailed} */
-  const resealOne = async (place: SealContext, context: CommandContext): Promise<boolean> => {
-    const was = view.get(credentialsStream(place.websiteId))?.byEngine[place.engine];
+  /** Whether it is under the current key now. @throws {UnsealFailed} */
+  const resealOne = async (owner: SealContext, context: CommandContext): Promise<boolean> => {
+    const was = view.get(credentialsStream(owner.websiteId))?.byEngine[owner.engine];
     const seals = await sealing();
     if (!was || was.keyId === seals.keyId) return false;
-    const sealed = seals.seal(seals.open(was, place), place);
-    const resealed = { engine: place.engine, was: was.sealed, ...sealed, at: now() };
-    await command(place.websiteId, (state) => resealCredentials(state, resealed), context);
+    const sealed = seals.seal(seals.open(was, owner), owner);
+    const resealed = { engine: owner.engine, was: was.sealed, ...sealed, at: now() };
+    await command(owner.websiteId, (state) => resealCredentials(state, resealed), context);
     return true;
   };
 
@@ -125,7 +124,7 @@ export const createCredentialsService = ({
       if (!provider) {
         throw new NotFound(`There is no provider for the engine ${engine}: it is not running here.`);
       }
-      const { seal } = await sealing(); // a wrong master key is reported before the provider is asked
+      const { seal } = await sealing(); // reports a wrong master key before the provider is called
       const voices = usableVoices(await listVoices(provider, given, deadlineMs));
       const sealed = seal(JSON.stringify(given), { websiteId, engine });
       const at = now();
@@ -148,13 +147,13 @@ export const createCredentialsService = ({
     reseal: async (context) => {
       const unopened: SealContext[] = [];
       let [resealed, current] = [0, 0];
-      for (const place of sealContexts(view)) {
+      for (const owner of sealContexts(view)) {
         try {
-          if (await resealOne(place, context)) resealed++;
+          if (await resealOne(owner, context)) resealed++;
           else current++;
         } catch (error) {
           if (!(error instanceof UnsealFailed)) throw error;
-          unopened.push(place);
+          unopened.push(owner);
         }
       }
       const { keyId } = await sealing();

@@ -5,7 +5,7 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base = BigInt(digits.length);
 
 /*
- * Letters and digits alone: a stream is named `usage-{apiKey}-{month}`, and its parts are told apart by the hyphens.
+ * Letters and digits only: hyphens separate the parts of stream names such as `usage-{apiKey}-{month}`.
  */
 
 /** A key's public name, 136 random bits. */
@@ -16,11 +16,11 @@ export const newSecretId = (random: Random): string => `sec_${base62(random(16),
 /** A key's secret half, 256 random bits. */
 export const newSecret = (random: Random): string => `vls_${random(32).toString("base64url")}`;
 
-/** 256 random bits, and whose they are: a token is looked up in its website's stream. */
+/** 256 random bits and the website's id: a token is looked up in its website's stream. */
 export const newVerificationToken = (random: Random, websiteId: string): string =>
   `vlv_${random(32).toString("base64url")}.${websiteId}`;
 
-/** The website that such a token was issued for, as the token tells it. */
+/** The website id in a verification token. */
 export const websiteIdOfVerification = (token: string): string | undefined =>
   /^vlv_[\w-]{43}\.(web_[0-9A-Za-z]{22})$/.exec(token)?.[1];
 

@@ -24,7 +24,7 @@ import { hashSecret } from "../access/secrets.ts";
 import type { CommandContext, Execute } from "../commands.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 
-/** A key as its operator sees it. Times are ISO 8601, UTC. */
+/** A key without its secrets. Times are ISO 8601, UTC. */
 export interface KeyDetails {
   readonly apiKey: string;
   readonly websiteId: string;
@@ -33,11 +33,11 @@ export interface KeyDetails {
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** This month's (UTC) characters against the quota; null: no limit. Absent where no view of usage is at hand. */
+  /** This month's (UTC) characters and quota; null: no limit. Absent without a view of usage. */
   readonly usage?: { readonly month: string; readonly characters: number; readonly quota: number | null };
 }
 
-/** A secret in clear: it is told this once and nowhere kept. */
+/** A secret in clear. It is returned once and not stored. */
 export interface NewSecret {
   readonly secretId: string;
   readonly apiSecret: string;
@@ -49,13 +49,13 @@ export interface NewKey extends NewSecret {
   readonly plan: Plan;
 }
 
-/** API keys and their secrets. Every command is visible here once it resolves, and may throw {Unavailable}. */
+/** API keys and their secrets. A resolved command is visible on this instance. All may throw {Unavailable}. */
 export interface Keys {
   /** A key with its first secret. @throws {NotFound} for an unknown website */
   issue(websiteId: string, plan: Plan, context: CommandContext): Promise<NewKey>;
-  /** @throws {NotFound} @throws {Conflict} when the key has as many secrets as it may */
+  /** @throws {NotFound} @throws {Conflict} when the key has the maximum number of secrets */
   createSecret(apiKey: string, context: CommandContext): Promise<NewSecret>;
-  /** @throws {NotFound} for an unknown key or a secret that is not valid any more */
+  /** @throws {NotFound} for an unknown key or a revoked secret */
   revokeSecret(apiKey: string, secretId: string, context: CommandContext): Promise<void>;
   /** @throws {NotFound} */
   changePlan(apiKey: string, plan: Plan, context: CommandContext): Promise<KeyDetails>;
@@ -103,7 +103,7 @@ export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions
 
   return {
     issue: async (websiteId, plan, context) => {
-      // A look at the stream itself: another instance may have registered the website a moment ago.
+      // Reads the stream, not the view: another instance may have just registered the website.
       await execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
       const apiKey = newApiKey(random);
       const { apiSecret, ...secret } = newlyMade();
@@ -140,7 +140,7 @@ export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions
   };
 };
 
-/** Everything but the hashes. */
+/** Omits the hashes. */
 const describe = (key: IssuedKey): Omit<KeyDetails, "usage"> => ({
   apiKey: key.apiKey,
   websiteId: key.websiteId,

@@ -12,13 +12,13 @@ import type { Providers } from "./providers.ts";
 import { type SealContext, type Sealing, UnsealFailed } from "./sealing.ts";
 
 /**
- * The account that the website's credentials open; undefined when it has none for the engine, or nobody provides it
- * here. The same one for the same credentials, so that what it keeps (connections, limits) lasts as long as they.
- * Credentials that cannot be opened make an account that fails when it is used, and the operator is told once.
+ * The provider account of a website's credentials; undefined without credentials or provider. The same credentials give
+ * the same account, so that its connections and limits persist. Credentials that cannot be opened give an account whose
+ * calls fail, and are logged once.
  */
 export type FindAccount = (websiteId: string, engine: ByokEngine) => ProviderAccount | undefined;
 
-/** Accounts that are kept ready. */
+/** Cached accounts. */
 const maxCachedAccounts = 1_000;
 
 export const createProviderAccounts = ({
@@ -30,54 +30,52 @@ export const createProviderAccounts = ({
   credentials: View<Credentials>;
   providers: Providers;
   sealing: Sealing;
-  /** Told, for the operator, of credentials that cannot be used. */
+  /** Called with credentials that cannot be used, for the operator's log. */
   onError: (what: string, error: unknown) => void;
 }): FindAccount => {
   const ready = new LRUCache<string, { revision: number; account: ProviderAccount }>({
     max: maxCachedAccounts,
   });
 
-  const open = <E extends ByokEngine>(place: SealContext & { engine: E }, sealed: EngineCredentials) => {
-    const { engine } = place;
+  const open = <E extends ByokEngine>(context: SealContext & { engine: E }, sealed: EngineCredentials) => {
+    const { engine } = context;
     try {
-      return providers[engine]?.open(parseCredentials(engine, unsealed(sealing, sealed, place)));
+      return providers[engine]?.open(parseCredentials(engine, unsealed(sealing, sealed, context)));
     } catch (error) {
-      onError(unusableCredentials(place), redactedError(error));
+      onError(unusableCredentials(context), redactedError(error));
       return failingAccount(engine);
     }
   };
 
   return (websiteId, engine) => {
-    const place = { websiteId, engine };
+    const context = { websiteId, engine };
     const name = `${websiteId} ${engine}`;
     const sealed = credentials.get(credentialsStream(websiteId))?.byEngine[engine];
     const known = ready.get(name);
     if (known && known.revision === sealed?.revision) return known.account;
     ready.delete(name);
-    const account = sealed && open(place, sealed);
+    const account = sealed && open(context, sealed);
     if (account) ready.set(name, { revision: sealed.revision, account });
     return account;
   };
 };
 
-const unsealed = (sealing: Sealing, sealed: EngineCredentials, place: SealContext): unknown => {
-  const text = sealing.open(sealed, place);
+const unsealed = (sealing: Sealing, sealed: EngineCredentials, context: SealContext): unknown => {
+  const text = sealing.open(sealed, context);
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own words repeat what it could not read.
-    throw new UnsealFailed("What was sealed is no JSON.");
+    // The parser's message contains the text.
+    throw new UnsealFailed("The sealed text is not JSON.");
   }
 };
 
 const unusableCredentials = ({ websiteId, engine }: SealContext): string =>
   `the credentials of ${websiteId} for ${engine} cannot be used: set them again, or give this instance the MASTER_KEY under which they were sealed (in MASTER_KEY_PREVIOUS, if it has been replaced)`;
 
-/** Whatever else a driver throws may hold the credentials that it was given. */
+/** Any other error of a driver may contain the credentials. */
 const redactedError = (error: unknown): unknown =>
-  error instanceof UnsealFailed || error instanceof Invalid
-    ? error
-    : new Error("the provider did not take them");
+  error instanceof UnsealFailed || error instanceof Invalid ? error : new Error("the provider rejected them");
 
 const failingAccount = (code: ByokEngine): ProviderAccount => {
   const fail = async (): Promise<never> => {

@@ -7,12 +7,12 @@ import {
 import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
 import type { Provider, ProviderVoice } from "../../engines/provider.ts";
 
-/** The providers that this instance can reach. */
+/** The configured providers. */
 export type Providers = { readonly [E in ByokEngine]?: Provider<ProviderCredentials[E]> };
 
 /**
- * The provider's voices, which proves the credentials. A refusal tells the provider's own words, with nothing of the
- * credentials in them.
+ * Lists the provider's voices, which verifies the credentials. A refusal carries the provider's message, without the
+ * credentials.
  * @throws {Invalid}
  */
 export const listVoices = async <C extends object>(
@@ -30,8 +30,8 @@ export const listVoices = async <C extends object>(
         withoutSecrets(error.message, secretsIn(credentials, byokProviders[provider.code].secrets)),
       );
     if (error instanceof ServiceError) throw error;
-    // Whatever else a driver throws may hold the request that it made, and with it the credentials.
-    throw refused("The provider could not be asked for its voices.");
+    // Any other error of a driver may contain the request, and with it the credentials.
+    throw refused("The provider's voices could not be listed.");
   }
 };
 

@@ -25,14 +25,14 @@ import type { CommandContext, Execute } from "../commands.ts";
 import { newWebsiteId, type Random } from "./identifiers.ts";
 import type { Keys, NewSecret } from "./keys.ts";
 
-/** A website as its operator sees it. Times are ISO 8601, UTC. */
+/** A website. Times are ISO 8601, UTC. */
 export interface WebsiteDetails {
   readonly id: string;
   readonly name: string;
   readonly origins: readonly string[];
-  /** What the operator set. */
+  /** The stored part. */
   readonly storedConfig: StoredConfig;
-  /** What the website gets: that, and the defaults. */
+  /** The stored part with defaults. */
   readonly config: WebsiteConfig;
   readonly registeredAt: string;
 }
@@ -45,7 +45,7 @@ export interface NewWebsite extends NewSecret {
   readonly plan: Plan;
 }
 
-/** What an operator registers: `{name, origins?, plan?}`. */
+/** The body of a registration: `{name, origins?, plan?}`. */
 export const registration = z.strictObject({
   name: websiteName,
   origins: originList.default([]),
@@ -55,11 +55,11 @@ export type Registration = z.output<typeof registration>;
 
 export const newOrigins = z.strictObject({ origins: originList });
 
-/** Websites. Every command is visible here once it resolves, and may throw {Unavailable}. */
+/** Websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
 export interface Websites {
   /**
-   * A website with its first key and secret. When it fails halfway the website is there without a key, which
-   * `Keys.issue` makes good.
+   * Registers a website with its first key and secret. A failure in between leaves a website without a key; `Keys.issue`
+   * adds one.
    */
   register(registration: Registration, context: CommandContext): Promise<NewWebsite>;
   /** Replaces the whole stored part. @throws {NotFound} */

@@ -6,10 +6,10 @@ import { flagOf } from "../../domain/catalog/flag.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { AddedVoices, ByokVoicesOf } from "./website-catalog.ts";
 
-/** Websites whose voices are kept ready. */
+/** Cached websites. */
 const maxCachedWebsites = 100;
 
-/** The voices that websites have by credentials of their own. Without credentials that costs a look into the view. */
+/** The BYOK voices of websites. For a website without credentials it costs one look-up in the view. */
 export const createByokVoices = (credentials: View<Credentials>): ByokVoicesOf => {
   const ready = new LRUCache<string, { state: Credentials; own: AddedVoices | undefined }>({
     max: maxCachedWebsites,
@@ -25,7 +25,7 @@ export const createByokVoices = (credentials: View<Credentials>): ByokVoicesOf =
   };
 };
 
-/** A listed voice, and whose it is. */
+/** A listed voice and its engine. */
 interface ByokVoice extends ListedVoice {
   readonly engine: ByokEngine;
   readonly provider: string;
@@ -51,7 +51,7 @@ const byokVoices = ({ byEngine }: Credentials): AddedVoices | undefined => {
   };
 };
 
-/** What a voice that speaks any language is listed under. */
+/** The language of voices that speak any language. */
 const multilingualTag = "en-US";
 
 const voiceOf = ({ name, lang = multilingualTag, gender, provider, id }: ByokVoice): Voice => ({

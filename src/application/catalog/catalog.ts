@@ -18,12 +18,12 @@ import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import type { CommandContext, Execute } from "../commands.ts";
 
-/** What an operator adds: the catalog assigns the id and marks fallback voices. */
+/** A new system voice: the catalog assigns the id and marks fallback voices. */
 export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });
 
 /**
- * The shared catalog in its operator's hands. Every command is visible here once it resolves; all may throw
- * {Invalid} and {Unavailable}.
+ * Administration of the shared catalog. A resolved command is visible on this instance. All may throw {Invalid} and
+ * {Unavailable}.
  */
 export interface CatalogService {
   /** In the order in which they were added; system voices by id. */
@@ -32,11 +32,11 @@ export interface CatalogService {
   voice(name: string): Voice;
   /** @throws {Conflict} when the name is taken */
   addVoice(voice: unknown, context: CommandContext): Promise<Voice>;
-  /** Changes the members that are given. @throws {NotFound} */
+  /** Changes the given members. @throws {NotFound} */
   changeVoice(name: string, change: unknown, context: CommandContext): Promise<Voice>;
   /** @throws {NotFound} */
   deprecateVoice(name: string, context: CommandContext): Promise<Voice>;
-  /** Without a `service` it is one that browsers bring with them. @throws {Conflict} when the name is taken */
+  /** Without a `service` it is a native voice of browsers. @throws {Conflict} when the name is taken */
   addSystemVoice(systemVoice: unknown, context: CommandContext): Promise<SystemVoice>;
   /** @throws {NotFound} */
   deprecateSystemVoice(id: number, context: CommandContext): Promise<SystemVoice>;

@@ -13,7 +13,7 @@ import {
 import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";
 import type { Execute } from "../commands.ts";
 
-/** What a browser tells of itself and its voices. */
+/** A browser's report of its platform and voices. */
 export interface VoiceReport {
   readonly platform: {
     readonly browser: string;
@@ -25,8 +25,7 @@ export interface VoiceReport {
 }
 
 /**
- * Keeps what a report tells that was not known; the views show it once this resolves. A platform that we keep no
- * account of is let pass.
+ * Records the news in a report; the views show it once this resolves. Reports of unknown platforms are ignored.
  * @throws {Unavailable}
  */
 export type ReportVoices = (report: VoiceReport) => Promise<void>;
@@ -55,7 +54,7 @@ export const createVoiceReports =
       isInCatalog: (voice: ReportedVoice) => natives(voice.name).some((native) => isSameVoice(native, voice)),
       at: new Date(clock()).toISOString(),
     };
-    // Nobody's key and nobody's request: an event tells what a platform has, not who has it.
+    // No key and no request id: the event says what a platform has, not who reported it.
     await execute(platformDecider, platformStream(browser, os), (known) => reportVoices(known, report), {
       actor: "system",
     });

@@ -18,26 +18,26 @@ import { NotFound } from "../../domain/errors.ts";
 import type { GenderName, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { CatalogOf } from "./website-catalog.ts";
 
-/** Voices as of a state of the catalog. */
+/** Voices at one revision of the catalog. */
 export interface VoiceCollection {
-  /** The same for the same voices, and another as soon as one of them is another. */
+  /** Changes whenever a voice changes. */
   readonly revision: string;
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];
 }
 
-/** Which voices are asked for. */
+/** The filter of a voice request. */
 export interface VoiceFilter extends PlatformParameters {
   /** A basic language range (RFC 4647). */
   readonly lang?: string | undefined;
   readonly gender?: GenderName | undefined;
 }
 
-/** The voices that a website has: the shared ones, and those of its own providers. */
+/** The voices of a website: the shared ones and its BYOK voices. */
 export interface Voices {
   /**
-   * All of them, or those of a language and gender, without those that the platform is not known to have. System voices
-   * are all that there are, or with a language or gender those behind the voices.
+   * The voices that match language and gender, without those that the platform is known to lack. With a language or gender,
+   * only the system voices behind them are included.
    */
   collection(websiteId: string, filter?: VoiceFilter): VoiceCollection;
   /** Those of exactly this language code. */
@@ -53,7 +53,7 @@ export const createVoices = ({
 }: {
   catalogOf: CatalogOf;
   platforms: View<Platform>;
-  /** The table of what browsers bring with them. */
+  /** The table of native voices. */
   nativeVoices: readonly NativeVoice[];
 }): Voices => {
   const nativesNamed = indexByOwnName(nativeVoices);
@@ -62,14 +62,14 @@ export const createVoices = ({
     nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isAvailableOn(native, asked)) ||
     isVoiceReported(platforms, asked, voice);
 
-  /** Whether the platform cannot speak it: every voice behind it is native, and none is known to be there. */
+  /** True if every system voice behind it is native and none is known on the platform. */
   const isMissing = (index: CatalogIndex, asked: PlatformQuery, voice: Voice): boolean => {
     if (isSpoken(index, voice)) return false;
     const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
     return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
   };
 
-  /** Without what the platform lacks. */
+  /** Removes the voices that the platform lacks. */
   const withoutMissingVoices = (
     index: CatalogIndex,
     all: VoiceCollection,
@@ -101,7 +101,7 @@ export const createVoices = ({
   };
 };
 
-/** Whether the service speaks it. */
+/** True if the service speaks it. */
 const isSpoken = (index: CatalogIndex, { voiceIDs }: Voice): boolean =>
   voiceIDs.some((id) => index.systemVoice(id)?.service !== undefined);
 

@@ -10,34 +10,34 @@ import { type CatalogIndex, indexCatalog } from "../../domain/catalog/catalog-in
 import { indexVoiceNames, mergeVoiceNames } from "../../domain/catalog/voice-names.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 
-/** A catalog as one website has it. */
+/** The catalog of one website. */
 export interface WebsiteCatalog {
-  /** The same for the same voices, and another as soon as one of them is another. */
+  /** Changes whenever a voice changes. */
   readonly revision: string;
   readonly index: CatalogIndex;
 }
 
 export type CatalogOf = (websiteId: string) => WebsiteCatalog;
 
-/** What is added to the shared voices; `revision` is another whenever the voices are. */
+/** Voices in addition to the shared ones. `revision` changes with the voices. */
 export interface AddedVoices {
   readonly revision: string;
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];
 }
 
-/** What a website's own providers add. */
+/** The BYOK voices of a website. */
 export type ByokVoicesOf = (websiteId: string) => AddedVoices | undefined;
 
-/** What this instance's own engines add, to the shared voices as they are now; its system voices go before all others. */
+/** The voices of this instance's self-hosted engines. Their system voices precede all others. */
 export type ConfiguredVoicesOf = (shared: CatalogIndex) => AddedVoices | undefined;
 
-/** Catalogs of websites with voices of their own that are kept ready. */
+/** Cached catalogs of websites with BYOK voices. */
 const maxCachedCatalogs = 100;
 
 /**
- * The catalogs that requests are spoken from: the shared voices, those of this instance's own engines, and those of the
- * website's own providers. A name means the same voice for everybody who has it: who comes later does not take it over.
+ * The catalogs that requests are resolved in: the shared voices, those of this instance's self-hosted engines, and the
+ * website's BYOK voices. An added voice never replaces a shared one of the same name.
  */
 export const createWebsiteCatalogs = ({
   catalog,
@@ -85,7 +85,7 @@ const withAdded = (
   first: readonly SystemVoice[] = shared.preferred,
 ): CatalogIndex => {
   const others = added.voices.filter(({ name }) => !shared.voice(name));
-  // Two of a website's providers may list the same name.
+  // Two providers of a website may list the same name.
   const byName = Map.groupBy(others, ({ name }) => name);
   const voices = [...byName.values()].flatMap(([first]) => first ?? []);
   const { systemVoices } = added;

@@ -1,52 +1,52 @@
-/** The state of one thing that the service depends on. */
+/** The health of one dependency. */
 export interface ComponentHealth {
   readonly status: "ok" | "down";
-  /** What is wrong or worth knowing, in words that tell no secrets. */
+  /** The error or a note; without secrets. */
   readonly detail?: string;
 }
 
-/** `ok`: everything works; `degraded`: synthesis works without something; `down`: it does not. */
+/** `degraded`: a non-critical dependency is down. `down`: a critical one is. */
 export interface Health {
   readonly status: "ok" | "degraded" | "down";
   readonly parts: Readonly<Record<string, ComponentHealth>>;
 }
 
-/** Looks at one part; a rejection's message becomes the detail. */
+/** A health check. The message of a rejection becomes the detail. */
 export interface Check {
   readonly name: string;
-  /** Whether nothing can be served without it. */
+  /** True if no request can be served without it. */
   readonly critical: boolean;
   readonly probe: () => Promise<void>;
-  /** What is worth knowing of a part that is well. */
+  /** A note on a healthy dependency. */
   readonly note?: () => string | undefined;
-  /** For so long a part that was well is taken to be: where each look costs somebody something. Default 0. */
+  /** How long a successful probe is reused, for probes that are not free. Default 0. */
   readonly cacheMs?: number;
 }
 
-/** Resolves with the report; who asks while one is being made, or shortly after, shares it. Never rejects. */
+/** Resolves with the report. Concurrent calls, and calls shortly after, share it. Never rejects. */
 export type CheckHealth = () => Promise<Health>;
 
 export const createHealth = ({
   checks,
   uptime = () => performance.now(),
-  patienceMs = 2_000,
-  freshMs = 500,
+  timeoutMs = 2_000,
+  reuseMs = 500,
 }: {
   checks: readonly Check[];
   /** Milliseconds that never go back. */
   uptime?: () => number;
-  /** A part that does not answer within this counts as down. */
-  patienceMs?: number;
-  /** A report serves for so long: asking costs no more than that, whoever asks. */
-  freshMs?: number;
+  /** The timeout of a probe. */
+  timeoutMs?: number;
+  /** How long a report is reused. */
+  reuseMs?: number;
 }): CheckHealth => {
   const cachedUntil = new Map<string, number>();
   let last: Promise<Health> | undefined;
-  let staleAt = Number.POSITIVE_INFINITY; // while it is being made
+  let staleAt = Number.POSITIVE_INFINITY; // while the checks run
 
   const checkOne = async ({ name, probe, note, cacheMs = 0 }: Check): Promise<ComponentHealth> => {
     const isGood = uptime() < (cachedUntil.get(name) ?? 0);
-    const found: ComponentHealth = isGood ? { status: "ok" } : await runProbe(probe, patienceMs);
+    const found: ComponentHealth = isGood ? { status: "ok" } : await runProbe(probe, timeoutMs);
     if (found.status === "down") return found;
     if (!isGood) cachedUntil.set(name, uptime() + cacheMs);
     const detail = note?.();
@@ -66,17 +66,17 @@ export const createHealth = ({
     if (last && uptime() < staleAt) return last;
     staleAt = Number.POSITIVE_INFINITY;
     last = checkAll().finally(() => {
-      staleAt = uptime() + freshMs;
+      staleAt = uptime() + reuseMs;
     });
     return last;
   };
 };
 
-const runProbe = async (look: () => Promise<void>, patienceMs: number): Promise<ComponentHealth> => {
-  const patience = Promise.withResolvers<never>();
-  const timer = setTimeout(() => patience.reject(new Error("no answer in time")), patienceMs);
+const runProbe = async (look: () => Promise<void>, timeoutMs: number): Promise<ComponentHealth> => {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new Error("no answer in time")), timeoutMs);
   try {
-    await Promise.race([look(), patience.promise]);
+    await Promise.race([look(), timeout.promise]);
     return { status: "ok" };
   } catch (error) {
     return { status: "down", detail: error instanceof Error ? error.message : "unknown" };

@@ -1,13 +1,13 @@
 import { isoClock } from "../iso-clock.ts";
 import type { CheckHealth, ComponentHealth } from "./health.ts";
 
-/** What the service depends on, and since when it has been seen as it is (ISO 8601, UTC). */
+/** A dependency, and the time since when it has had this status (ISO 8601, UTC). */
 export interface Dependency extends ComponentHealth {
   readonly name: string;
   readonly since: string;
 }
 
-/** `degraded` is ready: it serves, without something. `draining`: it ends, and is to be asked nothing more. */
+/** `degraded` counts as ready. `draining`: the instance is shutting down. */
 export interface Readiness {
   readonly status: "ok" | "degraded" | "down" | "draining";
   readonly dependencies: readonly Dependency[];
@@ -16,7 +16,7 @@ export interface Readiness {
 export interface ReadinessCheck {
   /** Never rejects. */
   check(): Promise<Readiness>;
-  /** From now on the service is draining, whatever it depends on. */
+  /** Reports `draining` from now on. */
   drain(): void;
 }
 

@@ -4,13 +4,13 @@ import type { AuditEntry } from "./audit.ts";
 export const auditFormats = ["ndjson", "csv"] as const;
 export type AuditFormat = (typeof auditFormats)[number];
 
-/** Characters held back before they are passed on: with the store's batch, all that is in memory. */
+/** Characters per chunk. With the store's batch, this bounds the memory. */
 const chunkLength = 64 * 1024;
 
 /**
- * The entries as text, a chunk of whole lines at a time. NDJSON: an entry a line. CSV (RFC 4180): a header, then an
- * entry a row, `data` and `metadata` as JSON; a cell that a spreadsheet would take for a formula gets a leading `'`.
- * Nothing comes before the first entries are there, so that what fails at once fails before any text.
+ * The entries as text, in chunks of complete lines. NDJSON: one entry per line. CSV (RFC 4180): a header, then one entry
+ * per row, with `data` and `metadata` as JSON; a leading `'` escapes cells that a spreadsheet would evaluate.
+ * The first chunk follows the first entries, so an immediate failure precedes any text.
  */
 export async function* auditText(
   entries: AsyncIterable<AuditEntry>,

@@ -11,23 +11,23 @@ import { readKeyEvents } from "./key-log.ts";
 import { toUnavailable } from "./store-error.ts";
 
 export interface AuditRequest {
-  /** Only what was done to this key and what it was served. Default: the whole log. */
+  /** Only this key's events. Default: the whole log. */
   readonly apiKey?: string | undefined;
   /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */
   readonly from?: string | undefined;
   /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
   readonly to?: string | undefined;
-  /** Goes on after this position: that of the last entry one has. */
+  /** Starts after this position, that of the last entry received. */
   readonly after?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An event as auditors see it. */
+/** An event in an audit. */
 export interface AuditEntry {
-  /** Grows over the whole log; not dense, because other entries lie between. */
+  /** Increases over the whole log, with gaps. */
   readonly position: number;
   readonly stream: string;
-  /** Counts from 0 in its stream without a gap: a missing one shows. */
+  /** Counts from 0 within the stream, without gaps: a missing entry is noticed. */
   readonly revision: number;
   readonly id: string;
   readonly type: string;
@@ -38,11 +38,11 @@ export interface AuditEntry {
 }
 
 /**
- * Replays the log in order of position, up to its end as of now, and then ends. Whatever keeps it from that end
- * makes the iteration throw, so that a replay that ended is whole.
+ * Replays the log in order of position, up to its current end. An interrupted replay throws, so a replay that ends is
+ * complete.
  * @throws {Invalid} at once, for a bad time.
  * @throws {NotFound} from the iteration, for a key that was never issued.
- * @throws {Unavailable} from the iteration, when the event store cannot be read: go on with `after`.
+ * @throws {Unavailable} from the iteration, when the event store cannot be read: continue with `after`.
  */
 export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
@@ -71,7 +71,7 @@ async function* replay(
   }
 }
 
-/** Without the per-minute counters: they are telemetry that is trimmed by age, and prove nothing. */
+/** Omits the per-minute request counts: they are trimmed by age and prove nothing. */
 async function* readLog(
   store: EventStore,
   after: number | undefined,
@@ -88,7 +88,7 @@ async function* readLog(
 
 const period = z.object({ from: instant.optional(), to: instant.optional() });
 
-/** Zones and digits of a second may differ: times are compared as numbers. One that is no time is never left out. */
+/** Times are compared as numbers: zones and precision may differ. An unparsable time is always included. */
 const isInPeriod = ({ from, to }: z.infer<typeof period>): ((at: string) => boolean) => {
   if (from === undefined && to === undefined) return () => true;
   return (at) => {
@@ -111,7 +111,7 @@ const entry = (
   metadata,
 });
 
-/** What serves no auditor, only somebody who guesses a secret or comes by a key. */
+/** Members that an audit does not need, but an attacker could use. */
 const withheld: ReadonlyMap<string, string> = new Map([
   ["SecretCreated", "hash"],
   ["CredentialsSet", "sealed"],

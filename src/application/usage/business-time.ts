@@ -2,13 +2,13 @@ import { z } from "zod";
 import type { RecordedEvent } from "../../eventstore/event-store.ts";
 
 /**
- * The time that counts for months, days, from, to and as-of is the event's own: `data.at`, ISO 8601 in UTC. When
- * the store took the event only stands in for an event that has none, so that no audit ever loses it.
+ * Months, days, from, to and as-of refer to the event's own time, `data.at` (ISO 8601, UTC). An event without one gets the
+ * time at which it was stored, so that no audit omits it.
  */
 export const eventTime = ({ data, created }: RecordedEvent): string =>
   hasTime(data) ? data.at : new Date(created).toISOString();
 
-/** Another program's event may have any JSON value, or bytes, for its data. */
+/** Events of other programs may have any JSON value, or bytes, as data. */
 const hasTime = (data: unknown): data is { readonly at: string } =>
   typeof data === "object" && data !== null && "at" in data && typeof data.at === "string";
 

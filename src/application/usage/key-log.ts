@@ -12,8 +12,8 @@ export interface KeyEventsRequest {
 }
 
 /**
- * The events of one key's streams, in order of position, up to the end of the log as of now. Reads no other stream, and
- * holds no more than a page of those whose events lie side by side.
+ * The events of one key's streams, in order of position, up to the current end of the log. Reads no other stream. At most
+ * one page per stream is in memory.
  * @throws {NotFound} for a key that was never issued @throws {EventStoreUnavailable}
  */
 export async function* readKeyEvents(
@@ -23,7 +23,7 @@ export async function* readKeyEvents(
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const streams = await streamsOf(store, apiKey, now);
   const ends = await Promise.all(streams.map((stream) => endOfStream(store, stream, "backwards")));
-  // Every event up to the last one seen can be read from now on; one that is appended meanwhile would leave a gap.
+  // All events up to this position are readable now. Including later appends could leave a gap.
   const upTo = Math.max(...ends.map((end) => end?.position ?? -1));
   const firsts = await Promise.all(ends.map((end) => end && firstAfter(store, end, after)));
   const cursors = firsts
@@ -42,7 +42,7 @@ export async function* readKeyEvents(
   }
 }
 
-/** Usage streams are named by the clocks of instances, which may differ from this one's. */
+/** Usage streams are named after the clocks of other instances, which may differ. */
 const streamsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
   const issued = await endOfStream(store, keyStream(apiKey), "forwards");
   if (!issued) throw new NotFound("There is no such key.");
@@ -112,7 +112,7 @@ interface Cursor {
   close(): Promise<void>;
 }
 
-/** Begins to read the stream when its first event was taken. */
+/** Starts to read the stream after its first event was consumed. */
 const cursorAt = (store: EventStore, first: RecordedEvent, signal: AbortSignal | undefined): Cursor => {
   let head: RecordedEvent | undefined = first;
   let rest: AsyncIterator<RecordedEvent> | undefined;

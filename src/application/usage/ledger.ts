@@ -25,29 +25,29 @@ import { isoClock } from "../iso-clock.ts";
 import { untilVisible } from "../until-visible.ts";
 import type { Receipt, Voiding } from "./voiding.ts";
 
-/** The ledger of what was served: recorded before it leaves, never over the quota. */
+/** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
 export interface Ledger {
   /**
-   * Records an answer with audio; only when this resolves may the audio leave.
-   * @throws {KeyIsSuspended} when the quota has no room for it: the key is suspended from now on
+   * Records an answer with audio. The audio may leave only after this resolves.
+   * @throws {KeyIsSuspended} when it would exceed the quota: the key is now suspended
    * @throws {Invalid} when its Idempotency-Key was used with another request
-   * @throws {Unavailable} when the event store gives no answer: nothing may be served, and what the log may hold of the
+   * @throws {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the
    * request is voided in the background
    */
   record(principal: Principal, served: Omit<SynthesisServed, "at">): Promise<Receipt>;
   /**
-   * Records how a stream ended that was recorded when it began, in the same month.
-   * @throws {Unavailable} when the event store gives no answer
+   * Records the end of a recorded stream, in the month of its start.
+   * @throws {Unavailable} when the event store does not answer
    */
   recordStreamEnd(principal: Principal, receipt: Receipt, ended: StreamOutcome): Promise<void>;
-  /** Takes a recorded serving back, in the background: its caller got no audio. */
+  /** Voids a recorded serving in the background: its caller received no audio. */
   void(receipt: Receipt): void;
   /**
-   * Refuses at once, before any work is done, what `record` would refuse in the end; never what it might take.
+   * Refuses, before any work, a request that `record` would certainly refuse.
    * @throws {KeyIsSuspended} @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
    */
-  checkQuota(principal: Principal, prospect: Omit<QuotaRequest, "at">, requestId: string): Promise<void>;
-  /** Waits until what is being recorded has an outcome, then for at most so long until what must be is voided. */
+  checkQuota(principal: Principal, request: Omit<QuotaRequest, "at">, requestId: string): Promise<void>;
+  /** Waits for pending records, then at most `voidingMs` for pending voids. */
   close(voidingMs: number): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export const createLedger = ({
   const now = isoClock(clock);
   const recording = new Set<Promise<unknown>>();
 
-  /** What is recorded after its caller has gone may still have to be voided. */
+  /** Tracked until settled, because its outcome may require a void even after the caller has left. */
   const tracked = <T>(record: Promise<T>): Promise<T> => {
     recording.add(record);
     const done = () => recording.delete(record);
@@ -96,8 +96,8 @@ export const createLedger = ({
   };
 
   /**
-   * Puts a decision to the month's usage, and answers whether it recorded anything; a key that would exceed its quota is
-   * suspended.
+   * Applies a decision to the month's usage. Resolves with true if it recorded anything. Suspends a key that would exceed its
+   * quota.
    */
   const decide = async (
     principal: Principal,
@@ -115,14 +115,14 @@ export const createLedger = ({
     }
   };
 
-  /** The view shows no more than the log held before the request, so that its events come after that revision. */
+  /** The view lags the log, so the request's events have greater revisions than the view's. */
   const receiptOf = (stream: string, requestId: string): Receipt => ({
     stream,
     requestId,
     after: quotas.get(stream)?.revision ?? -1,
   });
 
-  /** The receipt if something was recorded; what may come of an unknown outcome is voided. */
+  /** The receipt if anything was recorded. An append with an unknown outcome is voided. */
   const recordIn = async (
     stream: string,
     principal: Principal,
@@ -139,7 +139,7 @@ export const createLedger = ({
     }
   };
 
-  /** The streams of the months in which the request's Idempotency-Key may have been used, but for its own. */
+  /** The streams of other months in which the request's Idempotency-Key may have been used. */
   const otherStreams = (
     { apiKey }: Principal,
     { idempotency, at }: Pick<QuotaRequest, "idempotency" | "at">,
@@ -166,22 +166,22 @@ export const createLedger = ({
     },
     void: voiding.void,
     checkQuota: async (principal, given, requestId) => {
-      const prospect = { ...given, at: now() };
+      const request = { ...given, at: now() };
       const { apiKey, plan } = principal;
-      const stream = usageStream(apiKey, monthOf(prospect.at));
+      const stream = usageStream(apiKey, monthOf(request.at));
       const used = quotas.get(stream)?.used ?? 0;
-      const hasRoom = plan.monthlyCharacters === null || used + prospect.characters <= plan.monthlyCharacters;
-      if (hasRoom && !prospect.idempotency) return;
+      const hasRoom = plan.monthlyCharacters === null || used + request.characters <= plan.monthlyCharacters;
+      if (hasRoom && !request.idempotency) return;
       let repeated = false;
-      for (const other of otherStreams(principal, prospect)) {
+      for (const other of otherStreams(principal, request)) {
         await decide(principal, requestId, other, (usage) => {
-          repeated ||= isRepeat(usage, prospect);
+          repeated ||= isRepeat(usage, request);
           return [];
         });
       }
       if (repeated) return;
       await decide(principal, requestId, stream, (usage) =>
-        checkQuota(usage, prospect, plan.monthlyCharacters),
+        checkQuota(usage, request, plan.monthlyCharacters),
       );
     },
     close: async (voidingMs) => {

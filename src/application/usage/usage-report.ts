@@ -18,17 +18,17 @@ export interface UsageReportRequest {
   readonly apiKey: string;
   /** `yyyy-mm`, UTC. Default: the month of `asOf`. */
   readonly month?: string | undefined;
-  /** A date (its midnight, UTC) or an ISO 8601 time: what happened up to then, inclusive. Default: now. */
+  /** A date (its midnight, UTC) or an ISO 8601 time, inclusive. Default: now. */
   readonly asOf?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Requests and characters that count; `voided` has those that do not, because their callers got no audio. */
+/** Charged requests and characters. `voided` has those without audio, which are not charged. */
 export interface UsageReport extends UsageCount {
   readonly apiKey: string;
   readonly month: string;
   readonly asOf: string;
-  /** The plan's monthly characters as of then; null: no limit. Absent when the key was not issued yet. */
+  /** The plan's monthly characters at that time; null: no limit. Absent if the key was not issued yet. */
   readonly quota?: number | null;
   readonly voided: UsageCount;
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
@@ -37,7 +37,7 @@ export interface UsageReport extends UsageCount {
 }
 
 /**
- * What a key was served in a month, in characters and requests, as of any time.
+ * A key's usage in a month, in characters and requests, as of any time.
  * @throws {Invalid} for a bad month or time, {NotFound} for a key that was never issued,
  * {Unavailable} when the event store cannot be read.
  */
@@ -45,7 +45,7 @@ export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
 
 export interface UsageReportParts {
   readonly store: EventStore;
-  /** The live view of `usageTotals`, for reports as of now; without it they are folded from the log like the others. */
+  /** The live view for current reports. Without it, they are folded from the log like past ones. */
   readonly totals?: Pick<View<UsageTotals>, "get">;
   readonly clock?: () => number;
 }
@@ -85,7 +85,7 @@ const report = async (
   return { apiKey, month, asOf, ...quota, ...present(state ?? usageTotals.initial()) };
 };
 
-/** The very fold of the live view, over what had happened by then. */
+/** The fold of the live view, over the events up to that time. */
 const totalsAsOf = async (events: AsyncIterable<RecordedEvent>, until?: number): Promise<UsageTotals> => {
   let state = usageTotals.initial();
   for await (const event of events) {
@@ -105,7 +105,7 @@ const keyAsOf = async (events: AsyncIterable<RecordedEvent>, until?: number): Pr
   return key;
 };
 
-/** Events of several instances are not in the order of their times: the rest of the stream must be looked at too. */
+/** Events of several instances are not ordered by time, so the whole stream is read. */
 const happenedBy = (event: RecordedEvent, until: number | undefined): boolean =>
   until === undefined || Date.parse(eventTime(event)) <= until;
 

@@ -4,24 +4,24 @@ import { voidingDecider, voidServings } from "../../domain/usage/voiding.ts";
 import type { CommandHandler, CommandHandlerOptions } from "../../eventstore/command-handler.ts";
 import { isoClock } from "../iso-clock.ts";
 
-/** A request whose serving is, or may be, in a usage stream, at a revision greater than `after`. */
+/** Identifies a serving that is, or may be, in a usage stream at a revision greater than `after`. */
 export interface Receipt {
   readonly stream: string;
   readonly requestId: string;
   readonly after: number;
 }
 
-/** Takes servings back whose callers got no audio, in the background, until the log is certain about each. */
+/** Voids servings without audio in the background, and retries until the outcome of each is known. */
 export interface Voiding {
   void(receipt: Receipt): void;
-  /** @throws {Unavailable} when the stream has as many unsettled requests as are remembered for one */
+  /** @throws {Unavailable} when the stream has the maximum number of pending requests */
   throwIfFull(stream: string): void;
-  /** Requests that are not settled yet. */
+  /** The number of pending requests. */
   readonly pending: number;
-  /** Resolves when none is pending. */
+  /** Resolves when no request is pending. */
   settled(): Promise<void>;
-  /** Waits for at most so long; reports what stays charged. */
-  close(patienceMs: number): Promise<void>;
+  /** Waits at most `timeoutMs`, then reports the requests that stay charged. */
+  close(timeoutMs: number): Promise<void>;
 }
 
 export interface VoidingOptions {
@@ -30,14 +30,14 @@ export interface VoidingOptions {
     options: Pick<CommandHandlerOptions, "readSnapshot" | "deadlineMs">,
   ) => CommandHandler;
   readonly clock: () => number;
-  /** How long one attempt waits for the store. Default 2,000. */
+  /** The deadline of one attempt. Default 2,000. */
   readonly deadlineMs?: number;
-  /** Unsettled requests of one stream, at most. Default 1,000. */
+  /** Maximum number of pending requests per stream. Default 1,000. */
   readonly maxPerStream?: number;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** After an error that the store's absence does not explain. */
+/** The delay after an error other than an unavailable store. */
 const retryMs = 5_000;
 const maxReported = 50;
 
@@ -53,8 +53,8 @@ export const createVoiding = ({
   const closing = new AbortController();
 
   /**
-   * Decides on all that the stream holds since the requests were begun. An attempt that is given up may land later, as
-   * any append; the next one then finds its events, or keeps them from landing.
+   * Decides on the events since the requests started. An abandoned append may still be stored later; the next attempt
+   * then finds its events, or prevents them from being stored.
    */
   const settle = async (stream: string, receipts: readonly Receipt[]): Promise<void> => {
     const requestIds = new Set(receipts.map(({ requestId }) => requestId));
@@ -81,7 +81,7 @@ export const createVoiding = ({
 
   const work = async (stream: string, open: Set<Receipt>): Promise<void> => {
     while (open.size > 0 && !closing.signal.aborted) {
-      await nextTurn(); // requests that are given up in one turn of the event loop share an append
+      await nextTurn(); // requests that are voided in one turn of the event loop share an append
       const receipts = [...open];
       if (!(await attempt(stream, receipts))) continue;
       for (const receipt of receipts) open.delete(receipt);
@@ -112,13 +112,13 @@ export const createVoiding = ({
       return unsettled().length;
     },
     settled,
-    close: async (patienceMs) => {
-      const patience = new AbortController();
+    close: async (timeoutMs) => {
+      const timeout = new AbortController();
       await Promise.race([
         settled(),
-        delay(patienceMs, undefined, { signal: patience.signal }).catch(() => {}),
+        delay(timeoutMs, undefined, { signal: timeout.signal }).catch(() => {}),
       ]);
-      patience.abort();
+      timeout.abort();
       closing.abort();
       const left = unsettled().map(({ requestId }) => requestId);
       if (left.length === 0) return;

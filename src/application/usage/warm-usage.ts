@@ -12,8 +12,8 @@ import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts"
 import { eventTime } from "./business-time.ts";
 
 /**
- * A month's usage as the view has counted it, without reading the whole month: what was counted lately is read
- * backwards from there, a day of it where Idempotency-Keys were used. Undefined for streams that the view does not count.
+ * A month's usage from the view's totals, without reading the whole month: only recent events are read, backwards, a day
+ * of them if Idempotency-Keys were used. Undefined for streams that the view does not contain.
  */
 export const createWarmUsage =
   ({
@@ -38,7 +38,7 @@ export const createWarmUsage =
     return { state: { ...usage, used }, revision, position: last[0].position };
   };
 
-/** The newest first, back to the first that is older than `since`. */
+/** Newest first, up to and including the first event older than `since`. */
 const lastEvents = async (
   store: Pick<EventStore, "readStream">,
   stream: string,

@@ -6,11 +6,10 @@ import type { ShortGender } from "../synthesis/speech.ts";
 import type { ByokEngine } from "./byok-providers.ts";
 
 /**
- * A website's credentials for the paid engines, sealed: nothing of them is here in clear. Stream
- * `credentials-{websiteId}`. Times are ISO 8601, UTC.
+ * A website's sealed credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC.
  */
 export type CredentialsEvent =
-  /** The provider took them; `voices` is what it listed. */
+  /** The provider accepted them and listed these voices. */
   | {
       readonly type: "CredentialsSet";
       readonly data: {
@@ -24,13 +23,13 @@ export type CredentialsEvent =
   | { readonly type: "CredentialsResealed"; readonly data: { engine: ByokEngine; at: string } & Sealed }
   | { readonly type: "CredentialsRemoved"; readonly data: { engine: ByokEngine; at: string } };
 
-/** What only the holder of the key with that id can open. */
+/** A sealed text and the id of its key. */
 export interface Sealed {
   readonly sealed: string;
   readonly keyId: string;
 }
 
-/** A voice under its provider's own name; without `lang` it speaks whatever language it is given. */
+/** A voice under its provider's name. Without `lang` it speaks any language. */
 export interface ListedVoice {
   readonly name: string;
   readonly lang?: string;
@@ -38,16 +37,16 @@ export interface ListedVoice {
 }
 
 export interface EngineCredentials extends Sealed {
-  /** As voices tell it: google, azure, openai. */
+  /** google, azure or openai. */
   readonly provider: string;
   readonly voices: readonly ListedVoice[];
   readonly setAt: string;
-  /** Another whenever credentials are set, the same when they are sealed anew. */
+  /** Changes when credentials are set, not when they are resealed. */
   readonly revision: number;
 }
 
 export interface Credentials {
-  /** How often any were set. */
+  /** How many times credentials were set. */
   readonly settings: number;
   readonly byEngine: Readonly<Partial<Record<ByokEngine, EngineCredentials>>>;
 }
@@ -82,13 +81,13 @@ export const evolveCredentials = (credentials: Credentials, event: CredentialsEv
 
 export const credentialsDecider = { initial: initialCredentials, evolve: evolveCredentials };
 
-/** Always a fact, also for what was set before: the provider has been asked again. */
+/** Always an event, even for equal credentials: the provider has listed its voices again. */
 export const setCredentials = (
   _credentials: Credentials,
   set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Sealed,
 ): CredentialsEvent[] => [{ type: "CredentialsSet", data: set }];
 
-/** Credentials that are no longer those which were opened (`was`) are left as they are. */
+/** No event if the credentials were replaced after they were opened (`was`). */
 export const resealCredentials = (
   { byEngine }: Credentials,
   { was, ...resealed }: { engine: ByokEngine; was: string; at: string } & Sealed,
@@ -104,12 +103,12 @@ export const removeCredentials = (
   return [{ type: "CredentialsRemoved", data: { engine, at } }];
 };
 
-/** One event holds them all, and an event store takes no event over 1 MiB. Far beyond what any provider has. */
+/** One event holds the whole list, and event stores limit events to 1 MiB. No known provider reaches this. */
 const maxListBytes = 768 * 1024;
 
 /**
- * Of a provider's list, the voices that a catalog can have, each name once.
- * @throws {Invalid} when there are none, or too many
+ * The voices of a provider's list that are valid in a catalog, each name once.
+ * @throws {Invalid} if there are none, or too many
  */
 export const usableVoices = (
   listed: Iterable<{ name: string; lang: string | undefined; gender: ShortGender }>,

@@ -3,7 +3,7 @@ import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
 import type { Plan } from "./plan.ts";
 
-/** An API key: what a website's requests are counted on. Stream `key-{apiKey}`. Times are ISO 8601, UTC. */
+/** An API key of a website. Stream `key-{apiKey}`. Times are ISO 8601, UTC. */
 export type KeyEvent =
   | {
       readonly type: "KeyIssued";
@@ -16,7 +16,7 @@ export type KeyEvent =
   | { readonly type: "KeySuspended"; readonly data: { cause: SuspensionCause; reason: string; at: string } }
   | { readonly type: "KeyReinstated"; readonly data: { reason: string; at: string } };
 
-/** `quota` ends with a higher quota or by an operator; `operator` by an operator alone. */
+/** `quota` ends with a higher quota or by an operator, `operator` only by an operator. */
 export type SuspensionCause = "quota" | "operator";
 
 export interface Secret {
@@ -75,10 +75,10 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
 
 export const keyDecider = { initial: initialKey, evolve: evolveKey };
 
-/** Why a key is suspended or reinstated, as an operator tells it. */
+/** The operator's reason for a suspension or reinstatement. */
 export const reason = singleLine(500);
 
-/** At most so many secrets are valid at once: room to rotate, no room to hoard. */
+/** Maximum number of valid secrets of a key, enough for rotation. */
 export const maxSecrets = 10;
 
 export const issueKey = (
@@ -106,7 +106,7 @@ export const revokeSecret = (key: Key, { secretId, at }: { secretId: string; at:
   return [{ type: "SecretRevoked", data: { secretId, at } }];
 };
 
-/** A raised quota also lifts a suspension that the old one caused. */
+/** A higher quota lifts a suspension by quota. */
 export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): KeyEvent[] => {
   const was = requireIssued(key);
   if (samePlan(was.plan, plan)) return [];
@@ -115,17 +115,17 @@ export const changePlan = (key: Key, { plan, at }: { plan: Plan; at: string }): 
   return lifted ? [changed, { type: "KeyReinstated", data: { reason: "plan raised", at } }] : [changed];
 };
 
-/** `quota`: the monthly characters that a request would have passed. */
+/** `quota`: the monthly characters that a request would have exceeded. */
 export type Suspension =
   | { cause: "operator"; reason: string; at: string }
   | { cause: "quota"; quota: number; reason: string; at: string };
 
-/** An operator's suspension outranks one by quota: it replaces it. */
+/** A suspension by an operator replaces one by quota. */
 export const suspendKey = (key: Key, suspension: Suspension): KeyEvent[] => {
   const was = requireIssued(key);
   const { cause, reason, at } = suspension;
   if (was.status === "suspended" && (was.cause === "operator" || cause === "quota")) return [];
-  // The request was refused under a plan that has been raised meanwhile: the raise must not be undone.
+  // The plan was raised after the request was refused: it must not be suspended.
   if (suspension.cause === "quota" && quotaOf(was.plan) > suspension.quota) return [];
   return [{ type: "KeySuspended", data: { cause, reason, at } }];
 };

@@ -1,5 +1,5 @@
 /**
- * Which master key the log's credentials are sealed under, by its id alone. Stream `master-key`. Times are ISO 8601, UTC.
+ * The id of the master key that the log's credentials are sealed under. Stream `master-key`. Times are ISO 8601, UTC.
  */
 export interface MasterKeyRecorded {
   readonly type: "MasterKeyRecorded";
@@ -17,17 +17,17 @@ export const masterKeyDecider = {
     type === "MasterKeyRecorded" ? data.keyId : recorded,
 };
 
-/** The ids of an instance's keys: the one that seals now, then those that only open. */
+/** The ids of an instance's keys: the current one, then previous ones. */
 type KeyIds = readonly [string, ...string[]];
 
-/** The instance has neither the recorded key nor names it among its previous ones. */
+/** The recorded key is neither the instance's current key nor one of its previous ones. */
 export class UnknownMasterKey extends Error {
   override readonly name = "UnknownMasterKey";
 }
 
 /**
- * Records the first key. Afterwards an instance must have the recorded one. A start never replaces it: during a rolling
- * restart, and after one that is rolled back, instances that know only the old key must still be able to start.
+ * Records the first key. Afterwards, every instance must have the recorded one. A start never replaces it: during a rolling
+ * restart, and after a rollback, instances with only the old key must be able to start.
  * @throws {UnknownMasterKey}
  */
 export const recognizeMasterKey = (recorded: Recorded, keyIds: KeyIds, at: string): MasterKeyRecorded[] => {
@@ -38,7 +38,7 @@ export const recognizeMasterKey = (recorded: Recorded, keyIds: KeyIds, at: strin
   );
 };
 
-/** All credentials are sealed under this key now. */
+/** Records that all credentials are sealed under this key. */
 export const replaceMasterKey = (recorded: Recorded, keyId: string, at: string): MasterKeyRecorded[] =>
   recorded === keyId ? [] : [recordedAs(keyId, at)];
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a key may use. */
+/** The limits of a key. */
 
 export const tiers = ["free", "commercial", "enterprise"] as const;
 export type Tier = (typeof tiers)[number];
@@ -18,7 +18,7 @@ export const commercialPlan: Plan = { tier: "commercial", requestsPerMinute: 1_0
 const requestsPerMinute = z.int().min(1).max(1_000_000);
 const monthlyCharacters = z.int().min(1).nullable();
 
-/** The tier's numbers may be repeated (a plan that was shown can be sent back), not changed. */
+/** The tier's limits may be repeated, so that a returned plan can be sent back, but not changed. */
 const fixed = (plan: Plan) => {
   const own = <T extends number | null>(value: T, name: string) =>
     z.literal(value, {
@@ -33,14 +33,14 @@ const fixed = (plan: Plan) => {
     .transform((): Plan => plan);
 };
 
-/** A plan as an operator gives it: `{tier}` for a tier with numbers of its own, both numbers with `enterprise`. */
+/** A plan in a request: `{tier}` for a tier with fixed limits; `enterprise` needs both limits. */
 export const planRequest = z.discriminatedUnion("tier", [
   fixed(freePlan),
   fixed(commercialPlan),
   z.strictObject({ tier: z.literal("enterprise"), requestsPerMinute, monthlyCharacters }),
 ]);
 
-/** A plan on the way in with something else: also by the name of its tier alone; free when there is none. */
+/** A plan within another request: an object or the name of a tier. Default: free. */
 export const planOrTier = z
   .preprocess((value) => (typeof value === "string" ? { tier: value } : value), planRequest)
   .default(freePlan)

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
 /*
- * What a website's player does. The stored configuration is a part of it (the schema's input), the answer is whole (its
- * output). Stored parts are validated again whenever they are completed: a rule may be widened, never tightened.
+ * The configuration of a website's player. The stored configuration is partial (the schema's input), the answer is complete
+ * (its output). Stored parts are validated whenever they are completed: a rule may be relaxed, never tightened.
  */
 
-/** Bounds of ours, far beyond what a page needs: a configuration stays a small thing. */
+/** Bounds that keep a configuration small. No page needs more. */
 const words = z.string().max(4_000);
 const selector = z.string().min(1).max(1_000);
 const short = z.string().max(200);
@@ -62,7 +62,7 @@ const mathFunction = /^(?:calc|min|max|clamp|env|var)\([\w\s.,%+*/()-]+\)$/i;
 const isCssLength = (text: string): boolean =>
   dimension.test(text) || (mathFunction.test(text) && closesAtItsEnd(text));
 
-/** The first bracket is closed by the last character and not before. */
+/** True if the first bracket is closed by the last character. */
 const closesAtItsEnd = (text: string): boolean => {
   let depth = 0;
   for (const [index, char] of [...text].entries()) {
@@ -190,15 +190,15 @@ export const websiteConfig = z
   })
   .meta({ id: "WebsiteConfigPart", outputId: "WebsiteConfig" });
 
-/** What the operator set: any part of a WebsiteConfig. */
+/** The stored part of a WebsiteConfig. */
 export type StoredConfig = z.input<typeof websiteConfig>;
 export type WebsiteConfig = z.output<typeof websiteConfig>;
 
-/** Checks a part of a configuration and leaves it a part: what is omitted takes the default of the day it is read. */
+/** Validates a partial configuration without adding defaults. They are added when it is read. */
 export const storedConfig = z.custom<StoredConfig>().superRefine((value, context) => {
   const { error } = websiteConfig.safeParse(value);
   for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
 });
 
-/** The whole configuration: what is stored, and the default for everything that is not. */
+/** The complete configuration: the stored part with defaults. */
 export const completeConfig = (stored: StoredConfig): WebsiteConfig => websiteConfig.parse(stored);

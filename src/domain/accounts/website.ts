@@ -4,7 +4,7 @@ import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
 import type { StoredConfig } from "./website-config.ts";
 
-/** A website: whom keys belong to and what its player does. Stream `website-{id}`. Times are ISO 8601, UTC. */
+/** A website: the owner of keys, with its player's configuration. Stream `website-{id}`. Times are ISO 8601, UTC. */
 export type WebsiteEvent =
   | {
       readonly type: "WebsiteRegistered";
@@ -17,10 +17,10 @@ export type WebsiteEvent =
       readonly type: "OriginVerificationIssued";
       readonly data: { hash: string; origin: string; expiresAt: string; at: string };
     }
-  /** The token with this hash was presented from the origin: it is used up, and the origin is the website's. */
+  /** The token with this hash was presented from the origin: it is consumed, and the origin added. */
   | { readonly type: "OriginVerified"; readonly data: { hash: string; origin: string; at: string } };
 
-/** An issued token: it proves one origin, once, until it expires. */
+/** An issued token. It verifies one origin, once, until it expires. */
 export interface OriginVerification {
   readonly hash: string;
   readonly origin: string;
@@ -32,9 +32,9 @@ export interface RegisteredWebsite {
   readonly status: "registered";
   readonly websiteId: string;
   readonly name: string;
-  /** Whole origins, normalised: they are compared as they are. */
+  /** Normalised origins, compared as strings. */
   readonly origins: readonly string[];
-  /** Pending ones, and the latest that were used or have expired, so that those are told from unknown ones. */
+  /** Pending tokens, and the latest used or expired ones, which differ from unknown ones. */
   readonly verifications: readonly OriginVerification[];
   readonly config: StoredConfig;
   readonly registeredAt: string;
@@ -82,7 +82,7 @@ export const evolveWebsite = (website: Website, event: WebsiteEvent): Website =>
   }
 };
 
-/** The website's origins, for views that need nothing else of it. The very same list when the event leaves them alone. */
+/** The website's origins, for views that need nothing else. Returns the same list if the event does not change it. */
 export const evolveOrigins = (origins: readonly string[], event: WebsiteEvent): readonly string[] => {
   switch (event.type) {
     case "WebsiteRegistered":
@@ -110,7 +110,7 @@ export const registerWebsite = (
   return [{ type: "WebsiteRegistered", data: { websiteId, name, origins, at } }];
 };
 
-/** The new part replaces the old one whole. */
+/** Replaces the whole stored configuration. */
 export const configureWebsite = (
   website: Website,
   { config, at }: { config: StoredConfig; at: string },
@@ -127,12 +127,12 @@ export const changeOrigins = (
   return [{ type: "OriginsChanged", data: { origins, at } }];
 };
 
-/** Tokens that may be pending at once. */
+/** Maximum number of pending tokens. */
 export const maxVerifications = 20;
-/** Tokens that are remembered after their end; older ones are unknown. */
+/** Number of used or expired tokens that are kept. Older ones are unknown. */
 export const maxEndedVerifications = 100;
 
-/** Lets whoever presents the token from the origin, once and before it expires, prove that it is the website's. */
+/** Issues a token that verifies the origin when it is presented from there. */
 export const issueVerification = (
   website: Website,
   { hash, origin, expiresAt, at }: OriginVerification & { at: string },
@@ -140,7 +140,7 @@ export const issueVerification = (
   const was = requireRegistered(website);
   if (pending(was, at).length >= maxVerifications) {
     throw new Conflict(
-      `A website has at most ${maxVerifications} verifications under way: wait for one to end.`,
+      `A website has at most ${maxVerifications} pending verifications: wait until one is used or expires.`,
     );
   }
   if (was.origins.length >= maxOrigins) throw new Conflict(`A website has at most ${maxOrigins} origins.`);
@@ -148,7 +148,7 @@ export const issueVerification = (
 };
 
 /**
- * Nothing for a token that was used, has expired or was issued for another origin.
+ * No event for a token that was used, has expired or was issued for another origin.
  * @throws {Unauthorized} for an unknown token
  */
 export const verifyOrigin = (
@@ -165,7 +165,7 @@ export const verifyOrigin = (
 export const unknownVerification = (): Unauthorized =>
   new Unauthorized("The verification token is missing or unknown.");
 
-/** Decides nothing, but that the website is there. @throws {NotFound} */
+/** Checks that the website exists; never returns an event. @throws {NotFound} */
 export const requireWebsite = (website: Website): WebsiteEvent[] => {
   requireRegistered(website);
   return [];
@@ -177,18 +177,18 @@ export const requireRegistered = (website: Website): RegisteredWebsite => {
   return website;
 };
 
-/** Times of one form (ISO 8601, UTC, milliseconds) compare as texts. */
+/** Times in one format (ISO 8601, UTC, milliseconds) compare as strings. */
 const isPending = ({ used, expiresAt }: OriginVerification, at: string): boolean => !used && at < expiresAt;
 
 const pending = ({ verifications }: RegisteredWebsite, at: string): OriginVerification[] =>
   verifications.filter((each) => isPending(each, at));
 
-/** The same members in another order count as a change, which does no harm. */
+/** Members in another order count as a change, which is harmless. */
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export const websiteName = singleLine(200);
 
-/** The URL parser forgives much (blanks, backslashes, missing slashes) that is no origin. */
+/** The URL parser accepts input that is not an origin (blanks, backslashes, missing slashes). */
 const originShape = /^https?:\/\/[^\s/\\?#@*]+\/?$/i;
 
 /** scheme://host[:port], http or https, as a browser would send it; no path, no wildcard. */
@@ -202,7 +202,7 @@ export const origin = z
     return z.NEVER;
   });
 
-/** As many as an operator may set; verifications under way may add theirs. */
+/** Maximum number of origins that an operator can set. Pending verifications may add more. */
 const maxOrigins = 100;
 
 export const origins = z

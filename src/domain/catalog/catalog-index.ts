@@ -2,7 +2,7 @@ import type { EngineCode, SystemVoice, Voice } from "../synthesis/speech.ts";
 import { matchLanguage } from "./language-match.ts";
 import { indexVoiceNames, type VoiceNames } from "./voice-names.ts";
 
-/** A catalog made fast to ask: the shared one, or a website's with its own provider voices in it. */
+/** An index of a catalog: the shared one, or a website's with its BYOK voices. */
 export interface CatalogIndex {
   /** In the order in which they were added. */
   readonly voices: readonly Voice[];
@@ -13,20 +13,20 @@ export interface CatalogIndex {
   /** Exact, case-sensitive language code. */
   voicesIn(lang: string): readonly Voice[];
   systemVoice(id: number): SystemVoice | undefined;
-  /** What the `name` of a request may mean. */
+  /** The voices that the `name` of a request may refer to. */
   readonly named: VoiceNames;
-  /** System voices that speak a language before all others of their engine. */
+  /** System voices that precede all others of their engine. */
   readonly preferred: readonly SystemVoice[];
   /** The engine's system voices: the preferred ones, then the others, by id. */
   spokenBy(engine: EngineCode): readonly SystemVoice[];
-  /** Those of the engines' system voices whose language serves the wanted one best, or else those that speak any. */
+  /** The engines' system voices whose language matches best, or else those that speak any language. */
   speakers(engines: readonly EngineCode[], lang: string): readonly SystemVoice[];
 }
 
-/** Matching a language costs some microseconds; what clients ask for repeats. */
+/** Matching a language takes microseconds, and requests repeat. */
 const cacheLimits = { answers: 1000, longestLang: 35 };
 
-/** Where two entries share a name or an id, the later one counts. */
+/** Of two entries with the same name or id, the later one is used. */
 export const indexCatalog = (
   catalog: {
     readonly voices: readonly Voice[];

@@ -4,12 +4,12 @@ import type { SystemVoice, Voice } from "../synthesis/speech.ts";
 import { parse } from "../validation.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
 
-/** The voices that every website has. One stream, `catalog`. Times are ISO 8601, UTC. */
+/** The voices of all websites. Stream `catalog`. Times are ISO 8601, UTC. */
 export type CatalogEvent =
   | { readonly type: "SystemVoiceAdded"; readonly data: { systemVoice: SystemVoice; at: string } }
   | { readonly type: "SystemVoiceDeprecated"; readonly data: { id: number; at: string } }
   | { readonly type: "VoiceAdded"; readonly data: { voice: Voice; at: string } }
-  /** The voice as it is from now on, whole, under the name it had. */
+  /** The complete new voice, under its old name. */
   | { readonly type: "VoiceChanged"; readonly data: { voice: Voice; at: string } }
   | { readonly type: "VoiceDeprecated"; readonly data: { name: string; at: string } };
 
@@ -18,7 +18,7 @@ export interface Catalog {
   readonly systemVoices: ReadonlyMap<number, SystemVoice>;
 }
 
-/** Voices that a release brings with it. */
+/** The voices of a release. */
 export interface Seed {
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];
@@ -26,7 +26,7 @@ export interface Seed {
 
 export const catalogStream = "catalog";
 
-/** Ids below are the releases' own, so that a later release's new voices never meet an operator's. */
+/** Ids below are reserved for releases, so that new voices never collide with an operator's. */
 export const firstOperatorId = 100_000;
 
 export const initialCatalog = (): Catalog => ({ voices: new Map(), systemVoices: new Map() });
@@ -75,7 +75,7 @@ export const changeVoice = (
   return sameVoice(was, voice) ? [] : [{ type: "VoiceChanged", data: { voice, at } }];
 };
 
-/** It stays usable and is shown as deprecated: nobody's page falls silent. @throws {NotFound} */
+/** A deprecated voice stays usable, so that no page falls silent. @throws {NotFound} */
 export const deprecateVoice = (
   catalog: Catalog,
   { name, at }: { name: string; at: string },
@@ -90,7 +90,7 @@ export const addSystemVoice = (
   const systemVoice = parse(systemVoiceSchema, given);
   const { id, name, service } = systemVoice;
   if (id < firstOperatorId) {
-    throw new Invalid([{ path: ["id"], message: `Ids below ${firstOperatorId} are kept for releases.` }]);
+    throw new Invalid([{ path: ["id"], message: `Ids below ${firstOperatorId} are reserved for releases.` }]);
   }
   if (catalog.systemVoices.has(id)) throw new Conflict(`There is a system voice ${id} already.`);
   for (const other of catalog.systemVoices.values()) {
@@ -119,7 +119,7 @@ export const nextSystemVoiceId = ({ systemVoices }: Catalog): number => {
   return id;
 };
 
-/** What of the seed was never there. What is there stays as it is, whatever an operator made of it. */
+/** Adds the seed's missing voices. Existing ones are unchanged, including an operator's changes. */
 export const seedCatalog = (catalog: Catalog, seed: Seed, at: string): CatalogEvent[] => [
   ...seed.systemVoices
     .filter(({ id }) => !catalog.systemVoices.has(id))

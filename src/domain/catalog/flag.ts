@@ -5,7 +5,7 @@ export const flagOf = (lang: string): string => {
   return (isCountry(region) ? region : likeliestRegion(locale)).toLowerCase();
 };
 
-/** Regions of several countries have numbers (es-419). Google lists Arabic as ar-XA: XA is nobody's. */
+/** Regions of several countries have numbers (es-419). Google lists Arabic as ar-XA; XA is not assigned. */
 const isCountry = (region: string | undefined): region is string =>
   region !== undefined && /^[A-Z]{2}$/.test(region) && region !== "XA";
 

@@ -1,17 +1,16 @@
 /** A basic language range (RFC 4647, 2.1). */
 export const languageRange = /^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)$/;
 
-/** Whether the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. */
+/** True if the language is in the range, by basic filtering (RFC 4647, 3.3.1): `en` and `*` match `en-GB`. */
 export const isInRange = (lang: string, range: string): boolean => {
   const [whole, prefix] = [lang.toLowerCase(), range.toLowerCase()];
   return prefix === "*" || whole === prefix || whole.startsWith(`${prefix}-`);
 };
 
 /**
- * The available language that serves a wanted one best, or undefined when none speaks it: exactly; in any case; by
- * its canonical code (`en-UK`, `iw`); in the region nearest to its own; then subtag by subtag shorter (RFC 4647,
- * lookup), where a shorter one stands for its most likely region (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`).
- * Another language is never chosen. Of equals the first available wins.
+ * The best available match for a language, or undefined. Compares exactly; ignoring case; by canonical code (`en-UK`,
+ * `iw`); by the nearest region; then with fewer subtags (RFC 4647, lookup), where a shorter tag stands for its most likely
+ * region (`de-AT` → `de-DE`, `en` → `en-US`, `pt` → `pt-BR`). Never another language. The first of equal matches is used.
  */
 export const matchLanguage = (wanted: string, available: readonly string[]): string | undefined => {
   if (available.includes(wanted)) return wanted;
@@ -27,7 +26,7 @@ export const matchLanguage = (wanted: string, available: readonly string[]): str
   return available.find((one) => one.startsWith(`${tag.language}-`));
 };
 
-/** What many send, and what the catalog says instead. */
+/** Common aliases of the catalog's codes. */
 const renamed = (tag: string): string =>
   tag
     .replace(/^no(?=-|$)/i, "nb")
@@ -42,7 +41,7 @@ const canonical = (tag: string): Intl.Locale | undefined => {
   }
 };
 
-/** Where the next of kin is not the language's most likely region (after CLDR's parent locales). */
+/** Regions whose parent locale is not the language's most likely region (after CLDR's parentLocales). */
 const parentRegions: readonly { readonly to: string; readonly of: string }[] = [
   { to: "en-029", of: "AG BB BS DM GD GY JM KN LC TT VC" },
   { to: "en-GB", of: "AU BW CY GG GH GI HK IE IM IN JE KE LK MT MY NG NZ PK SG TZ UG ZA ZM ZW" },

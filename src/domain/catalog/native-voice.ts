@@ -1,7 +1,7 @@
 import type { SystemVoice } from "../synthesis/speech.ts";
 import type { Browser, OperatingSystem, PlatformQuery } from "./platform-names.ts";
 
-/** A voice that browsers bring with them, and where it is known to be. */
+/** A native voice of browsers, and the platforms that are known to have it. */
 export interface NativeVoice {
   readonly name: string;
   readonly lang: string;
@@ -18,7 +18,7 @@ export const isNative = ({ service }: SystemVoice): boolean => service === undef
 export const ownName = (name: string): string =>
   name.normalize("NFC").replace(/^(.+?)( Desktop)?( - .*| ?[(（].*)?$/su, "$1");
 
-/** Whether the system voice and the native one are the same; a system voice without a language is in any. */
+/** True if the system voice is the native one. A system voice without a language matches any language. */
 export const isSameVoice = (
   { name, lang }: Pick<SystemVoice, "name" | "lang">,
   native: Pick<NativeVoice, "name" | "lang">,
@@ -26,13 +26,13 @@ export const isSameVoice = (
   ownName(name) === ownName(native.name) &&
   (lang === undefined || lang.toLowerCase() === native.lang.toLowerCase());
 
-/** Finds the voices that have the same own name. */
+/** Indexes voices by their own names. */
 export const indexByOwnName = <V extends { readonly name: string }>(voices: readonly V[]) => {
   const index = Map.groupBy(voices, ({ name }) => ownName(name));
   return (name: string): readonly V[] => index.get(ownName(name)) ?? [];
 };
 
-/** Whether the platform asked about can be one that the voice is on. */
+/** True if the queried platform may have the voice. */
 export const isAvailableOn = ({ on }: NativeVoice, asked: PlatformQuery): boolean =>
   on.some(({ browser, os }) => isCompatible(asked.browser, browser) && isCompatible(asked.os, os));
 

@@ -1,11 +1,11 @@
-/** The browsers and operating systems that voices are kept account of. Their names are parts of streams' names: no hyphens. */
+/** The browsers and operating systems of voice reports. Their names are parts of stream names: no hyphens. */
 export const browsers = ["chrome", "chromium", "edge", "firefox", "opera", "safari", "samsung"] as const;
 export type Browser = (typeof browsers)[number];
 
 export const operatingSystems = ["android", "chromeos", "ios", "linux", "macos", "windows"] as const;
 export type OperatingSystem = (typeof operatingSystems)[number];
 
-/** A platform as a client names it. */
+/** A platform in a client's terms. */
 export interface PlatformParameters {
   readonly browser?: string | undefined;
   readonly browserVersion?: string | undefined;
@@ -13,7 +13,7 @@ export interface PlatformParameters {
   readonly osVersion?: string | undefined;
 }
 
-/** What is asked about: a part that is absent may be anything, an `unknown` one is nothing that we know of. */
+/** A platform query. An absent member matches anything, `unknown` matches nothing. */
 export interface PlatformQuery {
   readonly browser?: Browser | "unknown";
   /** The major version. */
@@ -22,7 +22,7 @@ export interface PlatformQuery {
   readonly osVersion?: number;
 }
 
-/** The platform asked about, or undefined when neither browser nor system is named: versions alone say nothing. */
+/** Parses a platform query; undefined if neither browser nor system is named. */
 export const parsePlatform = (said: PlatformParameters): PlatformQuery | undefined => {
   if (!said.browser && !said.os) return undefined;
   const browserVersion = majorVersion(said.browserVersion);
@@ -39,13 +39,13 @@ export const findBrowser = (name: string): Browser | undefined => aliasedBrowser
 export const findOperatingSystem = (name: string): OperatingSystem | undefined =>
   aliasedSystems.get(plain(name));
 
-/** `120` of `120.0.6099.109`, `17` of `17_4`; undefined for what is no version or has more than three digits. */
+/** `120` of `120.0.6099.109`, `17` of `17_4`; undefined for anything else, or more than three digits. */
 export const majorVersion = (version: string | undefined): number | undefined => {
   const [, major] = /^\D{0,10}(\d{1,3})(?!\d)/.exec(version ?? "") ?? [];
   return major === undefined ? undefined : Number(major);
 };
 
-/** As user-agent parsers and client hints word them; letters and digits alone, in lower case. */
+/** Names from user-agent parsers and client hints; letters and digits only, in lower case. */
 const browserAliases: Readonly<Record<Browser, string>> = {
   chrome: "chrome googlechrome chromemobile mobilechrome chromeformobile crios chromewebview",
   chromium: "chromium headlesschrome chromeheadless",

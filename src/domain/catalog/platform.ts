@@ -3,12 +3,12 @@ import { type Browser, majorVersion, type OperatingSystem } from "./platform-nam
 import { languageTag } from "./voice-schema.ts";
 
 /**
- * The voices that one browser was seen to have on one operating system. Stream `platform-{browser}-{os}`: as many as
- * there are names for both, whatever is reported. Nothing in it tells of a person: neither who reported nor from where.
+ * The voices reported for one browser on one operating system. Stream `platform-{browser}-{os}`; the number of streams is
+ * bounded. It contains no personal data: neither the reporter nor an address.
  */
 export type PlatformEvent = { readonly type: "VoicesReported"; readonly data: VoicesReported };
 
-/** Voices that were not known there yet, or known only for later versions. */
+/** Voices that were unknown there, or known only for later versions. */
 export interface VoicesReported {
   readonly browserVersion: number;
   readonly osVersion: number;
@@ -25,11 +25,11 @@ export interface ReportedVoice {
   readonly localService: boolean;
 }
 
-/** The versions are the earliest major ones that it was reported for; 0 when a report did not tell. */
+/** The versions are the earliest reported major ones; 0 if a report had none. */
 export interface KnownVoice extends ReportedVoice {
   readonly browserVersion: number;
   readonly osVersion: number;
-  /** How often an event told of it. */
+  /** The number of events that reported it. */
   readonly told: number;
 }
 
@@ -39,8 +39,8 @@ export interface Platform {
 }
 
 /**
- * Reports come from anybody's browser: what they can add to the log is bounded for every platform. Voices that the
- * catalog has are taken where there is no room for others any more.
+ * Reports come from any browser, so the events per platform are bounded. Voices of the catalog have a higher limit than
+ * others.
  */
 export const platformLimits = { voices: 500, withTheCatalogs: 1_000, tellings: 10 } as const;
 
@@ -79,7 +79,7 @@ export interface ReportVoices {
   readonly at: string;
 }
 
-/** What of the report is news. The same report again is none. */
+/** Records the news in a report. A repeated report has none. */
 export const reportVoices = (
   { voices: known }: Platform,
   { voices, browserVersion, osVersion, isInCatalog, at }: ReportVoices,
@@ -103,13 +103,13 @@ export const reportVoices = (
   return [{ type: "VoicesReported", data: { browserVersion, osVersion, voices: news, at } }];
 };
 
-/** What is kept of a version: its major number, 0 for one that is not told. */
+/** The major version; 0 if there is none. */
 export const majorVersionOrZero = (version: string): number => majorVersion(version) ?? 0;
 
-/** Letters of any script, digits and a few marks: no path, no address, no long number. */
+/** Letters of any script, digits and some punctuation: no path, no address, no long number. */
 const plausibleName = /^(?!.*\d{5})[\p{L}\p{N}][\p{L}\p{M}\p{N} .,'’&+_-]{0,99}$/u;
 
-/** What is kept of a voice that a browser told of, or undefined for what cannot be a voice's name and language. */
+/** A reported voice in normal form, or undefined for an implausible name or language. */
 export const normalizeVoice = (voice: ReportedVoice): ReportedVoice | undefined => {
   const name = ownName(voice.name).trim();
   const lang = voice.lang.replaceAll("_", "-");
@@ -118,5 +118,5 @@ export const normalizeVoice = (voice: ReportedVoice): ReportedVoice | undefined 
   return { name, lang: canonical, localService: voice.localService };
 };
 
-/** Begins with the language, so that no name (`__proto__`) can be a key by itself. */
+/** Starts with the language, so that no name (`__proto__`) is a key. */
 const voiceKey = ({ name, lang }: ReportedVoice): string => `${lang} ${name}`;

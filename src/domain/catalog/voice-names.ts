@@ -5,7 +5,7 @@ export type NameMatch =
   | { readonly kind: "system"; readonly voices: readonly SystemVoice[] }
   | { readonly kind: "friendly"; readonly voices: readonly Voice[] };
 
-/** What a name may mean, the best match first. Looked up as far as it is iterated. */
+/** Looks a name up, best match first. Lazy: only iterated matches are computed. */
 export type VoiceNames = (name: string) => Iterable<NameMatch>;
 
 interface Catalog {
@@ -26,8 +26,8 @@ export const indexVoiceNames = (catalog: Catalog): VoiceNames => {
 };
 
 /**
- * Every match in `shared` comes first, even one that differs in case: a URL without credentials in it must mean the same
- * sound for every website that can use it, because shared caches may answer.
+ * Every match in `shared` comes first, even one that differs in case: a URL without credentials must give every website the
+ * same sound, because shared caches may answer.
  */
 export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNames =>
   function* (name) {

@@ -1,11 +1,11 @@
 import type { Gender, SystemVoice, Voice } from "../synthesis/speech.ts";
 import { matchLanguage } from "./language-match.ts";
 
-/* What narrows several voices down. Each keeps all of them where none fits. */
+/* Filters that return all voices if none matches. */
 
 type AnyVoice = Pick<Voice | SystemVoice, "lang" | "gender" | "deprecated">;
 
-/** Those of the language nearest to the wanted one; a voice without a language speaks every one. */
+/** The voices of the nearest language. A voice without a language speaks every language. */
 export const preferLanguage = <V extends AnyVoice>(voices: readonly V[], wanted: string): readonly V[] => {
   if (voices.length < 2) return voices;
   const langs = new Set(voices.map(({ lang = wanted }) => lang));

@@ -12,7 +12,7 @@ import {
 import type { CatalogIndex } from "./catalog-index.ts";
 import { preferCurrent, preferGender, preferLanguage } from "./voice-preference.ts";
 
-/** Which voice a request asks for (the description's SynthesizeRequest), normalised. */
+/** The voice parameters of a synthesis request, normalised. */
 export interface VoiceRequest {
   readonly voice?: string | undefined;
   readonly lang?: string | undefined;
@@ -32,24 +32,24 @@ export interface Candidate {
   /** The engine's own name for the voice. */
   readonly voiceName: string;
   readonly lang: string;
-  /** The friendly name that was asked for, or the system voice's: what the ledger records. */
+  /** The requested friendly name, or the system voice's name. The ledger records it. */
   readonly label: string;
-  /** The one asked for, or the engine's default. */
+  /** The requested format, or the engine's default. */
   readonly format: AudioFormat;
 }
 
 /**
- * The engines that serve a language by itself, in the order in which they are tried. g5 has its languages alone
- * (Armenian, Esperanto, Macedonian, Welsh) and so comes first where it comes at all.
+ * The engines for a language without an engine, in order. g5 has only its own languages (Armenian, Esperanto, Macedonian,
+ * Welsh), so it comes first.
  */
 export const freeEngineOrder: readonly EngineCode[] = ["g5", "g1", "g2", "g3"];
 
 /**
- * Every way to speak the request, the best first; never empty. `voice` wins over everything else and is spoken by its
- * system voices in their order. Else `name` picks a system voice or a friendly one (see `VoiceNames`), else `lang` picks
- * one from each engine: from `engine` alone when it is given, from the free chain when not.
- * @throws {NotFound} nobody of that name, or no engine for that language
- * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine takes it
+ * The candidates for a request, best first; never empty. `voice` overrides everything else; its system voices are tried in
+ * order. Else `name` selects a system or friendly voice (see `VoiceNames`). Else `lang` selects one voice per engine: of
+ * `engine` if given, else of the free engines.
+ * @throws {NotFound} no voice of that name, or no engine for that language
+ * @throws {Invalid} path `lang`: neither voice nor language is given; `format`, `text`: no candidate's engine supports it
  */
 export const resolveVoices = (
   catalog: CatalogIndex,
@@ -89,7 +89,7 @@ const candidatesForVoice = (catalog: CatalogIndex, voice: Voice, request: VoiceR
     return systemVoice ? candidate(systemVoice, voice.name, voice.lang, request) : [];
   });
 
-/** The best match that an engine asked for speaks. It speaks its own language, whatever `lang` says. */
+/** The best match of the requested engine. It speaks its own language, even if `lang` differs. */
 const byName = (catalog: CatalogIndex, name: string, lang: string, request: VoiceRequest): Candidate[] => {
   for (const match of catalog.named(name)) {
     const found =
@@ -103,7 +103,7 @@ const byName = (catalog: CatalogIndex, name: string, lang: string, request: Voic
   );
 };
 
-/** Of system voices that share a name: by language and gender, then by the engines' order, one that has the format first. */
+/** Of system voices with the same name: by language and gender, then by engine, preferring one with the format. */
 const nearestSystemVoice = (
   voices: readonly SystemVoice[],
   lang: string,
@@ -154,7 +154,7 @@ const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest
   throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
 };
 
-/** The first, and where that is a preferred one the first of the others, for when it fails. */
+/** The first voice, and a fallback if it is a preferred one. */
 const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoice[]): SystemVoice[] => {
   const isPreferred = ({ id }: SystemVoice): boolean => preferred.some((one) => one.id === id);
   const [first] = speakers;
@@ -165,7 +165,7 @@ const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoic
 
 const hasFormat = ({ engine, format }: Candidate): boolean => engines[engine].formats.includes(format);
 
-/** None for a voice that no engine speaks (a browser's own). */
+/** Empty for a native voice, which no engine speaks. */
 const candidate = (
   systemVoice: SystemVoice,
   label: string,
@@ -188,7 +188,7 @@ const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | un
   const able = [...new Set(found.map(({ engine }) => engine))]
     .map((engine) => `${engine} speaks ${engines[engine].formats.join(", ")}`)
     .join("; ");
-  return invalid("format", `The format ${format} is not to be had: ${able}.`);
+  return invalid("format", `The format ${format} is not available: ${able}.`);
 };
 
 const invalid = (path: string, message: string): Invalid => new Invalid([{ path: [path], message }]);
@@ -196,5 +196,5 @@ const invalid = (path: string, message: string): Invalid => new Invalid([{ path:
 const engineList = (asked: readonly EngineCode[]): string =>
   asked.length === 1 ? `The engine ${asked[0]} has` : `The engines ${asked.join(", ")} have`;
 
-/** Names come from the request: shown whole only as far as a name goes. */
+/** Names come from the request: long ones are truncated. */
 const quote = (text: string): string => JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);

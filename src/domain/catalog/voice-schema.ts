@@ -2,7 +2,7 @@ import { z } from "zod";
 import { engineCodes } from "../synthesis/speech.ts";
 import { voiceName } from "./voice-name.ts";
 
-/** Voices as they come from outside: from an operator or a provider. Their output types are those of speech.ts. */
+/** Schemas of voices from operators and providers. Their output types are those of speech.ts. */
 
 export const languageTag = z.string().max(35).refine(isLanguageTag, "Expected a BCP-47 language code.");
 
@@ -27,14 +27,14 @@ export const voice = z.strictObject({
   provider: z.string().min(1).max(50).exactOptional(),
 });
 
-/** What may change of a voice: all but the name it is known by. */
+/** The members of a voice that may change: all but its name. */
 export const voiceChange = voice
   .omit({ name: true })
   .partial()
   .refine((change) => Object.keys(change).length > 0, "Expected at least one member to change.")
   .meta({ minProperties: 1 });
 
-/** pitch, rate and volume are factors on what a request asks for. */
+/** pitch, rate and volume are factors on the request's prosody. */
 export const systemVoice = z.strictObject({
   id,
   name: voiceName,

@@ -1,4 +1,4 @@
-/** How many requests each key made in a minute, as one instance reports it to the others. Stream `rate-{instance}`. */
+/** Requests per key and minute, reported by one instance to the others. Stream `rate-{instance}`. */
 export type RateEvent = { readonly type: "RequestsCounted"; readonly data: RequestsCounted };
 
 export interface RequestsCounted {
@@ -6,17 +6,17 @@ export interface RequestsCounted {
   readonly minute: number;
   /** The keys whose counts have changed since the last report. */
   readonly keys: readonly string[];
-  /** For each of them its requests to this instance in this minute so far: a report that comes twice changes nothing. */
+  /** The requests of each key to this instance in this minute so far: a repeated report changes nothing. */
   readonly counts: readonly number[];
   readonly at: string;
 }
 
 export const rateStream = (instance: string): string => `rate-${instance}`;
 
-/** Long enough for any instance to read of the current minute, short enough to stay small. */
+/** Long enough for every instance to read the current minute. */
 export const rateRetentionSeconds = 180;
 
-/** With keys of 28 characters an event of as many has less than 64 KB. */
+/** Keeps an event below 64 KB with keys of 28 characters. */
 export const maxKeysPerReport = 1_000;
 
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);

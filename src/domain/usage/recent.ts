@@ -1,12 +1,11 @@
 /**
- * What a stream said lately of some keys: a list of cells that share their tails, so that remembering is O(1), changes
- * nothing that was handed out before, and needs no copy. Whenever it has doubled, a new list is made of what is recent,
- * so that it holds little more than that.
+ * The recent values of some keys: a persistent linked list, so that adding is O(1) and needs no copy. When its length has
+ * doubled, it is compacted to the recent values.
  */
 export interface Recent<V> {
   readonly newest: Cell<V> | undefined;
   readonly length: number;
-  /** The length at which a new list is made. */
+  /** The length at which it is compacted. */
   readonly full: number;
 }
 
@@ -18,7 +17,7 @@ interface Cell<V> {
   readonly older: Cell<V> | undefined;
 }
 
-/** How much is remembered for sure: the newest keys, at most `max`, of the last `keptMs`. */
+/** What is retained at least: the newest `max` keys of the last `keptMs`. */
 export interface Retention {
   readonly max: number;
   readonly keptMs: number;
@@ -28,7 +27,7 @@ const minCompactAt = 64;
 
 export const emptyRecent: Recent<never> = { newest: undefined, length: 0, full: minCompactAt };
 
-/** `now`: milliseconds since the epoch, from which the age of what is remembered is judged. */
+/** `now`: milliseconds since the epoch, to determine ages. */
 export const remember = <V>(
   recent: Recent<V>,
   { key, at, value }: Omit<Cell<V>, "older">,
@@ -41,7 +40,7 @@ export const remember = <V>(
   return grown.length < full ? grown : compact(grown, now - keptMs, max);
 };
 
-/** The last value of the key, if it is of `since` (milliseconds since the epoch) or later. */
+/** The last value of the key, unless it is older than `since` (milliseconds since the epoch). */
 export const lookUp = <V>(recent: Recent<V>, key: string, since: number): V | undefined => {
   for (const cell of cells(recent)) if (cell.key === key) return cell.at < since ? undefined : cell.value;
   return undefined;

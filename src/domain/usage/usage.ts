@@ -4,7 +4,7 @@ import type { EngineCode } from "../synthesis/speech.ts";
 import { emptyRecent, lookUp, type Recent, remember } from "./recent.ts";
 
 /**
- * What one key was served in one month. Stream `usage-{apiKey}-{yyyy-mm}`; the month is that of `at`, in UTC.
+ * One key's usage in one month. Stream `usage-{apiKey}-{yyyy-mm}`; the month is that of `at`, in UTC.
  */
 export type UsageEvent =
   | ServedEvent
@@ -19,100 +19,100 @@ export interface VoidedEvent {
   readonly data: ServingVoided;
 }
 
-/** How the audio came to be there when it was asked for. */
+/** Where the audio came from. */
 export type Provenance = "miss" | "coalesced" | "memory" | "store";
 
 export interface SynthesisServed {
   readonly requestId: string;
   /** The audio's content address. */
   readonly hash: string;
-  /** Code points counted for this answer: 0 for a repeat, and for a part of an object that was counted shortly before. */
+  /** Charged code points: 0 for a repeat, and for a part of an object that was charged shortly before. */
   readonly characters: number;
   readonly engine: EngineCode;
-  /** The friendly name asked for, or the system voice's name. */
+  /** The requested friendly name, or the system voice's name. */
   readonly voice: string;
   readonly lang: string;
   readonly format: AudioFormat;
   readonly cached: Provenance;
-  /** True when a part was asked for and served (206). */
+  /** True for a partial answer (206). */
   readonly partial?: true;
   readonly idempotency?: Idempotency;
-  /** True when an earlier serving with the same Idempotency-Key was charged for the same request. */
+  /** True if an earlier serving with the same Idempotency-Key was charged. */
   readonly repeat?: true;
-  /** How it went out, when that began before it was whole. */
+  /** How it was streamed; absent for whole answers. */
   readonly stream?: StreamKind;
-  /** The system voices that were tried before and failed. */
+  /** The system voices that failed before. */
   readonly failed?: readonly string[];
   /** ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** An Idempotency-Key and the request that it came with. Digests: neither can be read from them. */
+/** Digests of an Idempotency-Key and its request. */
 export interface Idempotency {
   readonly key: string;
   readonly request: string;
 }
 
-/** Server-sent events, the audio's own bytes, or frames of a socket. */
+/** Server-sent events, raw audio bytes, or WebSocket frames. */
 export type StreamKind = "sse" | "audio" | "websocket";
 
-/** What became of a stream that is on the ledger already: it counts nothing more, and nothing less. */
+/** The end of a recorded stream. It does not change the charge. */
 export interface StreamEnded {
-  /** That of the `SynthesisServed` that it belongs to. */
+  /** The request id of its `SynthesisServed`. */
   readonly requestId: string;
   readonly hash: string;
-  /** `left`: by the listener, before its end; `failed`: it broke off on our side or upstream. */
+  /** `left`: the listener left before the end; `failed`: the service or the upstream failed. */
   readonly outcome: "whole" | "left" | "failed";
-  /** Bytes and chunks of audio that went out to the listener: as far as the network took them, heard or not. */
+  /** Audio bytes and chunks that were written to the connection. */
   readonly bytes: number;
   readonly chunks: number;
   /** ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** Takes back the serving of a request that got no audio: answered 503, or a stream that ended before its first chunk. */
+/** Voids the serving of a request without audio: answered 503, or a stream that ended before its first chunk. */
 export interface ServingVoided {
   readonly requestId: string;
-  /** Code points given back to the quota: those that the serving counted, unless they were passed on. */
+  /** Code points returned to the quota: those of the serving, unless the charge was passed on. */
   readonly characters: number;
-  /** The repeat that bears the charge from now on, for as many code points. */
+  /** The repeat that is charged instead, with these code points. */
   readonly passed?: { readonly to: string; readonly characters: number };
-  /** What is taken back; absent when the log held no serving of the request, and the event only keeps one from coming. */
+  /** The voided serving; absent if the log has none, and the event only prevents a late append. */
   readonly serving?: Pick<SynthesisServed, "hash" | "engine" | "voice" | "at" | "idempotency">;
   /** ISO 8601, UTC; the month is that of the serving. */
   readonly at: string;
 }
 
 export interface Usage {
-  /** Characters counted so far. */
+  /** Charged characters so far. */
   readonly used: number;
-  /** The objects that were counted lately. */
+  /** Recently charged objects. */
   readonly recent: Recent<true>;
-  /** The Idempotency-Keys that were used lately; null: the serving was voided. */
+  /** Recently used Idempotency-Keys; null: the serving was voided. */
   readonly keyed: Recent<KeyedServing | null>;
 }
 
 interface KeyedServing {
   readonly request: string;
-  /** The request that bears the charge. */
+  /** The charged request. */
   readonly bearer: string;
-  /** When the first of them was served, in milliseconds since the epoch. */
+  /** The time of the first serving, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A part of an object is free to the key that was counted for the object so long ago (in the same month). */
+/** A part of an object is free for this long after the key was charged for the object (in the same month). */
 const freePartMs = 10 * 60_000;
 
-/** A repeated Idempotency-Key is not charged again for so long. */
+/** A repeated Idempotency-Key is not charged again for this long. */
 export const idempotencyMs = 24 * 60 * 60_000;
 
-/** Remembered a little longer than it matters: the clocks of instances differ. */
+/** Added to retention times, because the clocks of instances differ. */
 const clockSkewMs = 60_000;
 
-/** Limit of remembered objects; a part of an older one is counted again. */
+/** Retained objects. A part of an older one is charged again. */
 export const objectMemory = { max: 4_096, keptMs: freePartMs + clockSkewMs };
 
-/** Limit of remembered Idempotency-Keys per API key; a repeat of an older one is charged again. */
+/** Retained Idempotency-Keys per API key. A repeat of an older one is charged again. */
 export const idempotencyMemory = { max: 10_000, keptMs: idempotencyMs + clockSkewMs };
 
 export const usageStream = (apiKey: string, month: string): string => `usage-${apiKey}-${month}`;
@@ -121,8 +121,8 @@ export const usageStream = (apiKey: string, month: string): string => `usage-${a
 export const monthOf = (at: string): string => at.slice(0, 7);
 
 /**
- * The months in which the same Idempotency-Key may have been used before, or, by an instance whose clock is ahead, just
- * now. A repeat is recorded in the month of the serving that it repeats, where one append decides about both.
+ * The other months in which the same Idempotency-Key may have been used, by clock skew also the next one. A repeat is
+ * recorded in the month of the serving that it repeats, so that one stream decides about both.
  */
 export const otherMonths = (at: string): string[] => {
   const monthAt = (offset: number) => monthOf(new Date(Date.parse(at) + offset).toISOString());
@@ -171,7 +171,7 @@ const rememberKey = (keyed: Usage["keyed"], { requestId, idempotency, repeat, at
   );
 };
 
-/** The request that bears the charge passes it on; without a repeat, the Idempotency-Key may be used again. */
+/** A voided charge is passed on to a repeat. Without a repeat, the Idempotency-Key may be used again. */
 const forgetVoidedKey = (
   keyed: Usage["keyed"],
   { requestId, serving, passed }: ServingVoided,
@@ -185,7 +185,7 @@ const forgetVoidedKey = (
 
 export const usageDecider = { initial: initialUsage, evolve: evolveUsage };
 
-/** The month's quota has no room for the request. */
+/** The request would exceed the month's quota. */
 export class QuotaExceeded extends Error {
   override readonly name = "QuotaExceeded";
   readonly used: number;
@@ -198,7 +198,7 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** What an answer would be: several hashes where it is not yet known which object it will be of. */
+/** A request to check against the quota. It has several hashes while the rendition is undecided. */
 export interface QuotaRequest {
   readonly hashes: readonly string[];
   readonly characters: number;
@@ -209,7 +209,7 @@ export interface QuotaRequest {
 }
 
 /**
- * Whether a request with the same Idempotency-Key was charged within 24 hours.
+ * True if a request with the same Idempotency-Key was charged within 24 hours.
  * @throws {Invalid} when it was another request
  */
 export const isRepeat = (
@@ -227,32 +227,32 @@ const idempotencyKeyReused = new Invalid([
   { path: ["Idempotency-Key"], message: "was used with another request within 24 hours." },
 ]);
 
-/** The code points that an answer counts, for sure: none for a part that may be free. */
+/** The code points that are certainly charged: none for a part that may be free. */
 const chargedCharacters = ({ recent }: Usage, { hashes, characters, partial, at }: QuotaRequest): number => {
   const since = Date.parse(at) - freePartMs;
   return partial && hashes.some((hash) => lookUp(recent, hash, since)) ? 0 : characters;
 };
 
-/** The code points to count, if the quota (null: none) has room for them. @throws {QuotaExceeded} */
-const requireWithinQuota = (usage: Usage, prospect: QuotaRequest, quota: number | null): number => {
-  const characters = chargedCharacters(usage, prospect);
+/** The code points to charge, within the quota (null: no limit). @throws {QuotaExceeded} */
+const requireWithinQuota = (usage: Usage, request: QuotaRequest, quota: number | null): number => {
+  const characters = chargedCharacters(usage, request);
   if (quota !== null && usage.used + characters > quota) throw new QuotaExceeded(usage.used, quota);
   return characters;
 };
 
-/** Nothing to record, unless `serve` would refuse the answer. @throws {QuotaExceeded} @throws {Invalid} */
-export const checkQuota = (usage: Usage, prospect: QuotaRequest, quota: number | null): [] => {
-  if (!isRepeat(usage, prospect)) requireWithinQuota(usage, prospect, quota);
+/** Throws what `recordServing` would throw; never returns an event. @throws {QuotaExceeded} @throws {Invalid} */
+export const checkQuota = (usage: Usage, request: QuotaRequest, quota: number | null): [] => {
+  if (!isRepeat(usage, request)) requireWithinQuota(usage, request, quota);
   return [];
 };
 
-/** Records an answer that repeats one that was charged; nothing if there is none. @throws {Invalid} */
+/** Records a repeat of a charged answer; no event if there is none. @throws {Invalid} */
 export const recordRepeat = (usage: Usage, served: SynthesisServed): ServedEvent[] =>
   isRepeat(usage, served)
     ? [{ type: "SynthesisServed", data: { ...served, characters: 0, repeat: true } }]
     : [];
 
-/** Records an answer with audio, if the quota has room for it. @throws {QuotaExceeded} @throws {Invalid} */
+/** Records an answer with audio, within the quota. @throws {QuotaExceeded} @throws {Invalid} */
 export const recordServing = (usage: Usage, served: SynthesisServed, quota: number | null): ServedEvent[] => {
   const repeat = recordRepeat(usage, served);
   if (repeat.length > 0) return repeat;

@@ -1,22 +1,22 @@
 import type { SynthesisServed, UsageEvent, VoidedEvent } from "./usage.ts";
 
-/** What a usage stream says of some requests that got no audio. */
+/** The servings in a usage stream of some requests without audio. */
 export interface Voiding {
-  /** Their servings and the repeats of these, in the stream's order. */
+  /** Their servings and repeats of these, in stream order. */
   readonly servings: readonly VoidableServing[];
-  /** The requests that are settled already. */
+  /** The requests that are already voided. */
   readonly voided: ReadonlySet<string>;
 }
 
 interface VoidableServing {
   readonly data: SynthesisServed;
-  /** The characters that it bears, its own or those that were passed to it. */
+  /** Its charged characters, including those passed to it. */
   readonly charge: number;
 }
 
 export const initialVoiding: Voiding = { servings: [], voided: new Set() };
 
-/** Folds what concerns the given requests, and nothing else: its size does not depend on the stream's length. */
+/** Folds only the events of the given requests: the state's size does not depend on the stream's length. */
 export const voidingDecider = (requestIds: ReadonlySet<string>) => ({
   initial: (): Voiding => initialVoiding,
   evolve: (state: Voiding, event: UsageEvent): Voiding => {
@@ -46,9 +46,9 @@ const isRepeatOf = ({ repeat, idempotency }: SynthesisServed, { data }: Voidable
   repeat === true && idempotency?.key === data.idempotency?.key;
 
 /**
- * Takes back what the stream holds of the requests. An append that was given up may still land, but it names the revision
- * that it expects: as soon as another event has that revision's successor, it can only be refused. So every decision
- * about an unsettled request appends something. When no serving is found, one event without a serving is this fence.
+ * Voids the servings of the requests. An abandoned append may still be stored, but only at its expected revision: after any
+ * other append it is refused. Therefore every decision about a pending request appends an event. If no serving is found,
+ * one event without a serving serves as this fence.
  */
 export const voidServings = (before: Voiding, requestIds: ReadonlySet<string>, at: string): VoidedEvent[] => {
   const { evolve } = voidingDecider(requestIds);
@@ -66,7 +66,7 @@ export const voidServings = (before: Voiding, requestIds: ReadonlySet<string>, a
   return [{ type: "ServingVoided", data: { requestId: first, characters: 0, at } }];
 };
 
-/** The next repeat that stands bears the charge instead: its caller got the audio, or it is voided in its turn. */
+/** The next repeat that is not voided is charged instead: its caller received the audio, or it is voided later. */
 const voidServing = (
   { servings, voided }: Voiding,
   requestId: string,

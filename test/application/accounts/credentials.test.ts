@@ -161,7 +161,7 @@ describe("a provider that does not list its voices as it should", () => {
     const error = await settingWith(() => Promise.reject(failed));
     expect(error)
       .to.be.instanceOf(Invalid)
-      .with.property("message", "The provider could not be asked for its voices.");
+      .with.property("message", "The provider's voices could not be listed.");
     expect((error as Error).cause).to.equal(undefined);
   });
 });

@@ -77,7 +77,7 @@ describe("a website's account with a provider", () => {
     it("for want of the master key fails when it is used, and the operator is told once", async () => {
       await set();
       const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
-      await expectFailing(stranger, /MASTER_KEY.*key that is not here/);
+      await expectFailing(stranger, /MASTER_KEY.*unknown key/);
       await stranger.close();
     });
 
@@ -86,7 +86,7 @@ describe("a website's account with a provider", () => {
       await set(rightKey, another);
       const [event] = await service.read(credentialsStream(another));
       await service.append(credentialsStream(website), "CredentialsSet", event?.data ?? {});
-      await expectFailing(service, /sealed for another place/);
+      await expectFailing(service, /sealed for another context/);
     });
 
     it("because the provider no longer takes what it took, likewise", async () => {
@@ -112,7 +112,7 @@ describe("a website's account with a provider", () => {
         },
       };
       const broken = await beside({ providers: { gwn: failing } });
-      await expectFailing(broken, /did not take them/);
+      await expectFailing(broken, /rejected them/);
       await broken.close();
     });
 

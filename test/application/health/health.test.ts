@@ -35,7 +35,7 @@ describe("health", () => {
 
   it("does not wait for ever: a part without an answer is down", async () => {
     const checks = [check("store", true, () => new Promise(() => {}))];
-    const { parts } = await createHealth({ checks, patienceMs: 5 })();
+    const { parts } = await createHealth({ checks, timeoutMs: 5 })();
     expect(parts.store).to.deep.equal({ status: "down", detail: "no answer in time" });
   });
 
@@ -51,7 +51,7 @@ describe("health", () => {
           }),
         ],
         uptime: () => time.now,
-        freshMs: 500,
+        reuseMs: 500,
       });
       return { looks, checkHealth };
     };
@@ -64,7 +64,7 @@ describe("health", () => {
           { ...check("broken", false, () => failing(void looks.ill++)), cacheMs: 5_000 },
         ],
         uptime: () => time.now,
-        freshMs: 0,
+        reuseMs: 0,
       });
       for (const later of [0, 1_000, 3_999, 1]) {
         time.now += later;

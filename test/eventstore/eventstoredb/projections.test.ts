@@ -203,6 +203,6 @@ describe("server-side projections with the embedded store", () => {
 
   it("cannot be installed", async () => {
     const { stderr } = await voxledger("projections", "install");
-    expect(stderr).to.equal("error: EVENT_STORE: only EventStoreDB runs projections of its own\n");
+    expect(stderr).to.equal("error: EVENT_STORE: only EventStoreDB has user projections\n");
   });
 });
