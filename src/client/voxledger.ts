@@ -8,7 +8,7 @@
 
 import { createSendRequest } from "./api/http.ts";
 import { createServiceApi, type OriginVerification, type ServiceApi } from "./api/service-api.ts";
-import { createSession } from "./api/session.ts";
+import { Session } from "./api/session.ts";
 import type { WebsiteConfig } from "./api/website-config.ts";
 import { resolveConfiguration, type VoxledgerConfig } from "./configuration.ts";
 import { defaultEnvironment, type Environment } from "./environment.ts";
@@ -71,7 +71,7 @@ export class Voxledger {
     const onResponse = debug ? (line: string) => log(`voxledger: ${line}`) : () => {};
     const send = createSendRequest({ baseUrl, timeout, fetch, startTimer, onResponse });
     const retry = { ...environment, retryAttempts };
-    const session = createSession({ ...configuration, send, retry, now });
+    const session = new Session({ ...configuration, send, retry, now });
     const closed = this.#closed.signal;
     const api = createServiceApi({ send, session, baseUrl, closed, environment });
 

@@ -42,7 +42,7 @@ export interface ServiceApi {
 
 export const createServiceApi = ({
   send,
-  session: { request, storeToken },
+  session,
   baseUrl,
   closed,
   environment: { fetch, now, document },
@@ -54,44 +54,26 @@ export const createServiceApi = ({
   closed: AbortSignal;
   environment: Pick<Environment, "fetch" | "now" | "document">;
 }): ServiceApi => {
-  const get = <T>(path: string): Promise<T> => request({ path }, readJson<T>, closed);
-
-  /** `/health` can be read from every origin. */
-  const isReachable = async (): Promise<boolean> => {
-    try {
-      await (await fetch(`${baseUrl}health`, { credentials: "omit", signal: closed })).body?.cancel();
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const request = <T>(sent: ApiRequest, read: ReadResponse<T>, signal = closed): Promise<T> =>
+    session.request(sent, read, signal);
+  const get = <T>(path: string): Promise<T> => request({ path }, readJson<T>);
 
   return {
     config: async () => {
       try {
-        const { auth, ...config } = await request(
-          { path: "v2/config", cache: "no-store" }, // a cached response would carry an expired token
-          readJson<WebsiteConfig & { auth?: AuthToken }>,
-          closed,
-        );
-        storeToken(auth);
-        return config;
+        return await requestConfig(session, closed);
       } catch (error) {
         // A browser hides the response from an unverified origin: to the page it looks like a network error.
         const mayBeHidden = error instanceof VoxledgerError && error.code === "NETWORK" && document;
-        throw mayBeHidden && (await isReachable()) ? unverifiedOrigin(error) : error;
+        throw mayBeHidden && (await isReachable(fetch, baseUrl, closed)) ? unverifiedOrigin(error) : error;
       }
     },
     voices: (platform) =>
-      request(
-        { path: "v2/voices", query: { ...platform } },
-        (response) => readCollection(response, now()),
-        closed,
-      ),
+      request({ path: "v2/voices", query: { ...platform } }, (response) => readCollection(response, now())),
     voice: (name) => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
     voicesByLanguage: (lang) => get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
     reportVoices: (body) =>
-      request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>, closed),
+      request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>),
     // Not retried: the token works once, and if the first response was lost, the retry would report a refusal.
     verifyOrigin: (token) =>
       send(
@@ -104,6 +86,30 @@ export const createServiceApi = ({
     stream: (body, signal) =>
       request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),
   };
+};
+
+const requestConfig = async (session: Session, closed: AbortSignal): Promise<WebsiteConfig> => {
+  const { auth, ...config } = await session.request(
+    { path: "v2/config", cache: "no-store" }, // a cached response would carry an expired token
+    readJson<WebsiteConfig & { auth?: AuthToken }>,
+    closed,
+  );
+  session.storeToken(auth);
+  return config;
+};
+
+/** `/health` can be read from every origin. */
+const isReachable = async (
+  fetch: Environment["fetch"],
+  baseUrl: string,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  try {
+    await (await fetch(`${baseUrl}health`, { credentials: "omit", signal })).body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const unverifiedOrigin = (cause: unknown): VoxledgerError =>

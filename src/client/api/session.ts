@@ -8,33 +8,6 @@ export interface AuthToken {
   readonly exp: number;
 }
 
-/** Authenticates requests with the API secret, or else with the API key and the page's origin, or with a bearer token. */
-export interface Session {
-  /**
-   * Sends an authenticated request. Retries transient failures and replaces a rejected token at most once.
-   *
-   * Without a secret, a request without a body carries the key in its URL and no custom header: browsers send it without
-   * a preflight, and caches can answer it. A request with a body needs a preflight anyway, and carries the token.
-   * @throws {VoxledgerError}
-   */
-  request<T>(request: ApiRequest, read: ReadResponse<T>, signal: AbortSignal): Promise<T>;
-  /**
-   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the key. Never the secret,
-   * which is exchanged for a token first.
-   * @throws {VoxledgerError} if no token is granted
-   */
-  socketQuery(): Promise<{ readonly token: string } | { readonly key: string }>;
-  /** Uses this token from now on, even if it expires sooner than the last one. */
-  storeToken(token: AuthToken | undefined): void;
-  /**
-   * Replaces the token if it may have caused the error: a 401, or a 429 after the token has expired. Returns false if not.
-   * @throws {VoxledgerError} if no token is granted
-   */
-  replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean>;
-  /** Requests a token with the secret, or with the key and the page's origin. @throws {VoxledgerError} */
-  refresh(): Promise<void>;
-}
-
 /** A token is replaced this long before it expires: a quarter of its lifetime, at most 30 s, plus 1 s for `iat`'s rounding. */
 const expiryMarginMs = (lifetimeMs: number): number => Math.min(30_000, lifetimeMs / 4) + 1_000;
 
@@ -45,112 +18,132 @@ interface StoredToken {
   readonly lifetimeMs: number;
 }
 
-export const createSession = ({
-  apiKey,
-  apiSecret,
-  send,
-  retry,
-  now,
-}: {
-  apiKey: string;
-  apiSecret: string | undefined;
-  send: SendRequest;
-  retry: RetryOptions;
-  now: () => number;
-}): Session => {
-  const keyCredentials: Credentials =
-    apiSecret === undefined
-      ? { headers: {}, query: { key: apiKey } }
-      : { headers: { "X-API-Key": apiKey, "X-API-Secret": apiSecret }, query: {} };
-  let current: StoredToken | undefined;
-  let refreshing: Promise<void> | undefined;
+export interface SessionOptions {
+  readonly apiKey: string;
+  readonly apiSecret: string | undefined;
+  readonly send: SendRequest;
+  readonly retry: RetryOptions;
+  readonly now: () => number;
+}
 
-  const storeToken = (token: AuthToken | undefined): void => {
+/** Authenticates requests with the API secret, or else with the API key and the page's origin, or with a bearer token. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #keyCredentials: Credentials;
+  #current: StoredToken | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    const { apiKey, apiSecret } = options;
+    this.#options = options;
+    this.#keyCredentials =
+      apiSecret === undefined
+        ? { headers: {}, query: { key: apiKey } }
+        : { headers: { "X-API-Key": apiKey, "X-API-Secret": apiSecret }, query: {} };
+  }
+
+  /**
+   * Sends an authenticated request. Retries transient failures and replaces a rejected token at most once.
+   *
+   * Without a secret, a request without a body carries the key in its URL and no custom header: browsers send it without
+   * a preflight, and caches can answer it. A request with a body needs a preflight anyway, and carries the token.
+   * @throws {VoxledgerError}
+   */
+  request<T>(request: ApiRequest, read: ReadResponse<T>, signal: AbortSignal): Promise<T> {
+    const { send, retry } = this.#options;
+    const readAndRenew: ReadResponse<T> = (response, withTimeout) => {
+      this.storeToken(renewedToken(response.headers));
+      return read(response, withTimeout);
+    };
+    let hasReplacedToken = false;
+    const attempt = async (): Promise<T> => {
+      const credentials = await this.#credentialsFor(request);
+      try {
+        return await send(request, credentials, readAndRenew, signal);
+      } catch (error) {
+        if (hasReplacedToken) throw error;
+        hasReplacedToken = await this.replaceTokenAfter(error, credentials.token);
+        if (!hasReplacedToken) throw error;
+        return await attempt();
+      }
+    };
+    return withRetry(attempt, retry, signal);
+  }
+
+  /**
+   * The query of the WebSocket URL, because a page cannot set its headers: a token, or else the key. Never the secret,
+   * which is exchanged for a token first.
+   * @throws {VoxledgerError} if no token is granted
+   */
+  async socketQuery(): Promise<{ readonly token: string } | { readonly key: string }> {
+    const { apiKey, apiSecret } = this.#options;
+    const token = await this.#validToken();
+    if (token !== undefined) return { token };
+    if (apiSecret === undefined) return { key: apiKey };
+    await this.refresh();
+    return { token: this.#current?.token ?? "" };
+  }
+
+  /** Uses this token from now on, even if it expires sooner than the last one. */
+  storeToken(token: AuthToken | undefined): void {
     if (!token) return;
-    const receivedAt = now();
+    const receivedAt = this.#options.now();
     const issuedAt = issuedAtOf(token.token) ?? receivedAt / 1_000;
-    current = { token: token.token, receivedAt, lifetimeMs: (token.exp - issuedAt) * 1_000 };
-  };
+    this.#current = { token: token.token, receivedAt, lifetimeMs: (token.exp - issuedAt) * 1_000 };
+  }
 
-  /** All requests that need a token share one refresh, so none of them may abort it. */
-  const refresh = (): Promise<void> => {
+  /**
+   * Replaces the token if it may have caused the error: a 401, or a 429 after the token has expired. Returns false if not.
+   * @throws {VoxledgerError} if no token is granted
+   */
+  async replaceTokenAfter(error: unknown, token: string | undefined): Promise<boolean> {
+    if (token === undefined || !(error instanceof VoxledgerError)) return false;
+    const current = this.#current?.token === token ? this.#current : undefined;
+    const hasExpired = current !== undefined && this.#expiresWithin(current, 0);
+    const mayBeCause = isUnauthorized(error) || (error.status === 429 && hasExpired);
+    if (mayBeCause && current) await this.refresh(); // otherwise another request has replaced it already
+    return mayBeCause;
+  }
+
+  /**
+   * Requests a token with the secret, or with the key and the page's origin. All requests that need a token share one
+   * refresh, so none of them may abort it.
+   * @throws {VoxledgerError}
+   */
+  refresh(): Promise<void> {
     const neverAborted = new AbortController().signal;
     const request = { method: "POST", path: "v2/auth/refresh" } as const;
-    refreshing ??= send(request, keyCredentials, readJson<AuthToken>, neverAborted)
-      .then(storeToken)
+    this.#refreshing ??= this.#options
+      .send(request, this.#keyCredentials, readJson<AuthToken>, neverAborted)
+      .then((token) => this.storeToken(token))
       .finally(() => {
-        refreshing = undefined;
+        this.#refreshing = undefined;
       });
-    return refreshing;
-  };
+    return this.#refreshing;
+  }
 
-  const expiresWithin = ({ receivedAt, lifetimeMs }: StoredToken, ms: number): boolean => {
-    const age = now() - receivedAt;
-    return age < 0 || age >= lifetimeMs - ms; // negative: the clock was set back, and the age is unknown
-  };
+  async #credentialsFor({ body }: ApiRequest): Promise<Credentials> {
+    if (this.#options.apiSecret !== undefined || body === undefined) return this.#keyCredentials;
+    const token = await this.#validToken();
+    if (token === undefined) return this.#keyCredentials;
+    return { headers: { Authorization: `Bearer ${token}` }, query: {}, token };
+  }
 
   /** The current token, refreshed if it is about to expire; undefined if there is none. */
-  const validToken = async (): Promise<string | undefined> => {
-    if (current && expiresWithin(current, expiryMarginMs(current.lifetimeMs))) {
-      await refresh().catch(() => {
-        current = undefined;
+  async #validToken(): Promise<string | undefined> {
+    if (this.#current && this.#expiresWithin(this.#current, expiryMarginMs(this.#current.lifetimeMs))) {
+      await this.refresh().catch(() => {
+        this.#current = undefined;
       });
     }
-    return current?.token;
-  };
+    return this.#current?.token;
+  }
 
-  const credentialsFor = async ({ body }: ApiRequest): Promise<Credentials> => {
-    if (apiSecret !== undefined || body === undefined) return keyCredentials;
-    const token = await validToken();
-    if (token === undefined) return keyCredentials;
-    return { headers: { Authorization: `Bearer ${token}` }, query: {}, token };
-  };
-
-  const replaceTokenAfter: Session["replaceTokenAfter"] = async (error, token) => {
-    if (token === undefined || !(error instanceof VoxledgerError)) return false;
-    const isCurrent = current?.token === token;
-    const hasExpired = isCurrent && current !== undefined && expiresWithin(current, 0);
-    const mayBeCause = isUnauthorized(error) || (error.status === 429 && hasExpired);
-    if (mayBeCause && isCurrent) await refresh(); // otherwise another request has replaced it already
-    return mayBeCause;
-  };
-
-  return {
-    request: (request, read, signal) => {
-      let hasReplacedToken = false;
-      const attempt = async (): ReturnType<typeof read> => {
-        const credentials = await credentialsFor(request);
-        try {
-          return await send(
-            request,
-            credentials,
-            (response, withTimeout) => {
-              storeToken(renewedToken(response.headers));
-              return read(response, withTimeout);
-            },
-            signal,
-          );
-        } catch (error) {
-          if (hasReplacedToken) throw error;
-          hasReplacedToken = await replaceTokenAfter(error, credentials.token);
-          if (!hasReplacedToken) throw error;
-          return await attempt();
-        }
-      };
-      return withRetry(attempt, retry, signal);
-    },
-    socketQuery: async () => {
-      const token = await validToken();
-      if (token !== undefined) return { token };
-      if (apiSecret === undefined) return { key: apiKey };
-      await refresh();
-      return { token: current?.token ?? "" };
-    },
-    storeToken,
-    replaceTokenAfter,
-    refresh,
-  };
-};
+  #expiresWithin({ receivedAt, lifetimeMs }: StoredToken, ms: number): boolean {
+    const age = this.#options.now() - receivedAt;
+    return age < 0 || age >= lifetimeMs - ms; // negative: the clock was set back, and the age is unknown
+  }
+}
 
 /** An error received over a WebSocket has no status. */
 const isUnauthorized = ({ status, code }: VoxledgerError): boolean =>
