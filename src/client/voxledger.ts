@@ -14,7 +14,7 @@ import { resolveConfiguration, type VoxledgerConfig } from "./configuration.ts";
 import { defaultEnvironment, type Environment } from "./environment.ts";
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { createEvents, type EventKind, type Events, type Listener } from "./events.ts";
-import { audioElementPlayer } from "./playback/audio-element-player.ts";
+import { AudioElementPlayer } from "./playback/audio-element-player.ts";
 import { functionPlayer, type Player } from "./playback/player.ts";
 import { type SpeakParams, Speech, type SpeechContext, type SpeechResult } from "./speech.ts";
 import { createTransport } from "./transport/create-transport.ts";
@@ -199,7 +199,7 @@ const createPlayer = (
 ): Player => {
   if (typeof player === "function") return functionPlayer(player);
   if (player) return player;
-  if (audio && askToSpeak) return audioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed });
+  if (audio && askToSpeak) return new AudioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed });
   return functionPlayer(() => {
     throw new VoxledgerError("This environment cannot play audio: pass a player to the constructor.", {
       code: "NOT_SUPPORTED",

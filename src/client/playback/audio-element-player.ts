@@ -1,101 +1,118 @@
 import type { AudioElement, MediaSourceConstructor } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
+import type { Delivery } from "../transport/transport.ts";
 import type { AskToSpeak } from "./allow-speech.ts";
-import { createAudioSource } from "./audio-source.ts";
-import type { Player } from "./player.ts";
+import { type AudioSource, createAudioSource } from "./audio-source.ts";
+import type { Playback, Player } from "./player.ts";
+
+export interface AudioElementPlayerOptions {
+  readonly audio: AudioElement;
+  readonly MediaSource: MediaSourceConstructor | undefined;
+  readonly askToSpeak: AskToSpeak;
+  readonly onAllowed: () => void;
+}
 
 /**
  * Plays through one audio element: an element that has once played during a user gesture may play again at any time. If
  * the browser blocks playback, the user is asked first. Streams are played while they are received, where the browser
  * supports it.
  */
-export const audioElementPlayer = ({
-  audio,
-  MediaSource,
-  askToSpeak,
-  onAllowed,
-}: {
-  audio: AudioElement;
-  MediaSource: MediaSourceConstructor | undefined;
-  askToSpeak: AskToSpeak;
-  onAllowed: () => void;
-}): Player => {
-  let current: { start(): void } | undefined;
-  let isPaused = false;
-  let isUnlocked = false;
+export class AudioElementPlayer implements Player {
+  readonly #options: AudioElementPlayerOptions;
+  /** Starts the part that is being played. */
+  #start: (() => void) | undefined;
+  #isPaused = false;
+  #isUnlocked = false;
+
+  constructor(options: AudioElementPlayerOptions) {
+    this.#options = options;
+  }
+
+  async play(delivery: Delivery, playback: Playback): Promise<void> {
+    const { audio, MediaSource } = this.#options;
+    const { prosody, signal, onStart } = playback;
+    this.#isPaused = false;
+    const source = await createAudioSource(delivery, audio, MediaSource);
+    if (!source) return signal.aborted ? undefined : onStart();
+    const finished = new AbortController();
+    try {
+      if (signal.aborted) return;
+      audio.src = source.url;
+      audio.playbackRate = prosody.playbackRate; // each new source resets it
+      audio.volume = prosody.volume;
+      await this.#playToEnd(source, playback, finished.signal);
+    } finally {
+      finished.abort();
+      this.#start = undefined;
+      audio.pause();
+      audio.removeAttribute("src");
+      URL.revokeObjectURL(source.url);
+    }
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#options.audio.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#start?.();
+  }
 
   /** Plays silence in the current call stack, which may be a user gesture. */
-  const unlock = (): void => {
-    if (isUnlocked) return;
+  unlock(): void {
+    if (this.#isUnlocked) return;
+    const { audio } = this.#options;
     const url = URL.createObjectURL(silence());
     audio.src = url;
     audio
       .play()
       .then(() => {
-        isUnlocked = true;
+        this.#isUnlocked = true;
         if (audio.src === url) audio.pause(); // before `ended`, which the page may listen to
       })
       .catch(() => {}) // not a user gesture, or already replaced by a speech
       .finally(() => URL.revokeObjectURL(url));
-  };
+  }
 
-  return {
-    play: async (delivery, { prosody, signal, onStart }) => {
-      isPaused = false;
-      const source = await createAudioSource(delivery, audio, MediaSource);
-      if (!source) return signal.aborted ? undefined : onStart();
-      const finished = new AbortController();
-      try {
-        if (signal.aborted) return;
-        audio.src = source.url;
-        audio.playbackRate = prosody.playbackRate; // each new source resets it
-        audio.volume = prosody.volume;
-        await new Promise<void>((resolve, reject) => {
-          let isAsking = false;
-          const startOrAsk = async (): Promise<void> => {
-            if (isAsking || (await tryPlay(audio))) return;
-            isAsking = true;
-            await askToSpeak(signal).catch((cause) => {
-              throw notAllowed(cause);
-            });
-            isAsking = false;
-            if (signal.aborted) return;
-            onAllowed();
-            if (!isPaused && !(await tryPlay(audio))) throw notAllowed();
-          };
-          const start = (): void => void startOrAsk().catch(reject);
-          const onPlaying = (): void => {
-            isUnlocked = true;
-            onStart();
-          };
-          const options = { once: true, signal: finished.signal };
-          audio.addEventListener("playing", onPlaying, options);
-          audio.addEventListener("ended", resolve, options);
-          audio.addEventListener("error", () => reject(playbackFailed(audio.error?.message)), options);
-          signal.addEventListener("abort", () => resolve(), options);
-          current = { start };
-          if (!isPaused) start();
-          source.feed(finished.signal).catch((error) => reject(asPlaybackError(error)));
-        });
-      } finally {
-        finished.abort();
-        current = undefined;
-        audio.pause();
-        audio.removeAttribute("src");
-        URL.revokeObjectURL(source.url);
-      }
-    },
-    pause: () => {
-      isPaused = true;
-      audio.pause();
-    },
-    resume: () => {
-      isPaused = false;
-      current?.start();
-    },
-    unlock,
-  };
-};
+  /** Resolves at the end of the audio, or when the signal is aborted. `finished` removes the listeners. */
+  #playToEnd(source: AudioSource, { signal, onStart }: Playback, finished: AbortSignal): Promise<void> {
+    const { audio } = this.#options;
+    const startOrAsk = this.#createStart(signal);
+    const onPlaying = (): void => {
+      this.#isUnlocked = true;
+      onStart();
+    };
+    return new Promise((resolve, reject) => {
+      const options = { once: true, signal: finished };
+      audio.addEventListener("playing", onPlaying, options);
+      audio.addEventListener("ended", resolve, options);
+      audio.addEventListener("error", () => reject(playbackFailed(audio.error?.message)), options);
+      signal.addEventListener("abort", () => resolve(), options);
+      this.#start = () => void startOrAsk().catch(reject);
+      if (!this.#isPaused) this.#start();
+      source.feed(finished).catch((error) => reject(asPlaybackError(error)));
+    });
+  }
+
+  /** Returns a function that starts the element, or asks the user first. It has no effect while the user is asked. */
+  #createStart(signal: AbortSignal): () => Promise<void> {
+    const { audio, askToSpeak, onAllowed } = this.#options;
+    let isAsking = false;
+    return async () => {
+      if (isAsking || (await tryPlay(audio))) return;
+      isAsking = true;
+      await askToSpeak(signal).catch((cause) => {
+        throw notAllowed(cause);
+      });
+      isAsking = false;
+      if (signal.aborted) return;
+      onAllowed();
+      if (!this.#isPaused && !(await tryPlay(audio))) throw notAllowed();
+    };
+  }
+}
 
 /** Returns false if the browser requires a user gesture first. @throws {VoxledgerError} */
 const tryPlay = async (audio: AudioElement): Promise<boolean> => {
