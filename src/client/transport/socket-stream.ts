@@ -4,113 +4,117 @@ import { createChunkBuffer } from "./chunk-buffer.ts";
 import type { StreamMessage } from "./socket-messages.ts";
 import type { OpenedAudio } from "./transport.ts";
 
-/** One synthesis on a WebSocket. */
-export interface SocketStream {
-  /** Resolves with the first chunk, or at the end of silence. Until then the request can be retried. @throws {VoxledgerError} */
-  readonly opened: Promise<OpenedAudio>;
-  receive(message: StreamMessage): void;
-  /** Has no effect after the end. */
-  fail(error: VoxledgerError): void;
-}
-
 /** `ended`: by the service; `cancelled`: by this side; `timed-out`: the service sent nothing for too long. */
 export type StreamOutcome = "ended" | "cancelled" | "timed-out";
 
 /** A page cannot pause a WebSocket, so everything that is not played yet is buffered. A longer stream fails. */
 const maxBufferedBytes = 32 * 1_024 * 1_024;
 
-export const createSocketStream = ({
-  timeout,
-  startTimer,
-  onFinished,
-}: {
+type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
+
+export interface SocketStreamOptions {
   /** Milliseconds without a message after which the stream fails. */
-  timeout: number;
-  startTimer: StartTimer;
-  onFinished: (outcome: StreamOutcome) => void;
-}): SocketStream => {
-  const opened = Promise.withResolvers<OpenedAudio>();
-  const buffer = createChunkBuffer({
+  readonly timeout: number;
+  readonly startTimer: StartTimer;
+  readonly onFinished: (outcome: StreamOutcome) => void;
+}
+
+/** One synthesis on a WebSocket. */
+export class SocketStream {
+  readonly #options: SocketStreamOptions;
+  readonly #opened = Promise.withResolvers<OpenedAudio>();
+  readonly #buffer = createChunkBuffer({
     maxBytes: maxBufferedBytes,
     onCancel: () => {
-      if (!isFinished) finish("cancelled");
+      if (!this.#isFinished) this.#finish("cancelled");
     },
   });
-  const { audio, received } = buffer;
-  let stopTimer = (): void => {};
-  let metadata: Pick<OpenedAudio, "contentType" | "prosodyApplied"> | undefined;
-  let chunks = 0;
-  let bytes = 0;
-  let isFinished = false;
+  #stopTimer = (): void => {};
+  #metadata: Pick<OpenedAudio, "contentType" | "prosodyApplied"> | undefined;
+  #chunks = 0;
+  #bytes = 0;
+  #isFinished = false;
 
-  const finish = (outcome: StreamOutcome): void => {
-    isFinished = true;
-    stopTimer();
-    onFinished(outcome);
-  };
-  const fail = (error: VoxledgerError, outcome: StreamOutcome = "cancelled"): void => {
-    if (isFinished) return;
-    buffer.fail(error);
-    opened.reject(error);
-    finish(outcome);
-  };
-  const restartTimer = (): void => {
-    stopTimer();
-    stopTimer = startTimer(timeout, () => fail(timeoutError(timeout), "timed-out"));
-  };
-  const open = (): void => {
-    if (!metadata) throw incomplete("stream_start is missing.");
-    opened.resolve({ ...metadata, whole: chunks === 0, audio, received });
-  };
+  constructor(options: SocketStreamOptions) {
+    this.#options = options;
+    this.#restartTimer();
+  }
 
-  const addChunk = ({ chunkIndex, data }: Message<"audio">): void => {
-    if (chunkIndex !== chunks) throw incomplete(`Chunk ${chunks} is missing.`);
-    chunks++;
-    bytes += data.length;
-    buffer.push(data);
-    if (buffer.freeBytes() < 0) throw incomplete(`More than ${maxBufferedBytes} bytes wait to be played.`);
-    open();
-  };
-  const end = ({ totalChunks, totalBytes }: Message<"stream_end">): void => {
-    if (totalChunks !== chunks || totalBytes !== bytes) throw incomplete("The last chunks are missing.");
-    open();
-    buffer.end();
-    finish("ended");
-  };
+  /** Resolves with the first chunk, or at the end of silence. Until then the request can be retried. @throws {VoxledgerError} */
+  get opened(): Promise<OpenedAudio> {
+    return this.#opened.promise;
+  }
 
-  const handle = (message: StreamMessage): void => {
+  receive(message: StreamMessage): void {
+    if (this.#isFinished) return;
+    this.#restartTimer();
+    try {
+      this.#handle(message);
+    } catch (error) {
+      this.fail(asVoxledgerError(error));
+    }
+  }
+
+  /** Has no effect after the end. */
+  fail(error: VoxledgerError, outcome: StreamOutcome = "cancelled"): void {
+    if (this.#isFinished) return;
+    this.#buffer.fail(error);
+    this.#opened.reject(error);
+    this.#finish(outcome);
+  }
+
+  #handle(message: StreamMessage): void {
     switch (message.type) {
       case "stream_start":
-        metadata = { contentType: message.contentType, prosodyApplied: message.prosodyApplied };
+        this.#metadata = { contentType: message.contentType, prosodyApplied: message.prosodyApplied };
         break;
       case "audio":
-        addChunk(message);
+        this.#addChunk(message);
         break;
       case "stream_end":
-        end(message);
+        this.#end(message);
         break;
       case "error":
-        fail(new VoxledgerError(message.message, message), "ended");
+        this.fail(new VoxledgerError(message.message, message), "ended");
     }
-  };
+  }
 
-  restartTimer();
-  return {
-    opened: opened.promise,
-    receive: (message) => {
-      if (isFinished) return;
-      restartTimer();
-      try {
-        handle(message);
-      } catch (error) {
-        fail(asVoxledgerError(error));
-      }
-    },
-    fail,
-  };
-};
+  #addChunk({ chunkIndex, data }: Message<"audio">): void {
+    if (chunkIndex !== this.#chunks) throw incomplete(`Chunk ${this.#chunks} is missing.`);
+    this.#chunks++;
+    this.#bytes += data.length;
+    this.#buffer.push(data);
+    if (this.#buffer.freeBytes() < 0)
+      throw incomplete(`More than ${maxBufferedBytes} bytes wait to be played.`);
+    this.#open();
+  }
 
-type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
+  #end({ totalChunks, totalBytes }: Message<"stream_end">): void {
+    if (totalChunks !== this.#chunks || totalBytes !== this.#bytes)
+      throw incomplete("The last chunks are missing.");
+    this.#open();
+    this.#buffer.end();
+    this.#finish("ended");
+  }
+
+  #open(): void {
+    if (!this.#metadata) throw incomplete("stream_start is missing.");
+    const { audio, received } = this.#buffer;
+    this.#opened.resolve({ ...this.#metadata, whole: this.#chunks === 0, audio, received });
+  }
+
+  #finish(outcome: StreamOutcome): void {
+    this.#isFinished = true;
+    this.#stopTimer();
+    this.#options.onFinished(outcome);
+  }
+
+  #restartTimer(): void {
+    const { timeout, startTimer } = this.#options;
+    this.#stopTimer();
+    this.#stopTimer = startTimer(timeout, () => this.fail(timeoutError(timeout), "timed-out"));
+  }
+}
 
 const incomplete = (detail: string): VoxledgerError =>
   new VoxledgerError(`The audio is incomplete. ${detail}`, { code: "NETWORK" });

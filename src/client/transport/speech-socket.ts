@@ -2,16 +2,8 @@ import type { SocketConstructor } from "../dom.ts";
 import type { StartTimer } from "../environment.ts";
 import { abortError, networkError, VoxledgerError } from "../errors.ts";
 import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
-import { createSocketStream, type SocketStream } from "./socket-stream.ts";
+import { SocketStream } from "./socket-stream.ts";
 import type { OpenedAudio, SynthesisQuery } from "./transport.ts";
-
-/** A WebSocket that carries several syntheses at once. */
-export interface SpeechSocket {
-  /** Resolves with the first chunk. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
-  synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
-  /** Closes the connection and ends all syntheses. */
-  close(): void;
-}
 
 /** The WebSocket never opened. Browsers hide the reason, which may be any HTTP error, from the page. */
 export class HandshakeFailed extends VoxledgerError {
@@ -31,91 +23,100 @@ const connectionLost = (reason: string): VoxledgerError =>
 /** `WebSocket.OPEN` */
 const open = 1;
 
-/** Starts to connect. Requests are sent when the connection is open. */
-export const openSpeechSocket = ({
-  WebSocket,
-  url,
-  timeout,
-  idleMs,
-  startTimer,
-  onMessage,
-  onClosed,
-}: {
-  WebSocket: SocketConstructor;
-  url: string;
+export interface SpeechSocketOptions {
+  readonly WebSocket: SocketConstructor;
+  readonly url: string;
   /** Milliseconds without a message after which a synthesis fails. */
-  timeout: number;
+  readonly timeout: number;
   /** Milliseconds after the last synthesis until the connection is closed. */
-  idleMs: number;
-  startTimer: StartTimer;
+  readonly idleMs: number;
+  readonly startTimer: StartTimer;
   /** Called for each message: only a message proves that the connection works. */
-  onMessage: () => void;
+  readonly onMessage: () => void;
   /** Called once, when the connection can no longer be used; with an error if no message was ever received. */
-  onClosed: (failure?: VoxledgerError) => void;
-}): SpeechSocket => {
-  const socket = new WebSocket(url);
-  socket.binaryType = "arraybuffer";
-  const streams = new Map<string, SocketStream & { readonly request: SynthesisQuery }>();
-  let stopIdleTimer = (): void => {};
-  let hasOpened = false;
-  let hasReceived = false;
-  let isClosed = false;
+  readonly onClosed: (failure?: VoxledgerError) => void;
+}
 
-  const markClosed = (failure?: VoxledgerError): void => {
-    if (isClosed) return;
-    isClosed = true;
-    stopIdleTimer();
-    onClosed(failure);
-  };
-  const close = (): void => {
-    markClosed();
-    socket.close();
-  };
-  const send = (message: ClientMessage): void => {
-    if (socket.readyState === open) socket.send(JSON.stringify(message));
-  };
-  const remove = (id: string): void => {
-    streams.delete(id);
-    if (streams.size === 0 && !isClosed) stopIdleTimer = startTimer(idleMs, close);
-  };
+/** A WebSocket that carries several syntheses at once. Starts to connect; requests are sent when the connection is open. */
+export class SpeechSocket {
+  readonly #options: SpeechSocketOptions;
+  readonly #socket: InstanceType<SocketConstructor>;
+  readonly #streams = new Map<string, { readonly stream: SocketStream; readonly request: SynthesisQuery }>();
+  #stopIdleTimer = (): void => {};
+  #hasOpened = false;
+  #hasReceived = false;
+  #isClosed = false;
 
-  socket.addEventListener("open", () => {
-    hasOpened = true;
-    for (const [id, { request }] of streams) send({ type: "synthesize", id, request });
-  });
-  socket.addEventListener("message", ({ data }) => {
+  constructor(options: SpeechSocketOptions) {
+    const { WebSocket, url } = options;
+    this.#options = options;
+    this.#socket = new WebSocket(url);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.addEventListener("open", () => this.#onOpen());
+    this.#socket.addEventListener("message", ({ data }) => this.#onMessage(data));
+    this.#socket.addEventListener("close", ({ reason }) => this.#onClose(reason));
+  }
+
+  /** Resolves with the first chunk. Aborting the signal also ends a running stream. @throws {VoxledgerError} */
+  async synthesize(request: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> {
+    if (signal.aborted) throw abortError(signal.reason);
+    const id = randomId();
+    this.#stopIdleTimer();
+    const stream = new SocketStream({
+      ...this.#options,
+      onFinished: (outcome) => {
+        signal.removeEventListener("abort", cancel);
+        this.#remove(id);
+        if (outcome === "timed-out") this.close(); // a dead connection fires no close event
+        if (outcome === "cancelled") this.#send({ type: "cancel", id });
+      },
+    });
+    const cancel = (): void => stream.fail(abortError(signal.reason));
+    this.#streams.set(id, { stream, request });
+    signal.addEventListener("abort", cancel);
+    this.#send({ type: "synthesize", id, request });
+    return await stream.opened;
+  }
+
+  /** Closes the connection and ends all syntheses. */
+  close(): void {
+    this.#markClosed();
+    this.#socket.close();
+  }
+
+  #onOpen(): void {
+    this.#hasOpened = true;
+    for (const [id, { request }] of this.#streams) this.#send({ type: "synthesize", id, request });
+  }
+
+  #onMessage(data: unknown): void {
     const message = parseMessage(data);
-    hasReceived = true;
-    onMessage();
-    if (message?.id !== undefined) streams.get(message.id)?.receive(message);
-  });
-  socket.addEventListener("close", ({ reason }) => {
-    const failure = hasOpened ? connectionLost(reason) : new HandshakeFailed();
-    markClosed(hasReceived ? undefined : failure);
-    for (const stream of streams.values()) stream.fail(failure);
-  });
+    this.#hasReceived = true;
+    this.#options.onMessage();
+    if (message?.id !== undefined) this.#streams.get(message.id)?.stream.receive(message);
+  }
 
-  return {
-    synthesize: async (request, signal) => {
-      if (signal.aborted) throw abortError(signal.reason);
-      const id = randomId();
-      stopIdleTimer();
-      const stream = createSocketStream({
-        timeout,
-        startTimer,
-        onFinished: (outcome) => {
-          signal.removeEventListener("abort", cancel);
-          remove(id);
-          if (outcome === "timed-out") close(); // a dead connection fires no close event
-          if (outcome === "cancelled") send({ type: "cancel", id });
-        },
-      });
-      const cancel = (): void => stream.fail(abortError(signal.reason));
-      streams.set(id, { ...stream, request });
-      signal.addEventListener("abort", cancel);
-      send({ type: "synthesize", id, request });
-      return await stream.opened;
-    },
-    close,
-  };
-};
+  #onClose(reason: string): void {
+    const failure = this.#hasOpened ? connectionLost(reason) : new HandshakeFailed();
+    this.#markClosed(this.#hasReceived ? undefined : failure);
+    for (const { stream } of this.#streams.values()) stream.fail(failure);
+  }
+
+  #markClosed(failure?: VoxledgerError): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopIdleTimer();
+    this.#options.onClosed(failure);
+  }
+
+  #send(message: ClientMessage): void {
+    if (this.#socket.readyState === open) this.#socket.send(JSON.stringify(message));
+  }
+
+  #remove(id: string): void {
+    this.#streams.delete(id);
+    if (this.#streams.size > 0 || this.#isClosed) return;
+    const { idleMs, startTimer } = this.#options;
+    this.#stopIdleTimer = startTimer(idleMs, () => this.close());
+  }
+}

@@ -4,7 +4,7 @@ import type { SocketConstructor } from "../dom.ts";
 import type { StartTimer } from "../environment.ts";
 import { abortError, asVoxledgerError, VoxledgerError } from "../errors.ts";
 import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
-import { HandshakeFailed, openSpeechSocket, type SpeechSocket } from "./speech-socket.ts";
+import { HandshakeFailed, SpeechSocket } from "./speech-socket.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";
 
 export interface WebSocketOptions {
@@ -87,7 +87,7 @@ const createConnector = (
     if (!WebSocket) throw new VoxledgerError("This environment has no WebSocket.", { code: "NOT_SUPPORTED" });
     if (closed.aborted) throw abortError(closed.reason);
     if (current) return current;
-    const opened = openSpeechSocket({
+    const opened = new SpeechSocket({
       ...options,
       WebSocket,
       url: `${baseUrl.replace(/^http/, "ws")}v2/text/stream?${new URLSearchParams(query)}`,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import type { WebSocket as ServerSocket } from "ws";
-import { openSpeechSocket } from "../../../src/client/transport/speech-socket.ts";
+import { SpeechSocket } from "../../../src/client/transport/speech-socket.ts";
 import { Voxledger } from "../../../src/client/voxledger.ts";
 import { nextEvent, recordEvents } from "../../support/client-library/recorded-events.ts";
 import {
@@ -426,7 +426,7 @@ describe("the WebSocket transport of the client library", () => {
   it("closes an idle connection", async () => {
     await connect({ synthesize: (synthesis) => sendAudio(synthesis, "sound") });
     const closed = Promise.withResolvers<void>();
-    const socket = openSpeechSocket({
+    const socket = new SpeechSocket({
       WebSocket,
       url: `${service.url.replace("http", "ws")}/v2/text/stream`,
       timeout: 5_000,
