@@ -40,131 +40,144 @@ export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream => {
-  const { source, finish, mayRestart, readAheadBytes, onOver } = options;
-  let controller = new AbortController();
-  let iterator = source(controller.signal)[Symbol.asyncIterator]();
-  let chunks: Buffer[] = [];
-  let size = 0;
-  let finished: Buffer | undefined;
-  let failure: { readonly error: unknown } | undefined;
-  let pulling: Promise<void> | undefined;
-  let readers = 0;
-  let delivered = false;
-  let restarted = false;
-  let furthest = 0;
-  let runningAhead = false;
+type Outcome = { readonly sound: Buffer } | { readonly error: unknown };
 
-  const isOver = (): boolean => finished !== undefined || failure !== undefined;
+export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream =>
+  new SourceBroadcast(options);
 
-  const end = (failed?: { readonly error: unknown }): void => {
-    failure = failed;
-    onOver(failed?.error);
-    controller.abort(over);
-  };
-
-  const restart = (): void => {
-    controller.abort(over);
-    restarted = true;
-    chunks = [];
-    size = 0;
-    controller = new AbortController();
-    iterator = source(controller.signal)[Symbol.asyncIterator]();
-  };
-
-  const take = async (): Promise<void> => {
-    try {
-      const { done, value } = await iterator.next();
-      if (isOver()) return;
-      if (!done) {
-        chunks.push(value);
-        size += value.length;
-        return;
-      }
-      finished = finish(Buffer.concat(chunks, size), value);
-      chunks = [];
-      end();
-    } catch (error) {
-      if (isOver()) return;
-      if (!delivered && !restarted && mayRestart(error)) restart();
-      else end({ error });
-    }
-  };
-
+class SourceBroadcast<Ending> implements SharedStream {
+  readonly #options: SharedStreamOptions<Ending>;
+  #controller = new AbortController();
+  #iterator: AsyncIterator<Buffer, Ending>;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #outcome: Outcome | undefined;
   /** One read at a time, shared by all waiting readers. */
-  const pull = (): Promise<void> => {
-    pulling ??= take().finally(() => {
-      pulling = undefined;
-    });
-    return pulling;
-  };
+  #pulling: Promise<void> | undefined;
+  #readers = 0;
+  #isDelivered = false;
+  #isRestarted = false;
+  /** Bytes that the fastest reader has received. */
+  #furthest = 0;
+  #isReadingAhead = false;
 
-  const readAhead = async (): Promise<void> => {
-    if (runningAhead) return;
-    runningAhead = true;
-    while (!isOver() && size - furthest < readAheadBytes) await pull();
-    runningAhead = false;
-  };
+  constructor(options: SharedStreamOptions<Ending>) {
+    this.#options = options;
+    this.#iterator = this.#startSource();
+  }
 
-  const join = (signal: AbortSignal): (() => void) => {
+  async readAll(signal: AbortSignal): Promise<Buffer> {
+    const leave = this.#join(signal);
+    try {
+      while (!this.#outcome) await untilAborted(this.#pull(), signal);
+      return soundOf(this.#outcome);
+    } finally {
+      leave();
+    }
+  }
+
+  async read(signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const leave = this.#join(signal);
+    try {
+      while (this.#size === 0 && !this.#outcome) await untilAborted(this.#pull(), signal);
+      if (this.#size === 0 && this.#outcome) soundOf(this.#outcome);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.#isDelivered = true;
+    return this.#chunksUntilEnd(signal, leave);
+  }
+
+  async *#chunksUntilEnd(signal: AbortSignal, leave: () => void): AsyncGenerator<Buffer> {
+    try {
+      let sent = 0;
+      for (let next = 0; ; ) {
+        const chunk = this.#chunks[next];
+        if (chunk) {
+          next++;
+          sent += chunk.length;
+          this.#furthest = Math.max(this.#furthest, sent);
+          void this.#readAhead();
+          yield chunk;
+        } else if (this.#outcome) return yield* inChunks(soundOf(this.#outcome).subarray(sent));
+        else await untilAborted(this.#pull(), signal);
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** The last reader that leaves early ends the synthesis. */
+  #join(signal: AbortSignal): () => void {
     signal.throwIfAborted();
-    readers++;
+    this.#readers++;
     let isIn = true;
     const leave = (): void => {
       if (!isIn) return;
       isIn = false;
       signal.removeEventListener("abort", leave);
-      if (--readers > 0 || isOver()) return;
-      failure = { error: signal.aborted ? signal.reason : over };
-      onOver(undefined);
-      controller.abort(failure.error);
+      if (--this.#readers > 0 || this.#outcome) return;
+      const error: unknown = signal.aborted ? signal.reason : over;
+      this.#end({ error }, undefined, error);
     };
     signal.addEventListener("abort", leave);
     return leave;
-  };
+  }
 
-  const read = async function* (signal: AbortSignal, leave: () => void): AsyncGenerator<Buffer> {
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#readSource().finally(() => {
+      this.#pulling = undefined;
+    });
+    return this.#pulling;
+  }
+
+  async #readAhead(): Promise<void> {
+    if (this.#isReadingAhead) return;
+    this.#isReadingAhead = true;
+    while (!this.#outcome && this.#size - this.#furthest < this.#options.readAheadBytes) await this.#pull();
+    this.#isReadingAhead = false;
+  }
+
+  async #readSource(): Promise<void> {
     try {
-      let sent = 0;
-      for (let next = 0; !finished; ) {
-        const chunk = chunks[next];
-        if (chunk) {
-          next++;
-          sent += chunk.length;
-          furthest = Math.max(furthest, sent);
-          void readAhead();
-          yield chunk;
-        } else if (failure) throw failure.error;
-        else await untilAborted(pull(), signal);
+      const { done, value } = await this.#iterator.next();
+      if (this.#outcome) return;
+      if (done) {
+        const sound = this.#options.finish(Buffer.concat(this.#chunks, this.#size), value);
+        this.#chunks = [];
+        return this.#end({ sound });
       }
-      yield* inChunks(finished.subarray(sent));
-    } finally {
-      leave();
+      this.#chunks.push(value);
+      this.#size += value.length;
+    } catch (error) {
+      if (this.#outcome) return;
+      if (!this.#isDelivered && !this.#isRestarted && this.#options.mayRestart(error)) this.#restart();
+      else this.#end({ error }, error);
     }
-  };
+  }
 
-  return {
-    readAll: async (signal) => {
-      const leave = join(signal);
-      try {
-        while (!isOver()) await untilAborted(pull(), signal);
-        if (finished) return finished;
-        throw failure?.error;
-      } finally {
-        leave();
-      }
-    },
-    read: async (signal) => {
-      const leave = join(signal);
-      try {
-        while (size === 0 && !isOver()) await untilAborted(pull(), signal);
-        if (failure && size === 0) throw failure.error;
-      } catch (error) {
-        leave();
-        throw error;
-      }
-      delivered = true;
-      return read(signal, leave);
-    },
-  };
+  #startSource(): AsyncIterator<Buffer, Ending> {
+    return this.#options.source(this.#controller.signal)[Symbol.asyncIterator]();
+  }
+
+  #restart(): void {
+    this.#controller.abort(over);
+    this.#isRestarted = true;
+    this.#chunks = [];
+    this.#size = 0;
+    this.#controller = new AbortController();
+    this.#iterator = this.#startSource();
+  }
+
+  #end(outcome: Outcome, failure?: unknown, reason: unknown = over): void {
+    this.#outcome = outcome;
+    this.#options.onOver(failure);
+    this.#controller.abort(reason);
+  }
+}
+
+const soundOf = (outcome: Outcome): Buffer => {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.sound;
 };
