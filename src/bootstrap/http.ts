@@ -57,7 +57,8 @@ export const serveHttp = async (runtime: Runtime, application: Application): Pro
   const sockets = createSynthesisSocketServer({
     admit: createHandshakeAdmission({ ...access, clientOf }),
     services: { schema, ...speech },
-    limits: { ...settings.sockets, maxTextCharacters: settings.maxTextCharacters },
+    limits: settings.sockets,
+    maxTextCharacters: settings.maxTextCharacters,
     log,
   });
   const listening = listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(sockets) });

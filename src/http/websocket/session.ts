@@ -5,25 +5,11 @@ import type { Clock } from "../../async/clock.ts";
 import { KeyIsSuspended, Unauthorized, Unavailable } from "../../domain/errors.ts";
 import { closeCodes, closeReason } from "./close.ts";
 import { createInbox } from "./inbox.ts";
-import { createLiveness, type SocketTimeouts } from "./liveness.ts";
+import { createLiveness, type Liveness, type SocketTimeouts } from "./liveness.ts";
 import { type ClientMessage, parseMessage } from "./messages.ts";
-import { clientDisconnected, createOutbox } from "./outbox.ts";
+import { clientDisconnected, createOutbox, type Outbox } from "./outbox.ts";
 import { isServerFault, toErrorMessage } from "./socket-error.ts";
-import { createSyntheses, type SynthesisServices } from "./syntheses.ts";
-
-/** A socket, from its handshake to its close. */
-export interface Session {
-  /** Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically. */
-  checkLiveness(): void;
-  /** Refuses new syntheses, and closes the socket when those in progress have ended and the client has read them. */
-  drain(): void;
-  /** Ends the syntheses in progress with a retryable error, and closes the socket. */
-  abort(): void;
-  /** Destroys the socket. */
-  terminate(): void;
-  /** Resolves when the socket is closed and its syntheses have been recorded. */
-  readonly ended: Promise<void>;
-}
+import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 
 export interface SessionOptions {
   readonly socket: WebSocket;
@@ -36,110 +22,142 @@ export interface SessionOptions {
   readonly clock: Clock;
 }
 
-export const openSession = (options: SessionOptions): Session => {
-  const { socket, admit, services, maxStreams, timeouts, log, clock } = options;
-  const openedAt = clock.now();
-  const closed = Promise.withResolvers<void>();
-  const liveness = createLiveness(timeouts, clock.now);
-  let isDraining = false;
-  let closing: { readonly code: number; readonly reason?: string } | undefined;
-  let pingedAt = openedAt;
+/** A socket, from its handshake to its close. */
+export class Session {
+  /** Resolves when the socket is closed and its syntheses have been recorded. */
+  readonly ended: Promise<void>;
+  readonly #options: SessionOptions;
+  readonly #openedAt: number;
+  readonly #liveness: Liveness;
+  readonly #outbox: Outbox;
+  readonly #syntheses: Syntheses;
+  #isDraining = false;
+  #closing: { readonly code: number; readonly reason?: string } | undefined;
+  #pingedAt: number;
 
-  const outbox = createOutbox(socket, {
-    onBuffered: liveness.dataDrained,
-    onDrained: () => {
-      liveness.dataDrained();
-      processInbox();
-      closeWhenDone();
-    },
-  });
+  constructor(options: SessionOptions) {
+    const { socket, services, maxStreams, timeouts, log, clock } = options;
+    this.#options = options;
+    this.#openedAt = clock.now();
+    this.#pingedAt = this.#openedAt;
+    this.#liveness = createLiveness(timeouts, clock.now);
+    this.#outbox = createOutbox(socket, {
+      onBuffered: this.#liveness.dataDrained,
+      onDrained: () => {
+        this.#liveness.dataDrained();
+        processInbox();
+        this.#closeWhenDone();
+      },
+    });
+    this.#syntheses = new Syntheses({
+      ...{ services, maxStreams, outbox: this.#outbox, log },
+      admit: () => this.#admit(),
+      onEnd: () => this.#closeWhenDone(),
+    });
+    const processInbox = createInbox(socket, this.#outbox.isFull, (data, isBinary) =>
+      this.#receive(data, isBinary),
+    );
+    for (const event of ["message", "ping", "pong"]) socket.on(event, this.#liveness.activityReceived);
+    socket.on("error", (error) => this.#onError(error));
+    this.ended = new Promise<void>((resolve) => {
+      socket.on("close", (code) => resolve(this.#onClose(code)));
+    });
+  }
 
-  const admitSynthesis = (): Principal => {
-    if (isDraining) throw shuttingDown;
-    try {
-      return admit();
-    } catch (error) {
-      if (error instanceof Unauthorized || error instanceof KeyIsSuspended)
-        close(closeCodes.refused, closeReason(error.message));
-      throw error;
-    }
-  };
+  /** Closes an idle socket, terminates a stalled one, and sends pings. To be called periodically. */
+  checkLiveness(): void {
+    const { socket, log } = this.#options;
+    const sending = !this.#outbox.isEmpty();
+    const state = this.#liveness.state({ synthesizing: this.#syntheses.count > 0, sending });
+    if (state === "idle") this.#close(closeCodes.normal);
+    if (state === "alive" && !sending) this.#pingIfDue();
+    if (state !== "stalled" && state !== "gone") return;
+    log.info({ verdict: state }, "socket ended");
+    socket.terminate();
+  }
 
-  const syntheses = createSyntheses({
-    ...{ services, maxStreams, outbox, log },
-    admit: admitSynthesis,
-    onEnd: () => closeWhenDone(),
-  });
+  /** Refuses new syntheses, and closes the socket when those in progress have ended and the client has read them. */
+  drain(): void {
+    this.#isDraining = true;
+    this.#close(closeCodes.goingAway);
+  }
 
-  const handle = (message: ClientMessage): void => {
-    if (message.type === "synthesize") syntheses.start(message.id, message.request);
-    else if (message.type === "cancel") syntheses.cancel(message.id);
-    else outbox.send({ type: "pong" });
-  };
+  /** Ends the syntheses in progress with a retryable error, and closes the socket. */
+  abort(): void {
+    this.#isDraining = true;
+    this.#closing = { code: closeCodes.restart };
+    this.#syntheses.abortAll(shuttingDown);
+    this.#closeWhenDone();
+  }
 
-  const processInbox = createInbox(socket, outbox.isFull, (data, isBinary) => {
+  /** Destroys the socket. */
+  terminate(): void {
+    this.#options.socket.terminate();
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    const { socket, log } = this.#options;
     if (socket.readyState !== WebSocket.OPEN) return; // no answer could be sent
-    liveness.messageReceived();
+    this.#liveness.messageReceived();
     try {
-      handle(parseMessage(data, isBinary));
+      this.#handle(parseMessage(data, isBinary));
     } catch (error) {
       if (isServerFault(error)) log.error({ err: error }, "failed");
-      outbox.send(toErrorMessage(error));
+      this.#outbox.send(toErrorMessage(error));
     }
-  });
+  }
+
+  #handle(message: ClientMessage): void {
+    if (message.type === "synthesize") this.#syntheses.start(message.id, message.request);
+    else if (message.type === "cancel") this.#syntheses.cancel(message.id);
+    else this.#outbox.send({ type: "pong" });
+  }
+
+  #admit(): Principal {
+    if (this.#isDraining) throw shuttingDown;
+    try {
+      return this.#options.admit();
+    } catch (error) {
+      if (error instanceof Unauthorized || error instanceof KeyIsSuspended)
+        this.#close(closeCodes.refused, closeReason(error.message));
+      throw error;
+    }
+  }
 
   /** Closes the socket once the syntheses in progress have ended and the client has read them. */
-  const close = (code: number, reason?: string): void => {
-    closing ??= { code, ...(reason !== undefined && { reason }) };
-    queueMicrotask(closeWhenDone); // after the caller has sent the error that explains it
-  };
-  const closeWhenDone = (): void => {
-    if (closing === undefined || syntheses.count > 0 || !outbox.isEmpty()) return;
+  #close(code: number, reason?: string): void {
+    this.#closing ??= { code, ...(reason !== undefined && { reason }) };
+    queueMicrotask(() => this.#closeWhenDone()); // after the caller has sent the error that explains it
+  }
+
+  #closeWhenDone(): void {
+    const { socket } = this.#options;
+    if (this.#closing === undefined || this.#syntheses.count > 0 || !this.#outbox.isEmpty()) return;
     socket.resume(); // a paused socket would never receive the client's close frame
-    socket.close(closing.code, closing.reason);
-  };
+    socket.close(this.#closing.code, this.#closing.reason);
+  }
 
   /** Three pings fit into the stall timeout. */
-  const pingIfDue = (): void => {
-    if (clock.now() - pingedAt < timeouts.stallMs / 3) return;
-    pingedAt = clock.now();
+  #pingIfDue(): void {
+    const { socket, timeouts, clock } = this.#options;
+    if (clock.now() - this.#pingedAt < timeouts.stallMs / 3) return;
+    this.#pingedAt = clock.now();
     socket.ping();
-  };
+  }
 
-  for (const event of ["message", "ping", "pong"]) socket.on(event, liveness.activityReceived);
-  socket.on("error", (error) => {
+  #onError(error: Error): void {
     // The code alone: the client causes socket errors, and their stacks are of no use.
-    log.info({ code: "code" in error ? error.code : undefined }, "socket failed");
-    syntheses.abortAll(clientDisconnected);
-  });
-  socket.on("close", (code) => {
-    syntheses.abortAll(clientDisconnected);
-    log.info({ code, ms: Math.round(clock.now() - openedAt) }, "socket");
-    closed.resolve();
-  });
+    this.#options.log.info({ code: "code" in error ? error.code : undefined }, "socket failed");
+    this.#syntheses.abortAll(clientDisconnected);
+  }
 
-  return {
-    checkLiveness: () => {
-      const state = liveness.state({ synthesizing: syntheses.count > 0, sending: !outbox.isEmpty() });
-      if (state === "idle") close(closeCodes.normal);
-      if (state === "alive" && outbox.isEmpty()) pingIfDue();
-      if (state !== "stalled" && state !== "gone") return;
-      log.info({ verdict: state }, "socket ended");
-      socket.terminate();
-    },
-    drain: () => {
-      isDraining = true;
-      close(closeCodes.goingAway);
-    },
-    abort: () => {
-      isDraining = true;
-      closing = { code: closeCodes.restart };
-      syntheses.abortAll(shuttingDown);
-      closeWhenDone();
-    },
-    terminate: () => socket.terminate(),
-    ended: closed.promise.then(() => syntheses.settled()),
-  };
-};
+  /** Resolves when the syntheses have been recorded. */
+  #onClose(code: number): Promise<void> {
+    const { log, clock } = this.#options;
+    this.#syntheses.abortAll(clientDisconnected);
+    log.info({ code, ms: Math.round(clock.now() - this.#openedAt) }, "socket");
+    return this.#syntheses.settled();
+  }
+}
 
 export const shuttingDown = new Unavailable("The service is shutting down: reconnect and retry.", 1);

@@ -17,19 +17,6 @@ export interface SynthesisServices {
   readonly streaming: Streaming;
 }
 
-/** The syntheses in progress on one socket. */
-export interface Syntheses {
-  /** Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not validated yet. */
-  start(id: string, body: unknown): void;
-  /** Has no effect if the synthesis has ended. */
-  cancel(id: string): void;
-  /** Ends all, and sends the reason to the client. */
-  abortAll(reason: Error): void;
-  readonly count: number;
-  /** Resolves when the syntheses in progress have been recorded. */
-  settled(): Promise<void>;
-}
-
 interface Running {
   readonly id: string;
   readonly plan: SynthesisPlan;
@@ -38,26 +25,99 @@ interface Running {
   readonly sent: { chunks: number; bytes: number };
 }
 
-export const createSyntheses = ({
-  services: { schema, synthesis, streaming },
-  maxStreams,
-  admit,
-  onEnd,
-  outbox,
-  log,
-}: {
-  services: SynthesisServices;
-  maxStreams: number;
+export interface SynthesesOptions {
+  readonly services: SynthesisServices;
+  readonly maxStreams: number;
   /** Admits each synthesis as one request. @throws the refusal */
-  admit: () => Principal;
-  onEnd: () => void;
-  outbox: Outbox;
-  log: Logger;
-}): Syntheses => {
-  const inProgress = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  readonly admit: () => Principal;
+  readonly onEnd: () => void;
+  readonly outbox: Outbox;
+  readonly log: Logger;
+}
 
-  const stream = async ({ id, plan, context, signal, sent }: Running): Promise<void> => {
-    const { contentType, prosodyApplied, audio, delivered } = await streaming.begin(plan, context, signal);
+/** The syntheses in progress on one socket. */
+export class Syntheses {
+  readonly #options: SynthesesOptions;
+  readonly #inProgress = new Map<
+    string,
+    { readonly abort: AbortController; readonly ended: Promise<void> }
+  >();
+
+  constructor(options: SynthesesOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#inProgress.size;
+  }
+
+  /** Starts one, and sends its result or its error to the client. `body`: a SynthesizeRequest, not validated yet. */
+  start(id: string, body: unknown): void {
+    const isInUse = this.#inProgress.has(id);
+    try {
+      if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
+      this.#begin(id, body);
+    } catch (error) {
+      // With the id, the client would take the error for the end of the synthesis in progress.
+      const outcome = this.#sendError(error, isInUse ? undefined : id, { stream: id });
+      this.#options.log.info({ stream: id, outcome }, "stream");
+    }
+  }
+
+  /** Has no effect if the synthesis has ended. */
+  cancel(id: string): void {
+    this.#inProgress.get(id)?.abort.abort(cancelled);
+  }
+
+  /** Ends all, and sends the reason to the client. */
+  abortAll(reason: Error): void {
+    for (const { abort } of this.#inProgress.values()) abort.abort(reason);
+  }
+
+  /** Resolves when the syntheses in progress have been recorded. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#inProgress.values()].map(({ ended }) => ended));
+  }
+
+  /** @throws what refuses the request before it starts */
+  #begin(id: string, body: unknown): void {
+    const { services, maxStreams, admit, outbox } = this.#options;
+    const principal = admit();
+    if (this.count >= maxStreams) throw tooManyStreams(maxStreams);
+    const plan = services.synthesis.plan(requestFromBody(services.schema, body), principal.websiteId);
+    services.streaming.requireProvider(plan);
+    if (plan.silent) {
+      sendSilence(outbox, id, plan);
+      return;
+    }
+    const abort = new AbortController();
+    const context = { principal, requestId: randomUUID(), kind: "websocket" } as const;
+    const sent = { chunks: 0, bytes: 0 };
+    const ended = this.#run({ id, plan, context, signal: abort.signal, sent });
+    this.#inProgress.set(id, { abort, ended });
+  }
+
+  /** Never rejects. */
+  async #run(running: Running): Promise<void> {
+    const { log, onEnd } = this.#options;
+    const startedAt = performance.now();
+    const { id, context, signal, sent } = running;
+    const about = { requestId: context.requestId, stream: id };
+    let outcome = "whole";
+    try {
+      await this.#stream(running);
+    } catch (error) {
+      outcome = this.#sendError(signal.aborted ? signal.reason : error, id, about);
+    }
+    this.#inProgress.delete(id);
+    log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - startedAt) }, "stream");
+    onEnd();
+  }
+
+  async #stream({ id, plan, context, signal, sent }: Running): Promise<void> {
+    const { services, outbox } = this.#options;
+    const begun = await services.streaming.begin(plan, context, signal);
+    const { contentType, prosodyApplied, audio, delivered } = begun;
     outbox.send({ type: "stream_start", id, contentType, prosodyApplied: [...prosodyApplied] });
     for await (const chunk of audio) {
       for (const payload of framePayloads(chunk)) {
@@ -72,72 +132,16 @@ export const createSyntheses = ({
     }
     signal.throwIfAborted();
     outbox.send({ type: "stream_end", id, totalBytes: sent.bytes, totalChunks: sent.chunks });
-  };
+  }
 
-  const sendError = (error: unknown, id: string | undefined, about: object): string => {
+  /** Returns the error's code. */
+  #sendError(error: unknown, id: string | undefined, about: object): string {
     const message = toErrorMessage(error, id);
-    if (isServerFault(error)) log.error({ ...about, err: error }, "failed");
-    outbox.send(message);
+    if (isServerFault(error)) this.#options.log.error({ ...about, err: error }, "failed");
+    this.#options.outbox.send(message);
     return message.code ?? "ENGINE_FAILED";
-  };
-
-  /** Never rejects. */
-  const run = async (running: Running): Promise<void> => {
-    const startedAt = performance.now();
-    const { id, context, signal, sent } = running;
-    const about = { requestId: context.requestId, stream: id };
-    let outcome = "whole";
-    try {
-      await stream(running);
-    } catch (error) {
-      outcome = sendError(signal.aborted ? signal.reason : error, id, about);
-    }
-    inProgress.delete(id);
-    log.info({ ...about, outcome, ...sent, ms: Math.round(performance.now() - startedAt) }, "stream");
-    onEnd();
-  };
-
-  /** @throws what refuses the request before it starts */
-  const begin = (id: string, body: unknown): void => {
-    const principal = admit();
-    if (inProgress.size >= maxStreams) throw tooManyStreams(maxStreams);
-    const plan = synthesis.plan(requestFromBody(schema, body), principal.websiteId);
-    streaming.requireProvider(plan);
-    if (plan.silent) {
-      sendSilence(outbox, id, plan);
-      return;
-    }
-    const abort = new AbortController();
-    const context = { principal, requestId: randomUUID(), kind: "websocket" } as const;
-    const sent = { chunks: 0, bytes: 0 };
-    const ended = run({ id, plan, context, signal: abort.signal, sent });
-    inProgress.set(id, { abort, ended });
-  };
-
-  return {
-    start: (id, body) => {
-      const isInUse = inProgress.has(id);
-      try {
-        if (isInUse) throw new Conflict(`The synthesis ${id} is already in progress.`);
-        begin(id, body);
-      } catch (error) {
-        // With the id, the client would take the error for the end of the synthesis in progress.
-        const outcome = sendError(error, isInUse ? undefined : id, { stream: id });
-        log.info({ stream: id, outcome }, "stream");
-      }
-    },
-    cancel: (id) => inProgress.get(id)?.abort.abort(cancelled),
-    abortAll: (reason) => {
-      for (const { abort } of inProgress.values()) abort.abort(reason);
-    },
-    get count() {
-      return inProgress.size;
-    },
-    settled: async () => {
-      await Promise.all([...inProgress.values()].map(({ ended }) => ended));
-    },
-  };
-};
+  }
+}
 
 /** Volume 0: a stream without audio. */
 const sendSilence = (outbox: Outbox, id: string, { renditions: [rendition] }: SynthesisPlan): void => {

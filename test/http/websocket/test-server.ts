@@ -18,10 +18,10 @@ import { createRouter } from "../../../src/http/kernel/router.ts";
 import { listen } from "../../../src/http/kernel/server.ts";
 import { synthesizeRequest } from "../../../src/http/routes/synthesis/request.ts";
 import { createHandshakeAdmission } from "../../../src/http/websocket/admission.ts";
+import type { SocketLimits } from "../../../src/http/websocket/open-sockets.ts";
 import { openStreamOperation } from "../../../src/http/websocket/operation.ts";
 import {
   createSynthesisSocketServer,
-  type SocketLimits,
   type SynthesisSocketServer,
 } from "../../../src/http/websocket/websocket-server.ts";
 import { readSettings } from "../../../src/settings.ts";
@@ -66,7 +66,6 @@ const defaultLimits: SocketLimits = {
   streamsPerSocket: 8,
   idleMs: 60_000,
   stallMs: 120_000,
-  maxTextCharacters,
 };
 
 export const startSocketServer = async (
@@ -110,6 +109,7 @@ export const startSocketServer = async (
       streaming: streaming.streaming,
     },
     limits: { ...defaultLimits, ...limits },
+    maxTextCharacters,
     log,
     clock,
   });
