@@ -6,7 +6,7 @@ import { readSettings, type Settings } from "../../src/settings.ts";
 import { noTelemetry } from "../../src/telemetry/telemetry.ts";
 import { temporaryFolder } from "../support/service.ts";
 
-describe("what a command reads", () => {
+describe("the streams that a command reads", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let settings: Settings;
   let website: { id: string; apiKey: string; secretId: string };

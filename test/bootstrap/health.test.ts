@@ -4,7 +4,7 @@ import { requireReportingViews, requireServingViews } from "../../src/bootstrap/
 const well = { position: 7, live: true, lagMs: 0, current: true, failed: [] };
 
 describe("the health of the views", () => {
-  it("is down when requests are refused, though the subscription seems to be live", () => {
+  it("is down when requests are refused, even if the subscription is live", () => {
     requireServingViews({ ...well, lagMs: 15_000 });
     expect(() => requireServingViews({ ...well, lagMs: 15_001, current: false })).to.throw("lags");
     expect(() => requireServingViews({ ...well, live: false })).to.throw("is down");

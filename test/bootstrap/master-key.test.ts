@@ -45,7 +45,7 @@ describe("the master key", () => {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("is made once and kept, for its owner alone", async () => {
+  it("is created once, readable only by its owner", async () => {
     const dataDir = join(folder.path, "data");
     const key = await obtain(dataDir);
     expect(key).to.have.length(32);
@@ -54,13 +54,13 @@ describe("the master key", () => {
     expect((await stat(join(dataDir, "master.key"))).mode & 0o777).to.equal(0o600);
   });
 
-  it("is the same for all who ask at once", async () => {
+  it("returns the same promise to concurrent callers", async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => obtain()));
     expect(new Set(keys.map((key) => key.toString("hex"))).size).to.equal(1);
     expect(await readdir(folder.path)).to.deep.equal(["master.key"]);
   });
 
-  it("is the same for processes that start at once", async () => {
+  it("is the same for processes that start concurrently", async () => {
     const arguments_ = [
       "--disable-warning=ExperimentalWarning",
       "--input-type=module",

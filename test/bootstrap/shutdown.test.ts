@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createShutdownDeadline } from "../../src/bootstrap/shutdown.ts";
 
-describe("patience at the end", () => {
-  it("is one for all: who comes later has what the earlier left, and never less than nothing", () => {
+describe("the shutdown deadline", () => {
+  it("is shared: later steps get the remaining time, never less than zero", () => {
     let now = 5_000;
     const left = createShutdownDeadline(1_000, () => now);
     now = 9_000;

@@ -128,7 +128,7 @@ describe("the command line as a process", () => {
     }
   }).timeout(60_000);
 
-  it("does not mind a reader that has had enough", async () => {
+  it("exits normally when the reader closes the pipe", async () => {
     const child = start(["website", "list"]);
     child.stdout.destroy();
     const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")]);

@@ -166,7 +166,7 @@ describe("the command line", () => {
     expect(await failure("website", "create", "")).to.match(/^error: /);
   });
 
-  it("answers what is no command with exit code 2", async () => {
+  it("exits with code 2 for an unknown command", async () => {
     const { id, apiKey } = await aWebsite();
     const misuses = [
       [],

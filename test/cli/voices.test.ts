@@ -49,7 +49,7 @@ describe("the command line of voices", () => {
       ...["--system-voice", ...ids.map(String)],
     );
 
-  it("adds system voices, and voices on them in the order of fallback", async () => {
+  it("adds system voices, and voices with them in fallback order", async () => {
     const [first, second] = [await aSystemVoice("first"), await aSystemVoice("second")];
     expect(first).to.deep.include({ service: "g1", voiceName: "espeak:gmw/de", gender: "m" });
     const voice = await aVoice("Klaus", [second.id, first.id]);
@@ -62,7 +62,7 @@ describe("the command line of voices", () => {
     expect(await json("system-voice", "list")).to.deep.include(first);
   });
 
-  it("adds a browser's own voice", async () => {
+  it("adds a native voice of browsers", async () => {
     const { service, ...voice } = await json("system-voice", "add", "Samantha", "--lang", "en-US");
     expect([service, voice.name]).to.deep.equal([undefined, "Samantha"]);
     expect((await voxledger("system-voice", "list")).stdout).to.match(/^\d+ +Samantha +en-US +browsers/m);
@@ -97,7 +97,7 @@ describe("the command line of voices", () => {
     }
   });
 
-  it("answers what is no command with exit code 2", async () => {
+  it("exits with code 2 for an unknown command", async () => {
     for (const args of [
       ["voice"],
       ["voice", "add", "x"],

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { BadSetting, readSettings } from "../../src/settings.ts";
 
 describe("settings", () => {
-  it("have a default for everything", () => {
+  it("have defaults", () => {
     const settings = readSettings({});
     expect(settings).to.deep.include({
       host: "127.0.0.1",
@@ -14,16 +14,16 @@ describe("settings", () => {
     expect(settings.audioStore).to.deep.equal({ kind: "file", path: "data/audio" });
   });
 
-  it("leave the burst limit to the plan unless it is set", () => {
+  it("leave the burst limit to the plan by default", () => {
     expect(readSettings({}).burstLimit).to.equal(undefined);
     expect(readSettings({ BURST_LIMIT: "5" }).burstLimit).to.equal(5);
   });
 
-  it("take an empty variable for one that is not set", () => {
+  it("treat an empty variable as unset", () => {
     expect(readSettings({ PORT: "", ADMIN_TOKEN: "" })).to.include({ port: 8080, adminToken: undefined });
   });
 
-  it("let the stores lie elsewhere", () => {
+  it("accept other paths for the stores", () => {
     const { eventStore, audioStore } = readSettings({
       EVENT_STORE: "sqlite:/x/e.db",
       AUDIO_STORE: "file:/y",
@@ -32,13 +32,13 @@ describe("settings", () => {
     expect(audioStore).to.deep.equal({ kind: "file", path: "/y" });
   });
 
-  it("let the log lie with EventStoreDB, by its own connection string", () => {
+  it("accept an EventStoreDB connection string", () => {
     for (const url of ["esdb://a:b@one:2113,two:2113?tls=true", "esdb+discover://cluster.example:2113"]) {
       expect(readSettings({ EVENT_STORE: url }).eventStore).to.deep.equal({ kind: "esdb", url });
     }
   });
 
-  it("let the sounds lie in a bucket of an S3 server, by TLS unless told otherwise", () => {
+  it("accept an S3 bucket, with TLS by default", () => {
     const { audioStore } = readSettings({
       AUDIO_STORE: "s3://voxledger:s%2Fe%2Bc%3Dr%40t@Minio.internal:9000/sounds?tls=false&region=eu-west-1",
     });
@@ -51,14 +51,14 @@ describe("settings", () => {
     });
   });
 
-  it("take the master keys that were, in their order", () => {
+  it("accept previous master keys, in order", () => {
     const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const listed = `${a.toString("base64")}, ${b.toString("base64")},`;
     expect(readSettings({ MASTER_KEY_PREVIOUS: listed }).previousMasterKeys).to.deep.equal([a, b]);
     expect(readSettings({}).previousMasterKeys).to.deep.equal([]);
   });
 
-  it("let an engine be an operator's own server", () => {
+  it("accept a self-hosted server for an engine", () => {
     const { selfHosted } = readSettings({
       ENGINE_G1: "openai:http://127.0.0.1:8880/v1/?model=kokoro&voices=af_bella,bm_george&key=s%26k",
       ENGINE_G5: "openai:https://tts.example?model=m&voices=anahit@hy-AM:f",
@@ -79,7 +79,7 @@ describe("settings", () => {
     expect(readSettings({}).selfHosted).to.deep.equal({});
   });
 
-  it("keep websites' credentials from this machine unless an operator allows it", () => {
+  it("refuse loopback addresses in websites' credentials unless allowed", () => {
     expect(readSettings({}).allowLoopbackUpstreams).to.equal(false);
     expect(readSettings({ ALLOW_LOOPBACK_UPSTREAMS: "true" }).allowLoopbackUpstreams).to.equal(true);
   });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { BadSetting, readSettings } from "../../src/settings.ts";
 
-describe("what of telemetry is wanted", () => {
+describe("telemetry settings", () => {
   const wanted = (env: Record<string, string>) => readSettings(env).telemetry;
   const endpoint = "http://collector:4318";
   const everything = { protocol: "http/protobuf", intervalMs: 60_000, timeoutMs: 30_000 };
 
-  it("is nothing, unless it is asked for", () => {
+  it("enable nothing by default", () => {
     const nothing = { traces: undefined, metrics: undefined, metricsPort: undefined };
     expect(wanted({})).to.deep.equal(nothing);
     expect(wanted({ OTEL_SERVICE_NAME: "tts" })).to.deep.equal(nothing);
@@ -14,7 +14,7 @@ describe("what of telemetry is wanted", () => {
     expect(wanted({ ...all, OTEL_SDK_DISABLED: "TRUE" })).to.deep.equal(nothing);
   });
 
-  it("is all that there is a place for, but for what is switched off", () => {
+  it("enable each signal that has an endpoint, unless it is disabled", () => {
     const both = wanted({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
     expect(both.traces).to.deep.equal({ ratio: 1, parentBased: true });
     expect(both.metrics).to.deep.equal(everything);
@@ -26,7 +26,7 @@ describe("what of telemetry is wanted", () => {
     expect(metrics.metrics).to.deep.equal(everything);
   });
 
-  it("goes to a host and a port without more over gRPC", () => {
+  it("accept a host and port as endpoint over gRPC", () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
     expect(wanted(env).metrics).to.include({ protocol: "grpc" });
   });

@@ -82,7 +82,7 @@ engineContract("observed", async () => {
   };
 });
 
-describe("an encoder that is observed", () => {
+describe("an instrumented encoder", () => {
   const samples = (failure?: Error) =>
     (async function* () {
       yield Buffer.alloc(2);
@@ -112,12 +112,12 @@ describe("an encoder that is observed", () => {
     expect(await encode(samples())).to.deep.equal(["made", undefined]);
   });
 
-  it("is told of for its own failures", async () => {
+  it("is failed by its own errors", async () => {
     const failure = new Unavailable("No encoder.", 1);
     expect(await encode(samples(), failure)).to.deep.equal(["unavailable", failure]);
   });
 
-  it("is not told of for those of whoever gives the samples, which go on as they are", async () => {
+  it("is not blamed for errors of the samples, which are passed on", async () => {
     const failure = new EngineFailed("The engine broke off.");
     expect(await encode(samples(failure))).to.deep.equal(["abandoned", failure]);
   });

@@ -7,8 +7,8 @@ import { prometheusText } from "../../src/telemetry/prometheus.ts";
 import { createRequestDurations } from "../../src/telemetry/requests.ts";
 import { parseExposition, sumOf } from "../support/telemetry/exposition.ts";
 
-describe("a tally", () => {
-  it("sums by its attributes, and leaves out those that are empty", () => {
+describe("a counter", () => {
+  it("sums by attributes and omits empty ones", () => {
     const tally = createCounter(["engine", "state"]);
     tally.add(1, "g1", "open");
     tally.add(2, "g1", "open");
@@ -20,8 +20,8 @@ describe("a tally", () => {
   });
 });
 
-describe("the circuits of providers", () => {
-  it("are told as never opened before one opens, so that the first to open is an increase", () => {
+describe("the counter of circuit changes", () => {
+  it("starts at zero for every engine, so that the first change is an increase", () => {
     const tallies = new Map<string, Counter>();
     const counter = (key: string): Counter => {
       const made = createCounter(metricDefinitions[key as "circuitChanges"].attributes ?? []);
@@ -36,7 +36,7 @@ describe("the circuits of providers", () => {
   });
 });
 
-describe("the times of requests", () => {
+describe("request durations", () => {
   const told = async (add: (times: ReturnType<typeof createRequestDurations>) => void) => {
     const times = createRequestDurations();
     add(times);
@@ -45,7 +45,7 @@ describe("the times of requests", () => {
   };
   const name = prometheusName(metricDefinitions.requests);
 
-  it("lie in the bucket whose bound they do not pass", async () => {
+  it("are counted in the bucket whose bound they do not exceed", async () => {
     const samples = await told(({ add }) => {
       add("GET", "/health", 200, 0.001);
       add("GET", "/health", 200, 0.0011);
@@ -56,7 +56,7 @@ describe("the times of requests", () => {
     expect(sumOf(samples, `${name}_sum`)).to.be.closeTo(1_000.0021, 1e-9);
   });
 
-  it("are kept apart by method, route and status; methods that nobody knows are one", async () => {
+  it("are recorded by method, route and status, with one value for unknown methods", async () => {
     const samples = await told(({ add }) => {
       add("GET", "/a", 200, 1);
       add("GET", "/b", 200, 1);
@@ -73,8 +73,8 @@ describe("the times of requests", () => {
   });
 });
 
-describe("the metrics' names", () => {
-  it("are told to Prometheus with their units, as a collector writes them", () => {
+describe("metric names", () => {
+  it("have units in Prometheus, as a collector writes them", () => {
     const names = [
       metricDefinitions.requests,
       metricDefinitions.answers,
@@ -89,7 +89,7 @@ describe("the metrics' names", () => {
     ]);
   });
 
-  it("are each another's, and no part of another's histogram", () => {
+  it("are unique, also among the series of histograms", () => {
     const all = Object.values(metricDefinitions).map(prometheusName);
     expect(new Set(all).size).to.equal(all.length);
     const series = all.flatMap((name) => [`${name}_count`, `${name}_sum`, `${name}_bucket`]);

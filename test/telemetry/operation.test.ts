@@ -8,7 +8,7 @@ async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
   if (failure) throw failure;
 }
 
-describe("work that is over with the last of what it makes", () => {
+describe("an operation", () => {
   let told: string[];
   let life: AbortController;
   const begin = () =>
@@ -33,7 +33,7 @@ describe("work that is over with the last of what it makes", () => {
     life = new AbortController();
   });
 
-  it("is made when all of it was read, and says when the first of it was there", async () => {
+  it("ends as made when everything was read, and reports the first byte", async () => {
     expect(await read(trackStream(numbers(3), begin()))).to.deep.equal([1, 2, 3]);
     expect(told).to.deep.equal(["begun", "made"]);
   });
@@ -51,7 +51,7 @@ describe("work that is over with the last of what it makes", () => {
     });
   }
 
-  it("is abandoned when its reader leaves, and so is what it reads", async () => {
+  it("is abandoned with its source when the reader leaves", async () => {
     let left = false;
     async function* endless(): AsyncGenerator<number> {
       try {
@@ -65,13 +65,13 @@ describe("work that is over with the last of what it makes", () => {
     expect(left).to.equal(true);
   });
 
-  it("is abandoned when nobody wants it before anybody has read", () => {
+  it("is abandoned when its signal is aborted before the first read", () => {
     void trackStream(numbers(3), begin());
     life.abort();
     expect(told).to.deep.equal(["abandoned"]);
   });
 
-  it("has one end, whatever comes after it", async () => {
+  it("ends once", async () => {
     const work = begin();
     await read(trackStream(numbers(1), work));
     life.abort();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { listenForMetrics, type MetricsListener } from "../../src/telemetry/prometheus.ts";
 
-describe("the listener for metrics", () => {
+describe("the metrics listener", () => {
   let listener: MetricsListener;
   let read: () => Promise<string>;
 
@@ -10,7 +10,7 @@ describe("the listener for metrics", () => {
   });
   afterEach(() => listener.close());
 
-  it("is 503 while the numbers cannot be read, and tells them as soon as they can", async () => {
+  it("answers 503 while collection fails, and 200 afterwards", async () => {
     read = () => Promise.reject(new Error("not now"));
     expect((await fetch(listener.url)).status).to.equal(503);
     read = async () => "up 1\n";

@@ -9,7 +9,7 @@ const traceId = "0af7651916cd43dd8448eb211c80319c";
 const sampled = `00-${traceId}-b7ad6b7169203331-01`;
 const unsampled = `00-${traceId}-b7ad6b7169203331-00`;
 
-describe("what is traced", () => {
+describe("the sampler", () => {
   before(() => propagation.setGlobalPropagator(new W3CTraceContextPropagator()));
   after(() => propagation.disable());
 
@@ -29,33 +29,33 @@ describe("what is traced", () => {
     return context && (trace.getSpanContext(context)?.traceId ?? "a new trace");
   };
 
-  it("is the ratio of new traces that was asked for", () => {
+  it("samples the configured ratio of new traces", () => {
     expect(parentOf(sampler(0.6))).to.equal("a new trace");
     expect(parentOf(sampler(0.4))).to.equal(undefined);
     expect(parentOf(sampler(0))).to.equal(undefined);
     expect(parentOf(sampler(1))).to.equal("a new trace");
   });
 
-  it("is what a trusted caller traces, where callers are followed", () => {
+  it("follows the sampling of a trusted caller with a parent-based sampler", () => {
     expect(parentOf(sampler(0), sampled)).to.equal(traceId);
     expect(parentOf(sampler(1), unsampled)).to.equal(undefined);
   });
 
-  it("goes on with a trusted caller's trace where callers are not followed, but is drawn", () => {
+  it("continues a trusted caller's trace but samples by itself with a sampler that is not parent-based", () => {
     expect(parentOf(sampler(1, false), unsampled)).to.equal(traceId);
     expect(parentOf(sampler(0, false), sampled)).to.equal(undefined);
   });
 
-  it("is for nobody else to decide", () => {
+  it("ignores the trace context of untrusted callers", () => {
     expect(parentOf(sampler(0, true, false), sampled)).to.equal(undefined);
     expect(parentOf(sampler(1, true, false), unsampled)).to.equal("a new trace");
   });
 
-  it("is drawn anew where what the caller sends is no trace", () => {
+  it("samples by itself if the caller's trace context is invalid", () => {
     expect(parentOf(sampler(1), "nonsense")).to.equal("a new trace");
   });
 
-  it("is nothing where nobody wants traces", () => {
+  it("samples nothing when traces are disabled", () => {
     expect(createSampler(undefined, () => true).parentContext(request(sampled))).to.equal(undefined);
   });
 });

@@ -9,13 +9,13 @@ describe("the burst check", () => {
     time.now = 5_049;
   });
 
-  it("admits the limit at once, and no more", () => {
+  it("admits a burst up to the limit", () => {
     const burst = limiter();
     const taken = Array.from({ length: 25 }, () => burst.tryAcquire("k ip", 20));
     expect(taken.filter(Boolean)).to.have.length(20);
   });
 
-  it("admits again what was refused, once the window is over", () => {
+  it("admits requests again after the window", () => {
     const burst = limiter();
     for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
     time.now = 6_049;
@@ -24,7 +24,7 @@ describe("the burst check", () => {
     expect(burst.tryAcquire("k ip", 20)).to.equal(true);
   });
 
-  it("counts each key and client by itself", () => {
+  it("counts each key and client separately", () => {
     const burst = limiter();
     for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
     expect(burst.tryAcquire("k other", 20)).to.equal(true);

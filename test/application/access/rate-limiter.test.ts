@@ -56,7 +56,7 @@ describe("the per-minute limit", () => {
     await temporary.remove();
   });
 
-  it("admits as many as the plan has, tells those left, and refuses the next until the minute is over", async () => {
+  it("admits the plan's requests per minute, reports the remaining ones and refuses the next until the minute ends", async () => {
     const { limiter } = await instance("a");
     now = aMinute + 15_500;
     for (let left = 29; left >= 0; left--) {

@@ -122,7 +122,7 @@ describe("credentials over a store", () => {
   });
 });
 
-describe("a provider that does not list its voices as it should", () => {
+describe("listing a provider's voices", () => {
   /** What setting credentials comes to when the provider's list comes to this. */
   const settingWith = async (
     list: () => Promise<readonly ProviderVoice[]>,

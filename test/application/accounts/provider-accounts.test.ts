@@ -74,14 +74,14 @@ describe("a website's account with a provider", () => {
       expect(troubles[0]).to.match(told).and.to.include(website).and.to.not.include(rightKey);
     };
 
-    it("for want of the master key fails when it is used, and the operator is told once", async () => {
+    it("fails when used without the master key, and is logged once", async () => {
       await set();
       const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
       await expectFailing(stranger, /MASTER_KEY.*unknown key/);
       await stranger.close();
     });
 
-    it("because what was sealed is another's, likewise", async () => {
+    it("fails when used if the credentials were sealed for another website", async () => {
       const another = await service.aWebsite();
       await set(rightKey, another);
       const [event] = await service.read(credentialsStream(another));
@@ -89,7 +89,7 @@ describe("a website's account with a provider", () => {
       await expectFailing(service, /sealed for another context/);
     });
 
-    it("because the provider no longer takes what it took, likewise", async () => {
+    it("fails when used if the provider no longer accepts the credentials", async () => {
       await set();
       const strict = handMadeGoogle();
       const refusing = {
@@ -103,7 +103,7 @@ describe("a website's account with a provider", () => {
       await stricter.close();
     });
 
-    it("because the provider fails over it, likewise, and nothing of that is told", async () => {
+    it("fails when used if the provider throws, without disclosing the error", async () => {
       await set();
       const failing = {
         ...handMadeGoogle(),

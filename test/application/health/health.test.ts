@@ -8,7 +8,7 @@ const failing = async (_?: unknown): Promise<void> => {
 const check = (name: string, critical: boolean, probe: Check["probe"]): Check => ({ name, critical, probe });
 
 describe("health", () => {
-  it("is ok when every part is", async () => {
+  it("is ok when every dependency is", async () => {
     const health = await createHealth({ checks: [check("store", true, ok), check("engines", true, ok)] })();
     expect(health).to.deep.equal({
       status: "ok",
@@ -16,7 +16,7 @@ describe("health", () => {
     });
   });
 
-  it("is degraded without a part that is not vital, and says which and why", async () => {
+  it("is degraded without a non-critical dependency, with the reason", async () => {
     const health = await createHealth({
       checks: [check("store", true, ok), check("audio", false, failing)],
     })();
@@ -24,7 +24,7 @@ describe("health", () => {
     expect(health.parts.audio).to.deep.equal({ status: "down", detail: "it is broken" });
   });
 
-  it("is down without a vital part, whatever else is", async () => {
+  it("is down without a critical dependency", async () => {
     const checks = [
       check("audio", false, failing),
       check("store", true, failing),
@@ -33,13 +33,13 @@ describe("health", () => {
     expect((await createHealth({ checks })()).status).to.equal("down");
   });
 
-  it("does not wait for ever: a part without an answer is down", async () => {
+  it("reports a dependency as down after the timeout", async () => {
     const checks = [check("store", true, () => new Promise(() => {}))];
     const { parts } = await createHealth({ checks, timeoutMs: 5 })();
     expect(parts.store).to.deep.equal({ status: "down", detail: "no answer in time" });
   });
 
-  describe("asked often", () => {
+  describe("cached checks", () => {
     const time = { now: 0 };
     const counting = (look: Check["probe"] = ok) => {
       const looks = { count: 0 };
@@ -56,7 +56,7 @@ describe("health", () => {
       return { looks, checkHealth };
     };
 
-    it("believes a part that was well for as long as it may, and never one that was not", async () => {
+    it("reuses a successful probe for its cache time, but never a failed one", async () => {
       const looks = { well: 0, ill: 0 };
       const checkHealth = createHealth({
         checks: [
@@ -73,7 +73,7 @@ describe("health", () => {
       expect(looks).to.deep.equal({ well: 2, ill: 4 });
     });
 
-    it("looks once for all who ask while it looks, however long that takes", async () => {
+    it("shares one run of the probes among concurrent callers", async () => {
       const answer = Promise.withResolvers<void>();
       const { looks, checkHealth } = counting(() => answer.promise);
       const first = checkHealth();
@@ -84,7 +84,7 @@ describe("health", () => {
       expect(looks.count).to.equal(1);
     });
 
-    it("looks again once the report is no longer fresh", async () => {
+    it("probes again after the reuse time", async () => {
       const { looks, checkHealth } = counting();
       await checkHealth();
       time.now += 499;

@@ -40,7 +40,7 @@ describe("readiness", () => {
     });
   });
 
-  it("is draining from when it was told so, however well everything is", async () => {
+  it("is draining after drain(), even if all dependencies are ok", async () => {
     const { check, drain } = readiness();
     drain();
     expect((await check()).status).to.equal("draining");

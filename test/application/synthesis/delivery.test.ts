@@ -92,7 +92,7 @@ describe("streaming", () => {
   const served = { type: "SynthesisServed", requestId: "r", characters: 10, engine: "gwn", stream: "sse" };
   const ended = { type: "StreamEnded", requestId: "r", at };
 
-  it("is on the ledger before its first bytes leave, and its end afterwards, with what was taken", async () => {
+  it("records the serving before the first bytes, and the end with the delivered bytes", async () => {
     const { audio, contentType, prosodyApplied } = await streaming.begin(planOf("gwn"), order, never);
     expect({ contentType, prosodyApplied }).to.deep.equal({
       contentType: "audio/mpeg",
@@ -105,7 +105,7 @@ describe("streaming", () => {
     expect((await ledger())[1]).to.include({ ...ended, outcome: "whole", bytes: 7, chunks: 2 });
   });
 
-  it("tells of a listener who left: what was taken by then, counted whole", async () => {
+  it("records how much was delivered when the listener left, charged in full", async () => {
     const { audio, delivered } = await streaming.begin(planOf("gwn"), order, never);
     delivered();
     let heard = 0;
@@ -116,7 +116,7 @@ describe("streaming", () => {
     expect(begun[0]?.aborted).to.equal(true);
   });
 
-  it("tells of a listener who left before reading", async () => {
+  it("records a listener who left before reading", async () => {
     const leaving = new AbortController();
     await streaming.begin(planOf("gwn"), order, leaving.signal);
     leaving.abort(new Error("left"));
@@ -124,7 +124,7 @@ describe("streaming", () => {
     expect(begun[0]?.aborted).to.equal(true);
   });
 
-  it("tells of a listener who left while it was put on the ledger", async () => {
+  it("records a listener who left while the serving was recorded", async () => {
     const leaving = new AbortController();
     const stream = streaming.begin(planOf("gwn"), order, leaving.signal);
     while (begun.length === 0) await Promise.resolve(); // no turn of the loop, in which the ledger would be done
@@ -136,7 +136,7 @@ describe("streaming", () => {
     expect(begun[0]?.aborted).to.equal(true);
   });
 
-  it("tells of a failure midway", async () => {
+  it("records a failure during the stream", async () => {
     source = async function* () {
       yield Buffer.from("one ");
       throw new EngineFailed("It broke off.");
@@ -158,7 +158,7 @@ describe("streaming", () => {
     expect(voided).to.include({ type: "ServingVoided", requestId: "r", characters: 10, at });
   });
 
-  it("is charged when it fails right after its first audio was delivered", async () => {
+  it("is charged when it fails after its first audio was delivered", async () => {
     source = async function* () {
       yield Buffer.from("one ");
       throw new EngineFailed("It broke off.");
@@ -175,21 +175,21 @@ describe("streaming", () => {
     ]);
   });
 
-  it("is not begun when the quota has no room for it, nor goes on when the ledger refuses it", async () => {
+  it("does not start without quota, and stops when the ledger refuses it", async () => {
     expect(await rejection(streaming.begin(planOf("gwn", 16), order, never))).to.be.instanceOf(
       KeyIsSuspended,
     );
     expect(begun).to.deep.equal([]);
   });
 
-  it("gives up the making when the ledger has no room any more", async () => {
+  it("aborts the synthesis when the ledger refuses the serving", async () => {
     const both = [planOf("gwn"), planOf("gwn")].map((each) => streaming.begin(each, order, never));
     const outcomes = await Promise.allSettled(both);
     expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
     expect(begun.filter(({ aborted }) => aborted)).to.have.length(1);
   });
 
-  it("is for premium engines alone, silence as well", async () => {
+  it("accepts only BYOK engines, also for silence", async () => {
     expect(await rejection(streaming.begin(planOf("g1"), order, never))).to.be.instanceOf(NotFound);
     expect(() => streaming.requireProvider({ ...planOf("g1"), silent: true })).to.throw(NotFound, /g1/);
     streaming.requireProvider(planOf("gwn"));
