@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
-import { createSingleFlight, type SingleFlight } from "../../async/single-flight.ts";
+import { createSingleFlight } from "../../async/single-flight.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
@@ -67,82 +67,27 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   readonly limits?: Partial<PipelineLimits>;
 }
 
-type Reads = SingleFlight<Buffer | undefined>;
-
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
-  const { cache, clock, limits, reader, writer, synthesesInFlight } = assemble(parts);
+  const components = assemble(parts);
+  const { cache, clock, limits, reader, writer, synthesesInFlight } = components;
+  const { cached, fromStore, objectFromStore, locate } = createLookup(components);
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
-  const readsUnderWay: Reads = createSingleFlight({ max: limits.inFlight, full: tooMuch });
-  const fetchesUnderWay: Reads = createSingleFlight({ max: limits.objectReads, full: tooMuch });
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
-  const cached = (name: ObjectName): Buffer | undefined => cache.get(name) ?? writer.pending(name);
-
-  const read = async (reads: Reads, name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined> => {
-    const { value } = await reads.run(name, (shared) => reader.read(name, shared), signal);
-    if (value) cache.set(name, value);
-    return value;
-  };
-
-  /** The bytes from memory or store, or the synthesis, shared with other callers. */
-  const locate = async (rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> => {
-    const { name } = rendition;
-    signal.throwIfAborted();
-    const inMemory = cached(name);
-    if (inMemory) return { provenance: "memory", bytes: inMemory };
-    if (!synthesesInFlight.has(name)) {
-      const stored = await orUndefined(read(readsUnderWay, name, signal));
-      if (stored) return { provenance: "store", bytes: stored };
-    }
-    const shared = synthesesInFlight.join(name, wanted.apiKey);
-    if (shared) return { provenance: "coalesced", shared: shared };
-    const finished = cached(name);
-    if (finished) return { provenance: "memory", bytes: finished };
-    return { provenance: "miss", shared: synthesesInFlight.begin(rendition, wanted) };
-  };
-
-  const finalProvenance = (provenance: Provenance, shared: SharedStream): Provenance =>
-    provenance === "miss" && synthesesInFlight.cameFromStore(shared) ? "store" : provenance;
-
-  const obtainOne = async (
-    rendition: Rendition,
-    wanted: Wanted,
-    signal: AbortSignal,
-  ): Promise<[Buffer, Provenance]> => {
-    const { provenance, bytes, shared } = await locate(rendition, wanted, signal);
-    if (bytes) return [bytes, provenance];
-    const sound = await shared.readAll(signal);
-    return [sound, finalProvenance(provenance, shared)];
-  };
-
-  const streamOne = async (
-    rendition: Rendition,
-    wanted: Wanted,
-    signal: AbortSignal,
-  ): Promise<[AsyncIterable<Buffer>, Provenance]> => {
-    const { provenance, bytes, shared } = await locate(rendition, wanted, signal);
-    if (bytes) return [inChunks(bytes), provenance];
-    const audio = await shared.read(signal);
-    return [audio, finalProvenance(provenance, shared)];
-  };
-
-  /** The result of the first rendition that succeeds, and the system voices of those that failed. */
-  const firstOf = async <T>(
+  const answer = async <T>(
     renditions: readonly Rendition[],
-    attempt: (rendition: Rendition) => Promise<[T, Provenance]>,
-  ): Promise<{ rendition: Rendition; got: T; provenance: Provenance; failed: string[] }> => {
-    const failed: { systemVoice: string; error: EngineFailed | Unpronounceable }[] = [];
-    for (const rendition of renditions) {
-      try {
-        const [got, provenance] = await attempt(rendition);
-        answers[provenance]++;
-        return { rendition, got, provenance, failed: failed.map(({ systemVoice }) => systemVoice) };
-      } catch (error) {
-        if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
-        failed.push({ systemVoice: rendition.systemVoice, error });
-      }
-    }
-    throw failed[0]?.error ?? new TypeError("No rendition was given.");
+    wanted: Wanted,
+    signal: AbortSignal,
+    read: (sound: SharedStream) => Promise<T>,
+  ): Promise<Answer<T>> => {
+    const first = await firstOf(renditions, async (rendition) => {
+      const { sound, provenance } = await locate(rendition, wanted, signal);
+      const got = await read(sound);
+      const isStored = provenance === "miss" && synthesesInFlight.cameFromStore(sound);
+      return { got, provenance: isStored ? "store" : provenance };
+    });
+    answers[first.provenance]++;
+    return first;
   };
 
   return {
@@ -150,7 +95,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const wanted = { progressive: false, apiKey };
       const { rendition, got, provenance, failed } = await withDeadline(
         { clock, ms: limits.obtainMs, onTimeout, signal },
-        (both) => firstOf(renditions, (rendition) => obtainOne(rendition, wanted, both)),
+        (both) => answer(renditions, wanted, both, (sound) => sound.readAll(both)),
       );
       return soundOf(rendition, got, provenance, failed);
     },
@@ -161,10 +106,8 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       const cancel = clock.after(limits.obtainMs, () => deadline.abort(onTimeout()));
       const either = AbortSignal.any([signal, deadline.signal]);
       try {
-        const { rendition, got, provenance, failed } = await firstOf(renditions, (rendition) =>
-          streamOne(rendition, wanted, either),
-        );
-        return { rendition, failed, provenance, audio: got };
+        const { got, ...rest } = await answer(renditions, wanted, either, (sound) => sound.read(either));
+        return { ...rest, audio: got };
       } finally {
         cancel();
       }
@@ -176,11 +119,10 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     fromCache: async (rendition, signal) => {
       const bytes = cached(rendition.name);
       if (bytes) return soundOf(rendition, bytes, "memory");
-      const stored = await orUndefined(read(readsUnderWay, rendition.name, signal));
+      const stored = await fromStore(rendition.name, signal);
       return stored && soundOf(rendition, stored, "store");
     },
-    getObject: async (name, signal) =>
-      cached(name) ?? (await orUnavailable(read(fetchesUnderWay, name, signal))),
+    getObject: async (name, signal) => cached(name) ?? (await objectFromStore(name, signal)),
     drain: writer.drain,
     stats: () => ({
       answers: { ...answers },
@@ -191,6 +133,85 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     }),
   };
 };
+
+interface Wanted {
+  readonly progressive: boolean;
+  readonly apiKey: string | undefined;
+}
+
+interface Answer<T> {
+  readonly rendition: Rendition;
+  readonly got: T;
+  readonly provenance: Provenance;
+  /** The system voices of the renditions that failed before. */
+  readonly failed: string[];
+}
+
+/** The result of the first rendition that succeeds. */
+const firstOf = async <T>(
+  renditions: readonly Rendition[],
+  attempt: (rendition: Rendition) => Promise<Pick<Answer<T>, "got" | "provenance">>,
+): Promise<Answer<T>> => {
+  const failed: string[] = [];
+  let failure: unknown;
+  for (const rendition of renditions) {
+    try {
+      return { rendition, failed, ...(await attempt(rendition)) };
+    } catch (error) {
+      if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
+      failed.push(rendition.systemVoice);
+      failure ??= error;
+    }
+  }
+  throw failure ?? new TypeError("No rendition was given.");
+};
+
+/** From memory, the store, or the synthesis that is shared with other callers. */
+const createLookup = ({ cache, limits, reader, writer, synthesesInFlight }: ReturnType<typeof assemble>) => {
+  const createReads = (max: number) => {
+    const reads = createSingleFlight<Buffer | undefined>({ max, full: tooMuch });
+    return async (name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined> => {
+      const { value } = await reads.run(name, (shared) => reader.read(name, shared), signal);
+      if (value) cache.set(name, value);
+      return value;
+    };
+  };
+  const readSound = createReads(limits.inFlight);
+  const readObject = createReads(limits.objectReads);
+  const cached = (name: ObjectName): Buffer | undefined => cache.get(name) ?? writer.pending(name);
+  const fromStore = (name: ObjectName, signal: AbortSignal) => orUndefined(readSound(name, signal));
+
+  return {
+    cached,
+    fromStore,
+    objectFromStore: (name: ObjectName, signal: AbortSignal) => orUnavailable(readObject(name, signal)),
+    locate: async (rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> => {
+      const { name } = rendition;
+      signal.throwIfAborted();
+      const inMemory = cached(name);
+      if (inMemory) return { provenance: "memory", sound: complete(inMemory) };
+      if (!synthesesInFlight.has(name)) {
+        const stored = await fromStore(name, signal);
+        if (stored) return { provenance: "store", sound: complete(stored) };
+      }
+      const running = synthesesInFlight.join(name, wanted.apiKey);
+      if (running) return { provenance: "coalesced", sound: running };
+      const finished = cached(name);
+      if (finished) return { provenance: "memory", sound: complete(finished) };
+      return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
+    },
+  };
+};
+
+interface Located {
+  readonly provenance: Provenance;
+  readonly sound: SharedStream;
+}
+
+const complete = (bytes: Buffer): SharedStream => ({
+  readAll: async () => bytes,
+  read: async () => inChunks(bytes),
+});
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, store, cache } = parts;
@@ -223,15 +244,6 @@ const assemble = (parts: PipelineOptions) => {
   });
   return { cache, clock, limits, reader, writer, synthesesInFlight };
 };
-
-interface Wanted {
-  readonly progressive: boolean;
-  readonly apiKey: string | undefined;
-}
-
-type Located =
-  | { readonly provenance: Provenance; readonly bytes: Buffer; readonly shared?: undefined }
-  | { readonly provenance: Provenance; readonly bytes?: undefined; readonly shared: SharedStream };
 
 /** An unavailable store must not prevent a synthesis: it counts as empty. */
 const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>
