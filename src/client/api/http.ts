@@ -54,7 +54,6 @@ export const createSendRequest =
   }): SendRequest =>
   (request, { headers, query }, read, callerSignal) => {
     const timedOut = new AbortController();
-    const { method = "GET", path, body, accept, cache } = request;
 
     const toError = (error: unknown): VoxledgerError => {
       if (callerSignal.aborted) return abortError(callerSignal.reason);
@@ -73,25 +72,34 @@ export const createSendRequest =
     };
 
     return withTimeout(async () => {
-      const response = await fetch(urlOf(baseUrl, { ...request, query: { ...request.query, ...query } }), {
-        method,
-        headers: {
-          ...headers,
-          ...(accept !== undefined && { Accept: accept }),
-          ...(body !== undefined && { "Content-Type": "application/json" }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(cache && { cache }),
-        credentials: "omit",
-        // Browsers send no Origin with a same-origin GET: the service then reads the origin from the Referer.
-        referrerPolicy: "origin",
-        signal: AbortSignal.any([callerSignal, timedOut.signal]),
-      });
-      onResponse(`${method} ${path}: ${response.status}`);
+      const url = urlOf(baseUrl, { ...request, query: { ...request.query, ...query } });
+      const signal = AbortSignal.any([callerSignal, timedOut.signal]);
+      const init = requestInit(request, headers, signal);
+      const response = await fetch(url, init);
+      onResponse(`${init.method} ${request.path}: ${response.status}`);
       if (!response.ok) throw await errorFromResponse(response);
       return await read(response, withTimeout);
     });
   };
+
+const requestInit = (
+  { method = "GET", body, accept, cache }: ApiRequest,
+  headers: Credentials["headers"],
+  signal: AbortSignal,
+): RequestInit => ({
+  method,
+  headers: {
+    ...headers,
+    ...(accept !== undefined && { Accept: accept }),
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+  },
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+  ...(cache && { cache }),
+  credentials: "omit",
+  // Browsers send no Origin with a same-origin GET: the service then reads the origin from the Referer.
+  referrerPolicy: "origin",
+  signal,
+});
 
 export const readJson = async <T>(response: Response): Promise<T> => (await response.json()) as T;
 
