@@ -18,7 +18,7 @@ interface StoredToken {
   readonly lifetimeMs: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly apiKey: string;
   readonly apiSecret: string | undefined;
   readonly send: SendRequest;

@@ -5,7 +5,7 @@ import type { AskToSpeak } from "./allow-speech.ts";
 import { type AudioSource, createAudioSource } from "./audio-source.ts";
 import type { Playback, Player } from "./player.ts";
 
-export interface AudioElementPlayerOptions {
+interface AudioElementPlayerOptions {
   readonly audio: AudioElement;
   readonly MediaSource: MediaSourceConstructor | undefined;
   readonly askToSpeak: AskToSpeak;

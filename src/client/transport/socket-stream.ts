@@ -12,7 +12,7 @@ const maxBufferedBytes = 32 * 1_024 * 1_024;
 
 type Message<Type extends StreamMessage["type"]> = Extract<StreamMessage, { type: Type }>;
 
-export interface SocketStreamOptions {
+interface SocketStreamOptions {
   /** Milliseconds without a message after which the stream fails. */
   readonly timeout: number;
   readonly startTimer: StartTimer;

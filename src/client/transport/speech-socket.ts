@@ -23,7 +23,7 @@ const connectionLost = (reason: string): VoxledgerError =>
 /** `WebSocket.OPEN` */
 const open = 1;
 
-export interface SpeechSocketOptions {
+interface SpeechSocketOptions {
   readonly WebSocket: SocketConstructor;
   readonly url: string;
   /** Milliseconds without a message after which a synthesis fails. */

@@ -15,7 +15,7 @@ export interface SocketLimits extends SocketTimeouts {
   readonly streamsPerSocket: number;
 }
 
-export interface OpenSocketsOptions {
+interface OpenSocketsOptions {
   readonly services: SynthesisServices;
   readonly limits: SocketLimits;
   readonly log: Logger;

@@ -11,7 +11,7 @@ import { clientDisconnected, createOutbox, type Outbox } from "./outbox.ts";
 import { isServerFault, toErrorMessage } from "./socket-error.ts";
 import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly socket: WebSocket;
   /** The caller with its current permissions, for one more request. @throws {Unauthorized} {RateLimited} {KeyIsSuspended} */
   readonly admit: () => Principal;

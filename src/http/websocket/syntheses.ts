@@ -25,7 +25,7 @@ interface Running {
   readonly sent: { chunks: number; bytes: number };
 }
 
-export interface SynthesesOptions {
+interface SynthesesOptions {
   readonly services: SynthesisServices;
   readonly maxStreams: number;
   /** Admits each synthesis as one request. @throws the refusal */
