@@ -12,7 +12,7 @@ import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
 import { inChunks, type SharedStream } from "./shared-stream.ts";
 import { createStoreReader } from "./store-reader.ts";
-import { createStoreWriter, type StoreWriterStats } from "./store-writer.ts";
+import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
 import type { StreamedSound } from "./streamed-sound.ts";
 
 export type { Rendition, Sound, StreamedSound };
@@ -123,7 +123,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       return stored && soundOf(rendition, stored, "store");
     },
     getObject: async (name, signal) => cached(name) ?? (await objectFromStore(name, signal)),
-    drain: writer.drain,
+    drain: (timeoutMs) => writer.drain(timeoutMs),
     stats: () => ({
       answers: { ...answers },
       ...synthesesInFlight.stats(),
@@ -220,7 +220,7 @@ const assemble = (parts: PipelineOptions) => {
   const { objectBytes: maxObjectBytes, readFailureThreshold: threshold, readResetMs: resetMs } = limits;
   const breaker = { threshold, resetMs };
   const reader = createStoreReader({ store, clock, log, timeoutMs: limits.readMs, breaker });
-  const writer = createStoreWriter({
+  const writer = new StoreWriter({
     store,
     clock,
     log,

@@ -1,25 +1,9 @@
-import pLimit from "p-limit";
+import pLimit, { type LimitFunction } from "p-limit";
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { exponentialBackoff, sleep } from "../../async/retry.ts";
 import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
-
-/** Writes in the background. */
-export interface StoreWriter {
-  /**
-   * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
-   * are dropped and logged: they can be synthesized again.
-   */
-  put(name: ObjectName, bytes: Buffer): void;
-  pending(name: ObjectName): Buffer | undefined;
-  /**
-   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and accepts no more.
-   * Resolves with the number of dropped objects.
-   */
-  drain(timeoutMs: number): Promise<number>;
-  stats(): StoreWriterStats;
-}
 
 export interface StoreWriterStats {
   readonly pendingObjects: number;
@@ -50,102 +34,131 @@ const maxPauseWhileDrainingMs = 250;
 /** Memory that a pending object takes in addition to its bytes. */
 const entryBytes = 1024;
 
-export const createStoreWriter = (parts: StoreWriterOptions): StoreWriter => {
-  const { store, clock, log, random, maxPendingBytes, timeoutMs, retryForMs } = parts;
-  const slot = pLimit(parts.concurrency);
-  const pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
+/** Writes in the background. */
+export class StoreWriter {
+  readonly #options: StoreWriterOptions;
+  readonly #limit: LimitFunction;
+  readonly #pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
+  readonly #count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
   /** Ends the pauses between attempts. */
-  let wakeUp = new AbortController();
-  const count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
-  let isFailing = false;
-  let state: "open" | "draining" | "closed" = "open";
+  #wakeUp = new AbortController();
+  #isFailing = false;
+  #state: "open" | "draining" | "closed" = "open";
 
-  const attempt = (name: ObjectName, bytes: Buffer): Promise<void> => {
-    const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${timeoutMs} ms.`);
-    return slot(() => withDeadline({ clock, ms: timeoutMs, onTimeout }, () => store.put(name, bytes)));
-  };
+  constructor(options: StoreWriterOptions) {
+    this.#options = options;
+    this.#limit = pLimit(options.concurrency);
+  }
 
-  const pause = (failures: number): Promise<void> => {
-    const maxMs = state === "open" ? maxPauseMs : maxPauseWhileDrainingMs;
-    const ms = exponentialBackoff({ firstMs: firstPauseMs, maxMs }, failures, random);
-    return sleep(ms, { clock, signal: wakeUp.signal }).catch(() => undefined);
-  };
+  /**
+   * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
+   * are dropped and logged: they can be synthesized again.
+   */
+  put(name: ObjectName, bytes: Buffer): void {
+    if (this.#pending.has(name)) return;
+    const size = bytes.length + entryBytes;
+    const isTooMuch = this.#count.pendingBytes + size > this.#options.maxPendingBytes;
+    if (this.#state === "closed") this.#drop(name, "the writer is closed");
+    else if (isTooMuch) this.#drop(name, "too much is pending");
+    else {
+      this.#count.pendingBytes += size;
+      const entry = { bytes, written: Promise.resolve() };
+      this.#pending.set(name, entry);
+      entry.written = this.#writeOrDrop(name, bytes);
+    }
+  }
 
-  const wakeAll = (): void => {
-    wakeUp.abort();
-    wakeUp = new AbortController();
-  };
+  pending(name: ObjectName): Buffer | undefined {
+    return this.#pending.get(name)?.bytes;
+  }
 
-  const reportFailure = (error: unknown): void => {
-    if (!isFailing)
-      log.warn({ error: loggableMessage(error) }, "The audio store cannot be written; writes are retried.");
-    isFailing = true;
-  };
+  /**
+   * Shutdown: waits until everything is written, at most `timeoutMs`, then drops the rest and accepts no more.
+   * Resolves with the number of dropped objects.
+   */
+  async drain(timeoutMs: number): Promise<number> {
+    this.#state = "draining";
+    this.#wakeAll();
+    const allWritten = () => Promise.all([...this.#pending.values()].map(({ written }) => written));
+    const onTimeout = () => new Error("The deadline of the shutdown has passed.");
+    const { clock } = this.#options;
+    await withDeadline({ clock, ms: timeoutMs, onTimeout }, allWritten).catch(() => undefined);
+    const left = this.#pending.size;
+    this.#state = left === 0 ? "open" : "closed";
+    this.#wakeAll();
+    return left;
+  }
 
-  /** If the store accepts one object, it accepts the others. */
-  const written = (): void => {
-    if (isFailing) log.info({ pending: pending.size }, "The audio store can be written again.");
-    isFailing = false;
-    count.written++;
-    wakeAll();
-  };
+  stats(): StoreWriterStats {
+    return { pendingObjects: this.#pending.size, ...this.#count };
+  }
 
-  const write = async (name: ObjectName, bytes: Buffer): Promise<void> => {
+  async #writeOrDrop(name: ObjectName, bytes: Buffer): Promise<void> {
+    try {
+      await this.#write(name, bytes);
+    } catch (error) {
+      this.#drop(name, loggableMessage(error));
+    } finally {
+      this.#pending.delete(name);
+      this.#count.pendingBytes -= bytes.length + entryBytes;
+    }
+  }
+
+  async #write(name: ObjectName, bytes: Buffer): Promise<void> {
+    const { clock, retryForMs } = this.#options;
     const giveUpAt = clock.now() + retryForMs;
     for (let failures = 1; ; failures++) {
       try {
-        await attempt(name, bytes);
-        return written();
+        await this.#attempt(name, bytes);
+        return this.#succeeded();
       } catch (error) {
-        const over = state === "closed" || clock.now() >= giveUpAt;
-        if (over || !(error instanceof AudioStoreUnavailable)) throw error;
-        reportFailure(error);
+        const isOver = this.#state === "closed" || clock.now() >= giveUpAt;
+        if (isOver || !(error instanceof AudioStoreUnavailable)) throw error;
+        this.#reportFailure(error);
       }
-      await pause(failures);
-      if (state === "closed") throw new AudioStoreUnavailable("The audio store did not recover in time.");
-      count.retried++;
+      await this.#pause(failures);
+      if (this.#state === "closed")
+        throw new AudioStoreUnavailable("The audio store did not recover in time.");
+      this.#count.retried++;
     }
-  };
+  }
 
-  const drop = (name: ObjectName, why: string): void => {
-    count.lost++;
-    log.warn({ object: name, why }, "An object is not stored.");
-  };
+  #attempt(name: ObjectName, bytes: Buffer): Promise<void> {
+    const { store, clock, timeoutMs: ms } = this.#options;
+    const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${ms} ms.`);
+    return this.#limit(() => withDeadline({ clock, ms, onTimeout }, () => store.put(name, bytes)));
+  }
 
-  const settle = async (name: ObjectName, bytes: Buffer): Promise<void> => {
-    try {
-      await write(name, bytes);
-    } catch (error) {
-      drop(name, loggableMessage(error));
-    } finally {
-      pending.delete(name);
-      count.pendingBytes -= bytes.length + entryBytes;
-    }
-  };
+  /** If the store accepts one object, it accepts the others. */
+  #succeeded(): void {
+    if (this.#isFailing)
+      this.#options.log.info({ pending: this.#pending.size }, "The audio store can be written again.");
+    this.#isFailing = false;
+    this.#count.written++;
+    this.#wakeAll();
+  }
 
-  return {
-    put: (name, bytes) => {
-      if (pending.has(name)) return;
-      const size = bytes.length + entryBytes;
-      if (state === "closed") return drop(name, "the writer is closed");
-      if (count.pendingBytes + size > maxPendingBytes) return drop(name, "too much is pending");
-      count.pendingBytes += size;
-      const entry = { bytes, written: Promise.resolve() };
-      pending.set(name, entry);
-      entry.written = settle(name, bytes);
-    },
-    pending: (name) => pending.get(name)?.bytes,
-    drain: async (limitMs) => {
-      state = "draining";
-      wakeAll();
-      const allWritten = () => Promise.all([...pending.values()].map(({ written }) => written));
-      const onTimeout = () => new Error("The deadline of the shutdown has passed.");
-      await withDeadline({ clock, ms: limitMs, onTimeout }, allWritten).catch(() => undefined);
-      const left = pending.size;
-      state = left === 0 ? "open" : "closed";
-      wakeAll();
-      return left;
-    },
-    stats: () => ({ pendingObjects: pending.size, ...count }),
-  };
-};
+  #reportFailure(error: unknown): void {
+    const fields = { error: loggableMessage(error) };
+    if (!this.#isFailing)
+      this.#options.log.warn(fields, "The audio store cannot be written; writes are retried.");
+    this.#isFailing = true;
+  }
+
+  #pause(failures: number): Promise<void> {
+    const { clock, random } = this.#options;
+    const maxMs = this.#state === "open" ? maxPauseMs : maxPauseWhileDrainingMs;
+    const ms = exponentialBackoff({ firstMs: firstPauseMs, maxMs }, failures, random);
+    return sleep(ms, { clock, signal: this.#wakeUp.signal }).catch(() => undefined);
+  }
+
+  #wakeAll(): void {
+    this.#wakeUp.abort();
+    this.#wakeUp = new AbortController();
+  }
+
+  #drop(name: ObjectName, why: string): void {
+    this.#count.lost++;
+    this.#options.log.warn({ object: name, why }, "An object is not stored.");
+  }
+}

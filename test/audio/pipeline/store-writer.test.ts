@@ -3,11 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
-import {
-  createStoreWriter,
-  type StoreWriter,
-  type StoreWriterOptions,
-} from "../../../src/audio/pipeline/store-writer.ts";
+import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FickleStore, fickle } from "./fickle-store.ts";
@@ -30,7 +26,7 @@ describe("writing to the audio store", () => {
   });
 
   const writerWith = (more: Partial<StoreWriterOptions> = {}): StoreWriter =>
-    createStoreWriter({
+    new StoreWriter({
       store,
       clock,
       log: silent,

@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { expect } from "chai";
 import { systemClock } from "../../../src/async/clock.ts";
 import { silent } from "../../../src/audio/pipeline/log.ts";
-import { createStoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
+import { StoreWriter } from "../../../src/audio/pipeline/store-writer.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
 import type { S3Address } from "../../../src/audio/store/s3-address.ts";
@@ -117,7 +117,7 @@ describe("the audio store on an S3 server", () => {
       const bucket = `v-${randomUUID()}`;
       const early = await openS3AudioStore({ ...place, bucket, warn: (sentence) => told.push(sentence) });
       expect(told).to.deep.equal([
-        "The audio store cannot be opened: ECONNREFUSED. Sounds go there as soon as it can be.",
+        "The audio store cannot be opened: ECONNREFUSED. Audio is stored as soon as it can be written.",
       ]);
       expect(await thrownBy(early.put(name, soundOf(1)))).to.be.instanceOf(AudioStoreUnavailable);
       await line.up();
@@ -271,7 +271,7 @@ describe("the audio store on an S3 server", () => {
     const port = Number(new URL(moody.url).port);
     const early = await openS3AudioStore({ ...place, port, clock, warn: (sentence) => told.push(sentence) });
     expect(told).to.deep.equal([
-      "The audio store cannot be opened: XMinioStorageFull. Sounds go there as soon as it can be.",
+      "The audio store cannot be opened: XMinioStorageFull. Audio is stored as soon as it can be written.",
     ]);
     await early.close();
     await moody.close();
@@ -283,7 +283,7 @@ describe("the writer of the audio store on an S3 server that is killed and start
     const server = await startMinio();
     try {
       const store = await openS3AudioStore(server.location("sounds"));
-      const writer = createStoreWriter({
+      const writer = new StoreWriter({
         ...{ store, clock: systemClock, log: silent, random: Math.random },
         ...{ maxPendingBytes: 64 * 1024 * 1024, concurrency: 4, timeoutMs: 30_000, retryForMs: hour },
       });
