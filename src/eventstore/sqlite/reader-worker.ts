@@ -10,96 +10,101 @@ type ReaderCall = Call<ReaderProtocol>;
 /** How often to look for other processes' appends while a request waits. */
 const pollMs = 20;
 
-const startReader = (reply: Reply): Service<ReaderProtocol> => {
-  const { db, assertFileExists } = openForReading(workerData as DatabaseFile);
-  const readStreamPage = streamPages(db);
-  const readLogPage = logPages(db);
-  const readEvent = eventAt(db);
+class Reader implements Service<ReaderProtocol> {
+  readonly #reply: Reply;
+  readonly #database = openForReading(workerData as DatabaseFile);
+  readonly #readStreamPage = streamPages(this.#database.db);
+  readonly #readLogPage = logPages(this.#database.db);
+  readonly #readEvent = eventAt(this.#database.db);
   /** Changes with every commit of another connection, in this process or another. */
-  const dataVersion = prepareGet<{ data_version: number }>(db, "PRAGMA data_version");
+  readonly #dataVersion = prepareGet<{ data_version: number }>(this.#database.db, "PRAGMA data_version");
   /** Requests that wait for events, by subscription. */
-  const waiting = new Map<number, { readonly id: number; readonly request: LogRequest }>();
-  let seenVersion = 0;
-  let polling: NodeJS.Timeout | undefined;
+  readonly #waiting = new Map<number, { readonly id: number; readonly request: LogRequest }>();
+  #seenVersion = 0;
+  #polling: NodeJS.Timeout | undefined;
 
-  const readLog = (id: number, request: LogRequest): Answer[] => {
-    const page = readLogPage(request);
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  receive(calls: readonly ReaderCall[]): void {
+    for (const call of calls) this.#send(this.#orFailure(call.id, () => this.#answer(call)));
+  }
+
+  close(): void {
+    clearInterval(this.#polling);
+    this.#database.db.close();
+  }
+
+  #answer(call: ReaderCall): Answer[] {
+    switch (call.kind) {
+      case "stream":
+        return [{ id: call.id, answer: this.#readStreamPage(call.request) }];
+      case "log":
+        return this.#readLog(call.id, call.request);
+      case "event":
+        return [{ id: call.id, answer: this.#readEvent(call.request) }];
+      case "forget":
+        return this.#forget(call.request);
+      case "wake":
+        return this.#repeatWaiting();
+      case "probe":
+        return [{ id: call.id, answer: undefined }];
+    }
+  }
+
+  #readLog(id: number, request: LogRequest): Answer[] {
+    const page = this.#readLogPage(request);
     if (!request.wait || page.position > request.after) return [{ id, answer: page }];
-    waiting.set(request.subscriptionId, { id, request });
+    this.#waiting.set(request.subscriptionId, { id, request });
     return [];
-  };
+  }
 
-  const orFailure = (id: number, read: () => Answer[]): Answer[] => {
+  #forget(subscriptionId: number): Answer[] {
+    const found = this.#waiting.get(subscriptionId);
+    this.#waiting.delete(subscriptionId);
+    return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.request) }];
+  }
+
+  #repeatWaiting(): Answer[] {
+    this.#seenVersion = this.#dataVersion().data_version;
+    const requests = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return requests.flatMap(({ id, request }) => this.#orFailure(id, () => this.#readLog(id, request)));
+  }
+
+  #orFailure(id: number, read: () => Answer[]): Answer[] {
     try {
-      assertFileExists();
+      this.#database.assertFileExists();
       return read();
     } catch (error) {
       return [{ id, failure: toFailure(error) }];
     }
-  };
+  }
 
-  const repeatWaiting = (): Answer[] => {
-    seenVersion = dataVersion().data_version;
-    const requests = [...waiting.values()];
-    waiting.clear();
-    return requests.flatMap(({ id, request }) => orFailure(id, () => readLog(id, request)));
-  };
-
-  const forget = (subscriptionId: number): Answer[] => {
-    const found = waiting.get(subscriptionId);
-    waiting.delete(subscriptionId);
-    return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.request) }];
-  };
-
-  const answer = (call: ReaderCall): Answer[] => {
-    switch (call.kind) {
-      case "stream":
-        return [{ id: call.id, answer: readStreamPage(call.request) }];
-      case "log":
-        return readLog(call.id, call.request);
-      case "event":
-        return [{ id: call.id, answer: readEvent(call.request) }];
-      case "forget":
-        return forget(call.request);
-      case "wake":
-        return repeatWaiting();
-      case "probe":
-        return [{ id: call.id, answer: undefined }];
-    }
-  };
-
-  const send = (answers: readonly Answer[]): void => {
-    if (answers.length > 0) reply(answers);
-    if (waiting.size > 0) polling ??= setInterval(poll, pollMs);
+  #send(answers: readonly Answer[]): void {
+    if (answers.length > 0) this.#reply(answers);
+    if (this.#waiting.size > 0) this.#polling ??= setInterval(() => this.#poll(), pollMs);
     else {
-      clearInterval(polling);
-      polling = undefined;
+      clearInterval(this.#polling);
+      this.#polling = undefined;
     }
-  };
+  }
 
-  const isFileLost = (): boolean => {
+  #poll(): void {
+    if (this.#isFileLost() || this.#dataVersion().data_version !== this.#seenVersion)
+      this.#send(this.#repeatWaiting());
+  }
+
+  #isFileLost(): boolean {
     try {
-      assertFileExists();
+      this.#database.assertFileExists();
       return false;
     } catch {
       return true;
     }
-  };
-
-  const poll = (): void => {
-    if (isFileLost() || dataVersion().data_version !== seenVersion) send(repeatWaiting());
-  };
-
-  return {
-    receive(calls) {
-      for (const call of calls) send(orFailure(call.id, () => answer(call)));
-    },
-    close() {
-      clearInterval(polling);
-      db.close();
-    },
-  };
-};
+  }
+}
 
 const emptyPage = ({ after }: LogRequest): LogPage => ({
   json: "[]",
@@ -109,4 +114,4 @@ const emptyPage = ({ after }: LogRequest): LogPage => ({
   strategy: "log",
 });
 
-serve(startReader);
+serve((reply) => new Reader(reply));

@@ -19,7 +19,7 @@ import { type DatabaseFile, findFile } from "./database-file.ts";
 import type { ReaderProtocol, WriterProtocol } from "./protocol.ts";
 import { readStream } from "./read-stream.ts";
 import { openSubscriptions } from "./subscription.ts";
-import { createWorkerClient } from "./worker-rpc.ts";
+import { WorkerClient } from "./worker-rpc.ts";
 
 export interface SqliteEventStoreOptions {
   /** The database file. It and its directory are created if missing, accessible to the owner only. */
@@ -38,12 +38,12 @@ export interface SqliteEventStoreOptions {
 export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Promise<EventStore> => {
   const { clock = Date.now, readOnly = false } = options;
   const file = await openFile(resolve(options.path), readOnly);
-  const writer = createWorkerClient<WriterProtocol>({
+  const writer = new WorkerClient<WriterProtocol>({
     entry: new URL("./writer-worker.ts", import.meta.url),
     workerData: file,
     send: "together",
   });
-  const reader = createWorkerClient<ReaderProtocol>({
+  const reader = new WorkerClient<ReaderProtocol>({
     entry: new URL("./reader-worker.ts", import.meta.url),
     workerData: file,
     send: "now",

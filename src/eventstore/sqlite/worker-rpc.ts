@@ -32,16 +32,6 @@ type Inbound<P extends Protocol> = readonly Call<P>[] | "close";
 /** From the worker; `refused` means that it could not start. */
 type Outbound = { readonly answers: readonly Answer[] } | { readonly refused: Failure };
 
-/** The main thread's side. */
-export interface WorkerClient<P extends Protocol> {
-  /** @throws {EventStoreUnavailable} if the worker fails or is closed, with the cause */
-  call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["answer"]>;
-  /** Sends a message that has no answer. It is lost if no worker runs. */
-  post<K extends keyof P & string>(kind: K, request: P[K]["request"]): void;
-  /** Ends the worker after its calls. */
-  close(): Promise<void>;
-}
-
 export interface WorkerClientOptions {
   readonly entry: URL;
   readonly workerData: unknown;
@@ -54,86 +44,95 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** The next call starts a new worker after one has failed. The failed worker's calls are rejected, never repeated. */
-export const createWorkerClient = <P extends Protocol>({
-  entry,
-  workerData,
-  send,
-}: WorkerClientOptions): WorkerClient<P> => {
-  const pending = new Map<number, Pending>();
-  let outbox: Call<P>[] = [];
-  let worker: Worker | undefined;
-  let closed: Promise<void> | undefined;
-  let lastId = 0;
+/**
+ * The main thread's side. The next call starts a new worker after one has failed. The failed worker's calls are rejected,
+ * never repeated.
+ */
+export class WorkerClient<P extends Protocol> {
+  readonly #options: WorkerClientOptions;
+  readonly #pending = new Map<number, Pending>();
+  #outbox: Call<P>[] = [];
+  #worker: Worker | undefined;
+  #closed: Promise<void> | undefined;
+  #lastId = 0;
 
-  const start = (): Worker => {
-    const started = new Worker(entry, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
-    started.on("message", (message: Outbound) => {
-      if ("answers" in message) for (const answer of message.answers) settle(answer);
-      else fail(started, toError(message.refused));
+  constructor(options: WorkerClientOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {EventStoreUnavailable} if the worker fails or is closed, with the cause */
+  async call<K extends keyof P & string>(kind: K, request: P[K]["request"]): Promise<P[K]["answer"]> {
+    if (this.#closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
+    this.#worker ??= this.#start();
+    return await new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#pending.set(this.#lastId, { resolve, reject });
+      this.#enqueue(this.#lastId, kind, request);
     });
-    started.on("error", (error) => fail(started, error));
-    started.on("messageerror", (error) => fail(started, error));
-    started.on("exit", (code) => fail(started, new Error(`the worker ended with ${code}`)));
-    return started;
-  };
+  }
 
-  const settle = (answer: Answer): void => {
-    const call = pending.get(answer.id);
-    pending.delete(answer.id);
+  /** Sends a message that has no answer. It is lost if no worker runs. */
+  post<K extends keyof P & string>(kind: K, request: P[K]["request"]): void {
+    if (this.#worker !== undefined) this.#enqueue(0, kind, request);
+  }
+
+  /** Ends the worker after its calls. */
+  close(): Promise<void> {
+    this.#closed ??= this.#endWorker();
+    return this.#closed;
+  }
+
+  #start(): Worker {
+    const { entry, workerData } = this.#options;
+    const worker = new Worker(entry, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
+    worker.on("message", (message: Outbound) => {
+      if ("answers" in message) for (const answer of message.answers) this.#settle(answer);
+      else this.#fail(worker, toError(message.refused));
+    });
+    worker.on("error", (error) => this.#fail(worker, error));
+    worker.on("messageerror", (error) => this.#fail(worker, error));
+    worker.on("exit", (code) => this.#fail(worker, new Error(`the worker ended with ${code}`)));
+    return worker;
+  }
+
+  #settle(answer: Answer): void {
+    const call = this.#pending.get(answer.id);
+    this.#pending.delete(answer.id);
     if ("failure" in answer) call?.reject(toUnavailable(toError(answer.failure)));
     else call?.resolve(answer.answer as never);
-  };
+  }
 
-  const fail = (failed: Worker, cause: unknown): void => {
-    if (failed !== worker) return;
-    worker = undefined;
-    outbox = [];
-    const calls = [...pending.values()];
-    pending.clear();
+  #fail(failed: Worker, cause: unknown): void {
+    if (failed !== this.#worker) return;
+    this.#worker = undefined;
+    this.#outbox = [];
+    const calls = [...this.#pending.values()];
+    this.#pending.clear();
     for (const call of calls) call.reject(toUnavailable(cause));
     void failed.terminate();
-  };
+  }
 
-  const flush = (): void => {
-    const calls = outbox;
-    outbox = [];
-    if (calls.length > 0) worker?.postMessage(calls satisfies Inbound<P>);
-  };
+  #enqueue<K extends keyof P & string>(id: number, kind: K, request: P[K]["request"]): void {
+    this.#outbox.push({ id, kind, request });
+    if (this.#options.send === "now") this.#flush();
+    else if (this.#outbox.length === 1) queueMicrotask(() => this.#flush());
+  }
 
-  const enqueue = <K extends keyof P & string>(id: number, kind: K, request: P[K]["request"]): void => {
-    outbox.push({ id, kind, request });
-    if (send === "now") flush();
-    else if (outbox.length === 1) queueMicrotask(flush);
-  };
+  #flush(): void {
+    const calls = this.#outbox;
+    this.#outbox = [];
+    if (calls.length > 0) this.#worker?.postMessage(calls satisfies Inbound<P>);
+  }
 
-  const endWorker = async (): Promise<void> => {
+  async #endWorker(): Promise<void> {
+    const worker = this.#worker;
     if (worker === undefined) return;
-    const ended = new Promise((resolve) => worker?.once("exit", resolve));
-    flush();
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    this.#flush();
     worker.postMessage("close" satisfies Inbound<P>);
     await ended;
-  };
-
-  return {
-    async call(kind, request) {
-      if (closed !== undefined) throw new EventStoreUnavailable("the event store is closed");
-      worker ??= start();
-      return await new Promise((resolve, reject) => {
-        lastId += 1;
-        pending.set(lastId, { resolve, reject });
-        enqueue(lastId, kind, request);
-      });
-    },
-    post(kind, request) {
-      if (worker !== undefined) enqueue(0, kind, request);
-    },
-    close() {
-      closed ??= endWorker();
-      return closed;
-    },
-  };
-};
+  }
+}
 
 const toUnavailable = (cause: unknown): EventStoreUnavailable =>
   new EventStoreUnavailable(`the event store failed: ${(cause as Error).message}`, { cause });

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
-import { createWorkerClient } from "../../../src/eventstore/sqlite/worker-rpc.ts";
+import { WorkerClient } from "../../../src/eventstore/sqlite/worker-rpc.ts";
 import { event, fill, read, readLog, rejectionOf } from "../../contracts/event-store/events.ts";
 import { fixturePath, linesOf, startFixture, withTemporaryFolder } from "../../support/child-process.ts";
 import type { Fragile } from "../fixtures/fragile-worker.ts";
@@ -120,7 +120,7 @@ describe("a worker of the SQLite event store", () => {
 
   for (const end of ["crash", "exit"] as const) {
     it(`that ends by ${end} rejects its calls, and is restarted by the next call`, async () => {
-      const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "together" });
+      const link = new WorkerClient<Fragile>({ entry, workerData: undefined, send: "together" });
       const calls = [link.call("hang", "a"), link.call(end, "a bad page"), link.call("hang", "b")];
       for (const call of calls) expect((await expectUnavailable(() => call)).cause).to.be.instanceOf(Error);
       expect(await link.call("echo", "still here")).to.equal("still here");
@@ -130,7 +130,7 @@ describe("a worker of the SQLite event store", () => {
   }
 
   it("that ends without an answer rejects the call", async () => {
-    const link = createWorkerClient<Fragile>({ entry, workerData: undefined, send: "now" });
+    const link = new WorkerClient<Fragile>({ entry, workerData: undefined, send: "now" });
     const hanging = expectUnavailable(() => link.call("hang", "a"));
     await link.close();
     await hanging;
