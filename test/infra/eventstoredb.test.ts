@@ -7,8 +7,8 @@ import { startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
 
 const script = fileURLToPath(new URL("../../infra/eventstoredb/restrict-access.ts", import.meta.url));
 
-describe("infra/eventstoredb", () => {
-  it("lets the service's user alone write streams, and read $all", async () => {
+describe("restrict-access.ts of infra/eventstoredb", () => {
+  it("allows only the service's user and administrators to write streams and to read $all", async () => {
     const node = await startEventStoreDBNode();
     const env = { ...process.env, EVENT_STORE: node.url };
     await promisify(execFile)(process.execPath, [script, "voxledger"], { env });

@@ -6,7 +6,7 @@ const infra = join(import.meta.dirname, "../../infra");
 
 export const read = (file: string): string => readFileSync(join(infra, file), "utf8");
 
-/** The one document of a YAML file, its anchors followed. @throws on anything that is not well-formed, warnings too */
+/** The only document of a YAML file, with its anchors resolved. @throws on any parse error or warning */
 export const readYaml = (file: string): unknown => {
   const [document, ...more] = parseAllDocuments(read(file), { merge: true });
   if (document === undefined || more.length > 0) throw new Error(`${file} is not one document`);
@@ -15,12 +15,12 @@ export const readYaml = (file: string): unknown => {
   return document.toJS();
 };
 
-/** Files of a folder, by the end of their names. */
+/** The files of a folder, recursively, whose names end with `end`. */
 export const list = (folder: string, end: string): string[] =>
   readdirSync(join(infra, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(end))
     .map((name) => join(folder, name));
 
-/** The names that a file in the form of a shell's gives values to, with those that are commented out. */
+/** The variables that an env file assigns, including those in commented-out assignments. */
 export const namesInEnv = (text: string): string[] =>
   [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = ""]) => name);

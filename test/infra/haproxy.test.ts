@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { WebSocket, WebSocketServer } from "ws";
 import { complaints, type Haproxy, hasHaproxy, startHaproxy } from "../support/haproxy.ts";
 
-/** Answers with who it is and what came; `/v2/slow` sends its second half when told to. */
-const startParty = async (name: string) => {
+/** Responds with its own name and the request. `/v2/slow` sends the second half of its body on `sendRest()`. */
+const startBackend = async (name: string) => {
   let isReady = true;
   let sendRest = (): void => {};
   const server: Server = createServer((req, res) => {
@@ -25,9 +25,9 @@ const startParty = async (name: string) => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    place: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ready: (now: boolean): void => {
-      isReady = now;
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setReady: (value: boolean): void => {
+      isReady = value;
     },
     sendRest: (): void => sendRest(),
     stop: (): void => {
@@ -37,90 +37,90 @@ const startParty = async (name: string) => {
   };
 };
 
-type Party = Awaited<ReturnType<typeof startParty>>;
+type Backend = Awaited<ReturnType<typeof startBackend>>;
 
-describe("HAProxy, as infra/haproxy has it", () => {
+describe("HAProxy with infra/haproxy's configuration", () => {
   let haproxy: Haproxy;
-  let one: Party;
-  let two: Party;
-  let cache: Party;
+  let one: Backend;
+  let two: Backend;
+  let cache: Backend;
 
   before(async () => {
     if (!(await hasHaproxy())) throw new Error("haproxy is not installed: scripts/setup haproxy installs it");
   });
   beforeEach(async () => {
-    [one, two, cache] = await Promise.all([startParty("one"), startParty("two"), startParty("cache")]);
+    [one, two, cache] = await Promise.all([startBackend("one"), startBackend("two"), startBackend("cache")]);
     haproxy = await startHaproxy({
-      "voxledger-1:8080": one.place,
-      "voxledger-2:8080": two.place,
-      "varnish:80": cache.place,
+      "voxledger-1:8080": one.address,
+      "voxledger-2:8080": two.address,
+      "varnish:80": cache.address,
     });
   });
   afterEach(async () => {
     await haproxy.stop();
-    for (const party of [one, two, cache]) party.stop();
+    for (const backend of [one, two, cache]) backend.stop();
   });
 
-  const ask = async (path: string, init: RequestInit = {}, url = haproxy.publicUrl) => {
-    const answer = await fetch(`${url}${path}`, init);
-    const told = (await answer.json()) as { name: string; headers: IncomingHttpHeaders };
-    return { status: answer.status, ...told };
+  const request = async (path: string, init: RequestInit = {}, url = haproxy.publicUrl) => {
+    const response = await fetch(`${url}${path}`, init);
+    const body = (await response.json()) as { name: string; headers: IncomingHttpHeaders };
+    return { status: response.status, ...body };
   };
 
-  /** Asks until it is so; the test's own timeout bounds it. */
-  const until = async (path: string, isSo: (name: string) => boolean): Promise<void> => {
-    while (!isSo((await ask(path)).name)) await new Promise(setImmediate);
+  /** Repeats the request until the responding backend's name matches. The test's timeout bounds it. */
+  const until = async (path: string, matches: (name: string) => boolean): Promise<void> => {
+    while (!matches((await request(path)).name)) await new Promise(setImmediate);
   };
 
-  it("has a configuration with nothing to be said against", async () => {
+  it("starts without warnings about the configuration", async () => {
     expect(await complaints()).to.deep.equal([]);
   });
 
-  it("asks the cache for what can be kept, and for its purging", async () => {
+  it("routes cacheable GET requests and PURGE requests to the cache", async () => {
     for (const path of ["/v2/text/synthesize?text=a", "/v1/text:synthesize?text=a", "/audio/ab.mp3"]) {
-      expect((await ask(path)).name, path).to.equal("cache");
+      expect((await request(path)).name, path).to.equal("cache");
     }
-    expect((await ask("/audio/ab", { method: "PURGE" })).name).to.equal("cache");
+    expect((await request("/audio/ab", { method: "PURGE" })).name).to.equal("cache");
   });
 
-  it("asks the instances for all else, in turn", async () => {
+  it("balances all other requests over the instances", async () => {
     const init = { method: "POST", body: "{}" };
     const names = [];
-    for (let count = 0; count < 6; count++) names.push((await ask("/v2/text/synthesize", init)).name);
+    for (let count = 0; count < 6; count++) names.push((await request("/v2/text/synthesize", init)).name);
     expect(new Set(names)).to.deep.equal(new Set(["one", "two"]));
-    expect((await ask("/v2/config")).name).to.be.oneOf(["one", "two"]);
+    expect((await request("/v2/config")).name).to.be.oneOf(["one", "two"]);
   });
 
-  it("shows the operator's interfaces to operators alone", async () => {
+  it("serves the admin API only on the operators' frontend and hides metrics from the public one", async () => {
     for (const path of ["/admin", "/admin/keys", "/ADMIN/keys", "/metrics"]) {
-      expect((await ask(path)).status, path).to.equal(404);
+      expect((await request(path)).status, path).to.equal(404);
     }
-    expect((await ask("/admin/keys", {}, haproxy.operatorsUrl)).name).to.be.oneOf(["one", "two"]);
+    expect((await request("/admin/keys", {}, haproxy.operatorsUrl)).name).to.be.oneOf(["one", "two"]);
   });
 
-  it("tells who asks, whatever they say of themselves", async () => {
-    const theirs = {
+  it("replaces a client's forwarded and trace headers with the client's real address", async () => {
+    const spoofed = {
       "X-Forwarded-For": "203.0.113.9",
       "X-Forwarded-Proto": "https",
       "X-Forwarded-Host": "elsewhere.example",
       traceparent: `00-${"1".repeat(32)}-${"1".repeat(16)}-01`,
       tracestate: "a=b",
     };
-    const { headers } = await ask("/v2/config", { headers: theirs });
+    const { headers } = await request("/v2/config", { headers: spoofed });
     expect(headers).to.include({ "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http" });
     expect(headers).not.to.have.any.keys("x-forwarded-host", "traceparent", "tracestate");
   });
 
-  it("passes a stream on while the rest of it is still to come", async () => {
-    const answer = await fetch(`${haproxy.publicUrl}/v2/slow`);
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  it("forwards the first part of a streamed response before the rest is sent", async () => {
+    const response = await fetch(`${haproxy.publicUrl}/v2/slow`);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).to.equal("first");
     one.sendRest();
     two.sendRest();
     expect((await reader?.read())?.value).to.equal("rest");
   });
 
-  it("opens sockets through to an instance, where the cache has no part", async () => {
+  it("routes WebSocket connections to an instance, bypassing the cache", async () => {
     const socket = new WebSocket(`${haproxy.publicUrl.replace("http", "ws")}/v2/text/stream`);
     const [name] = await once(socket, "message");
     expect(String(name)).to.be.oneOf(["one", "two"]);
@@ -129,8 +129,8 @@ describe("HAProxy, as infra/haproxy has it", () => {
     socket.terminate();
   });
 
-  it("leaves an instance that is not ready alone", async () => {
-    one.ready(false);
+  it("sends no requests to an instance that is not ready", async () => {
+    one.setReady(false);
     let others = 0;
     await until("/v2/config", (name) => {
       others = name === "two" ? others + 1 : 0;
@@ -138,8 +138,8 @@ describe("HAProxy, as infra/haproxy has it", () => {
     });
   });
 
-  it("does without the cache when that is gone", async () => {
-    cache.ready(false);
+  it("routes cacheable requests to the instances when the cache is down", async () => {
+    cache.setReady(false);
     await until("/audio/ab.mp3", (name) => name !== "cache");
   });
 });

@@ -8,42 +8,42 @@ const dockerfile = read("docker/Dockerfile");
 const root = join(import.meta.dirname, "../..");
 const { devDependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-describe("the image", () => {
-  it("is made by a Dockerfile with nothing to be said against", () => {
+describe("the container image", () => {
+  it("is built from a Dockerfile without lint errors", () => {
     expect(
       validate(dockerfile).map(({ message, range }) => `${range.start.line + 1}: ${message}`),
     ).to.deep.equal([]);
   });
 
-  it("has the Node that the tests run on", () => {
+  it("uses the Node version that the tests run on", () => {
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(new Set(bases)).to.deep.equal(new Set([`node:${devDependencies.node}-bookworm-slim`]));
   });
 
-  it("runs as nobody in particular, ends on SIGTERM and tells whether it is ready", () => {
+  it("runs as an unprivileged user, stops on SIGTERM and has a health check", () => {
     expect(dockerfile)
       .to.match(/^USER node$/m)
       .and.to.match(/^STOPSIGNAL SIGTERM$/m)
       .and.to.match(/^HEALTHCHECK /m);
   });
 
-  it("starts the service as npm and the quickstart do: by the script that holds Node's flags", () => {
+  it("starts the service with scripts/node, as npm start and the quickstart do", () => {
     expect(dockerfile).to.match(/^CMD \["scripts\/node", "src\/main.ts"\]$/m);
     expect(scripts.start).to.equal("scripts/node src/main.ts");
     expect(readFileSync(join(root, "scripts/quickstart"), "utf8")).to.include(" scripts/node src/main.ts ");
   });
 
-  it("keeps no data of the start that fills its compile cache", () => {
+  it("removes the data of the run that fills its compile cache", () => {
     const [, data] = /^RUN DATA_DIR=(\S+) .*\n.*&& rm -r \1 &&/m.exec(dockerfile) ?? [];
     expect(data).to.match(/^\/tmp\/./);
   });
 
-  it("is given what it copies, and nothing else", () => {
+  it("has a build context of exactly the files that the Dockerfile copies", () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, files = ""]) =>
       files.split(" ").slice(0, -1),
     );
-    const [all, ...given] = read("docker/Dockerfile.dockerignore").match(/^[^#\n].*$/gm) ?? [];
+    const [all, ...included] = read("docker/Dockerfile.dockerignore").match(/^[^#\n].*$/gm) ?? [];
     expect(all).to.equal("*");
-    expect(new Set(given.map((line) => line.slice(1)))).to.deep.equal(new Set(copied));
+    expect(new Set(included.map((line) => line.slice(1)))).to.deep.equal(new Set(copied));
   });
 });

@@ -14,7 +14,7 @@ const files = list("kubernetes", ".yaml").filter((file) => !file.endsWith("kusto
 const manifests = new Map(files.map((file) => [file, readYaml(file) as Manifest]));
 const ofKind = (kind: string): Manifest => {
   const found = manifests.values().find((one) => one.kind === kind);
-  if (!found) throw new Error(`there is no ${kind}`);
+  if (!found) throw new Error(`no manifest of kind ${kind}`);
   return found;
 };
 
@@ -65,7 +65,7 @@ interface IngressSpec {
 }
 
 describe("the Kubernetes manifests", () => {
-  it("give the speech tools more room in /dev/shm than the 64 MB of a container", () => {
+  it("set a larger /dev/shm for the speech tools than the default of 64 MB", () => {
     const { containers, volumes } = deployment();
     const mount = containers[0]?.volumeMounts.find(({ mountPath }) => mountPath === "/dev/shm");
     const volume = volumes.find(({ name }) => name === mount?.name);
@@ -73,7 +73,7 @@ describe("the Kubernetes manifests", () => {
   });
 
   for (const [file, manifest] of manifests) {
-    it(`are what the API describes: ${file}`, async () => {
+    it(`conform to the Kubernetes API: ${file}`, async () => {
       const { apiVersion, kind } = manifest;
       const group = apiVersion.includes("/") ? apiVersion : `${apiVersion}`;
       const models = await import(`kubernetes-models/${group}/${kind}`);
@@ -82,13 +82,13 @@ describe("the Kubernetes manifests", () => {
     });
   }
 
-  it("are all applied, but for the example of the secret", () => {
+  it("are all applied by the kustomization except the example secret", () => {
     const { resources } = readYaml("kubernetes/kustomization.yaml") as { resources: string[] };
     const applied = resources.map((name) => `kubernetes/${name}`);
     expect(new Set([...applied, "kubernetes/secret.example.yaml"])).to.deep.equal(new Set(files));
   });
 
-  it("give only settings that there are", () => {
+  it("set only settings that the service defines", () => {
     const given = [
       ...Object.keys(ofKind("ConfigMap").data ?? {}),
       ...Object.keys(ofKind("Secret").stringData ?? {}),
@@ -97,47 +97,47 @@ describe("the Kubernetes manifests", () => {
     expect(unknown).to.deep.equal([]);
   });
 
-  it("keep secrets out of the configuration", () => {
+  it("keep secrets out of the ConfigMap", () => {
     const secrets = ["MASTER_KEY", "ADMIN_TOKEN", "EVENT_STORE", "AUDIO_STORE"];
     expect(Object.keys(ofKind("Secret").stringData ?? {})).to.have.members(secrets);
     expect(Object.keys(ofKind("ConfigMap").data ?? {})).not.to.include.members(secrets);
   });
 
-  it("keep other services' addresses out of a pod's environment", () => {
+  it("disable service links, which would add other services' addresses to the environment", () => {
     expect(deployment().enableServiceLinks).to.equal(false);
   });
 
-  it("wait longer for a pod's end than the pod takes", () => {
+  it("set a termination grace period longer than a pod's shutdown takes", () => {
     const { DRAIN_DELAY_SECONDS, DRAIN_SECONDS } = ofKind("ConfigMap").data ?? {};
     expect(deployment().terminationGracePeriodSeconds).to.be.above(
       Number(DRAIN_DELAY_SECONDS) + Number(DRAIN_SECONDS),
     );
   });
 
-  it("fill names only into what stands after them, as Kubernetes does", () => {
-    const known = new Set<string>();
+  it("refer in a container variable only to variables defined before it, as Kubernetes requires", () => {
+    const defined = new Set<string>();
     for (const { name, value = "" } of deployment().containers[0]?.env ?? []) {
-      for (const [, wanted = ""] of value.matchAll(/\$\((\w+)\)/g)) expect(known).to.include(wanted);
-      known.add(name);
+      for (const [, reference = ""] of value.matchAll(/\$\((\w+)\)/g)) expect(defined).to.include(reference);
+      defined.add(name);
     }
-    expect(known).to.not.be.empty;
+    expect(defined).to.not.be.empty;
   });
 
-  it("lead to the service by paths that ingress-nginx takes", () => {
+  it("use only ingress paths that ingress-nginx accepts", () => {
     const { spec } = ofKind("Ingress") as unknown as { spec: IngressSpec };
     const paths = spec.rules.flatMap(({ http }) => http.paths);
     for (const { path, pathType } of paths.filter((one) => one.pathType !== "ImplementationSpecific"))
       expect(path, pathType).to.match(/^\/[A-Za-z0-9/_-]*$/);
   });
 
-  it("ask a pod for its life and its readiness by their own addresses", () => {
+  it("use separate endpoints for the liveness and readiness probes", () => {
     const [container] = deployment().containers;
     expect(container?.startupProbe.httpGet.path).to.equal("/health/live");
     expect(container?.livenessProbe.httpGet.path).to.equal("/health/live");
     expect(container?.readinessProbe.httpGet.path).to.equal("/health/ready");
   });
 
-  it("let the pod do nothing that it need not", () => {
+  it("run the pod unprivileged, without capabilities and with a read-only root file system", () => {
     const { securityContext, containers } = deployment();
     expect(securityContext).to.deep.include({
       runAsNonRoot: true,
@@ -150,7 +150,7 @@ describe("the Kubernetes manifests", () => {
     });
   });
 
-  it("let a pod go where its settings lead, and be read where it tells its metrics", () => {
+  it("allow egress to the configured servers and ingress to the service and metrics ports", () => {
     const { ingress, egress } = (ofKind("NetworkPolicy") as unknown as { spec: NetworkPolicySpec }).spec;
     const { EVENT_STORE = "", AUDIO_STORE = "" } = ofKind("Secret").stringData ?? {};
     const { OTEL_EXPORTER_OTLP_ENDPOINT = "", METRICS_PORT } = ofKind("ConfigMap").data ?? {};
@@ -166,14 +166,14 @@ describe("the Kubernetes manifests", () => {
     );
   });
 
-  it("are what the README's overlay replaces something of", () => {
+  it("contain everything that the README's overlay patches", () => {
     const [, overlay = ""] = /```yaml\n(apiVersion: kustomize[^`]*)```/.exec(read("README.md")) ?? [];
     const { images, patches } = parse(overlay) as Overlay;
     expect(images.map(({ name, newTag }) => `${name}:${newTag}`)).to.deep.equal([
       deployment().containers[0]?.image,
     ]);
     for (const { target, patch } of patches) {
-      expect(patch, "kustomize takes a patch that begins so for JSON").not.to.match(/^\[/);
+      expect(patch, "kustomize parses a patch that begins with [ as JSON").not.to.match(/^\[/);
       for (const { op, path } of parse(patch) as Operation[]) {
         const steps = path.split("/").slice(1);
         const found = steps.reduce<unknown>((at, step) => Object(at)[step], ofKind(target.kind));

@@ -4,7 +4,7 @@ import { read, readYaml } from "./files.ts";
 
 const metrics: readonly Metric[] = Object.values(metricDefinitions);
 
-/** Every series that Prometheus has of the service, with its labels. */
+/** Every Prometheus series of the service, with its labels. */
 const series = new Map<string, readonly string[]>(
   metrics.flatMap((metric) => {
     const name = prometheusName(metric);
@@ -18,34 +18,34 @@ const series = new Map<string, readonly string[]>(
   }),
 );
 series.set("up", []);
-const ofEverything = ["job", "instance"];
+const targetLabels = ["job", "instance"];
 
-const words = new Set(["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"]);
+const keywords = new Set(["and", "or", "unless", "by", "without", "on", "ignoring", "bool", "offset"]);
 
-/** The series that an expression reads, with the labels that it picks them by; then the labels that it groups by. */
-const readBy = (expression: string) => {
+/** The series that a PromQL expression selects, with the labels in their matchers, and the labels that it groups by. */
+const parseExpression = (expression: string) => {
   const groupings = [...expression.matchAll(/\b(?:by|without)\s*\(([^)]*)\)/g)];
   const groups = groupings.flatMap(([, labels = ""]) => labels.split(",").map((label) => label.trim()));
   const bare = expression
     .replaceAll(/\b(?:by|without)\s*\([^)]*\)/g, " ")
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
     .replaceAll(/\[[^\]]*\]/g, " ");
-  const picked = [...bare.matchAll(/\b([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?(?!\s*\()(?![\w:])/g)]
-    .filter(([whole]) => !words.has(whole.trim()))
+  const selected = [...bare.matchAll(/\b([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?(?!\s*\()(?![\w:])/g)]
+    .filter(([whole]) => !keywords.has(whole.trim()))
     .map(([, name = "", matchers = ""]) => ({
       name,
       labels: [...matchers.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),
     }))
     .filter(({ name }) => !/^\d/.test(name));
-  return { picked, groups };
+  return { selected, groups };
 };
 
 const check = (expression: string): void => {
-  const { picked, groups } = readBy(expression);
-  expect(picked, expression).not.to.deep.equal([]);
-  for (const { name, labels } of picked) {
+  const { selected, groups } = parseExpression(expression);
+  expect(selected, expression).not.to.deep.equal([]);
+  for (const { name, labels } of selected) {
     expect(series.has(name), `${name} in ${expression}`).to.equal(true);
-    const known = [...(series.get(name) ?? []), ...ofEverything];
+    const known = [...(series.get(name) ?? []), ...targetLabels];
     expect(known, expression).to.include.members([...labels, ...groups]);
   }
 };
@@ -63,38 +63,38 @@ const { groups } = readYaml("prometheus/rules.yml") as {
 };
 const rules = groups.flatMap((group) => group.rules);
 
-describe("what is shown and watched of the metrics", () => {
+describe("the Prometheus and Grafana configuration", () => {
   for (const { title, targets = [] } of dashboard.panels.filter(({ type }) => type !== "row")) {
-    it(`reads on the dashboard only what the service tells: ${title}`, () => {
+    it(`has a dashboard panel that uses only existing metrics and labels: ${title}`, () => {
       expect(targets).not.to.deep.equal([]);
       for (const { expr } of targets) check(expr);
     });
   }
 
   for (const { alert, expr, annotations, labels } of rules) {
-    it(`is an alert that can come: ${alert}`, () => {
+    it(`has an alert on existing metrics and labels with a summary and a severity: ${alert}`, () => {
       check(expr);
       expect(annotations.summary).to.be.a("string");
       expect(labels).to.have.property("severity").that.is.oneOf(["warning", "critical"]);
     });
   }
 
-  it("leaves no metric of the service's own unseen", () => {
-    const seen = dashboard.panels.flatMap(({ targets = [] }) =>
-      targets.flatMap(({ expr }) => readBy(expr).picked.map(({ name }) => name)),
+  it("uses each of the service's metrics in a panel or an alert", () => {
+    const inPanels = dashboard.panels.flatMap(({ targets = [] }) =>
+      targets.flatMap(({ expr }) => parseExpression(expr).selected.map(({ name }) => name)),
     );
-    const watched = new Set([
-      ...seen,
-      ...rules.flatMap(({ expr }) => readBy(expr).picked.map(({ name }) => name)),
+    const used = new Set([
+      ...inPanels,
+      ...rules.flatMap(({ expr }) => parseExpression(expr).selected.map(({ name }) => name)),
     ]);
-    const unseen = metrics
+    const unused = metrics
       .filter(({ name }) => name.startsWith("voxledger.") || name.startsWith("http."))
       .map(prometheusName)
-      .filter((name) => ![name, `${name}_bucket`, `${name}_count`].some((one) => watched.has(one)));
-    expect(unseen).to.deep.equal([]);
+      .filter((name) => ![name, `${name}_bucket`, `${name}_count`].some((one) => used.has(one)));
+    expect(unused).to.deep.equal([]);
   });
 
-  it("counts no balancer's looks at an instance's health among the requests", () => {
+  it("excludes health checks from all request metrics", () => {
     const expressions = [
       ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
       ...rules.map(({ expr }) => expr),
@@ -106,7 +106,7 @@ describe("what is shown and watched of the metrics", () => {
         expect(read).to.match(/http_route(!~"\/health\.\*"|="\/v2\/)/);
   });
 
-  it("has no panel upon another", () => {
+  it("has dashboard panels with unique ids that do not overlap", () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
     );
@@ -114,7 +114,7 @@ describe("what is shown and watched of the metrics", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).to.equal(dashboard.panels.length);
   });
 
-  it("is scraped where the instances serve it", () => {
+  it("scrapes the metrics port of every instance", () => {
     const { services } = readYaml("compose.yaml") as {
       services: Record<string, { environment?: Record<string, string> }>;
     };
@@ -127,7 +127,7 @@ describe("what is shown and watched of the metrics", () => {
     expect(targets).to.deep.equal(instances.map(([name, one]) => `${name}:${one.environment?.METRICS_PORT}`));
   });
 
-  it("finds what its other files name", () => {
+  it("refers only to collector components that are configured, and provisions Grafana", () => {
     const collector = readYaml("otel-collector/config.yaml") as {
       [section: string]: object;
       service: { extensions: string[]; pipelines: Record<string, Record<string, string[]>> } & object;

@@ -22,7 +22,7 @@ describe("the S3 server of compose.yaml", () => {
   });
   after(() => server?.stop());
 
-  /** As Compose runs it, where `$$` is a dollar sign. */
+  /** Runs the bucket service's command. Compose files escape `$` as `$$`. */
   const setUpBucket = async (secret: string): Promise<void> => {
     const [shell = "", ...flags] = services.bucket.entrypoint;
     await promisify(execFile)(
@@ -42,7 +42,7 @@ describe("the S3 server of compose.yaml", () => {
   const account = (secretKey: string, bucket = "voxledger") =>
     parseS3Address(addressOf(server.location(bucket, { accessKey: "voxledger", secretKey })));
 
-  it("is the version that the tests run, with the same flags", async () => {
+  it("has the version and flags that the tests use", async () => {
     const flags = (args: readonly string[]) =>
       args.filter((arg) => arg.startsWith("--") && arg !== "--quiet");
     expect(flags(services.versitygw.command)).to.have.members([
@@ -57,7 +57,7 @@ describe("the S3 server of compose.yaml", () => {
       expect(services[name]).to.have.property("image", `versity/versitygw:${version}`);
   });
 
-  it("gives the service an account and a bucket, and no other bucket", async () => {
+  it("gives the service's account access to its own bucket only", async () => {
     await setUpBucket("the-first-secret");
     const store = await openS3AudioStore(account("the-first-secret"));
     await store.put(nameOf(1), soundOf(1));
@@ -67,7 +67,7 @@ describe("the S3 server of compose.yaml", () => {
     expect(refused).to.have.property("message").that.includes("AccessDenied");
   });
 
-  it("may be set up again, with another secret", async () => {
+  it("can be set up again with another secret", async () => {
     await setUpBucket("the-first-secret");
     await setUpBucket("the-second-secret");
     const store = await openS3AudioStore(account("the-second-secret"));
