@@ -5,8 +5,8 @@ import { served } from "../support/served.ts";
 const at = "2026-11-05T10:00:00.000Z";
 const plan = { tier: "free", requestsPerMinute: 100, monthlyCharacters: null };
 
-describe("the shape of events", () => {
-  it("takes events as this release writes them", () => {
+describe("the validation of stored events", () => {
+  it("accepts events as this release writes them", () => {
     for (const [type, data] of [
       ["SynthesisServed", served()],
       ["SynthesisServed", served({ partial: true, stream: "sse", failed: ["espeak:x"], characters: 0 })],
@@ -20,12 +20,12 @@ describe("the shape of events", () => {
     }
   });
 
-  it("takes members that it does not know, and codes that a newer release may have added", () => {
+  it("accepts unknown members and codes that a newer release may have added", () => {
     const data = { ...served(), engine: "g9", format: "opus", more: null };
     expect(isWellFormed({ type: "SynthesisServed", data })).to.equal(true);
   });
 
-  it("refuses each member of a wrong type, and each that is missing", () => {
+  it("refuses an event with a missing member or a member of the wrong type", () => {
     const good = served();
     for (const name of Object.keys(good)) {
       for (const value of [undefined, null, {}, [1], true]) {
@@ -35,7 +35,7 @@ describe("the shape of events", () => {
     }
   });
 
-  it("refuses characters that would spoil a sum", () => {
+  it("refuses character counts that are not safe non-negative integers", () => {
     for (const characters of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "11"]) {
       const data = { ...served(), characters };
       expect(isWellFormed({ type: "SynthesisServed", data }), String(characters)).to.equal(false);
@@ -59,7 +59,7 @@ describe("the shape of events", () => {
     }
   });
 
-  it("takes event types that this release does not know", () => {
+  it("accepts event types that this release does not know", () => {
     for (const type of ["AnotherProgramsEvent", "constructor", "__proto__"]) {
       expect(isWellFormed({ type, data: {} }), type).to.equal(true);
     }

@@ -28,24 +28,24 @@ const problemsOf = (value: unknown) => {
   return expect.fail("accepted");
 };
 
-describe("what is wrong with a value", () => {
-  it("is told all at once, each by its path", () => {
+describe("the problems of an invalid value", () => {
+  it("are all reported at once, each with its path", () => {
     const paths = problemsOf({ size: 11, place: { x: 1, y: "2" } }).map(({ path }) => path);
     expect(paths).to.deep.equal([["size"], ["place", "y"]]);
   });
 
-  it("names each unknown member by its own path", () => {
+  it("include each unknown member with its own path", () => {
     const paths = problemsOf({ size: 1, a: 1, b: 2 }).map(({ path }) => path);
     expect(paths).to.deep.equal([["a"], ["b"]]);
   });
 
-  it("is told of the form that was meant", () => {
+  it("are those of the union branch that the value resembles", () => {
     expect(problemsOf({ size: 1, place: { z: 1, w: 1 } })).to.deep.equal([
       { path: ["place", "w"], message: 'There is no member "w" here.' },
     ]);
   });
 
-  it("is told in general when no form was meant", () => {
+  it("are a general message when the value resembles no branch of the union", () => {
     expect(problemsOf({ size: 1, place: 7 })).to.deep.equal([
       { path: ["place"], message: "Expected a place." },
     ]);
@@ -54,22 +54,22 @@ describe("what is wrong with a value", () => {
     ]);
   });
 
-  it("has a message even where there is nothing at all", () => {
+  it("have a message for a missing value", () => {
     expect(problemsOf(undefined)).to.have.length(1);
   });
 
-  it("is told in one sentence that says where, unless the words do already", () => {
-    const said = (value: unknown) =>
+  it("are joined in one error message with their paths, except where the text names the path already", () => {
+    const expectMessage = (value: unknown) =>
       expect(() => parse(schema, value))
         .to.throw(Invalid)
         .with.property("message");
-    said({ size: 11, place: { x: 1, y: "2" } }).that.matches(/^size: [^;]+; place\.y: [^;]+$/);
-    said({ size: 1, place: { z: 1, w: 1 } }).that.equals('place.w: There is no member "w" here.');
-    said({ size: 1, a: 1 }).that.equals('There is no member "a" here.');
-    said(undefined).that.does.not.match(/^:/);
+    expectMessage({ size: 11, place: { x: 1, y: "2" } }).that.matches(/^size: [^;]+; place\.y: [^;]+$/);
+    expectMessage({ size: 1, place: { z: 1, w: 1 } }).that.equals('place.w: There is no member "w" here.');
+    expectMessage({ size: 1, a: 1 }).that.equals('There is no member "a" here.');
+    expectMessage(undefined).that.does.not.match(/^:/);
   });
 
-  it("is told up to a bound", () => {
+  it("are limited to 100", () => {
     const members = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`m${i}`, i]));
     expect(problemsOf({ size: 1, ...members })).to.have.length(100);
   });

@@ -19,7 +19,7 @@ const removed: CredentialsEvent = { type: "CredentialsRemoved", data: { engine: 
 const given = (...events: CredentialsEvent[]) => events.reduce(evolveCredentials, initialCredentials());
 
 describe("a website's credentials", () => {
-  it("are set with what the provider listed", () => {
+  it("are set with the voices that the provider listed", () => {
     expect(setCredentials(given(), facts)).to.deep.equal([set()]);
     expect(given(set()).byEngine.gwn).to.deep.equal({
       provider: "google",
@@ -31,7 +31,7 @@ describe("a website's credentials", () => {
     });
   });
 
-  it("are replaced by those that are set later, engine by engine", () => {
+  it("replace earlier credentials of the same engine only", () => {
     const { byEngine } = given(
       set(),
       set({ engine: "msv", sealed: "v1.azure" }),
@@ -41,17 +41,17 @@ describe("a website's credentials", () => {
     expect(byEngine.msv?.sealed).to.equal("v1.azure");
   });
 
-  it("have a revision that no other setting has, also after they were removed", () => {
+  it("get a new revision each time they are set, also after a removal", () => {
     const first = given(set()).byEngine.gwn?.revision;
     const second = given(set(), removed, set()).byEngine.gwn?.revision;
     expect([first, second]).to.deep.equal([1, 2]);
   });
 
-  it("are set again also when they are the same: the provider was asked again", () => {
+  it("are recorded again when they are unchanged, since the provider's voices were listed again", () => {
     expect(setCredentials(given(set()), facts)).to.deep.equal([set()]);
   });
 
-  it("keep their revision and their voices when they are sealed anew", () => {
+  it("keep their revision and their voices when they are resealed", () => {
     const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
     const events = resealCredentials(given(set()), resealed);
     expect(events).to.deep.equal([
@@ -64,13 +64,13 @@ describe("a website's credentials", () => {
     });
   });
 
-  it("are not sealed anew when others were set meanwhile, or they were removed", () => {
+  it("are not resealed if they were replaced or removed meanwhile", () => {
     const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
     expect(resealCredentials(given(set({ sealed: "v1.two" })), resealed)).to.deep.equal([]);
     expect(resealCredentials(given(set(), removed), resealed)).to.deep.equal([]);
   });
 
-  it("are removed once", () => {
+  it("are removed only if they are set", () => {
     const events = removeCredentials(given(set()), { engine: "gwn", at: later });
     expect(events).to.deep.equal([removed]);
     expect(given(set(), removed).byEngine).to.deep.equal({});
@@ -79,7 +79,7 @@ describe("a website's credentials", () => {
     }
   });
 
-  it("are left as they are by what is told of others, and by an event of a newer version", () => {
+  it("do not change on events of other engines or of unknown types", () => {
     const resealed: CredentialsEvent = {
       type: "CredentialsResealed",
       data: { engine: "oai", sealed: "v1.x", keyId: "k2", at },
@@ -92,7 +92,7 @@ describe("a website's credentials", () => {
 describe("a provider's voices", () => {
   const voice = (name: string, lang?: string) => ({ name, lang, gender: "f" as const });
 
-  it("keep their provider's names, languages and order", () => {
+  it("keep the provider's names, languages and order", () => {
     expect(usableVoices([voice("b", "de-DE"), voice("alloy"), voice("a", "en-US")])).to.deep.equal([
       { name: "b", lang: "de-DE", gender: "f" },
       { name: "alloy", gender: "f" },
@@ -100,20 +100,20 @@ describe("a provider's voices", () => {
     ]);
   });
 
-  it("count once each", () => {
+  it("are listed without duplicates", () => {
     expect(usableVoices([voice("a", "en-US"), voice("a", "en-GB")])).to.deep.equal([
       { name: "a", lang: "en-US", gender: "f" },
     ]);
   });
 
-  it("are left out where a catalog could not have them", () => {
+  it("are left out if the catalog could not contain them", () => {
     const unfit = [voice("a/b"), voice(""), voice("x".repeat(101)), voice("a\nb"), voice("a", "no language")];
     expect(usableVoices([...unfit, voice("alloy")])).to.deep.equal([{ name: "alloy", gender: "f" }]);
     expect(() => usableVoices(unfit)).to.throw(Invalid, "no voice");
     expect(() => usableVoices([])).to.throw(Invalid, "no voice");
   });
 
-  it("fit into one event: more than any provider has, and no more than an event store takes", () => {
+  it("have a limit that fits any provider's list and one event", () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, i) => voice(`en-US-Chirp3-HD-Voice-${i}`, "en-US"));
     const event = set({ voices: usableVoices(many(10_000)), sealed: "x".repeat(40_000) });

@@ -45,11 +45,11 @@ describe("a key", () => {
     });
   });
 
-  it("is issued once", () => {
+  it("cannot be issued twice", () => {
     expect(() => issueKey(given(issued), issuance)).to.throw(Conflict);
   });
 
-  it("must be issued before anything else", () => {
+  it("refuses every command before it is issued", () => {
     const absent = given();
     expect(() => createSecret(absent, { secretId: "sec_1", hash: "", at })).to.throw(NotFound);
     expect(() => revokeSecret(absent, { secretId: "sec_1", at })).to.throw(NotFound);
@@ -58,18 +58,18 @@ describe("a key", () => {
     expect(() => reinstateKey(absent, { reason: "", at })).to.throw(NotFound);
   });
 
-  it("is not brought about by what is told of it", () => {
+  it("stays absent on events that precede its issuance", () => {
     expect(given(secret(1), suspended("quota"))).to.deep.equal(initialKey());
   });
 
-  it("is left as it is by an event of a newer version", () => {
+  it("does not change on an event of an unknown type", () => {
     const unknown = { type: "KeyRenamed", data: {} } as unknown as KeyEvent;
     expect(given(issued, unknown)).to.deep.equal(given(issued));
   });
 });
 
 describe("a key's secret", () => {
-  it("is kept by its hash alone", () => {
+  it("is stored only as a hash", () => {
     const events = createSecret(given(issued), { secretId: "sec_1", hash: "1".repeat(64), at });
     expect(events).to.deep.equal([secret(1)]);
     expect(given(issued, secret(1))).to.deep.include({
@@ -90,7 +90,7 @@ describe("a key's secret", () => {
     expect(createSecret(given(issued, ...full, revoked), another)).to.have.length(1);
   });
 
-  it("is revoked alone; the others stay", () => {
+  it("is revoked without affecting the other secrets", () => {
     const key = given(issued, secret(1), secret(2));
     const events = revokeSecret(key, { secretId: "sec_1", at: later });
     expect(events).to.deep.equal([{ type: "SecretRevoked", data: { secretId: "sec_1", at: later } }]);
@@ -98,12 +98,12 @@ describe("a key's secret", () => {
     expect(left.status === "active" && left.secrets.map(({ secretId }) => secretId)).to.deep.equal(["sec_2"]);
   });
 
-  it("is revoked once", () => {
+  it("cannot be revoked twice", () => {
     const key = given(issued, secret(1), { type: "SecretRevoked", data: { secretId: "sec_1", at } });
     expect(() => revokeSecret(key, { secretId: "sec_1", at })).to.throw(NotFound, "sec_1");
   });
 
-  it("outlives suspension, reinstatement and a change of plan", () => {
+  it("stays valid through suspension, reinstatement and a change of plan", () => {
     const changed: KeyEvent = { type: "PlanChanged", data: { plan: larger, at } };
     expect(given(issued, secret(1), suspended("operator"), changed, reinstated)).to.deep.equal({
       ...given(issued, secret(1)),
@@ -113,17 +113,17 @@ describe("a key's secret", () => {
 });
 
 describe("a key's plan", () => {
-  it("changes", () => {
+  it("can be changed", () => {
     const events = changePlan(given(issued), { plan: commercialPlan, at: later });
     expect(events).to.deep.equal([{ type: "PlanChanged", data: { plan: commercialPlan, at: later } }]);
     expect(given(issued, ...events)).to.deep.include({ plan: commercialPlan, status: "active" });
   });
 
-  it("changed to itself is nothing to decide", () => {
+  it("produces no event when it is set to the same plan", () => {
     expect(changePlan(given(issued), { plan: { ...freePlan }, at })).to.deep.equal([]);
   });
 
-  it("lifts a suspension by quota when it is raised", () => {
+  it("ends a suspension by quota when its monthly characters increase", () => {
     for (const plan of [larger, commercialPlan]) {
       const events = changePlan(given(issued, suspended("quota")), { plan, at: later });
       expect(events.map(({ type }) => type)).to.deep.equal(["PlanChanged", "KeyReinstated"]);
@@ -131,7 +131,7 @@ describe("a key's plan", () => {
     }
   });
 
-  it("lifts no suspension by quota when its monthly characters are not more", () => {
+  it("does not end a suspension by quota when its monthly characters do not increase", () => {
     const faster = { ...larger, monthlyCharacters: freePlan.monthlyCharacters };
     for (const plan of [smaller, faster]) {
       const events = changePlan(given(issued, suspended("quota")), { plan, at: later });
@@ -139,7 +139,7 @@ describe("a key's plan", () => {
     }
   });
 
-  it("lifts no suspension by an operator", () => {
+  it("does not end a suspension by an operator when it changes", () => {
     const events = changePlan(given(issued, suspended("operator")), { plan: commercialPlan, at: later });
     expect(events.map(({ type }) => type)).to.deep.equal(["PlanChanged"]);
   });
@@ -149,7 +149,7 @@ describe("a key's suspension", () => {
   const byOperator = { cause: "operator", reason: "abuse", at: later } as const;
   const byQuota = { cause: "quota", quota: 1_000_000, reason: "over quota", at: later } as const;
 
-  it("tells its cause, its reason and since when", () => {
+  it("records its cause, reason and time", () => {
     const events = suspendKey(given(issued), byOperator);
     expect(events).to.deep.equal([
       { type: "KeySuspended", data: { cause: "operator", reason: "abuse", at: later } },
@@ -162,39 +162,39 @@ describe("a key's suspension", () => {
     });
   });
 
-  it("by an operator replaces one by quota", () => {
+  it("by an operator replaces a suspension by quota", () => {
     expect(suspendKey(given(issued, suspended("quota")), byOperator)).to.have.length(1);
   });
 
-  it("by quota replaces none", () => {
+  it("by quota does not replace an existing suspension", () => {
     for (const cause of ["quota", "operator"] as const) {
       expect(suspendKey(given(issued, suspended(cause)), byQuota)).to.deep.equal([]);
     }
   });
 
-  it("by an operator, told twice, is decided once", () => {
+  it("by an operator is idempotent", () => {
     expect(suspendKey(given(issued, suspended("operator")), byOperator)).to.deep.equal([]);
   });
 
-  it("by quota happens at the quota that was passed", () => {
+  it("by quota happens if the exceeded quota is still the plan's", () => {
     expect(suspendKey(given(issued), byQuota)).to.deep.equal([
       { type: "KeySuspended", data: { cause: "quota", reason: "over quota", at: later } },
     ]);
   });
 
-  it("by a quota that has been raised meanwhile does not happen", () => {
+  it("by quota does not happen if the quota was raised meanwhile", () => {
     for (const plan of [larger, commercialPlan]) {
       const raised: KeyEvent = { type: "PlanChanged", data: { plan, at } };
       expect(suspendKey(given(issued, raised), byQuota)).to.deep.equal([]);
     }
   });
 
-  it("by a quota that has been lowered meanwhile happens", () => {
+  it("by quota happens if the quota was lowered meanwhile", () => {
     const lowered: KeyEvent = { type: "PlanChanged", data: { plan: smaller, at } };
     expect(suspendKey(given(issued, lowered), byQuota)).to.have.length(1);
   });
 
-  it("ends with a reinstatement, whatever its cause", () => {
+  it("ends with a reinstatement, for either cause", () => {
     for (const cause of ["quota", "operator"] as const) {
       const events = reinstateKey(given(issued, suspended(cause)), { reason: "paid", at: later });
       expect(events).to.deep.equal([reinstated]);
@@ -202,7 +202,7 @@ describe("a key's suspension", () => {
     }
   });
 
-  it("that is not there needs no reinstatement", () => {
+  it("is required: a reinstatement without one produces no event", () => {
     expect(reinstateKey(given(issued), { reason: "paid", at })).to.deep.equal([]);
   });
 });

@@ -12,24 +12,24 @@ const recorded = (keyId: string): MasterKeyRecorded => ({ type: "MasterKeyRecord
 const fold = (...events: MasterKeyRecorded[]) =>
   events.reduce<string | undefined>(masterKeyDecider.evolve, masterKeyDecider.initial());
 
-describe("the master key of a log", () => {
-  it("is that of the first instance", () => {
+describe("the master key recorded in the log", () => {
+  it("is the key of the first instance", () => {
     expect(recognizeMasterKey(fold(), ["a", "b"], at)).to.deep.equal([recorded("a")]);
   });
 
-  it("lets an instance start that has it, as its current key or as a previous one", () => {
+  it("allows an instance to start that has it as its current or a previous key", () => {
     expect(recognizeMasterKey(fold(recorded("a")), ["a"], at)).to.deep.equal([]);
     expect(recognizeMasterKey(fold(recorded("a")), ["b", "c", "a"], at)).to.deep.equal([]);
   });
 
-  it("refuses an instance that does not have it, naming both ids", () => {
+  it("prevents an instance without it from starting, with both key ids in the error", () => {
     expect(() => recognizeMasterKey(fold(recorded("a")), ["b", "c"], at)).to.throw(
       UnknownMasterKey,
       /this key is b, the log's is a:/,
     );
   });
 
-  it("is replaced when all credentials are sealed under another one", () => {
+  it("is replaced when all credentials are sealed under another key", () => {
     const events = [recorded("a"), ...replaceMasterKey("a", "b", at)];
     expect(events).to.deep.equal([recorded("a"), recorded("b")]);
     expect(replaceMasterKey("b", "b", at)).to.deep.equal([]);

@@ -13,7 +13,7 @@ const problemsOf = (value: unknown) => {
 };
 
 describe("a plan", () => {
-  it("free: 100 requests a minute, 1,000,000 characters a month", () => {
+  it("of tier free has 100 requests a minute and 1,000,000 characters a month", () => {
     expect(parse(planRequest, { tier: "free" })).to.deep.equal({
       tier: "free",
       requestsPerMinute: 100,
@@ -21,7 +21,7 @@ describe("a plan", () => {
     });
   });
 
-  it("commercial: 1,000 requests a minute, no monthly limit", () => {
+  it("of tier commercial has 1,000 requests a minute and no monthly limit", () => {
     expect(parse(planRequest, { tier: "commercial" })).to.deep.equal({
       tier: "commercial",
       requestsPerMinute: 1_000,
@@ -29,28 +29,28 @@ describe("a plan", () => {
     });
   });
 
-  it("enterprise: both numbers are the operator's", () => {
+  it("of tier enterprise has the operator's numbers", () => {
     const plan = { tier: "enterprise", requestsPerMinute: 5_000, monthlyCharacters: 20_000_000 };
     expect(parse(planRequest, plan)).to.deep.equal(plan);
   });
 
-  it("enterprise: null is no monthly limit", () => {
+  it("of tier enterprise has no monthly limit when that number is null", () => {
     const plan = { tier: "enterprise", requestsPerMinute: 5_000, monthlyCharacters: null };
     expect(parse(planRequest, plan)).to.deep.equal(plan);
   });
 
-  it("enterprise: neither number may be left out", () => {
+  it("of tier enterprise requires both numbers", () => {
     expect(problemsOf({ tier: "enterprise" }).map(({ path }) => path)).to.deep.equal([
       ["requestsPerMinute"],
       ["monthlyCharacters"],
     ]);
   });
 
-  it("that was shown can be sent back", () => {
+  it("can be sent back in the form in which it is presented", () => {
     for (const plan of [freePlan, commercialPlan]) expect(parse(planRequest, plan)).to.deep.equal(plan);
   });
 
-  it("of a tier with numbers of its own takes no others", () => {
+  it("of a tier with fixed numbers refuses other numbers", () => {
     const [problem] = problemsOf({ tier: "free", monthlyCharacters: 5_000_000 });
     expect(problem?.path).to.deep.equal(["monthlyCharacters"]);
     expect(problem?.message).to.contain("enterprise");
@@ -60,7 +60,7 @@ describe("a plan", () => {
     expect(problemsOf({ tier: "commercial", monthlyCharacters: 1 })[0]?.message).to.contain("no limit of");
   });
 
-  it("has whole, positive numbers", () => {
+  it("requires positive integers", () => {
     for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "100", 2 ** 53]) {
       const plan = { tier: "enterprise", requestsPerMinute: 100, monthlyCharacters: 100 };
       expect(() => parse(planRequest, { ...plan, requestsPerMinute: wrong }), `${wrong}`).to.throw(Invalid);
@@ -68,7 +68,7 @@ describe("a plan", () => {
     }
   });
 
-  it("is of one of the three tiers and has no other members", () => {
+  it("requires one of the three tiers and refuses unknown members", () => {
     for (const wrong of [undefined, null, {}, "free", { tier: "gold" }, { tier: "free", price: 0 }]) {
       expect(() => parse(planRequest, wrong)).to.throw(Invalid);
     }

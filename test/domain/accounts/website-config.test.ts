@@ -61,11 +61,11 @@ const playerPathsOf = (webPlayer: unknown) =>
   pathsOf(player(webPlayer)).map((path) => path.replace(/^features\.webPlayer\.?/, ""));
 
 describe("a website's configuration", () => {
-  it("is the defaults where nothing is stored", () => {
+  it("consists of the defaults if nothing is stored", () => {
     expect(complete({})).to.deep.equal(defaults);
   });
 
-  it("takes the default of every omitted member, however deep", () => {
+  it("uses the default of every omitted member at any depth", () => {
     const stored = { features: { webPlayer: { controls: { brand: { icon: false } } } }, voice: { rate: 2 } };
     const expected = structuredClone(defaults);
     expected.features.webPlayer.controls.brand.icon = false;
@@ -73,18 +73,18 @@ describe("a website's configuration", () => {
     expect(complete(stored)).to.deep.equal(expected);
   });
 
-  it("is stored as the part that was given, without the defaults", () => {
+  it("is stored without the defaults", () => {
     const stored = { features: { speakLinks: {} }, analytics: { enabled: true } };
     expect(parse(storedConfig, stored)).to.deep.equal(stored);
   });
 
-  it("hands out defaults that nobody else holds", () => {
+  it("returns a new copy of the defaults on each call", () => {
     const first = complete({});
     first.features.webPlayer.sanitize.exclude.push(".ad");
     expect(complete({})).to.deep.equal(defaults);
   });
 
-  it("refuses unknown members, each by its path", () => {
+  it("refuses unknown members, each with its path", () => {
     expect(pathsOf({ colour: "red" })).to.deep.equal(["colour"]);
     expect(pathsOf(JSON.parse('{"__proto__": {"enabled": true}}'))).to.deep.equal(["__proto__"]);
     expect(pathsOf({ features: { speakLinks: { text: "x", enabled: true }, blink: 1 } })).to.deep.equal([
@@ -96,11 +96,11 @@ describe("a website's configuration", () => {
     ).to.deep.equal(["controls.brand.logo", "layout.gap"]);
   });
 
-  it("is an object", () => {
+  it("must be an object", () => {
     for (const wrong of [undefined, null, [], "v2", 1]) expect(pathsOf(wrong)).to.deep.equal([""]);
   });
 
-  it("has texts that may be null", () => {
+  it("allows null for texts", () => {
     for (const feature of ["welcomeMessage", "speakInactivity", "speakEndPage", "exitIntent"]) {
       expect(
         complete({ features: { [feature]: { enabled: true, text: "Hello" } } }).features,
@@ -112,7 +112,7 @@ describe("a website's configuration", () => {
     }
   });
 
-  it("has switches that are true or false, nothing like it", () => {
+  it("requires booleans for switches", () => {
     for (const wrong of ["true", 1, null]) {
       expect(pathsOf({ analytics: { enabled: wrong } })).to.deep.equal(["analytics.enabled"]);
       expect(pathsOf({ features: { welcomeMessageOnce: wrong } })).to.deep.equal([
@@ -121,13 +121,13 @@ describe("a website's configuration", () => {
     }
   });
 
-  it("has sdkVersion v1 or v2", () => {
+  it("requires v1 or v2 as sdkVersion", () => {
     expect(complete({ sdkVersion: "v2" })).to.deep.equal({ ...defaults, sdkVersion: "v2" });
     for (const wrong of ["v3", "", 2, null])
       expect(pathsOf({ sdkVersion: wrong })).to.deep.equal(["sdkVersion"]);
   });
 
-  it("has pitch and rate from 0 to 2, volume from 0 to 1, both ends included", () => {
+  it("requires a pitch and rate from 0 to 2 and a volume from 0 to 1, inclusive", () => {
     for (const [knob, most] of [
       ["pitch", 2],
       ["rate", 2],
@@ -144,7 +144,7 @@ describe("a website's configuration", () => {
     }
   });
 
-  it("when completed is complete for good", () => {
+  it("does not change when it is completed twice", () => {
     fc.assert(
       fc.property(anyStoredConfig, (stored) => {
         const once = complete(stored);
@@ -154,17 +154,17 @@ describe("a website's configuration", () => {
     );
   });
 
-  it("when completed still says all that was stored", () => {
+  it("contains every stored member when it is completed", () => {
     fc.assert(
       fc.property(anyStoredConfig, (stored) => {
-        expect(says(complete(stored), stored)).to.equal(true);
+        expect(contains(complete(stored), stored)).to.equal(true);
       }),
     );
   });
 });
 
 describe("the web player", () => {
-  it("stands inline, before, after, or at a target", () => {
+  it("has the position inline, before, after or at a target", () => {
     for (const position of ["inline", "before", "after"]) {
       expect(completePlayer({ position }).position).to.equal(position);
     }
@@ -176,14 +176,14 @@ describe("the web player", () => {
     }
   });
 
-  it("stands inside its target when nothing else is said", () => {
+  it("is placed inside its target by default", () => {
     expect(completePlayer({ position: { target: "#player" } }).position).to.deep.equal({
       target: "#player",
       at: "inside",
     });
   });
 
-  it("stands nowhere else", () => {
+  it("refuses other positions", () => {
     expect(playerPathsOf({ position: "under" })).to.deep.equal(["position"]);
     expect(playerPathsOf({ position: null })).to.deep.equal(["position"]);
     expect(playerPathsOf({ position: {} })).to.deep.equal(["position.target"]);
@@ -191,7 +191,7 @@ describe("the web player", () => {
     expect(playerPathsOf({ position: { target: "#p", to: 1 } })).to.deep.equal(["position.to"]);
   });
 
-  it("has a theme by name or by tokens", () => {
+  it("has a named theme or a theme of tokens", () => {
     for (const theme of ["neutral", "brand", {}, { bg: "#fff", accentSoft: "rgb(0 0 0 / 10%)" }]) {
       expect(completePlayer({ theme }).theme).to.deep.equal(theme);
     }
@@ -203,7 +203,7 @@ describe("the web player", () => {
     expect(playerPathsOf({ theme: { shadow: "x" } })).to.deep.equal(["theme.shadow"]);
   });
 
-  it("is laid out shrink or fill, inline or block", () => {
+  it("has the layout shrink or fill, inline or block", () => {
     expect(completePlayer({ layout: { mode: "fill" } }).layout).to.deep.equal({
       mode: "fill",
       display: "block",
@@ -218,7 +218,7 @@ describe("the web player", () => {
     ]);
   });
 
-  it("reads out what its sanitizer does not exclude", () => {
+  it("accepts a sanitizer with excluded selectors", () => {
     expect(completePlayer({ sanitize: { exclude: [".ad", "aside"] } }).sanitize).to.deep.equal({
       enabled: true,
       exclude: [".ad", "aside"],
@@ -227,7 +227,7 @@ describe("the web player", () => {
     expect(playerPathsOf({ sanitize: { exclude: ".ad" } })).to.deep.equal(["sanitize.exclude"]);
   });
 
-  it("has no voice, pitch, rate or volume of its own unless they are set", () => {
+  it("has a voice, pitch, rate or volume only if they are set", () => {
     expect(completePlayer({})).to.not.have.any.keys("voice", "pitch", "rate", "volume");
   });
 });
@@ -236,30 +236,30 @@ describe("the mini player", () => {
   const at = (position: unknown) => completePlayer({ miniPlayer: { position } }).miniPlayer.position;
   const wrong = (position: unknown) => playerPathsOf({ miniPlayer: { position } });
 
-  it("sits in a corner", () => {
+  it("can be positioned in a corner", () => {
     for (const corner of ["top-left", "top-right", "bottom-left", "bottom-right"]) {
       expect(at(corner)).to.equal(corner);
     }
     expect(wrong("center")).to.deep.equal(["miniPlayer.position"]);
   });
 
-  it("sits at an offset from one or two sides", () => {
+  it("can be positioned at an offset from one or two sides", () => {
     for (const offset of [{ top: "1rem" }, { left: "0" }, { bottom: "8px", right: "5%" }]) {
       expect(at(offset)).to.deep.equal(offset);
     }
   });
 
-  it("needs at least one side", () => {
+  it("refuses a position without a side", () => {
     expect(wrong({})).to.deep.equal(["miniPlayer.position"]);
   });
 
-  it("is not pulled to opposite sides", () => {
+  it("refuses a position with opposite sides", () => {
     expect(wrong({ top: "0", bottom: "0" })).to.deep.equal(["miniPlayer.position"]);
     expect(wrong({ left: "0", right: "0" })).to.deep.equal(["miniPlayer.position"]);
     expect(wrong({ top: "0", bottom: "0", left: "0", right: "0" })).to.have.length(2);
   });
 
-  it("has offsets that are CSS lengths", () => {
+  it("requires CSS lengths as offsets", () => {
     const lengths = [
       "0",
       "0.0",
@@ -294,7 +294,7 @@ describe("the mini player", () => {
     }
   });
 
-  it("is animated by none, fade, slide or pop", () => {
+  it("has the animation none, fade, slide or pop", () => {
     for (const animation of ["none", "fade", "slide", "pop"]) {
       expect(completePlayer({ miniPlayer: { animation } }).miniPlayer.animation).to.equal(animation);
     }
@@ -312,33 +312,35 @@ describe("the player's voice", () => {
     }
   });
 
-  it("has a pattern that compiles", () => {
+  it("refuses a pattern that does not compile", () => {
     expect(wrong({ regex: "(" })).to.deep.equal(["voice.regex"]);
     expect(wrong({ regex: "a", flags: "zz" })).to.deep.equal(["voice.flags"]);
     expect(wrong({ regex: "(", flags: "zz" })).to.deep.equal(["voice.flags"]);
     expect(wrong({ regex: "\\p{Nonsense}", flags: "u" })).to.deep.equal(["voice.regex"]);
   });
 
-  it("has a gender in any of the four spellings", () => {
+  it("accepts four spellings of a gender", () => {
     for (const gender of ["f", "m", "male", "female"]) {
       expect(completePlayer({ voice: { gender } }).voice).to.deep.equal({ gender });
     }
     expect(wrong({ gender: "x" })).to.deep.equal(["voice.gender"]);
   });
 
-  it("is nothing else", () => {
+  it("refuses other values", () => {
     for (const voice of [1, null, [], ""]) expect(wrong(voice)).to.deep.equal(["voice"]);
     expect(wrong({ nmae: "x" })).to.deep.equal(["voice.nmae"]);
     expect(wrong({ regex: 1 })).to.deep.equal(["voice.regex"]);
   });
 });
 
-/** Whether the whole says all that the part says. */
-const says = (whole: unknown, part: unknown): boolean => {
+/** Whether the whole has every member of the part, with equal values. */
+const contains = (whole: unknown, part: unknown): boolean => {
   if (typeof part !== "object" || part === null || Array.isArray(part)) {
     return JSON.stringify(whole) === JSON.stringify(part);
   }
-  return Object.entries(part).every(([key, value]) => says((whole as Record<string, unknown>)[key], value));
+  return Object.entries(part).every(([key, value]) =>
+    contains((whole as Record<string, unknown>)[key], value),
+  );
 };
 
 const maybe = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { requiredKeys: [] });

@@ -41,7 +41,7 @@ describe("a website", () => {
     expect(registerWebsite(given(), registration)).to.deep.equal([registered]);
   });
 
-  it("is registered once", () => {
+  it("cannot be registered twice", () => {
     expect(() => registerWebsite(given(registered), registration)).to.throw(Conflict, "web_1");
   });
 
@@ -57,7 +57,7 @@ describe("a website", () => {
     });
   });
 
-  it("takes a new configuration in place of the whole old one", () => {
+  it("replaces its whole configuration", () => {
     const first: WebsiteEvent = {
       type: "WebsiteConfigured",
       data: { config: { sdkVersion: "v2" }, at },
@@ -68,13 +68,13 @@ describe("a website", () => {
     expect(given(registered, first, ...events)).to.deep.include({ config });
   });
 
-  it("has nothing to decide when it is configured as it is", () => {
+  it("produces no event when its configuration is unchanged", () => {
     const config = { voice: { pitch: 1.5 } };
     const website = given(registered, { type: "WebsiteConfigured", data: { config, at } });
     expect(configureWebsite(website, { config: { voice: { pitch: 1.5 } }, at: later })).to.deep.equal([]);
   });
 
-  it("takes new origins in place of the old ones", () => {
+  it("replaces its origins", () => {
     const events = changeOrigins(given(registered), { origins: ["https://new.example"], at: later });
     expect(events).to.deep.equal([
       { type: "OriginsChanged", data: { origins: ["https://new.example"], at: later } },
@@ -82,18 +82,18 @@ describe("a website", () => {
     expect(given(registered, ...events)).to.deep.include({ origins: ["https://new.example"] });
   });
 
-  it("has nothing to decide when its origins are what they are", () => {
+  it("produces no event when its origins are unchanged", () => {
     expect(changeOrigins(given(registered), { origins: registration.origins, at: later })).to.deep.equal([]);
   });
 
-  it("keeps of a verification that is issued the hash, the origin and its end", () => {
+  it("stores the hash, origin and expiry of an issued verification", () => {
     const events = issueVerification(given(registered), verification());
     expect(events).to.deep.equal([issued()]);
     const { hash, origin, expiresAt } = verification();
     expect(given(registered, ...events)).to.deep.include({ verifications: [{ hash, origin, expiresAt }] });
   });
 
-  it("has an origin more once the token is presented from it, and uses the token up", () => {
+  it("adds an origin when its token is presented from it, and invalidates the token", () => {
     const events = verifyOrigin(given(registered, issued()), {
       hash: "h1",
       origin: "https://new.example",
@@ -107,14 +107,14 @@ describe("a website", () => {
     expect(verifyOrigin(website, { hash: "h1", origin: "https://new.example", at })).to.deep.equal([]);
   });
 
-  it("has an origin once, however often it is verified", () => {
+  it("does not add an origin twice when it is verified again", () => {
     const shop = "https://shop.example";
     const website = given(registered, issued({ origin: shop }));
     const verified = verifyOrigin(website, { hash: "h1", origin: shop, at });
     expect(given(registered, issued({ origin: shop }), ...verified)).to.deep.include({ origins: [shop] });
   });
 
-  it("takes a token only from the origin it was issued for, whole, and only before its end", () => {
+  it("accepts only the exact token, only from its origin and only before it expires", () => {
     const website = given(registered, issued());
     const right = { hash: "h1", origin: "https://new.example", at };
     const justBefore = "2026-03-01T12:14:59.999Z";
@@ -134,7 +134,7 @@ describe("a website", () => {
     expect(verifyOrigin(website, { ...right, at: justBefore })).to.have.length(1);
   });
 
-  it("has so many verifications under way and no more; those that expired make room", () => {
+  it("limits pending verifications and drops expired ones", () => {
     const many = Array.from({ length: maxVerifications }, (_, i) => issued({ hash: `h${i}` }));
     const website = given(registered, ...many);
     expect(() => issueVerification(website, verification())).to.throw(Conflict);
@@ -142,7 +142,7 @@ describe("a website", () => {
     expect(issueVerification(website, further)).to.have.length(1);
   });
 
-  it("remembers the latest ended verifications, and no pending one is forgotten for them", () => {
+  it("keeps the latest ended verifications without dropping pending ones", () => {
     const used = Array.from({ length: maxEndedVerifications + 1 }, (_, i): WebsiteEvent[] => [
       issued({ hash: `h${i}` }),
       { type: "OriginVerified", data: { hash: `h${i}`, origin: "https://new.example", at } },
@@ -154,23 +154,23 @@ describe("a website", () => {
     expect(() => verify("h0")).to.throw(Unauthorized);
   });
 
-  it("with as many origins as it may have verifies no more", () => {
+  it("refuses a verification when it has the maximum number of origins", () => {
     const all = Array.from({ length: 100 }, (_, i) => `https://${i}.example`);
     const website = given(registered, { type: "OriginsChanged", data: { origins: all, at } });
     expect(() => issueVerification(website, verification())).to.throw(Conflict);
   });
 
-  it("must be registered before anything else", () => {
+  it("refuses every command before it is registered", () => {
     expect(() => configureWebsite(given(), { config: {}, at })).to.throw(NotFound);
     expect(() => changeOrigins(given(), { origins: [], at })).to.throw(NotFound);
     expect(() => issueVerification(given(), verification())).to.throw(NotFound);
   });
 
-  it("is not brought about by what is told of it", () => {
+  it("stays absent on events that precede its registration", () => {
     expect(given({ type: "OriginsChanged", data: { origins: [], at } })).to.deep.equal(initialWebsite());
   });
 
-  it("is left as it is by an event of a newer version", () => {
+  it("does not change on an event of an unknown type", () => {
     const unknown = { type: "WebsiteRenamed", data: {} } as unknown as WebsiteEvent;
     expect(given(registered, unknown)).to.deep.equal(given(registered));
   });
@@ -190,7 +190,7 @@ describe("an origin", () => {
     "http://[::1]:8080": "http://[::1]:8080",
   };
   for (const [given, expected] of Object.entries(normalised)) {
-    it(`is kept as a browser sends it: ${given}`, () => {
+    it(`is normalized to the form that browsers send: ${given}`, () => {
       expect(parse(origins, [given])).to.deep.equal([expected]);
     });
   }
@@ -222,12 +222,12 @@ describe("an origin", () => {
     `https://${"a".repeat(300)}.example`,
   ];
   for (const text of refused) {
-    it(`is nothing else: ${JSON.stringify(text.slice(0, 40))}`, () => {
+    it(`is refused: ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(() => parse(origins, [text])).to.throw(Invalid);
     });
   }
 
-  it("is told by its place when it is wrong", () => {
+  it("is reported with its index when it is invalid", () => {
     try {
       parse(origins, ["https://a.example", "nonsense"]);
       expect.fail("accepted");
@@ -236,12 +236,12 @@ describe("an origin", () => {
     }
   });
 
-  it("counts once, however it is written", () => {
+  it("is stored once if it is given in several spellings", () => {
     const same = ["https://a.example", "https://A.example:443/", "https://b.example"];
     expect(parse(origins, same)).to.deep.equal(["https://a.example", "https://b.example"]);
   });
 
-  it("is one of at most 100", () => {
+  it("is refused beyond the limit of 100", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => `https://${i}.example`);
     expect(parse(origins, many(100))).to.have.length(100);
     expect(() => parse(origins, many(101))).to.throw(Invalid);
@@ -249,7 +249,7 @@ describe("an origin", () => {
 });
 
 describe("a website's name", () => {
-  it("has 1 to 200 characters, outer blanks left out", () => {
+  it("has 1 to 200 characters after trimming", () => {
     expect(parse(websiteName, "  Shop  ")).to.equal("Shop");
     expect(parse(websiteName, "x".repeat(200))).to.have.length(200);
     for (const name of ["", "   ", "x".repeat(201)]) expect(() => parse(websiteName, name)).to.throw(Invalid);

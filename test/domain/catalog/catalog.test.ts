@@ -38,8 +38,8 @@ const problemsOf = (command: () => unknown): (string | number)[] => {
   throw new Error("it was not refused");
 };
 
-describe("The catalog's seed", () => {
-  it("fills an empty catalog, system voices before the voices that need them", () => {
+describe("the catalog's seed", () => {
+  it("fills an empty catalog, with system voices before the voices that refer to them", () => {
     expect(seedCatalog(initialCatalog(), seed, at)).to.deep.equal([
       { type: "SystemVoiceAdded", data: { systemVoice: one, at } },
       { type: "SystemVoiceAdded", data: { systemVoice: two, at } },
@@ -47,11 +47,11 @@ describe("The catalog's seed", () => {
     ]);
   });
 
-  it("adds nothing at a second start", () => {
+  it("produces no events on a second start", () => {
     expect(seedCatalog(seeded, seed, later)).to.deep.equal([]);
   });
 
-  it("adds a newer release's voices alone", () => {
+  it("adds only the new voices of a newer release", () => {
     const three = { ...one, id: 3, name: "g1-fr" };
     const newer = { voices: [german], systemVoices: [one, two, three] };
     expect(seedCatalog(seeded, newer, later)).to.deep.equal([
@@ -59,7 +59,7 @@ describe("The catalog's seed", () => {
     ]);
   });
 
-  it("undoes nothing that an operator changed", () => {
+  it("does not overwrite an operator's changes", () => {
     const catalog = given(
       ...seedCatalog(initialCatalog(), seed, at),
       ...changeVoice(seeded, { name: german.name, change: { voiceIDs: [2] }, at }),
@@ -69,7 +69,7 @@ describe("The catalog's seed", () => {
     expect(catalog.voices.get(german.name)?.voiceIDs).to.deep.equal([2]);
   });
 
-  it("leaves a voice alone that an operator has given the same name", () => {
+  it("does not replace an operator's voice of the same name", () => {
     const own = { ...german, voiceIDs: [2] };
     const catalog = given(
       { type: "SystemVoiceAdded", data: { systemVoice: two, at } },
@@ -79,21 +79,21 @@ describe("The catalog's seed", () => {
   });
 });
 
-describe("A voice", () => {
+describe("a voice", () => {
   const bavarian = { ...german, name: "Bavarian Male" };
 
-  it("is added under a name of its own", () => {
+  it("is added with a unique name", () => {
     expect(addVoice(seeded, { voice: bavarian, at })).to.deep.equal([
       { type: "VoiceAdded", data: { voice: bavarian, at } },
     ]);
     expect(() => addVoice(seeded, { voice: german, at })).to.throw(Conflict);
   });
 
-  it("may have a name that differs in case alone", () => {
+  it("may have a name that differs from another only in case", () => {
     expect(addVoice(seeded, { voice: { ...german, name: "german male" }, at })).to.have.length(1);
   });
 
-  it("has system voices that exist", () => {
+  it("is refused if one of its system voices does not exist", () => {
     const voice = { ...bavarian, voiceIDs: [1, 7, 8] };
     expect(problemsOf(() => addVoice(seeded, { voice, at }))).to.deep.equal(["voiceIDs", 1, "voiceIDs", 2]);
     const change = { voiceIDs: [9] };
@@ -116,7 +116,7 @@ describe("A voice", () => {
     "a\ud800",
     "x".repeat(101),
   ]) {
-    it(`is not named ${JSON.stringify(name.slice(0, 20))}`, () => {
+    it(`cannot be named ${JSON.stringify(name.slice(0, 20))}`, () => {
       expect(problemsOf(() => addVoice(seeded, { voice: { ...german, name }, at }))).to.deep.equal(["name"]);
     });
   }
@@ -128,7 +128,7 @@ describe("A voice", () => {
     "x".repeat(100),
     "😀".repeat(100),
   ]) {
-    it(`may be named ${JSON.stringify(name.slice(0, 20))}`, () => {
+    it(`can be named ${JSON.stringify(name.slice(0, 20))}`, () => {
       expect(addVoice(seeded, { voice: { ...german, name }, at })).to.have.length(1);
     });
   }
@@ -140,19 +140,19 @@ describe("A voice", () => {
     ["voiceIDs", []],
     ["voiceIDs", [1, 1]],
   ] as const) {
-    it(`has no ${member} like ${JSON.stringify(value)}`, () => {
+    it(`refuses ${member} with the value ${JSON.stringify(value)}`, () => {
       const voice = { ...bavarian, [member]: value };
       expect(problemsOf(() => addVoice(seeded, { voice, at }))).to.deep.equal([member]);
     });
   }
 
-  it("is refused with a member that no voice has", () => {
+  it("is refused with an unknown member", () => {
     expect(problemsOf(() => addVoice(seeded, { voice: { ...bavarian, secret: 1 }, at }))).to.deep.equal([
       "secret",
     ]);
   });
 
-  it("changes all but its name, and is told whole", () => {
+  it("can change except for its name, and the event contains the whole voice", () => {
     const events = changeVoice(seeded, { name: german.name, change: { flag: "at", lang: "de-AT" }, at });
     const voice = { ...german, flag: "at", lang: "de-AT" };
     expect(events).to.deep.equal([{ type: "VoiceChanged", data: { voice, at } }]);
@@ -161,13 +161,13 @@ describe("A voice", () => {
     ).to.deep.equal(["name"]);
   });
 
-  it("that is changed into itself did not change", () => {
+  it("produces no event when it is unchanged", () => {
     expect(
       changeVoice(seeded, { name: german.name, change: { flag: "de", voiceIDs: [1, 2] }, at: later }),
     ).to.deep.equal([]);
   });
 
-  it("is deprecated once, and may be taken back", () => {
+  it("produces one event when it is deprecated twice, and can be restored", () => {
     const events = deprecateVoice(seeded, { name: german.name, at });
     expect(events).to.deep.equal([{ type: "VoiceDeprecated", data: { name: german.name, at } }]);
     const catalog = events.reduce(catalogDecider.evolve, seeded);
@@ -176,16 +176,16 @@ describe("A voice", () => {
     expect(changeVoice(catalog, { name: german.name, change: { deprecated: false }, at })).to.have.length(1);
   });
 
-  it("that is not there is neither changed nor deprecated", () => {
+  it("cannot be changed or deprecated if it does not exist", () => {
     expect(() => changeVoice(seeded, { name: "x", change: {}, at })).to.throw(NotFound);
     expect(() => deprecateVoice(seeded, { name: "x", at })).to.throw(NotFound);
   });
 });
 
-describe("A system voice", () => {
+describe("a system voice", () => {
   const own = { ...one, id: firstOperatorId, name: "own", fallbackVoice: true };
 
-  it("is marked as a fallback voice exactly when the service speaks it", () => {
+  it("is a fallback voice if and only if the service speaks it", () => {
     const { service: _, voiceName: __, fallbackVoice: ___, ...native } = own;
     const { fallbackVoice: ____, ...spoken } = own;
     const added = (systemVoice: SystemVoice) => addSystemVoice(seeded, { systemVoice, at })[0]?.data;
@@ -193,7 +193,7 @@ describe("A system voice", () => {
     expect(added(native)).to.deep.equal({ systemVoice: native, at });
   });
 
-  it("is added by an operator under an id that no release will ever take", () => {
+  it("of an operator gets an id outside the range of releases", () => {
     expect(addSystemVoice(seeded, { systemVoice: own, at })).to.deep.equal([
       { type: "SystemVoiceAdded", data: { systemVoice: own, at } },
     ]);
@@ -202,7 +202,7 @@ describe("A system voice", () => {
     ]);
   });
 
-  it("has an id of its own, and a name of its own for its engine", () => {
+  it("has a unique id, and a unique name within its engine", () => {
     const catalog = addSystemVoice(seeded, { systemVoice: own, at }).reduce(catalogDecider.evolve, seeded);
     expect(nextSystemVoiceId(seeded)).to.equal(firstOperatorId);
     expect(nextSystemVoiceId(catalog)).to.equal(firstOperatorId + 1);
@@ -213,7 +213,7 @@ describe("A system voice", () => {
     expect(again({ id: firstOperatorId + 1, service: "g3" })()).to.have.length(1);
   });
 
-  it("has factors within the limits of a request", () => {
+  it("requires prosody factors within the limits of a request", () => {
     const systemVoice = { ...own, pitch: 3, rate: -1, volume: 2 };
     expect(problemsOf(() => addSystemVoice(seeded, { systemVoice, at }))).to.have.members([
       "pitch",
@@ -222,7 +222,7 @@ describe("A system voice", () => {
     ]);
   });
 
-  it("is deprecated once", () => {
+  it("produces one event when it is deprecated twice", () => {
     const events = deprecateSystemVoice(seeded, { id: 1, at });
     expect(events).to.deep.equal([{ type: "SystemVoiceDeprecated", data: { id: 1, at } }]);
     const catalog = events.reduce(catalogDecider.evolve, seeded);
@@ -232,15 +232,15 @@ describe("A system voice", () => {
   });
 });
 
-describe("The catalog's state", () => {
-  it("never changes what it was", () => {
+describe("the catalog's state", () => {
+  it("is immutable", () => {
     const before = structuredClone(seeded);
     catalogDecider.evolve(seeded, { type: "VoiceDeprecated", data: { name: german.name, at } });
     catalogDecider.evolve(seeded, { type: "SystemVoiceAdded", data: { systemVoice: { ...one, id: 9 }, at } });
     expect(seeded).to.deep.equal(before);
   });
 
-  it("bears an event of a newer version", () => {
+  it("does not change on an event of an unknown type", () => {
     expect(catalogDecider.evolve(seeded, { type: "VoiceSung", data: {} } as never)).to.equal(seeded);
   });
 });

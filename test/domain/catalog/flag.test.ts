@@ -10,7 +10,7 @@ describe("a language's flag", () => {
     ["yue-HK", "hk"],
     ["fil-PH", "ph"],
   ] as const) {
-    it(`is that of its region: ${lang}`, () => expect(flagOf(lang)).to.equal(flag));
+    it(`is the flag of its region: ${lang}`, () => expect(flagOf(lang)).to.equal(flag));
   }
 
   for (const [lang, flag] of [
@@ -19,15 +19,15 @@ describe("a language's flag", () => {
     ["es-419", "es"],
     ["en-001", "us"],
   ] as const) {
-    it(`is that of its likeliest region where it names no country: ${lang}`, () =>
+    it(`is the flag of its likeliest region if it names no country: ${lang}`, () =>
       expect(flagOf(lang)).to.equal(flag));
   }
 
-  it("is xx for a language at home nowhere", () => {
+  it("is xx for a language without a country", () => {
     for (const lang of ["eo", "tlh", "und", "no language"]) expect(flagOf(lang), lang).to.equal("xx");
   });
 
-  it("is what a release gives its own voices of the country", () => {
+  it("is the flag that the seed's voices of the country have", () => {
     for (const [, lang, , , flag] of languages) {
       if (/-[A-Z]{2}$/.test(lang)) expect(flagOf(lang), lang).to.equal(flag);
     }

@@ -19,7 +19,7 @@ describe("a language range", () => {
     });
   }
 
-  it("is one or more subtags of up to eight letters or digits, or an asterisk", () => {
+  it("consists of one or more subtags of up to eight letters or digits, or an asterisk", () => {
     for (const range of ["en", "*", "zh-Hant-TW", "es-419", "i-klingon", "abcdefgh"]) {
       expect(languageRange.test(range), range).to.equal(true);
     }

@@ -38,8 +38,8 @@ const report = (changes: Partial<ReportVoices> = {}): ReportVoices => ({
 });
 const given = (events: readonly PlatformEvent[]): Platform =>
   events.reduce(platformDecider.evolve, initialPlatform());
-/** What reports lead to, one after the other. */
-const heard = (reports: readonly ReportVoices[]): PlatformEvent[] => {
+/** The events that the reports produce in this order. */
+const eventsOf = (reports: readonly ReportVoices[]): PlatformEvent[] => {
   const events: PlatformEvent[] = [];
   for (const one of reports) events.push(...reportVoices(given(events), one));
   return events;
@@ -47,11 +47,11 @@ const heard = (reports: readonly ReportVoices[]): PlatformEvent[] => {
 const manyVoices = (count: number, prefix = "Voice"): ReportedVoice[] =>
   Array.from({ length: count }, (_, i) => ({ name: `${prefix} ${i}`, lang: "en-US", localService: true }));
 
-const isToldToTheEnd = (state: Platform, { lang, name }: ReportedVoice): boolean =>
+const hasReachedEventLimit = (state: Platform, { lang, name }: ReportedVoice): boolean =>
   state.voices[`${lang} ${name}`]?.told === platformLimits.tellings;
 
-describe("a platform", () => {
-  it("is told of voices that were not known there", () => {
+describe("the reported voices of a platform", () => {
+  it("are recorded when they are new there", () => {
     expect(reportVoices(initialPlatform(), report({ voices: [samantha, daniel] }))).to.deep.equal([
       {
         type: "VoicesReported",
@@ -60,32 +60,32 @@ describe("a platform", () => {
     ]);
   });
 
-  it("is told nothing by the same report again, nor by one from a later version", () => {
-    const known = given(heard([report()]));
+  it("are not recorded again by the same report or one from a later version", () => {
+    const known = given(eventsOf([report()]));
     expect(reportVoices(known, report())).to.deep.equal([]);
     expect(reportVoices(known, report({ browserVersion: 130, osVersion: 15 }))).to.deep.equal([]);
   });
 
-  it("is told only of what is new in a report", () => {
-    const [, second] = heard([report(), report({ voices: [samantha, daniel] })]);
+  it("are recorded without those that are known already", () => {
+    const [, second] = eventsOf([report(), report({ voices: [samantha, daniel] })]);
     expect(second?.data.voices).to.deep.equal([daniel]);
   });
 
-  it("learns that a voice was there in earlier versions", () => {
-    const events = heard([report(), report({ browserVersion: 99 }), report({ osVersion: 12 })]);
+  it("are recorded again when they are reported from an earlier version", () => {
+    const events = eventsOf([report(), report({ browserVersion: 99 }), report({ osVersion: 12 })]);
     expect(events).to.have.length(3);
     expect(Object.values(given(events).voices)).to.deep.equal([
       { ...samantha, browserVersion: 99, osVersion: 12, told: 3 },
     ]);
   });
 
-  it("is told of a voice that a report lists twice once", () => {
+  it("are recorded once if one report lists them twice", () => {
     const [event] = reportVoices(initialPlatform(), report({ voices: [samantha, samantha] }));
     expect(event?.data.voices).to.deep.equal([samantha]);
   });
 
-  it("takes so many voices and no more", () => {
-    const events = heard([
+  it("are limited in number", () => {
+    const events = eventsOf([
       report({ voices: manyVoices(platformLimits.voices - 1) }),
       report({ voices: manyVoices(10, "Other") }),
       report({ voices: [daniel] }),
@@ -94,9 +94,9 @@ describe("a platform", () => {
     expect(events.map(({ data }) => data.voices.length)).to.deep.equal([platformLimits.voices - 1, 1]);
   });
 
-  it("still takes the catalog's voices where there is no room for others", () => {
+  it("have a higher limit for voices of the catalog", () => {
     const isInCatalog = ({ name }: ReportedVoice) => name !== "Daniel";
-    const events = heard([
+    const events = eventsOf([
       report({ voices: manyVoices(platformLimits.voices) }),
       report({ isInCatalog, voices: [daniel, samantha] }),
       report({ isInCatalog, voices: manyVoices(2 * platformLimits.withTheCatalogs, "Other") }),
@@ -105,12 +105,12 @@ describe("a platform", () => {
     expect(Object.keys(given(events).voices)).to.have.length(platformLimits.withTheCatalogs);
   });
 
-  it("is told of one voice so many times and no more, whatever versions are reported", () => {
+  it("have a limited number of events per voice, whichever versions are reported", () => {
     const reports = Array.from({ length: 100 }, (_, i) => report({ browserVersion: 200 - i }));
-    expect(heard(reports)).to.have.length(platformLimits.tellings);
+    expect(eventsOf(reports)).to.have.length(platformLimits.tellings);
   });
 
-  it("hears of nothing twice, and never more often than its bounds allow, whatever is reported", () => {
+  it("are never recorded twice or beyond the limits, for any reports", () => {
     const voice = fc.record({
       name: fc.string({ minLength: 1, maxLength: 2 }),
       lang: fc.constantFrom("en-US", "de-DE"),
@@ -122,37 +122,37 @@ describe("a platform", () => {
     );
     fc.assert(
       fc.property(reports, (all) => {
-        const events = heard(all.map(report));
+        const events = eventsOf(all.map(report));
         const state = given(events);
         const tellings = Object.values(state.voices).map(({ told }) => told);
         expect(Math.max(0, ...tellings)).to.be.at.most(platformLimits.tellings);
         for (const one of all) {
-          const news = reportVoices(state, report(one)).flatMap(({ data }) => data.voices);
-          expect(news.filter((voice) => !isToldToTheEnd(state, voice))).to.deep.equal([]);
+          const recordedAgain = reportVoices(state, report(one)).flatMap(({ data }) => data.voices);
+          expect(recordedAgain.filter((voice) => !hasReachedEventLimit(state, voice))).to.deep.equal([]);
         }
       }),
       { numRuns: 50 },
     );
   });
 
-  it("is a stream for each browser on each system, and no more streams than those", () => {
+  it("have one stream for each browser on each operating system", () => {
     const streams = browsers.flatMap((browser) => operatingSystems.map((os) => platformStream(browser, os)));
     expect(platformStream("chrome", "windows")).to.equal("platform-chrome-windows");
     expect(new Set(streams).size).to.equal(browsers.length * operatingSystems.length);
   });
 
-  it("stays as it is after an event that it does not know", () => {
-    const state = given(heard([report()]));
+  it("do not change on an event of an unknown type", () => {
+    const state = given(eventsOf([report()]));
     expect(platformDecider.evolve(state, { type: "Later", data: {} } as unknown as PlatformEvent)).to.equal(
       state,
     );
   });
 });
 
-describe("what is kept of a reported voice", () => {
+describe("the normalization of a reported voice", () => {
   const voice = (name: string, lang = "en-US") => normalizeVoice({ name, lang, localService: true });
 
-  it("is its own name, its canonical language and where it speaks", () => {
+  it("keeps the voice's own name, canonical language and localService", () => {
     expect(
       normalizeVoice({ name: " Daniel (Englisch (UK)) ".trim(), lang: "en_gb", localService: false }),
     ).to.deep.equal({
@@ -162,7 +162,7 @@ describe("what is kept of a reported voice", () => {
     });
   });
 
-  it("is a name in any script", () => {
+  it("accepts a name in any script", () => {
     for (const name of [
       "Google 日本語",
       "Google हिन्दी",
@@ -174,7 +174,7 @@ describe("what is kept of a reported voice", () => {
     }
   });
 
-  it("is nothing of what could tell of a person or a machine", () => {
+  it("rejects names that could identify a person or a machine", () => {
     for (const name of [
       "/Users/jane/Library/Voices/x",
       "C:\\Users\\jane",
@@ -192,21 +192,21 @@ describe("what is kept of a reported voice", () => {
     }
   });
 
-  it("is nothing without a language", () => {
+  it("rejects a voice without a valid language", () => {
     for (const lang of ["", "x", "english, mostly", "e".repeat(36)]) {
       expect(voice("Samantha", lang), lang).to.equal(undefined);
     }
   });
 
-  it("is the version's major number, 0 for none", () => {
+  it("reads the major number of a version, 0 if it has none", () => {
     expect(
       ["120.0.6099.109", "17_4", "NT 10.0", "v8", "", "x", "20261121"].map(majorVersionOrZero),
     ).to.deep.equal([120, 17, 10, 8, 0, 0, 0]);
   });
 });
 
-describe("a platform's names", () => {
-  it("are known however clients word them", () => {
+describe("the names of platforms", () => {
+  it("are recognized in the spellings that clients use", () => {
     for (const name of ["Chrome", "Google Chrome", "Mobile Chrome", "CriOS"]) {
       expect(findBrowser(name), name).to.equal("chrome");
     }
@@ -220,7 +220,7 @@ describe("a platform's names", () => {
     }
   });
 
-  it("ask about what is said, and about nothing when neither browser nor system is", () => {
+  it("select a platform by the named browser or system, and none if neither is named", () => {
     expect(parsePlatform({})).to.equal(undefined);
     expect(parsePlatform({ browserVersion: "120", osVersion: "14" })).to.equal(undefined);
     expect(parsePlatform({ os: "macOS", osVersion: "14.2.1", browserVersion: "120" })).to.deep.equal({
@@ -241,12 +241,12 @@ describe("a platform's names", () => {
 });
 
 describe("the table of native voices", () => {
-  it("lists each once", () => {
+  it("has no duplicates", () => {
     const keys = nativeVoices.map(({ name, lang }) => `${lang} ${name}`);
     expect(new Set(keys).size).to.equal(keys.length);
   });
 
-  it("has names that are plausible in reports, in canonical languages", () => {
+  it("has names that reports accept, and canonical languages", () => {
     for (const { name, lang } of nativeVoices) {
       expect(normalizeVoice({ name, lang, localService: true }), name).to.deep.include({
         name: ownName(name),
@@ -255,7 +255,7 @@ describe("the table of native voices", () => {
     }
   });
 
-  it("knows a voice by its own name, whatever a browser adds to it", () => {
+  it("matches a voice by its own name, without a browser's suffixes", () => {
     const zira = { name: "Microsoft Zira", lang: "en-US" };
     for (const name of [
       "Microsoft Zira",
@@ -269,17 +269,17 @@ describe("the table of native voices", () => {
     expect(isSameVoice(zira, { name: "Microsoft Ziraffe", lang: "en-US" })).to.equal(false);
   });
 
-  it("knows a voice in any Unicode normalisation", () => {
+  it("matches a voice in any Unicode normalization form", () => {
     const amelie = { name: "Amélie", lang: "fr-CA" };
     expect(isSameVoice(amelie, { ...amelie, name: "Amélie (French)".normalize("NFD") })).to.equal(true);
   });
 
-  it("keeps a name that would be nothing without what a browser may have added", () => {
+  it("keeps a name that would be empty without its suffix", () => {
     for (const name of ["(one)", "（一）", "Desktop"]) expect(ownName(name)).to.equal(name);
     expect(isSameVoice({ name: "(one)" }, { name: "(two)", lang: "en-US" })).to.equal(false);
   });
 
-  it("tells where they are, as far as it is asked", () => {
+  it("filters voices by browser, by operating system or by both", () => {
     const native = (name: string) => nativeVoices.find((one) => one.name === name) ?? expect.fail(name);
     expect(isAvailableOn(native("Samantha"), { os: "macos" })).to.equal(true);
     expect(isAvailableOn(native("Samantha"), { browser: "unknown", os: "ios" })).to.equal(true);

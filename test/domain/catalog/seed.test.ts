@@ -25,8 +25,8 @@ const servicesOf = (name: string) => spokenBehind(name).map(({ service }) => ser
 
 const isUnique = (all: readonly unknown[]): boolean => new Set(all).size === all.length;
 
-describe("the voices of a release", () => {
-  it("are at least fifty, in at least forty languages", () => {
+describe("the seed's voices", () => {
+  it("number at least fifty, in at least forty languages", () => {
     expect(voices.length).to.be.at.least(50);
     expect(new Set(voices.map(({ lang }) => lang)).size).to.be.at.least(40);
   });
@@ -47,7 +47,7 @@ describe("the voices of a release", () => {
     expect(isUnique([...languages, ...accents].map(([, lang]) => lang))).to.equal(true);
   });
 
-  it("are valid by the rules for an operator's voices, on ids that operators cannot use", () => {
+  it("satisfy the rules for an operator's voices and have ids that operators cannot use", () => {
     const seeded = seedCatalog(initialCatalog(), { voices: [], systemVoices }, at).reduce(
       catalogDecider.evolve,
       initialCatalog(),
@@ -64,60 +64,60 @@ describe("the voices of a release", () => {
     expect(codes.filter((code) => Intl.getCanonicalLocales(code)[0] !== code)).to.deep.equal([]);
   });
 
-  it("have the flag of a country, or xx, which is no country's", () => {
+  it("have the flag of a country or xx", () => {
     const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
     const strange = voices.filter(({ flag }) => flag !== "xx" && !regions.of(flag.toUpperCase()));
     expect(strange.map(({ flag }) => flag)).to.deep.equal([]);
     expect(regions.of("XX")).to.equal(undefined);
   });
 
-  it("have the flag of the language's region where it is a country", () => {
+  it("have the flag of the language's region if it is a country", () => {
     for (const { lang, flag } of voices) {
       const { region } = new Intl.Locale(lang);
       if (region && /^[A-Z]{2}$/.test(region)) expect(flag, lang).to.equal(region.toLowerCase());
     }
   });
 
-  it("include the default voice of a website", () => {
+  it("include a website's default voice", () => {
     expect(voice("UK English Female")).to.deep.include({ flag: "gb", gender: "f", lang: "en-GB" });
     expect(spokenBehind("UK English Female").map(({ id }) => id)).to.deep.equal([10, 12]);
   });
 
-  it("keep the ids of the service's own voices, which events and websites hold", () => {
+  it("never change the ids of the service's voices, which stored events contain", () => {
     const ids = (name: string) => spokenBehind(name).map(({ id }) => id);
     expect(ids("US English Male")).to.deep.equal([21, 23, 24]);
     expect(ids("Southern Vietnamese Male")).to.deep.equal([1281, 1283, 1284]);
     expect(ids("Welsh Female")).to.deep.equal([285]);
   });
 
-  it("fall back from g1 to g2, and men further to g3", () => {
+  it("fall back from g1 to g2, and male voices further to g3", () => {
     expect(servicesOf("German Female")).to.deep.equal(["g1", "g2"]);
     expect(servicesOf("German Male")).to.deep.equal(["g1", "g2", "g3"]);
     expect(systemVoices.filter((one) => one.service === "g3" && one.gender !== "m")).to.deep.equal([]);
   });
 
-  it("are flite's where it has them, with espeak-ng's best behind", () => {
+  it("use flite where it has a voice and fall back to espeak-ng's best", () => {
     expect(namesBehind("US English Female")).to.deep.equal(["flite:slt", "espeak:gmw/en-US+f3"]);
     expect(namesBehind("US English Male")?.slice(0, 2)).to.deep.equal(["flite:rms", "espeak:gmw/en-US"]);
     expect(namesBehind("Scottish English Male")?.[0]).to.equal("flite:awb");
     expect(namesBehind("Scottish English Female")?.[0]).to.equal("espeak:gmw/en-GB-scotland+f3");
   });
 
-  it("leave Armenian, Esperanto, Macedonian and Welsh to g5, and g5 to them", () => {
+  it("use g5 for Armenian, Esperanto, Macedonian and Welsh only, and no other engine for these", () => {
     const specialty = spoken.filter(({ service }) => service === "g5").map(({ lang }) => lang);
     expect([...new Set(specialty)]).to.have.members(["hy-AM", "hyw", "eo", "mk-MK", "cy-GB"]);
     const others = spoken.filter(({ service }) => service !== "g5").map(({ lang }) => lang);
     expect(others.filter((lang) => specialty.includes(lang))).to.deep.equal([]);
   });
 
-  it("mark every system voice that the service speaks as a fallback voice, and no other", () => {
+  it("mark exactly the system voices that the service speaks as fallback voices", () => {
     for (const one of systemVoices)
       expect(one.fallbackVoice, one.name).to.equal(isNative(one) ? undefined : true);
   });
 });
 
-describe("the native voices of a release", () => {
-  it("stand before the service's own voices, and no voice has native ones alone", () => {
+describe("the seed's native voices", () => {
+  it("precede the service's voices in every voice, and no voice has only native ones", () => {
     for (const { name, voiceIDs } of voices) {
       const order = voiceIDs.map((id) => (id < 10_000 ? "service" : "native"));
       expect([...order].sort(), name).to.deep.equal(order);
@@ -125,7 +125,7 @@ describe("the native voices of a release", () => {
     }
   });
 
-  it("each stand behind a voice of their language and gender", () => {
+  it("belong each to a voice of their language and gender", () => {
     for (const { id, speaks, gender, name } of nativeVoices) {
       const behind = voices.filter(({ voiceIDs }) => voiceIDs.includes(id));
       expect(
@@ -139,7 +139,7 @@ describe("the native voices of a release", () => {
     }
   });
 
-  it("are ordered by platform: the most natural first", () => {
+  it("are ordered by platform, the most natural first", () => {
     expect(systemVoicesOf("US English Female").map(({ name }) => name)).to.deep.equal([
       "Microsoft AvaMultilingual Online (Natural) - English (United States)",
       "Microsoft Jenny Online (Natural) - English (United States)",
@@ -159,7 +159,7 @@ describe("the native voices of a release", () => {
     ]);
   });
 
-  it("keep their ids", () => {
+  it("never change their ids", () => {
     const idOf = (name: string) => systemVoices.find((one) => one.name === name)?.id;
     expect(idOf("Microsoft Sonia Online (Natural) - English (United Kingdom)")).to.equal(10_020);
     expect(idOf("Daniel")).to.equal(20_022);
@@ -171,12 +171,12 @@ describe("the native voices of a release", () => {
   });
 });
 
-describe("the further names of voices", () => {
-  it("mean the same system voices as the voices that they are other names of", () => {
+describe("the seed's alternative voice names", () => {
+  it("have the same system voices as the voices that they rename", () => {
     for (const [name, of] of otherNames) expect(voice(name)).to.deep.equal({ ...voice(of), name });
   });
 
-  it("of accents bring their own native voices and are spoken as the language nearest to them", () => {
+  it("of accents have their own native voices and are spoken in the nearest language", () => {
     for (const [, lang, spokenAs, name] of accents) {
       for (const gender of ["Female", "Male"]) {
         const langs = new Set(spokenBehind(`${name} ${gender}`).map((one) => one.lang));
@@ -248,7 +248,7 @@ describe("the further names of voices", () => {
     ["zh-HK", "Chinese (Hong Kong) Female, Chinese (Hong Kong) Male"],
     ["zh-TW", "Chinese Taiwan Female, Chinese Taiwan Male"],
   ] as const) {
-    it(`${names}: ${lang}, spoken by the service in that gender`, () => {
+    it(`include ${names} in ${lang}, spoken by the service in the named gender`, () => {
       for (const name of names.split(", ")) {
         const gender = name.endsWith(" Male") ? "m" : "f";
         expect(voice(name), name).to.deep.include({ lang, gender });

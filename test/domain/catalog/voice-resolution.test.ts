@@ -24,10 +24,10 @@ const refusalPath = (resolving: () => unknown) => {
     if (error instanceof Invalid) return error.problems.map(({ path }) => path);
     throw error;
   }
-  throw new Error("it was not refused");
+  throw new Error("expected a refusal");
 };
 
-/** The release's catalog with these in it too. */
+/** The release's catalog with additional voices. */
 const withMore = (systemVoices: readonly SystemVoice[], voices: readonly Voice[] = []): CatalogIndex =>
   indexCatalog({
     voices: [...release.voices, ...voices],
@@ -44,8 +44,8 @@ const jenny: SystemVoice = {
 };
 const alloy: SystemVoice = { id: 200_001, name: "alloy", service: "oai", voiceName: "alloy", gender: "f" };
 
-describe("a voice that is named", () => {
-  it("is spoken by its system voices, in their order", () => {
+describe("a requested voice", () => {
+  it("resolves to its system voices in their order", () => {
     expect(names(resolve({ voice: "US English Male" }))).to.deep.equal([
       "g1-en-US-male",
       "g2-en-US-male",
@@ -53,7 +53,7 @@ describe("a voice that is named", () => {
     ]);
   });
 
-  it("wins over everything else", () => {
+  it("takes precedence over all other parameters", () => {
     const request = {
       voice: "UK English Female",
       lang: "fr-FR",
@@ -65,18 +65,18 @@ describe("a voice that is named", () => {
     expect(candidates.map(({ lang }) => lang)).to.deep.equal(["en-GB", "en-GB"]);
   });
 
-  it("is recorded under its friendly name", () => {
+  it("is recorded with its friendly name", () => {
     expect(resolve({ voice: "German Female" }).map(({ label }) => label)).to.deep.equal([
       "German Female",
       "German Female",
     ]);
   });
 
-  it("is known by its exact name alone", () => {
+  it("is found only by its exact name", () => {
     expect(() => resolve({ voice: "uk english female" })).to.throw(NotFound, "uk english female");
   });
 
-  it("still speaks when it is deprecated", () => {
+  it("is still spoken when it is deprecated", () => {
     const voice: Voice = {
       name: "Old",
       flag: "de",
@@ -88,13 +88,13 @@ describe("a voice that is named", () => {
     expect(names(resolve({ voice: "Old" }, withMore([], [voice])))).to.deep.equal(["g1-de-DE-female"]);
   });
 
-  it("that only browsers have is spoken by no engine", () => {
+  it("that only browsers have is not found", () => {
     const native: SystemVoice = { id: 200_002, name: "Alex", lang: "en-US" };
     const voice: Voice = { name: "Alex", flag: "us", gender: "m", lang: "en-US", voiceIDs: [native.id] };
     expect(() => resolve({ voice: "Alex" }, withMore([native], [voice]))).to.throw(NotFound, "Alex");
   });
 
-  it("that knows every language speaks the one that is asked for, or else its own", () => {
+  it("that speaks every language uses the requested one, or its own by default", () => {
     const voice: Voice = { name: "alloy", flag: "us", gender: "f", lang: "en-US", voiceIDs: [alloy.id] };
     const own = withMore([alloy], [voice]);
     expect(resolve({ voice: "alloy", lang: "de-DE" }, own)[0]?.lang).to.equal("de-DE");
@@ -102,33 +102,33 @@ describe("a voice that is named", () => {
   });
 });
 
-describe("A language alone", () => {
-  it("is spoken along the free chain", () => {
+describe("a request with only a language", () => {
+  it("resolves to the chain of free engines", () => {
     expect(resolve({ lang: "fr-FR" }).map(({ engine }) => engine)).to.deep.equal(["g1", "g2", "g3"]);
   });
 
   for (const lang of ["hy", "hyw", "eo", "mk", "cy"]) {
-    it(`is g5's, in ogg, when it is ${lang}`, () => {
+    it(`resolves to g5, in ogg, for ${lang}`, () => {
       expect(resolve({ lang }).map(({ engine, format }) => [engine, format])).to.deep.equal([["g5", "ogg"]]);
     });
   }
 
-  it("is never spoken by an engine that somebody pays for", () => {
+  it("never resolves to a paid engine", () => {
     expect(names(resolve({ lang: "en-US" }, withMore([jenny, alloy])))).to.deep.equal(
       names(resolve({ lang: "en-US" })),
     );
   });
 
-  it("that nobody speaks is not found", () => {
+  it("is not found if no engine speaks the language", () => {
     expect(() => resolve({ lang: "zu-ZA" })).to.throw(NotFound, "zu-ZA");
     expect(() => resolve({ lang: "not a language" })).to.throw(NotFound);
   });
 
-  it("or a voice is needed", () => {
+  it("is refused if it has neither a language nor a voice", () => {
     expect(refusalPath(() => resolve({ engine: "g1" }))).to.deep.equal([["lang"]]);
   });
 
-  it("is spoken by the gender that is preferred", () => {
+  it("resolves to a voice of the preferred gender", () => {
     expect(names(resolve({ lang: "fr-FR", gender: "male" }))).to.deep.equal([
       "g1-fr-FR-male",
       "g2-fr-FR-male",
@@ -140,13 +140,13 @@ describe("A language alone", () => {
     ]);
   });
 
-  it("is spoken by the other gender when it has no other", () => {
+  it("resolves to the other gender if the language has only that", () => {
     expect(names(resolve({ lang: "fr-FR", engine: "g3", gender: "female" }))).to.deep.equal([
       "g3-fr-FR-male",
     ]);
   });
 
-  it("is spoken by a deprecated voice only when it has no other", () => {
+  it("resolves to a deprecated voice only if the language has no other", () => {
     const deprecate = (ids: readonly number[]) =>
       indexCatalog({
         voices: [],
@@ -164,13 +164,13 @@ describe("A language alone", () => {
     ]);
   });
 
-  it("is recorded under the system voice's name", () => {
+  it("is recorded with the system voice's name", () => {
     expect(resolve({ lang: "eo" })[0]?.label).to.equal("g5-eo-female");
   });
 });
 
-describe("The language asked for", () => {
-  for (const [asked, spoken] of [
+describe("the requested language", () => {
+  for (const [requested, spoken] of [
     ["en-GB", "en-GB"],
     ["EN-gb", "en-GB"],
     ["en", "en-US"],
@@ -211,17 +211,17 @@ describe("The language asked for", () => {
     ["hyw-AM", "hyw"],
     ["hy-AM", "hy-AM"],
   ] as const) {
-    it(`as ${asked} is spoken as ${spoken}`, () =>
-      expect(resolve({ lang: asked })[0]?.lang).to.equal(spoken));
+    it(`${requested} is spoken as ${spoken}`, () =>
+      expect(resolve({ lang: requested })[0]?.lang).to.equal(spoken));
   }
 });
 
-describe("An engine that is named", () => {
-  it("speaks alone", () => {
+describe("a requested engine", () => {
+  it("is the only one used", () => {
     expect(names(resolve({ lang: "de-DE", engine: "g2" }))).to.deep.equal(["g2-de-DE-female"]);
   });
 
-  it("is not found without the language", () => {
+  it("is not found if it does not speak the language", () => {
     expect(() => resolve({ lang: "cy-GB", engine: "g1" })).to.throw(NotFound, /g1.*cy-GB/);
     expect(() => resolve({ lang: "de-DE", engine: "g5" })).to.throw(NotFound, /g5.*de-DE/);
   });
@@ -235,13 +235,13 @@ describe("An engine that is named", () => {
     });
   }
 
-  it("speaks with the website's own voices", () => {
+  it("uses the website's own voices", () => {
     expect(names(resolve({ lang: "en", engine: "msv" }, withMore([jenny])))).to.deep.equal([jenny.name]);
     expect(resolve({ lang: "de-DE", engine: "oai" }, withMore([alloy]))[0]?.lang).to.equal("de-DE");
   });
 });
 
-describe("the name of a request", () => {
+describe("the name parameter", () => {
   const bella: SystemVoice = {
     ...{ id: 200_002, name: "af_bella", lang: "en-US", service: "g1", gender: "f" },
     voiceName: "openai:af_bella",
@@ -251,7 +251,7 @@ describe("the name of a request", () => {
     ...members,
   });
 
-  it("finds a system voice by its name, whatever gender is preferred", () => {
+  it("finds a system voice by its name, for any preferred gender", () => {
     const candidates = resolve({ lang: "de-DE", engine: "g3", name: "g3-de-DE-male", gender: "female" });
     expect(names(candidates)).to.deep.equal(["g3-de-DE-male"]);
   });
@@ -263,28 +263,28 @@ describe("the name of a request", () => {
     expect(names(resolve({ lang: "en-US", name: "flite:slt" }))).to.deep.equal(["g1-en-US-female"]);
   });
 
-  it("finds a friendly voice, spoken by its system voices in their order", () => {
+  it("finds a friendly voice and its system voices in their order", () => {
     const candidates = resolve({ lang: "de-DE", name: "German Male" });
     expect(names(candidates)).to.deep.equal(["g1-de-DE-male", "g2-de-DE-male", "g3-de-DE-male"]);
     expect(candidates[0]?.label).to.equal("German Male");
   });
 
-  it("finds all of them ignoring case", () => {
+  it("ignores case", () => {
     expect(names(resolve({ lang: "de", name: "G1-DE-de-MALE" }))).to.deep.equal(["g1-de-DE-male"]);
     expect(names(resolve({ lang: "en", name: "FLITE:SLT" }))).to.deep.equal(["g1-en-US-female"]);
     expect(names(resolve({ lang: "de", name: "german female" }))[0]).to.equal("g1-de-DE-female");
   });
 
-  it("finds a friendly voice in any Unicode case and normalisation", () => {
-    for (const [name, asked] of [
+  it("finds a friendly voice in any Unicode case and normalization form", () => {
+    for (const [name, requested] of [
       ["Große Straße", "GROSSE STRASSE"],
       ["İnci", "i̇nci"],
       ["ΟΔΥΣΣΕΥΣ", "οδυσσευσ"],
       ["Amélie", "AME\u0301LIE"],
       ["Ame\u0301lie", "Amélie"],
     ] as const) {
-      const found = resolve({ lang: "de-DE", name: asked }, withMore([], [voiceOf(name)]));
-      expect(found[0]?.label, asked).to.equal(name);
+      const found = resolve({ lang: "de-DE", name: requested }, withMore([], [voiceOf(name)]));
+      expect(found[0]?.label, requested).to.equal(name);
     }
   });
 
@@ -294,7 +294,7 @@ describe("the name of a request", () => {
     }
   });
 
-  it("means a system voice's name first, then an engine's own, then a friendly one", () => {
+  it("prefers a system voice's name to an engine's own name, and that to a friendly name", () => {
     const own = { ...jenny, id: 200_003, name: "own", voiceName: "g1-de-DE-male", service: "g2" } as const;
     const friendly = [voiceOf("flite:slt"), voiceOf("g1-de-DE-male")];
     const more = withMore([own], friendly);
@@ -305,7 +305,7 @@ describe("the name of a request", () => {
     ]);
   });
 
-  it("means an exact match of any kind before one that differs in case", () => {
+  it("prefers an exact match of any kind to one that differs in case", () => {
     const exact = voiceOf("AF_Bella");
     expect(names(resolve({ lang: "de-DE", name: "AF_Bella" }, withMore([bella], [exact])))).to.deep.equal([
       "g1-de-DE-female",
@@ -315,7 +315,7 @@ describe("the name of a request", () => {
     ]);
   });
 
-  it("with an engine means what that engine speaks", () => {
+  it("selects among the engine's voices if an engine is requested", () => {
     expect(names(resolve({ lang: "de-DE", engine: "g2", name: "German Male" }))).to.deep.equal([
       "g2-de-DE-male",
     ]);
@@ -330,7 +330,7 @@ describe("the name of a request", () => {
     ]);
   });
 
-  it("without an engine means the first in the engines' order, paid ones last", () => {
+  it("selects the first in the engines' order, paid engines last, if no engine is requested", () => {
     const paid = { ...alloy, id: 200_004 };
     const free = { ...alloy, id: 200_005, service: "g2", voiceName: "openai:alloy" } as const;
     const more = withMore([paid, free]);
@@ -341,7 +341,7 @@ describe("the name of a request", () => {
     ]);
   });
 
-  it("shared by several voices means the one of the wanted language and gender that is not deprecated", () => {
+  it("selects by language, gender and deprecation among voices that share it", () => {
     const same = (id: number, members: Partial<SystemVoice>): SystemVoice => ({
       ...{ ...jenny, id, name: `one of them ${id}`, service: "g1", voiceName: "shared" },
       ...members,
@@ -364,7 +364,7 @@ describe("the name of a request", () => {
     expect(names(resolve({ lang: "fr", name: "twin" }, twins))).to.deep.equal(["g1-fr-FR-female"]);
   });
 
-  it("speaks its own language, whatever language is asked for", () => {
+  it("uses the found voice's language instead of the requested one", () => {
     expect(resolve({ lang: "fr-FR", name: "g1-de-DE-male" })[0]?.lang).to.equal("de-DE");
     expect(resolve({ lang: "fr-FR", name: "German Male" })[0]?.lang).to.equal("de-DE");
   });
@@ -376,8 +376,8 @@ describe("the name of a request", () => {
   });
 });
 
-describe("The format asked for", () => {
-  it("leaves out the engines that have not got it", () => {
+describe("the requested format", () => {
+  it("excludes engines that do not support it", () => {
     const voice: Voice = { name: "Both", flag: "us", gender: "f", lang: "en-US", voiceIDs: [20, jenny.id] };
     const own = withMore([jenny], [voice]);
     expect(names(resolve({ voice: "Both" }, own))).to.have.length(2);
@@ -386,12 +386,12 @@ describe("The format asked for", () => {
     ).to.deep.equal([["msv", "wav"]]);
   });
 
-  it("is refused when no engine has it", () => {
+  it("is refused if no engine supports it", () => {
     expect(refusalPath(() => resolve({ lang: "en-US", format: "ogg" }))).to.deep.equal([["format"]]);
     expect(refusalPath(() => resolve({ voice: "Welsh Male", format: "mp3" }))).to.deep.equal([["format"]]);
   });
 
-  it("is the engine's own when none is asked for", () => {
+  it("defaults to the engine's own format", () => {
     expect(resolve({ voice: "US English Female" })[0]?.format).to.equal("mp3");
     expect(resolve({ voice: "Welsh Male" })[0]?.format).to.equal("ogg");
   });
@@ -400,19 +400,19 @@ describe("The format asked for", () => {
 describe("SSML", () => {
   const espeakAlone = ({ voiceName }: Candidate) => voiceName.startsWith("espeak:");
 
-  it("leaves out the voices that take none", () => {
+  it("excludes voices that do not support it", () => {
     const candidates = resolveVoices(catalog, { voice: "US English Female", ssml: true }, espeakAlone);
     expect(names(candidates)).to.deep.equal(["g2-en-US-female"]);
   });
 
-  it("is refused when no voice takes it", () => {
+  it("is refused if no voice supports it", () => {
     const request = { lang: "en-US", engine: "g1", ssml: true } as const;
     expect(refusalPath(() => resolveVoices(catalog, request, espeakAlone))).to.deep.equal([["text"]]);
   });
 });
 
-describe("A refusal", () => {
-  it("repeats no more of a request than a name is long", () => {
+describe("a refused request", () => {
+  it("repeats at most a name's length of the input in its error", () => {
     expect(() => resolve({ voice: "x".repeat(5000) }))
       .to.throw(NotFound)
       .with.property("message")

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import { effectiveProsody, formatKnobs } from "../../../src/domain/synthesis/prosody.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 
-describe("The prosody that an engine is asked for", () => {
-  it("is normal when nothing is said", () => {
+describe("the prosody passed to an engine", () => {
+  it("is normal by default", () => {
     expect(effectiveProsody({}, {})).to.deep.equal(normalProsody);
     expect(effectiveProsody({ pitch: null, rate: undefined }, {})).to.deep.equal(normalProsody);
   });
 
-  it("is the request's times the voice's", () => {
+  it("is the product of the request's and the voice's factors", () => {
     const voice = { pitch: 1.2, rate: 0.5, volume: 0.5 };
     expect(effectiveProsody({ pitch: 0.5, rate: 1.5, volume: 0.5 }, voice)).to.deep.equal({
       pitch: 0.6,
@@ -32,15 +32,15 @@ describe("The prosody that an engine is asked for", () => {
     });
   });
 
-  it("is the same number however it was multiplied", () => {
+  it("does not depend on rounding in the multiplication", () => {
     expect(effectiveProsody({ rate: 0.1 }, { rate: 3 }).rate).to.equal(
       effectiveProsody({ rate: 0.3 }, {}).rate,
     );
   });
 });
 
-describe("The knobs in a header", () => {
-  it("stand in their stable order", () => {
+describe("the prosody parameters in a header", () => {
+  it("have a fixed order", () => {
     expect(formatKnobs(["volume", "pitch", "rate"])).to.equal("pitch,rate,volume");
     expect(formatKnobs([])).to.equal("");
   });

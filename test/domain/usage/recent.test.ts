@@ -13,8 +13,8 @@ const remember = (recent: Recent<true>, key: string, at: number, keptMs: number)
 const countedSince = (recent: Recent<true>, key: string, since: number): boolean =>
   lookUp(recent, key, since) === true;
 
-describe("objects counted recently", () => {
-  it("are remembered exactly as a map of the last times would", () => {
+describe("the map of recently counted objects", () => {
+  it("returns the same results as a plain map of the last times", () => {
     const steps = fc.array(fc.record({ hash: fc.constantFrom("a", "b", "c", "d"), wait: fc.nat(400) }), {
       maxLength: 60,
     });
@@ -36,7 +36,7 @@ describe("objects counted recently", () => {
     );
   });
 
-  it("stay bounded, and the newest are never forgotten", () => {
+  it("is bounded and never drops the newest entries", () => {
     let recent: Recent<true> = emptyRecent;
     for (let i = 0; i < 50_000; i++) recent = remember(recent, `h${i}`, i, 1e9);
     expect(recent.length).to.be.below(10_000);
@@ -44,7 +44,7 @@ describe("objects counted recently", () => {
     expect(countedSince(recent, "h46000", 0)).to.equal(true);
   });
 
-  it("make room for little more than what is recent", () => {
+  it("keeps few entries beyond the recent ones", () => {
     let recent: Recent<true> = emptyRecent;
     for (let i = 0; i < 3_000; i++) recent = remember(recent, `burst${i}`, i / 100, grace);
     for (let i = 0; i < 6_000; i++) recent = remember(recent, `calm${i}`, 10_000 + i * 100, grace);
@@ -52,14 +52,14 @@ describe("objects counted recently", () => {
     expect(countedSince(recent, "calm5999", 0)).to.equal(true);
   });
 
-  it("change nothing that was handed out before", () => {
+  it("does not change earlier versions of itself", () => {
     const before = remember(emptyRecent, "a", 1, grace);
     remember(before, "b", 2, grace);
     expect(countedSince(before, "b", 0)).to.equal(false);
     expect(before.length).to.equal(1);
   });
 
-  it("have the value that they were given last", () => {
+  it("returns the last value set for an entry", () => {
     const memory = { max: 10, keptMs: grace };
     let recent: Recent<string> = emptyRecent;
     for (const value of ["first", "second"]) {
