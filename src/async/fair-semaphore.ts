@@ -46,6 +46,8 @@ export interface StartLimit {
 interface Waiting {
   readonly claim: Claim;
   readonly isContinuation: boolean;
+  /** The key on whose account it has got a slot. */
+  readonly turn: Promise<string>;
   /** Gives it the slot, on that key's account. */
   readonly enter: (key: string) => void;
   readonly fail: (reason: unknown) => void;
@@ -86,34 +88,30 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     };
   };
 
-  const enqueue = (claim: Claim, isContinuation: boolean, signal: AbortSignal): Promise<() => void> => {
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const refused = isContinuation ? undefined : refusal(queue, claim, options);
-    const fail = (reason: unknown) => {
-      leave();
-      forgetIdle(claim);
-      reject(reason);
-    };
-    const enter = (key: string) => {
-      leave();
-      resolve(releaseOnce(claim, key));
-    };
-    const onJoin = () => {
-      keys.track(claim);
-      dispatch();
-    };
-    const waiting = { claim, isContinuation, enter, fail };
-    const timeoutMs = isContinuation ? undefined : queueTimeoutMs;
-    const leave = joinQueue(queue, waiting, { signal, clock, timeoutMs, overloaded, onJoin });
-    onJoin();
-    if (refused && queue.has(waiting)) fail(refused);
-    return promise;
-  };
-
   return {
     acquire: async (claim, signal, { isContinuation = false } = {}) => {
       signal.throwIfAborted();
-      return await enqueue(claim, isContinuation, signal);
+      const refused = isContinuation ? undefined : refusal(queue, claim, options);
+      const onJoin = () => {
+        keys.track(claim);
+        dispatch();
+      };
+      const timeoutMs = isContinuation ? undefined : queueTimeoutMs;
+      const waiting = joinQueue(queue, claim, isContinuation, {
+        signal,
+        clock,
+        timeoutMs,
+        overloaded,
+        onJoin,
+      });
+      onJoin();
+      if (refused && queue.has(waiting)) waiting.fail(refused);
+      try {
+        return releaseOnce(claim, await waiting.turn);
+      } catch (error) {
+        forgetIdle(claim);
+        throw error;
+      }
     },
     requireCapacity: (claim) => {
       if (running < concurrency && keys.nextOf(claim) !== undefined) return;
@@ -132,24 +130,35 @@ interface QueueOptions extends Pick<FairSemaphoreOptions, "overloaded"> {
   readonly onJoin: () => void;
 }
 
-/** The returned function takes the claim out of the queue again. */
 const joinQueue = (
   queue: Set<Waiting>,
-  waiting: Waiting,
+  claim: Claim,
+  isContinuation: boolean,
   { signal, clock, timeoutMs, overloaded, onJoin }: QueueOptions,
-): (() => void) => {
-  const onAbort = () => waiting.fail(signal.reason);
-  const cancelTimer =
-    timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => waiting.fail(overloaded("all")));
-  const stopListening = waiting.claim.onJoin(onJoin);
-  signal.addEventListener("abort", onAbort, { once: true });
-  queue.add(waiting);
-  return () => {
+): Waiting => {
+  const { promise: turn, resolve, reject } = Promise.withResolvers<string>();
+  const leave = () => {
     queue.delete(waiting);
     cancelTimer?.();
     stopListening();
     signal.removeEventListener("abort", onAbort);
   };
+  const enter = (key: string) => {
+    leave();
+    resolve(key);
+  };
+  const fail = (reason: unknown) => {
+    leave();
+    reject(reason);
+  };
+  const waiting = { claim, isContinuation, turn, enter, fail };
+  const onAbort = () => fail(signal.reason);
+  const cancelTimer =
+    timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => fail(overloaded("all")));
+  const stopListening = claim.onJoin(onJoin);
+  signal.addEventListener("abort", onAbort, { once: true });
+  queue.add(waiting);
+  return waiting;
 };
 
 const refusal = (
