@@ -57,12 +57,6 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
     log.warn({ engine: recipe.engine, systemVoice, reason: loggableMessage(error) }, "A synthesis failed.");
   };
 
-  const mayRestart = ({ recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
-    if (!(error instanceof Interrupted)) return false;
-    log.warn({ engine, voice }, "A synthesis was interrupted and is restarted.");
-    return true;
-  };
-
   const requireRoom = (apiKey: string | undefined): void => {
     if (inFlight.size >= limits.inFlight) throw tooMuch();
     if (apiKey === undefined || inFlight.size < limits.inFlightPerKey) return;
@@ -92,7 +86,7 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
           onFinished(name, sound, found.has(stream) ? "found" : "made");
           return sound;
         },
-        mayRestart: (error) => mayRestart(rendition, error),
+        mayRestart: (error) => mayRestart(log, rendition, error),
         readAheadBytes: limits.readAheadBytes,
         onOver: (failure) => {
           inFlight.delete(name);
@@ -111,3 +105,9 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
 /** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
   recipe.websiteId === undefined && (failure instanceof EngineFailed || failure instanceof Invalid);
+
+const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: unknown): boolean => {
+  if (!(error instanceof Interrupted)) return false;
+  log.warn({ engine, voice }, "A synthesis was interrupted and is restarted.");
+  return true;
+};
