@@ -49,16 +49,6 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
 
   const probe = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
 
-  const tracked = (written: Promise<void>): Promise<void> => {
-    const settled = written
-      .catch(() => undefined)
-      .finally(() => {
-        writing.delete(settled);
-      });
-    writing.add(settled);
-    return written;
-  };
-
   try {
     await translateS3Errors("opened", undefined, probe);
   } catch (error) {
@@ -78,7 +68,7 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
       checkObjectName(name);
       if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
       const write = () => within(writeMs, undefined, (inside) => inside.add(name, bytes));
-      await tracked(translateS3Errors("written", undefined, write));
+      await tracked(writing, translateS3Errors("written", undefined, write));
     },
     ping: () => translateS3Errors("written", undefined, probe),
     close: async () => {
@@ -86,6 +76,12 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
       connections.close();
     },
   };
+};
+
+const tracked = (writing: Set<Promise<void>>, written: Promise<void>): Promise<void> => {
+  const settled: Promise<void> = written.catch(() => undefined).then(() => void writing.delete(settled));
+  writing.add(settled);
+  return written;
 };
 
 const createClient = (
