@@ -31,31 +31,8 @@ interface ClientRead extends Source {
 type StartRead = (client: EventStoreDBClient) => ClientRead;
 
 export const createLogReader = (client: ReconnectingClient, timeoutMs: number): LogReader => {
-  /** Fails if a page takes longer than the timeout. */
-  async function* pages(
-    startRead: StartRead,
-    signal?: AbortSignal,
-  ): AsyncGenerator<ResolvedEvent[], void, undefined> {
-    const current = await client.current();
-    const read = startRead(current);
-    const reader = createPausedReader<ResolvedEvent>(read, signal);
-    try {
-      for (;;) {
-        const state = await reader.wait(timeoutMs);
-        signal?.throwIfAborted();
-        if (state === "ended") return;
-        if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
-        const page = reader.read(pageSize);
-        if (page.length > 0) yield page;
-      }
-    } catch (error) {
-      if (!signal?.aborted) client.reportError(current, error);
-      throw error;
-    } finally {
-      reader.close();
-      read.cancel().catch(() => {});
-    }
-  }
+  const pages = (startRead: StartRead, signal?: AbortSignal) =>
+    readPages(client, timeoutMs, startRead, signal);
 
   async function* readStream(
     stream: string,
@@ -109,3 +86,31 @@ export const createLogReader = (client: ReconnectingClient, timeoutMs: number): 
     },
   };
 };
+
+/** Fails if a page takes longer than the timeout. */
+async function* readPages(
+  client: ReconnectingClient,
+  timeoutMs: number,
+  startRead: StartRead,
+  signal?: AbortSignal,
+): AsyncGenerator<ResolvedEvent[], void, undefined> {
+  const current = await client.current();
+  const read = startRead(current);
+  const reader = createPausedReader<ResolvedEvent>(read, signal);
+  try {
+    for (;;) {
+      const state = await reader.wait(timeoutMs);
+      signal?.throwIfAborted();
+      if (state === "ended") return;
+      if (state === "timeout") throw new EventStoreUnavailable("the event store gave no answer in time");
+      const page = reader.read(pageSize);
+      if (page.length > 0) yield page;
+    }
+  } catch (error) {
+    if (!signal?.aborted) client.reportError(current, error);
+    throw error;
+  } finally {
+    reader.close();
+    read.cancel().catch(() => {});
+  }
+}
