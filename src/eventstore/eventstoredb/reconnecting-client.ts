@@ -68,25 +68,17 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
 
   return {
     call: async (timeoutMs, action) => {
-      const deadline = new AbortController();
-      const expire = () =>
-        deadline.abort(new EventStoreUnavailable("the event store gave no answer in time"));
-      // If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires.
-      const timer = setTimeout(() => setImmediate(expire), timeoutMs);
       let used: EventStoreDBClient | undefined;
-      const attempt = async () => {
-        const current = await getClient();
-        deadline.signal.throwIfAborted();
-        used = current;
-        return await action(current);
-      };
       try {
-        return await untilAborted(attempt(), deadline.signal);
+        return await withTimeout(timeoutMs, async (signal) => {
+          const current = await getClient();
+          signal.throwIfAborted();
+          used = current;
+          return await action(current);
+        });
       } catch (error) {
         if (used) reportError(used, error);
         throw error;
-      } finally {
-        clearTimeout(timer);
       }
     },
     current: getClient,
@@ -98,6 +90,18 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
       await replacement?.catch(() => {});
     },
   };
+};
+
+const withTimeout = async <T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const deadline = new AbortController();
+  const expire = () => deadline.abort(new EventStoreUnavailable("the event store gave no answer in time"));
+  // If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires.
+  const timer = setTimeout(() => setImmediate(expire), ms);
+  try {
+    return await untilAborted(run(deadline.signal), deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 /**
