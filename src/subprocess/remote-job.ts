@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { JobSpec, Request } from "./protocol.ts";
-import { createWindow } from "./window.ts";
+import { createWindow, type Window } from "./window.ts";
 
 /** The service's side of a job. */
 export interface RemoteJob {
@@ -35,16 +35,6 @@ export const startRemoteJob = (
   const onAbort = () => abandon(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
 
-  const feed = async () => {
-    for await (const bytes of input) {
-      await window.ready();
-      if (over) return;
-      window.sent(bytes.length);
-      send({ type: "input", job, bytes });
-    }
-    if (!over) send({ type: "end", job });
-  };
-
   async function* read(): AsyncIterable<Buffer> {
     try {
       for await (const bytes of output) {
@@ -61,7 +51,7 @@ export const startRemoteJob = (
   }
 
   send({ type: "start", job, order });
-  feed().catch(abandon);
+  feed(job, input, window, send, () => over).catch(abandon);
   return {
     output: read(),
     settled,
@@ -75,4 +65,21 @@ export const startRemoteJob = (
       resolve();
     },
   };
+};
+
+/** Sends the input as fast as the helper process acknowledges it. */
+const feed = async (
+  job: number,
+  input: AsyncIterable<Buffer>,
+  window: Window,
+  send: (request: Request) => void,
+  isOver: () => boolean,
+): Promise<void> => {
+  for await (const bytes of input) {
+    await window.ready();
+    if (isOver()) return;
+    window.sent(bytes.length);
+    send({ type: "input", job, bytes });
+  }
+  if (!isOver()) send({ type: "end", job });
 };
