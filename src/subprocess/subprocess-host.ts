@@ -4,7 +4,7 @@ import { createFairSemaphore, type FairSemaphore } from "../async/fair-semaphore
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import type { EncoderSpec, HostOptions, JobSpec, Limits, ToolSpec } from "./protocol.ts";
-import { superviseHostProcess } from "./supervisor.ts";
+import { type HostSupervisor, superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 export type ToolJob = Omit<ToolSpec, "type" | "lowPriority" | keyof Limits> &
@@ -104,35 +104,13 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     ...queues,
   });
   const closing = new AbortController();
-
-  /** The slot is released when the process has exited, not when its reader leaves. */
-  async function* work(
-    slots: FairSemaphore,
-    order: JobSpec,
-    input: AsyncIterable<Buffer>,
-    wanted: AbortSignal,
-    { claim = createClaim(), isContinuation = false, beforeStart }: SlotOptions = {},
-  ) {
-    const signal = AbortSignal.any([wanted, closing.signal]);
-    const release = await slots.acquire(claim, signal, { isContinuation });
-    let settled = Promise.resolve();
-    try {
-      await beforeStart?.();
-      const host = await untilAborted(helper.current(), signal);
-      const job = host.start(order, input, signal);
-      // The helper enforces deadlines itself; a frozen one does not.
-      const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
-      settled = job.settled.finally(() => clearTimeout(overdue));
-      yield* job.output;
-    } finally {
-      void settled.then(release);
-    }
-  }
+  const context = { helper, closing: closing.signal, graceMs };
 
   return {
     versions,
     run: ({ input, ...job }, signal, turn) =>
-      work(
+      runInSlot(
+        context,
         tools,
         { ...defaults, ...job, type: "tool", lowPriority: turn?.isContinuation ?? false },
         once(input),
@@ -140,7 +118,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
         turn,
       ),
     encode: ({ input, ...job }, signal, turn) =>
-      work(encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
+      runInSlot(context, encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
     requireCapacity: tools.requireCapacity,
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
@@ -157,6 +135,37 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     },
   };
 };
+
+interface HostContext {
+  readonly helper: HostSupervisor;
+  readonly closing: AbortSignal;
+  readonly graceMs: number;
+}
+
+/** The slot is released when the process has exited, not when its reader leaves. */
+async function* runInSlot(
+  { helper, closing, graceMs }: HostContext,
+  slots: FairSemaphore,
+  order: JobSpec,
+  input: AsyncIterable<Buffer>,
+  wanted: AbortSignal,
+  { claim = createClaim(), isContinuation = false, beforeStart }: SlotOptions = {},
+) {
+  const signal = AbortSignal.any([wanted, closing]);
+  const release = await slots.acquire(claim, signal, { isContinuation });
+  let settled = Promise.resolve();
+  try {
+    await beforeStart?.();
+    const host = await untilAborted(helper.current(), signal);
+    const job = host.start(order, input, signal);
+    // The helper enforces deadlines itself; a frozen one does not.
+    const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
+    settled = job.settled.finally(() => clearTimeout(overdue));
+    yield* job.output;
+  } finally {
+    void settled.then(release);
+  }
+}
 
 const overloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"
