@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createDeadlineQueue } from "../../src/async/deadline-queue.ts";
 
-describe("the deadline queue", () => {
+describe("The deadline queue", () => {
   it("expires overdue items in order, and no others", async () => {
     const expired: { id: number }[] = [];
     const queue = createDeadlineQueue<{ id: number }>(10, (item) => expired.push(item));

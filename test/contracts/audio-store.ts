@@ -6,12 +6,12 @@ import {
   type ObjectName,
 } from "../../src/audio/store/audio-store.ts";
 
-/** What a driver gives: a store that holds nothing yet, a second client of the same place, and its end. */
+/** The driver under test: an empty store, a second client of the same storage, and its cleanup. */
 export interface AudioStoreSetup {
   readonly store: AudioStore;
-  /** Opens what is kept in the same place once more, as another process would. */
+  /** Opens a second client of the same storage, as another process would. */
   again(): Promise<AudioStore>;
-  /** Makes the place unusable: not a byte can be read or written there any more. */
+  /** Makes the storage unusable for reads and writes. */
   breakDown(): Promise<void>;
   /** Closes and removes everything. */
   end(): Promise<void>;
@@ -21,7 +21,7 @@ const megabyte = 1024 * 1024;
 const names = (prefix: "audio" | "private", ext: "mp3" | "ogg" | "wav", of: string): ObjectName =>
   `${prefix}/${createHash("sha256").update(of).digest("hex")}.${ext}`;
 
-/** Every sentence of the port (src/audio/store/audio-store.ts), for every driver. */
+/** The rules of the port (src/audio/store/audio-store.ts), for every driver. */
 export const audioStoreContract = (driver: string, setUp: () => Promise<AudioStoreSetup>): void => {
   describe(`the audio store: ${driver}`, () => {
     let place: AudioStoreSetup;
@@ -36,38 +36,38 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
     afterEach(() => place.end());
 
     describe("get", () => {
-      it("answers undefined when there is no such object", async () => {
+      it("returns undefined for a missing object", async () => {
         expect(await store.get(name)).to.equal(undefined);
       });
 
-      it("gives the whole object, byte for byte", async () => {
+      it("returns the complete object, byte for byte", async () => {
         await store.put(name, sound);
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
-      it("gives the same object as often as it is asked", async () => {
+      it("returns the same object on every call", async () => {
         await store.put(name, sound);
         const answers = await Promise.all(Array.from({ length: 20 }, () => got(store, name)));
         for (const answer of answers) expect(sound.equals(answer)).to.equal(true);
       });
 
-      it("keeps what one caller does to the answer from the next one", async () => {
+      it("does not expose changes that a caller makes to a returned buffer", async () => {
         await store.put(name, sound);
         (await got(store, name)).fill(0);
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
-      it("throws the signal's reason when it is aborted before", async () => {
+      it("throws the signal's reason when it is already aborted", async () => {
         await store.put(name, sound);
-        const reason = new Error("nobody wants it");
+        const reason = new Error("the caller left");
         expect(await thrownBy(() => store.get(name, AbortSignal.abort(reason)))).to.equal(reason);
       });
 
-      it("throws the signal's reason when it is aborted midway, or gives the whole object", async () => {
+      it("throws the signal's reason when it is aborted midway, or returns the complete object", async () => {
         const big = randomBytes(8 * megabyte);
         await store.put(name, big);
         const controller = new AbortController();
-        const reason = new Error("nobody wants it any more");
+        const reason = new Error("the caller left");
         const answer = store.get(name, controller.signal);
         controller.abort(reason);
         const outcome = await answer.catch((error: unknown) => error);
@@ -79,17 +79,17 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
     describe("put", () => {
       for (const [what, size] of [
         ["one byte", 1],
-        ["a block and a byte", 4097],
+        ["one block and one byte", 4097],
         ["eight megabytes", 8 * megabyte],
       ] as const) {
-        it(`keeps an object of ${what}`, async () => {
+        it(`stores an object of ${what}`, async () => {
           const bytes = randomBytes(size);
           await store.put(name, bytes);
           expect(bytes.equals(await got(store, name))).to.equal(true);
         });
       }
 
-      it("keeps any bytes, whatever the name says of their format", async () => {
+      it("stores any bytes, whatever format the name implies", async () => {
         for (const ext of ["mp3", "ogg", "wav"] as const) {
           const bytes = Buffer.from([0, 255, 13, 10, 0]);
           await store.put(names("audio", ext, "any"), bytes);
@@ -97,17 +97,17 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
-      it("keeps a part of a larger buffer as that part alone", async () => {
+      it("stores only the view when the bytes are part of a larger buffer", async () => {
         await store.put(name, sound.subarray(100, 200));
         expect(sound.subarray(100, 200).equals(await got(store, name))).to.equal(true);
       });
 
-      it("refuses an empty object with a TypeError and keeps nothing", async () => {
+      it("rejects an empty object with a TypeError and stores nothing", async () => {
         expect(await thrownBy(() => store.put(name, Buffer.alloc(0)))).to.be.instanceOf(TypeError);
         expect(await store.get(name)).to.equal(undefined);
       });
 
-      it("is a no-op for a name that is there: what is there is never overwritten", async () => {
+      it("never overwrites an existing object", async () => {
         await store.put(name, sound);
         await store.put(name, randomBytes(20_000));
         await store.put(name, randomBytes(30_000));
@@ -115,7 +115,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
-      it("keeps one whole object, and for good, of many that are put at once under one name", async () => {
+      it("permanently stores exactly one complete object when many are put concurrently under one name", async () => {
         const rivals = Array.from({ length: 24 }, (_, i) => Buffer.alloc(50_000 + i, i + 1));
         const other = await place.again();
         await Promise.all(rivals.map((bytes, i) => (i % 2 ? store : other).put(name, bytes)));
@@ -126,7 +126,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         await other.close();
       });
 
-      it("shows no reader a part of an object that is being put", async () => {
+      it("never exposes part of an object during a put", async () => {
         const big = randomBytes(8 * megabyte);
         const written = store.put(name, big);
         let done = false;
@@ -140,7 +140,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         await finished;
       });
 
-      it("keeps many objects that are put at once apart", async () => {
+      it("keeps concurrently put objects separate", async () => {
         const objects = Array.from({ length: 100 }, (_, i) => ({
           name: names(i % 3 ? "audio" : "private", "ogg", `${i}`),
           bytes: randomBytes(1 + i * 37),
@@ -150,7 +150,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
           expect(object.bytes.equals(await got(store, object.name))).to.equal(true);
       });
 
-      it("is there for every other client when it has answered", async () => {
+      it("makes the object visible to every other client before it resolves", async () => {
         await store.put(name, sound);
         const other = await place.again();
         expect(sound.equals(await got(other, name))).to.equal(true);
@@ -159,7 +159,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
     });
 
     describe("names", () => {
-      it("with the same hash under both prefixes and with each extension name different objects", async () => {
+      it("with another prefix or extension identify different objects, even with the same hash", async () => {
         const all = (["audio", "private"] as const).flatMap((prefix) =>
           (["mp3", "ogg", "wav"] as const).map((ext) => names(prefix, ext, "same")),
         );
@@ -170,20 +170,20 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       const hash = "0".repeat(64);
       for (const [what, bad] of [
         ["nothing", ""],
-        ["a hash alone", hash],
+        ["a hash without prefix and extension", hash],
         ["no extension", `audio/${hash}`],
-        ["a format that is none of ours", `audio/${hash}.flac`],
-        ["a line's end", `audio/${hash}.mp3\n`],
+        ["an unknown format", `audio/${hash}.flac`],
+        ["a trailing newline", `audio/${hash}.mp3\n`],
         ["a short hash", `audio/${hash.slice(1)}.mp3`],
         ["capital digits", `audio/${hash.slice(1)}A.mp3`],
         ["another prefix", `other/${hash}.mp3`],
         ["a root", `/audio/${hash}.mp3`],
-        ["a way to the other prefix", `audio/../private/${hash}.mp3`],
-        ["a way up", `audio/${"../".repeat(21)}x.mp3`],
-        ["a way on", `audio/${hash}.mp3/..`],
-        ["a zero byte", `audio/${hash}.mp3\0`],
+        ["a path to the other prefix", `audio/../private/${hash}.mp3`],
+        ["a path to a parent directory", `audio/${"../".repeat(21)}x.mp3`],
+        ["a path below an object", `audio/${hash}.mp3/..`],
+        ["a NUL byte", `audio/${hash}.mp3\0`],
       ] as const) {
-        it(`that no recipe has are refused with a TypeError: ${what}`, async () => {
+        it(`are rejected with a TypeError when invalid: ${what}`, async () => {
           expect(await thrownBy(() => store.put(bad, sound))).to.be.instanceOf(TypeError);
           expect(await thrownBy(() => store.get(bad))).to.be.instanceOf(TypeError);
         });
@@ -191,7 +191,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
     });
 
     describe("ping", () => {
-      it("answers when the store can be written, and leaves nothing behind", async () => {
+      it("succeeds when the store is writable, and leaves nothing behind", async () => {
         await store.ping();
         await Promise.all([store.ping(), store.ping()]);
         await store.put(name, sound);
@@ -200,7 +200,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
     });
 
     describe("close", () => {
-      it("waits for what is being put", async () => {
+      it("waits for pending puts", async () => {
         const written = store.put(name, sound);
         await store.close();
         const other = await place.again();
@@ -210,13 +210,13 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       });
     });
 
-    describe("a place that is out of order", () => {
+    describe("a failing storage", () => {
       beforeEach(async () => {
         await store.put(name, sound);
         await place.breakDown();
       });
 
-      it("is told as AudioStoreUnavailable with its cause by put and by ping", async () => {
+      it("causes AudioStoreUnavailable with its cause in put and ping", async () => {
         for (const run of [() => store.put(names("audio", "mp3", "new"), sound), () => store.ping()]) {
           const error = await thrownBy(run);
           expect(error).to.be.instanceOf(AudioStoreUnavailable);
@@ -224,11 +224,11 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         }
       });
 
-      it("is told as AudioStoreUnavailable by get, never as an object that is not there", async () => {
+      it("causes AudioStoreUnavailable in get, never a missing object", async () => {
         expect(await thrownBy(() => store.get(name))).to.be.instanceOf(AudioStoreUnavailable);
       });
 
-      it("is told without a path, an address or a credential in the message", async () => {
+      it("is reported without a path, an address or a credential in the message", async () => {
         const error = await thrownBy(() => store.ping());
         expect((error as Error).message).to.match(/^The audio store [^/@:]*(: [A-Z0-9_]+)?\.$/i);
       });

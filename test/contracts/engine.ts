@@ -7,26 +7,26 @@ import { rejection } from "../support/rejection.ts";
 
 export interface EngineSetup {
   readonly engine: Engine;
-  /** A sentence in a voice that it has, with normal prosody. */
+  /** A sentence in a voice of this engine, with default prosody. */
   readonly request: SpeechRequest;
-  /** A text that it has not said whole before the first of its sound is there. */
+  /** A text long enough that its audio starts before its synthesis ends. */
   readonly longText: string;
-  /** A text of which it makes no sound. */
+  /** A text without anything to pronounce. */
   readonly unspeakable: string;
-  /** Answers when nothing works for it any more: no process, no connection. */
+  /** Resolves when the engine has no process and no connection left. */
   idle(): Promise<void>;
   end(): Promise<void>;
 }
 
 const never = new AbortController().signal;
 
-/** What is not normal, for each knob. */
+/** A non-default value for each prosody parameter. */
 const turned: Readonly<Record<Knob, number>> = { pitch: 1.4, rate: 1.5, volume: 0.4 };
 
 export const say = async (engine: Engine, request: SpeechRequest): Promise<Buffer> =>
   Buffer.concat(await collect((await engine.synthesize(request, never)).audio));
 
-/** Every sentence of the port (src/engines/engine.ts), for every engine. */
+/** The rules of the port (src/engines/engine.ts), for every engine. */
 export const engineContract = (name: string, setUp: () => Promise<EngineSetup>): void => {
   describe(`the engine: ${name}`, () => {
     let setup: EngineSetup;
@@ -39,29 +39,29 @@ export const engineContract = (name: string, setUp: () => Promise<EngineSetup>):
     });
     after(() => setup.end());
 
-    it("says what its bytes depend on", () => {
+    it("has a version that identifies what its bytes depend on", () => {
       expect(engine.version(request.voice)).to.match(/\S/);
     });
 
-    it("gives sound, and says what kind of sound it is", async () => {
+    it("returns audio with its encoding", async () => {
       const { encoding, audio } = await engine.synthesize(request, never);
       expect(Buffer.concat(await collect(audio)).length).to.be.above(1000);
       if (encoding.kind === "pcm") expect(encoding.sampleRate).to.be.within(8000, 48_000);
       else expect(encoding.format).to.equal(request.format);
     });
 
-    it("says the same request the same way", async () => {
+    it("returns the same audio for the same request", async () => {
       const first = await say(engine, request);
       expect(first.equals(await say(engine, request))).to.equal(true);
     });
 
-    it("tells the knobs that it applies in their stable order", () => {
-      const told = engine.prosody(request.voice);
-      expect(told).to.deep.equal(knobs.filter((knob) => told.includes(knob)));
+    it("lists the prosody parameters that it applies in their stable order", () => {
+      const applied = engine.prosody(request.voice);
+      expect(applied).to.deep.equal(knobs.filter((knob) => applied.includes(knob)));
     });
 
     for (const knob of knobs) {
-      it(`lets ${knob} change the sound when it tells that it applies it, and only then`, async () => {
+      it(`changes the audio with ${knob} if and only if it lists that parameter`, async () => {
         const prosody = { ...request.prosody, [knob]: turned[knob] };
         const same = (await say(engine, request)).equals(await say(engine, { ...request, prosody }));
         expect(same).to.equal(!engine.prosody(request.voice).includes(knob));
@@ -83,20 +83,20 @@ export const engineContract = (name: string, setUp: () => Promise<EngineSetup>):
       }
     });
 
-    it("calls a text invalid in which nobody could find anything to say", async () => {
+    it("rejects a text without anything to pronounce as invalid", async () => {
       const failure = await rejection(say(engine, { ...request, text: setup.unspeakable }));
       expect(failure).to.be.instanceOf(Invalid);
       expect((failure as Invalid).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
     });
 
-    it("throws the signal's reason when it is aborted before it begins", async () => {
-      const reason = new Error("nobody wants it");
+    it("throws the signal's reason when it is already aborted", async () => {
+      const reason = new Error("the caller left");
       expect(await rejection(engine.synthesize(request, AbortSignal.abort(reason)))).to.equal(reason);
     });
 
     it("stops at once and throws the signal's reason when it is aborted midway", async () => {
       const controller = new AbortController();
-      const reason = new Error("nobody wants it any more");
+      const reason = new Error("the caller left");
       const { audio } = await engine.synthesize({ ...request, text: setup.longText }, controller.signal);
       const listening = audio[Symbol.asyncIterator]();
       await listening.next();

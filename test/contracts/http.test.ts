@@ -55,22 +55,18 @@ describe("the HTTP contract", () => {
     ["a status", answer({ status: 418 }), "418 is not described"],
     ["a missing header", answer({ headers: { "content-type": "application/json" } }), "ETag is missing"],
     ["a header's value", answer({ headers: { ...headers, etag: "1" } }), "the header ETag: "],
-    [
-      "a header that is not described",
-      answer({ headers: { ...headers, "x-leak": "1" } }),
-      "x-leak is not described",
-    ],
+    ["an undocumented header", answer({ headers: { ...headers, "x-leak": "1" } }), "x-leak is not described"],
     [
       "a type",
       answer({ headers: { ...headers, "content-type": "text/html" } }),
       "text/html is not described",
     ],
     ["a missing member", answer({ body: "{}" }), "required property 'id'"],
-    ["a member too many", answer({ body: '{"id":1,"secret":2}' }), "additional properties"],
+    ["an undocumented member", answer({ body: '{"id":1,"secret":2}' }), "additional properties"],
     ["a missing body", answer({ body: "" }), "there is no body"],
-    ["a body where none is described", answer({ status: 304, headers: {} }), "there is a body"],
+    ["an undocumented body", answer({ status: 304, headers: {} }), "there is a body"],
     [
-      "an envelope that tells another status",
+      "an envelope with another status",
       answer({
         status: 404,
         body: '{"error":{"statusCode":400}}',

@@ -6,9 +6,9 @@ import type { SystemVoice } from "../../src/domain/synthesis/speech.ts";
 import { type Sound, sayLocally } from "../support/local-voice.ts";
 import { medianPitch } from "../support/pitch.ts";
 
-/** Digits are read in nearly every language. */
+/** Digits can be spoken in nearly every language. */
 const digits = "1 2 3 4 5";
-/** espeak-ng has no numbers for these. */
+/** espeak-ng has no numbers for these languages. */
 const samples: Readonly<Record<string, string>> = {
   "chr-US": "ᎣᏏᏲ",
   "cv-RU": "салам тӗнче",
@@ -23,9 +23,9 @@ const { systemVoices: all, voices } = releaseSeed();
 const systemVoices = all.filter((one) => !isNative(one));
 const id = ({ samples }: Sound): string => Buffer.from(samples.buffer).toString("base64");
 
-describe("the voices of a release that the service speaks", function () {
+describe("The local voices of the catalog", function () {
   this.timeout(300_000);
-  const heard = new Map<SystemVoice, Sound>();
+  const received = new Map<SystemVoice, Sound>();
 
   before(async () => {
     const limit = pLimit(2);
@@ -33,30 +33,30 @@ describe("the voices of a release that the service speaks", function () {
       systemVoices.map((systemVoice) =>
         limit(async () => {
           const text = samples[systemVoice.lang ?? ""] ?? digits;
-          heard.set(systemVoice, await sayLocally(systemVoice.voiceName ?? "", text));
+          received.set(systemVoice, await sayLocally(systemVoice.voiceName ?? "", text));
         }),
       ),
     );
   });
 
-  it("all speak, with the tools that are installed", () => {
+  it("all synthesize audio with the installed tools", () => {
     const silent = systemVoices.filter(
-      (one) => !heard.get(one)?.samples.some((sample) => Math.abs(sample) > 1000),
+      (one) => !received.get(one)?.samples.some((sample) => Math.abs(sample) > 1000),
     );
     expect(silent.map(({ name }) => name)).to.deep.equal([]);
   });
 
-  it("all sound different from the others of their language", () => {
+  it("all sound different from the other voices of their language", () => {
     const same = [...Map.groupBy(systemVoices, ({ lang }) => lang).values()].filter((all) => {
-      const sounds = all.map((one) => heard.get(one)).filter((sound) => sound !== undefined);
+      const sounds = all.map((one) => received.get(one)).filter((sound) => sound !== undefined);
       return new Set(sounds.map(id)).size < all.length;
     });
     expect(same.map(([first]) => first?.lang)).to.deep.equal([]);
   });
 
-  it("have women's and men's pitch, in every language and under every name", () => {
+  it("have a female or male pitch that matches their gender", () => {
     const pitches = new Map(
-      [...heard].map(([{ id }, sound]) => [id, medianPitch(sound) ?? Number.NaN] as const),
+      [...received].map(([{ id }, sound]) => [id, medianPitch(sound) ?? Number.NaN] as const),
     );
     const pitchesOf = (voiceIDs: readonly number[]) => voiceIDs.flatMap((id) => pitches.get(id) ?? []);
     for (const [lang, all] of Map.groupBy(voices, ({ lang }) => lang)) {

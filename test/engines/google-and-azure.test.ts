@@ -27,7 +27,7 @@ interface Provided {
   readonly name: string;
   readonly voice: string;
   readonly secret: string;
-  /** More than one call takes. */
+  /** Longer than the limit of one call. */
   readonly longText: string;
   readonly formats: readonly AudioFormat[];
   serve(): Promise<WireServer>;
@@ -72,7 +72,7 @@ const requestOf = ({ voice }: Provided, changed: Partial<SpeechRequest> = {}): S
   ...changed,
 });
 
-/** The samples that ffmpeg finds in it, without one complaint. */
+/** The samples that ffmpeg decodes; any warning fails the test. */
 const decoded = ({ encoding }: Speech, sound: Buffer): Buffer => {
   const raw = encoding.kind === "pcm" ? ["-f", "s16le", "-ar", String(encoding.sampleRate), "-ac", "1"] : [];
   const quiet = ["-nostdin", "-hide_banner", "-loglevel", "error", "-xerror"];
@@ -98,7 +98,7 @@ for (const provided of [google, azure]) {
     };
   });
 
-  describe(`The engine ${provided.name} over its provider's wire`, () => {
+  describe(`The engine ${provided.name} against its wire server`, () => {
     let wire: WireServer;
     let account: ProviderAccount;
 
@@ -109,37 +109,39 @@ for (const provided of [google, azure]) {
     after(() => wire.close());
     afterEach(() => wire.faults.none());
 
-    const hear = async (changed: Partial<SpeechRequest> = {}): Promise<{ speech: Speech; sound: Buffer }> => {
+    const speak = async (
+      changed: Partial<SpeechRequest> = {},
+    ): Promise<{ speech: Speech; sound: Buffer }> => {
       const speech = await account.engine.synthesize(requestOf(provided, changed), never);
       return { speech, sound: Buffer.concat(await collect(speech.audio)) };
     };
 
     for (const format of provided.formats) {
-      it(`gives ${format} that decodes clean`, async () => {
-        const { speech, sound } = await hear({ format });
+      it(`returns ${format} that decodes without warnings`, async () => {
+        const { speech, sound } = await speak({ format });
         if (format !== "wav") expect(speech.encoding).to.deep.equal({ kind: "encoded", format });
         expect(decoded(speech, sound).length / 48_000).to.be.within(3, 9);
       });
     }
 
-    it("gives a long text as one sound, as long as its pieces", async () => {
+    it("returns a long text as one sound, with the duration of all pieces", async () => {
       const calls = wire.requests.length;
-      const { speech, sound } = await hear({ text: provided.longText });
+      const { speech, sound } = await speak({ text: provided.longText });
       expect(speech.encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
       expect(wire.requests.length - calls).to.be.above(1);
-      const { speech: one, sound: once } = await hear({ format: "wav" });
+      const { speech: one, sound: once } = await speak({ format: "wav" });
       const times = decoded(speech, sound).length / decoded(one, once).length;
       const sentences = provided.longText.length / sentence.length;
       expect(times).to.be.within(0.8 * sentences, 1.2 * sentences);
     });
 
-    it("gives the same for a document as for its words", async () => {
-      const { sound } = await hear();
-      const { sound: same } = await hear({ text: `<speak>${sentence}</speak>`, ssml: true });
+    it("returns the same audio for SSML as for its plain text", async () => {
+      const { sound } = await speak();
+      const { sound: same } = await speak({ text: `<speak>${sentence}</speak>`, ssml: true });
       expect(same.equals(sound)).to.equal(true);
     });
 
-    it("lists its voices, its own among them", async () => {
+    it("lists its voices, including the provider's own", async () => {
       expect(await account.listVoices(never)).to.deep.include({
         name: provided.voice,
         lang: "en-US",
@@ -147,24 +149,28 @@ for (const provided of [google, azure]) {
       });
     });
 
-    it("asks nobody for a text in which there is nothing to say", async () => {
+    it("sends no request for a text without anything to pronounce", async () => {
       const calls = wire.requests.length;
-      await rejection(hear({ text: "…\n— !" }));
+      await rejection(speak({ text: "…\n— !" }));
       expect(wire.requests.length).to.equal(calls);
     });
 
     for (const [rule, fault, said] of [
-      ["is broken off before the answer", { kind: "cut before the answer" }, undefined],
-      ["is broken off within the answer", { kind: "cut" }, undefined],
-      ["is empty", { kind: "empty" }, "no audio"],
-      ["is a page of something in between", { kind: "html" }, "is invalid"],
-      ["is something else", { kind: "malformed" }, "is invalid"],
-      ["is out of order", { kind: "refusal", status: 500, message: "Backend error." }, "Backend error."],
+      ["closes the connection before the response", { kind: "cut before the answer" }, undefined],
+      ["closes the connection within the response", { kind: "cut" }, undefined],
+      ["returns an empty body", { kind: "empty" }, "no audio"],
+      ["returns a proxy's HTML page", { kind: "html" }, "is invalid"],
+      ["returns malformed data", { kind: "malformed" }, "is invalid"],
+      [
+        "responds with HTTP 500",
+        { kind: "refusal", status: 500, message: "Backend error." },
+        "Backend error.",
+      ],
     ] as const satisfies readonly (readonly [string, Fault, string | undefined])[]) {
       for (const format of provided.formats) {
-        it(`fails for ${format} when the upstream ${rule}`, async () => {
+        it(`fails for ${format} when the provider ${rule}`, async () => {
           wire.faults.always(fault);
-          const failure = await rejection(hear({ format }));
+          const failure = await rejection(speak({ format }));
           expect(failure).to.be.instanceOf(EngineFailed);
           expect((failure as Error).message)
             .to.include(said ?? "")
@@ -174,15 +180,15 @@ for (const provided of [google, azure]) {
       }
     }
 
-    it("passes on how long a provider wants to be left alone", async () => {
+    it("passes on the provider's Retry-After", async () => {
       wire.faults.next({ kind: "refusal", status: 429, message: "Quota exceeded.", retryAfter: "7" });
-      const failure = await rejection(hear());
+      const failure = await rejection(speak());
       expect(failure).to.include({ message: "Quota exceeded.", retryAfterSeconds: 7, status: 429 });
     });
 
-    it("tells a refusal without words, and repeats no key and no text that one repeats", async () => {
+    it("reports a refusal without a message by its status, and redacts key and text from messages", async () => {
       wire.faults.next({ kind: "answer", answer: { status: 401, headers: {}, body: Buffer.alloc(0) } });
-      expect((await rejection(hear())) as Error)
+      expect((await rejection(speak())) as Error)
         .to.have.property("message")
         .that.includes("401");
       wire.faults.next({
@@ -190,29 +196,29 @@ for (const provided of [google, azure]) {
         status: 400,
         message: `Bad key ${provided.secret} for ${sentence}`,
       });
-      const { message } = (await rejection(hear())) as Error;
+      const { message } = (await rejection(speak())) as Error;
       expect(message).to.include("Bad key").and.not.include(provided.secret).and.not.include("fox");
     });
 
-    it("asks once: what is to be asked again is not the driver's to say", async () => {
+    it("sends one request per call: retries are a decorator's task", async () => {
       const calls = wire.requests.length;
       wire.faults.next({ kind: "refusal", status: 503 });
-      await rejection(hear());
+      await rejection(speak());
       expect(wire.requests.length).to.equal(calls + 1);
     });
 
-    it("gives up on an upstream that says nothing", async () => {
+    it("fails when the provider does not respond before the deadline", async () => {
       wire.faults.next({ kind: "hang" });
       const impatient = provided.open(wire.url, { firstByteMs: 20 });
       expect(await rejection(say(impatient.engine, requestOf(provided)))).to.be.instanceOf(UpstreamFailed);
       await wire.idle();
     });
 
-    it("leaves an upstream that nobody waits for any more", async () => {
+    it("closes the connection when the caller aborts", async () => {
       const gate = closedGate();
       wire.faults.next({ kind: "slow", gate });
       const controller = new AbortController();
-      const reason = new Error("nobody wants it");
+      const reason = new Error("the caller left");
       const asking = account.engine.synthesize(requestOf(provided), controller.signal);
       await gate.reached();
       controller.abort(reason);
@@ -221,25 +227,25 @@ for (const provided of [google, azure]) {
       expect(wire.requests.at(-1)?.outcome).to.equal("left");
     });
 
-    it("fails midway when a later piece does, after the sound of those before it", async () => {
+    it("fails midway when a later piece fails, after the audio of the pieces before it", async () => {
       const { audio } = await account.engine.synthesize(
         requestOf(provided, { text: provided.longText }),
         never,
       );
       wire.faults.always({ kind: "refusal", status: 500, message: "Backend error." });
-      let heard = 0;
+      let received = 0;
       const read = async () => {
-        for await (const chunk of audio) heard += chunk.length;
+        for await (const chunk of audio) received += chunk.length;
       };
       expect(await rejection(read())).to.have.property("message", "Backend error.");
-      expect(heard).to.be.above(48_000);
+      expect(received).to.be.above(48_000);
       await wire.idle();
     });
   });
 }
 
-describe("The first sound of a text", () => {
-  it("comes from Google while most of it has not been asked for", async () => {
+describe("The first audio of a text", () => {
+  it("arrives from Google before most of the text has been requested", async () => {
     const wire = await serveGoogle();
     try {
       const { engine } = google.open(wire.url);
@@ -259,7 +265,7 @@ describe("The first sound of a text", () => {
     }
   });
 
-  it("comes from Azure while the rest is on its way", async () => {
+  it("arrives from Azure while the rest is still being sent", async () => {
     const wire = await serveAzure();
     try {
       const gate = closedGate();
@@ -267,11 +273,11 @@ describe("The first sound of a text", () => {
       const asking = azure.open(wire.url).engine.synthesize(requestOf(azure), never);
       gate.step();
       const { audio } = await asking;
-      const heard = audio[Symbol.asyncIterator]();
-      expect((await heard.next()).done).to.equal(false);
+      const received = audio[Symbol.asyncIterator]();
+      expect((await received.next()).done).to.equal(false);
       expect(wire.requests[0]?.outcome).to.equal("active");
       gate.open();
-      while (!(await heard.next()).done);
+      while (!(await received.next()).done);
       await wire.until(() => wire.requests[0]?.outcome === "answered");
     } finally {
       await wire.close();

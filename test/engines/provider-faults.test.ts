@@ -7,49 +7,49 @@ import { rejection } from "../support/rejection.ts";
 import type { Fault } from "../support/wire/faults.ts";
 import { closedGate } from "../support/wire/gate.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
-import { type CaredAccount, caredProviders, requestOf } from "./resilience/resilient-providers.ts";
+import { type ResilientAccount, requestOf, resilientProviders } from "./resilience/resilient-providers.ts";
 
 const never = new AbortController().signal;
 const words = "Something is wrong at theirs.";
 
-/** What is over once, so that asking again helps. */
-const passing: readonly (readonly [string, Fault])[] = [
-  ["is out of order for a moment", { kind: "refusal", status: 503 }],
-  ["stands behind a gateway that fails for a moment", { kind: "refusal", status: 502 }],
-  ["wants to be asked a second later", { kind: "refusal", status: 429, retryAfter: "1" }],
+/** Faults that last for one request, so that a retry succeeds. */
+const transient: readonly (readonly [string, Fault])[] = [
+  ["responds once with HTTP 503", { kind: "refusal", status: 503 }],
+  ["responds once with HTTP 502", { kind: "refusal", status: 502 }],
+  ["asks for a retry after one second", { kind: "refusal", status: 429, retryAfter: "1" }],
 ];
 
-/** What lasts, how often it is asked for, and what is told of it. */
-const lasting: readonly (readonly [string, Fault, { asked: number; told?: object }])[] = [
+/** Lasting faults, the number of requests, and the reported error. */
+const lasting: readonly (readonly [string, Fault, { asked: number; error?: object }])[] = [
   [
-    "is out of order",
+    "always responds with HTTP 503",
     { kind: "refusal", status: 503, message: words },
-    { asked: 3, told: { message: words, status: 503 } },
+    { asked: 3, error: { message: words, status: 503 } },
   ],
   [
-    "fails by itself",
+    "always responds with HTTP 500",
     { kind: "refusal", status: 500, message: words },
-    { asked: 1, told: { message: words, status: 500 } },
+    { asked: 1, error: { message: words, status: 500 } },
   ],
   [
-    "wants to be left alone",
+    "asks for a retry after 30 seconds",
     { kind: "refusal", status: 429, message: words, retryAfter: "30" },
-    { asked: 1, told: { message: words, retryAfterSeconds: 30 } },
+    { asked: 1, error: { message: words, retryAfterSeconds: 30 } },
   ],
   [
-    "does not know the credentials any more",
+    "rejects the credentials",
     { kind: "refusal", status: 401, message: words },
-    { asked: 1, told: { message: words, status: 401 } },
+    { asked: 1, error: { message: words, status: 401 } },
   ],
-  ["closes the connection without a word", { kind: "cut before the answer" }, { asked: 1 }],
-  ["breaks off", { kind: "cut" }, { asked: 1 }],
-  ["says nothing", { kind: "empty" }, { asked: 1 }],
-  ["shows a page", { kind: "html" }, { asked: 1 }],
-  ["talks nonsense", { kind: "malformed" }, { asked: 1 }],
+  ["closes the connection before its response", { kind: "cut before the answer" }, { asked: 1 }],
+  ["closes the connection within its response", { kind: "cut" }, { asked: 1 }],
+  ["returns an empty body", { kind: "empty" }, { asked: 1 }],
+  ["returns an HTML page", { kind: "html" }, { asked: 1 }],
+  ["returns malformed data", { kind: "malformed" }, { asked: 1 }],
 ];
 
-for (const provider of caredProviders) {
-  engineContract(`${provider.code}, cared for`, async () => {
+for (const provider of resilientProviders) {
+  engineContract(`${provider.code}, with resilience`, async () => {
     const wire = await provider.serve();
     return {
       engine: provider.open(wire.url).engine,
@@ -64,7 +64,7 @@ for (const provider of caredProviders) {
   for (const format of provider.formats) {
     describe(`${format} from ${provider.code}`, () => {
       let wire: WireServer;
-      let account: CaredAccount;
+      let account: ResilientAccount;
 
       beforeEach(async () => {
         wire = await provider.serve();
@@ -72,60 +72,60 @@ for (const provider of caredProviders) {
       });
       afterEach(() => wire.close());
 
-      const hear = (signal = never) =>
+      const speak = (signal = never) =>
         account.engine
           .synthesize(requestOf(provider, { format }), signal)
           .then(async ({ audio }) => Buffer.concat(await collect(audio)));
 
-      for (const [what, fault] of passing) {
-        it(`is the same when the provider ${what}`, async () => {
-          const sound = await hear();
+      for (const [what, fault] of transient) {
+        it(`is the same after a retry when the provider ${what}`, async () => {
+          const sound = await speak();
           wire.faults.next(fault);
-          expect((await hear()).equals(sound)).to.equal(true);
+          expect((await speak()).equals(sound)).to.equal(true);
           expect(wire.requests.length).to.equal(3);
-          expect(account.told("retried")).to.equal(1);
+          expect(account.count("retried")).to.equal(1);
           await wire.idle();
         });
       }
 
-      for (const [what, fault, { asked, told = {} }] of lasting) {
-        it(`is a failure, after ${asked} of asking, when the provider ${what}`, async () => {
+      for (const [what, fault, { asked, error = {} }] of lasting) {
+        it(`fails after ${asked} request(s) when the provider ${what}`, async () => {
           wire.faults.always(fault);
-          const failure = await rejection(hear());
-          expect(failure).to.be.instanceOf(EngineFailed).and.to.include(told);
+          const failure = await rejection(speak());
+          expect(failure).to.be.instanceOf(EngineFailed).and.to.include(error);
           expect(wire.requests.length).to.equal(asked);
           await wire.idle();
         });
       }
 
-      it("is a failure, after one of asking, when the provider never answers", async () => {
+      it("fails after one request when the provider never responds", async () => {
         wire.faults.always({ kind: "hang" });
-        const heard = rejection(hear());
+        const received = rejection(speak());
         await wire.seen(1);
         account.deadlines.advance(30_000);
-        expect(await heard).to.be.instanceOf(EngineFailed);
+        expect(await received).to.be.instanceOf(EngineFailed);
         await wire.idle();
         expect(wire.requests.map(({ outcome }) => outcome)).to.deep.equal(["left"]);
       });
 
-      it("is a failure when the provider falls silent within its answer", async () => {
+      it("fails when the provider stops sending within its response", async () => {
         const gate = closedGate();
         wire.faults.always({ kind: "trickle", gate });
         gate.step();
-        const heard = rejection(hear());
+        const received = rejection(speak());
         await wire.until(() => wire.requests[0]?.bytesSent === 4096);
         await gate.reached();
         account.deadlines.advance(30_000);
-        expect(await heard).to.be.instanceOf(EngineFailed);
+        expect(await received).to.be.instanceOf(EngineFailed);
         await wire.idle();
         expect(wire.requests.map(({ outcome }) => outcome)).to.deep.equal(["left"]);
       });
 
-      it("is whole however slowly it comes", async () => {
-        const sound = await hear();
+      it("is complete however slowly it arrives", async () => {
+        const sound = await speak();
         const [slow, trickle] = [closedGate(), closedGate()];
         wire.faults.next({ kind: "slow", gate: slow }, { kind: "trickle", gate: trickle });
-        const [late, inPieces] = [hear(), hear()];
+        const [late, inPieces] = [speak(), speak()];
         await slow.reached();
         slow.open();
         trickle.open();
@@ -133,28 +133,28 @@ for (const provider of caredProviders) {
         expect((await inPieces).equals(sound)).to.equal(true);
       });
 
-      it("is left at the provider's, too, by whoever leaves before it is there", async () => {
+      it("is aborted at the provider when the caller leaves early", async () => {
         wire.faults.always({ kind: "hang" });
         const leaving = new AbortController();
-        const heard = rejection(hear(leaving.signal));
+        const received = rejection(speak(leaving.signal));
         await wire.seen(1);
-        const reason = new Error("nobody wants it");
+        const reason = new Error("the caller left");
         leaving.abort(reason);
-        expect(await heard).to.equal(reason);
+        expect(await received).to.equal(reason);
         await wire.idle();
         expect(wire.requests.map(({ outcome }) => outcome)).to.deep.equal(["left"]);
       });
     });
   }
 
-  describe(`The provider of ${provider.code}`, () => {
-    it("is asked for three times when nothing listens where it should be", async () => {
+  describe(`The provider ${provider.code}`, () => {
+    it("is tried three times when its connection is refused", async () => {
       const gone = await serveLocally(() => undefined);
       await gone.close();
       const account = provider.open(gone.url);
       const failure = await rejection(say(account.engine, requestOf(provider)));
       expect(failure).to.be.instanceOf(EngineFailed).and.to.include({ stage: "connect" });
-      expect([account.told("asked"), account.told("retried")]).to.deep.equal([3, 2]);
+      expect([account.count("asked"), account.count("retried")]).to.deep.equal([3, 2]);
     });
 
     it("is not called after five consecutive failures until a trial call succeeds", async () => {
@@ -175,7 +175,7 @@ for (const provider of caredProviders) {
       await wire.close();
     });
 
-    it("lists its voices, and again when it was out of order for a moment", async () => {
+    it("lists its voices, after a retry when it failed once", async () => {
       const wire = await provider.serve();
       wire.faults.next({ kind: "refusal", status: 503 });
       const voices = await provider.open(wire.url).listVoices(never);

@@ -13,9 +13,9 @@ interface Report {
 }
 
 /**
- * Speaks in a mount namespace of its own, where /dev/shm has 1 MB and /tmp has `tmpSize`. The repository may lie under
- * /tmp, so it is bound elsewhere first.
- * The audio store lies under /run.
+ * Speaks in a separate mount namespace, where /dev/shm has 1 MB and /tmp has `tmpSize`. The repository may be under
+ * /tmp, so it is bind-mounted elsewhere first.
+ * The audio store is under /run.
  */
 const speakWith = async (tmpSize: "1m" | "64m"): Promise<Report> => {
   const script = `
@@ -31,13 +31,13 @@ const speakWith = async (tmpSize: "1m" | "64m"): Promise<Report> => {
 describe("Speech tools on a full disk", function () {
   this.timeout(60_000);
 
-  it("fails and stores nothing when no folder has room for the tool's file", async () => {
+  it("fail and store nothing when no directory has room for the tool's output file", async () => {
     const { failure, objects } = await speakWith("1m");
     expect(failure).to.match(/^EngineFailed: .*does not have the length in its header/);
     expect(objects).to.deep.equal([]);
   });
 
-  it("uses /tmp when /dev/shm has no room, and leaves no file behind", async () => {
+  it("use /tmp when /dev/shm has no room, and leave no file behind", async () => {
     const { failure, bytes, objects } = await speakWith("64m");
     expect(failure).to.equal(undefined);
     expect(bytes).to.be.above(100_000);

@@ -1,8 +1,8 @@
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 
 /**
- * Opens a host, has flite work for long, and tells the helper's process id; lives until it is killed. With `close` it
- * closes the host instead, and must then end by itself.
+ * Opens a host, starts a long flite job, prints the helper's process id and runs until it is killed. With `close` it
+ * closes the host instead, and must then exit without `process.exit`.
  */
 const host = await openSubprocessHost();
 if (process.argv[2] === "close") {

@@ -5,9 +5,9 @@ import { createPipeline } from "../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { localEngines } from "../../src/engines/local/local-engine.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
-import { takeOf } from "../audio/pipeline/renditions.ts";
+import { renditionOf } from "../audio/pipeline/renditions.ts";
 
-/** Prints what became of a sound of 40 s (1.3 MB as flite writes it), and what the audio store holds afterwards. */
+/** Prints the result of a 40 s synthesis (1.3 MB of flite output) and the content of the audio store afterwards. */
 const text =
   "The quick brown fox jumps over the lazy dog, and then it goes home to its four children. ".repeat(3);
 const host = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
@@ -21,7 +21,7 @@ const pipeline = createPipeline({
   cache: createMemoryCache({ maxBytes: 0 }),
 });
 const slow = { pitch: 1, rate: 0.4, volume: 1 };
-const take = takeOf(text, { voice: "flite:slt", prosody: slow, applied: ["rate"] });
+const take = renditionOf(text, { voice: "flite:slt", prosody: slow, applied: ["rate"] });
 const outcome = await pipeline.obtain([take], new AbortController().signal).then(
   ({ bytes }) => ({ bytes: bytes.length }),
   (error: Error) => ({ bytes: 0, failure: `${error.name}: ${error.message}` }),

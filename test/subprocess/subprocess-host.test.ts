@@ -15,7 +15,7 @@ import { rejection } from "../support/rejection.ts";
 
 const never = new AbortController().signal;
 const speak = ["--stdin", "--stdout"];
-/** It takes espeak-ng seconds, and more than what fits in a pipe. */
+/** espeak-ng needs seconds for it, and its output exceeds a pipe's buffer. */
 const long = "A long word. ".repeat(20_000);
 
 const say = (host: SubprocessHost, input: string, signal = never, limits = {}) =>
@@ -39,7 +39,7 @@ const reasonOf = async (work: Promise<unknown>) => {
   return (failure as ToolFailed).reason;
 };
 
-/** A ping gives up earlier than a busy machine starts a process. */
+/** The timeout of a ping is shorter than a process start on a busy machine. */
 const pong = async (host: SubprocessHost): Promise<void> => {
   try {
     await host.ping();
@@ -58,13 +58,13 @@ describe("The subprocess host", () => {
   };
   afterEach(() => Promise.all(opened.splice(0).map((host) => host.close())));
 
-  it("knows the versions of the tools that are installed", async () => {
+  it("reports the versions of the installed tools", async () => {
     const { versions } = await open();
     expect(versions).to.have.all.keys("espeak-ng", "flite", "ffmpeg");
     expect((await open({ path: "/nonexistent" })).versions).to.deep.equal({});
   });
 
-  it("gives a long output whole and in order to a reader that takes its time", async () => {
+  it("delivers a long output complete and in order to a slow reader", async () => {
     const host = await open();
     const text = "One, two, three. ".repeat(300);
     const allAtOnce = await sayWhole(host, text);
@@ -77,7 +77,7 @@ describe("The subprocess host", () => {
     expect(Buffer.concat(slowly).equals(allAtOnce)).to.equal(true);
   });
 
-  it("holds a tool back whose output nobody reads", async () => {
+  it("applies backpressure to a tool whose output is not read", async () => {
     const host = await open();
     const stop = new AbortController();
     const reader = say(host, long, stop.signal)[Symbol.asyncIterator]();
@@ -89,8 +89,8 @@ describe("The subprocess host", () => {
     await rejection(Promise.resolve(reader.next()));
   });
 
-  it("gives the tools a bare environment: no secret of the service's goes along", async () => {
-    process.env.VOXLEDGER_TEST_SECRET = "do not tell";
+  it("gives the tools a minimal environment without the service's secrets", async () => {
+    process.env.VOXLEDGER_TEST_SECRET = "secret";
     try {
       const host = await open();
       const reader = say(host, long, AbortSignal.timeout(20_000))[Symbol.asyncIterator]();
@@ -113,7 +113,7 @@ describe("The subprocess host", () => {
     const host = await open();
     for (const begin of [say, flite]) {
       const stop = new AbortController();
-      const reason = new Error("nobody wants it");
+      const reason = new Error("the caller left");
       const reading = rejection(collect(begin(host, long, stop.signal)));
       await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
       const [tool] = childrenOf(pidOf(host));
@@ -130,7 +130,7 @@ describe("The subprocess host", () => {
     expect(childrenOf(pidOf(host))).to.deep.equal([]);
   });
 
-  it("kills a tool that is not done by its deadline", async () => {
+  it("kills a tool that exceeds its deadline", async () => {
     const host = await open();
     for (const begin of [say, flite]) {
       expect(await reasonOf(collect(begin(host, long, never, { deadlineMs: 100 })))).to.equal("deadline");
@@ -138,7 +138,7 @@ describe("The subprocess host", () => {
     }
   });
 
-  it("holds the deadline against a slow reader as well", async () => {
+  it("enforces the deadline against a slow reader as well", async () => {
     const host = await open();
     const reader = say(host, long, never, { deadlineMs: 100 })[Symbol.asyncIterator]();
     const readSlowly = async () => {
@@ -149,7 +149,7 @@ describe("The subprocess host", () => {
     expect(await reasonOf(readSlowly())).to.equal("deadline");
   });
 
-  it("kills a tool that gives more than it may", async () => {
+  it("kills a tool that exceeds its output limit", async () => {
     const host = await open();
     for (const begin of [say, flite]) {
       expect(await reasonOf(collect(begin(host, long, never, { maxOutputBytes: 100_000 })))).to.equal(
@@ -159,11 +159,11 @@ describe("The subprocess host", () => {
     }
   });
 
-  it("never ends well without a byte", async () => {
+  it("fails when a tool exits without output", async () => {
     expect(await reasonOf(sayWhole(await open(), ""))).to.equal("silent");
   });
 
-  it("says why a tool failed in the tool's own words, with no path in them", async () => {
+  it("reports a failed tool's own message, without paths", async () => {
     const host = await open();
     const bad = {
       tool: "espeak-ng",
@@ -183,11 +183,11 @@ describe("The subprocess host", () => {
     expect(((await rejection(collect(host.run(path, never)))) as ToolFailed).message).to.not.contain("/no");
   });
 
-  it("says which tool is not installed", async () => {
+  it("names a tool that is not installed", async () => {
     expect(await reasonOf(sayWhole(await open({ path: "/nonexistent" }), "hi"))).to.equal("missing");
   });
 
-  it("runs no more at once than it may, and the others in turn", async () => {
+  it("runs jobs up to its concurrency limit, and queues the others", async () => {
     const host = await open({ concurrency: 3 });
     let most = 0;
     const jobs = Array.from({ length: 20 }, async () => {
@@ -201,7 +201,7 @@ describe("The subprocess host", () => {
     await until("every slot is free again", () => host.stats().running === 0);
   });
 
-  it("refuses what its queue has no room for, and forgets who leaves the queue", async () => {
+  it("rejects jobs when its queue is full, and removes aborted jobs from the queue", async () => {
     const host = await open({ concurrency: 1, queueLimit: 1 });
     const stop = new AbortController();
     const leave = new AbortController();
@@ -218,7 +218,7 @@ describe("The subprocess host", () => {
     expect((await sayWhole(host, "four")).length).to.be.above(44);
   });
 
-  it("fails what is in flight when the helper is killed, and has a new one for the next job", async () => {
+  it("fails the jobs in flight when the helper is killed, and starts a new helper for the next job", async () => {
     const host = await open();
     const before = await sayWhole(host, "One, two, three.");
     const reading = Promise.all([reasonOf(collect(say(host, long))), reasonOf(collect(flite(host, long)))]);
@@ -232,17 +232,17 @@ describe("The subprocess host", () => {
     expect(host.stats().restarts).to.equal(1);
   });
 
-  it("tells the log of each helper that ended by itself, and not of one that was closed", async () => {
-    const told: string[] = [];
-    const host = await open({ warn: (sentence) => told.push(sentence) });
+  it("logs each helper that exits unexpectedly, but not one that was closed", async () => {
+    const warnings: string[] = [];
+    const host = await open({ warn: (sentence) => warnings.push(sentence) });
     process.kill(pidOf(host), "SIGKILL");
-    await until("it is told", () => told.length === 1);
+    await until("the warning", () => warnings.length === 1);
     await sayWhole(host, "One.");
     await host.close();
-    expect(told).to.have.lengthOf(1);
+    expect(warnings).to.have.lengthOf(1);
   });
 
-  it("says of a tool that somebody else killed that it was killed", async () => {
+  it("reports a tool that was killed from outside as killed", async () => {
     const host = await open();
     for (const begin of [say, flite]) {
       const reading = reasonOf(collect(begin(host, long)));
@@ -252,7 +252,7 @@ describe("The subprocess host", () => {
     }
   });
 
-  it("lets no job wait for its turn for longer than the bound, and its deadline begin with its turn", async () => {
+  it("bounds the time in the queue, and starts a job's deadline with the job", async () => {
     const host = await open({ concurrency: 1, queueTimeoutMs: 30 });
     const stop = new AbortController();
     const first = rejection(collect(say(host, long, stop.signal)));
@@ -267,8 +267,8 @@ describe("The subprocess host", () => {
     expect((await sayWhole(host, "three")).length).to.be.above(44);
   });
 
-  describe("when the helper stands still", () => {
-    it("says so when it is asked, and that it is well when it goes on", async () => {
+  describe("when the helper hangs", () => {
+    it("fails a ping, and answers one after the helper resumes", async () => {
       const host = await open();
       await pong(host);
       process.kill(pidOf(host), "SIGSTOP");
@@ -277,7 +277,7 @@ describe("The subprocess host", () => {
       await pong(host);
     });
 
-    it("ends it when it holds a job beyond its deadline, and has a new one", async () => {
+    it("kills a helper that holds a job beyond its deadline, and starts a new one", async () => {
       const host = await open({ graceMs: 100 });
       const reading = reasonOf(collect(say(host, long, never, { deadlineMs: 2000 })));
       await until("the tool runs", () => childrenOf(pidOf(host)).length === 1);
@@ -289,7 +289,7 @@ describe("The subprocess host", () => {
     });
   });
 
-  it("answers a ping after the helper's death, by one new helper", async () => {
+  it("answers a ping after the helper's death with a new helper", async () => {
     const host = await open();
     const pid = pidOf(host);
     process.kill(pid, "SIGKILL");
@@ -307,12 +307,12 @@ describe("The subprocess host", () => {
     await gone(...all);
   });
 
-  it("lets its owner end by itself once it is closed", async () => {
+  it("lets its owner exit after close", async () => {
     const [code] = await once(fork(new URL("./host-owner.ts", import.meta.url), ["close"]), "exit");
     expect(code).to.equal(0);
   });
 
-  it("ends everything when it is closed", async () => {
+  it("ends all processes on close", async () => {
     const host = await open({ encodersAhead: { mp3: 1, ogg: 1 } });
     const reading = rejection(collect(say(host, long)));
     await until("all have begun", () => childrenOf(pidOf(host)).length === 3);
@@ -334,7 +334,7 @@ describe("The subprocess host", () => {
     await reading;
   });
 
-  it("is not ended by the terminal's Ctrl-C: its owner decides", async () => {
+  it("ignores the terminal's Ctrl-C: its owner decides", async () => {
     const host = await open();
     const session = (pid: number | "self") =>
       readFileSync(`/proc/${pid}/stat`, "utf8")

@@ -10,7 +10,7 @@ import type { Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { issueKey, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
 import { EngineFailed, KeyIsSuspended, NotFound } from "../../../src/domain/errors.ts";
 import { type CommandHandler, createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { takeOf } from "../../audio/pipeline/renditions.ts";
+import { renditionOf } from "../../audio/pipeline/renditions.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -29,7 +29,7 @@ const order = { principal, requestId: "r", kind: "sse" } as const;
 const planOf = (engine: "gwn" | "g1", characters = 10): SynthesisPlan => ({
   characters,
   silent: false,
-  renditions: [takeOf("Hello.", { engine, websiteId: "w" })],
+  renditions: [renditionOf("Hello.", { engine, websiteId: "w" })],
   catalogRevision: "1",
   shared: false,
 });

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { hasDeclaredLength, measureSound } from "../../../src/audio/formats/containers.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { collect } from "../../support/collect.ts";
-import { openRealParts, type RealParts } from "../pipeline/real-parts.ts";
+import { openRealTools, type RealTools } from "../pipeline/real-tools.ts";
 
 const never = new AbortController().signal;
 
@@ -16,7 +16,7 @@ async function* samples(count: number): AsyncIterable<Buffer> {
   yield pcm;
 }
 
-/** Two seconds, as another encoder makes them. */
+/** A two-second file encoded directly by ffmpeg, not by the service's encoder. */
 const tone = (...output: string[]): Buffer => {
   const input = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=22050:duration=2"];
   return execFileSync("ffmpeg", ["-v", "error", ...input, ...output, "pipe:1"]);
@@ -30,10 +30,10 @@ const probedSeconds = (file: string): number =>
 const decodedSamples = (file: string): number =>
   execFileSync("ffmpeg", ["-v", "error", "-i", file, "-f", "s16le", "-ac", "1", "pipe:1"]).length / 2;
 
-describe("The length of an encoded sound", () => {
-  let real: RealParts;
+describe("The measured duration of an encoded file", () => {
+  let real: RealTools;
   before(async () => {
-    real = await openRealParts();
+    real = await openRealTools();
   });
   after(() => real.close());
 
@@ -41,7 +41,7 @@ describe("The length of an encoded sound", () => {
     Buffer.concat(await collect(real.encoder.encode(format, sampleRate, samples(count), never)));
 
   for (const format of ["mp3", "ogg", "wav"] as const) {
-    it(`agrees with the number of samples that the encoder was given: ${format}`, async function () {
+    it(`matches the number of samples given to the encoder: ${format}`, async function () {
       this.timeout(60_000);
       for (const sampleRate of [16_000, 22_050, 44_100]) {
         for (const count of [1, 575, 576, 577, 5000, 160_001]) {
@@ -52,7 +52,7 @@ describe("The length of an encoded sound", () => {
       }
     });
 
-    it(`shows that an encoder was given more than it encoded: ${format}`, async () => {
+    it(`differs from the input when the encoder dropped samples: ${format}`, async () => {
       const sound = await encode(format, 16_000, 16_000);
       expect(hasDeclaredLength(format, sound, { samples: 20_000, sampleRate: 16_000 })).to.equal(false);
     });
@@ -65,7 +65,7 @@ describe("The length of an encoded sound", () => {
     expect(hasDeclaredLength("mp3", sound, { samples: 120_000, sampleRate: 96_000 })).to.equal(false);
   });
 
-  it("is measured in other encoders' files: tags, MPEG-1, Opus, stereo", () => {
+  it("is measured in files of other encoders: tags, MPEG-1, Opus, stereo", () => {
     const files: readonly (readonly [AudioFormat, Buffer])[] = [
       ["mp3", tone("-f", "mp3", "-q:a", "4", "-ar", "44100", "-id3v2_version", "3", "-metadata", "title=t")],
       ["mp3", tone("-f", "mp3", "-b:a", "16k", "-ar", "11025")],
@@ -78,7 +78,7 @@ describe("The length of an encoded sound", () => {
     }
   });
 
-  it("is what ffmpeg plays and ffprobe reports, for sounds of many lengths", async function () {
+  it("matches what ffmpeg decodes and ffprobe reports, for files of many lengths", async function () {
     this.timeout(120_000);
     const folder = await mkdtemp(join(tmpdir(), "voxledger-length-"));
     const encodings: readonly (readonly [AudioFormat, number, ...string[]])[] = [
@@ -99,7 +99,7 @@ describe("The length of an encoded sound", () => {
           execFileSync("ffmpeg", ["-y", "-v", "error", ...source, ...cut, ...options, file]);
           const { samples = 0, sampleRate = 1 } = measureSound(format, await readFile(file)) ?? {};
           const what = `${format} ${options.join(" ")}: ${count}`;
-          // ffprobe counts Opus' pre-skip and what the LAME tag leaves out; ffmpeg plays too much of a short Vorbis.
+          // ffprobe includes Opus' pre-skip and the samples that the LAME tag excludes; ffmpeg decodes too much of a short Vorbis file.
           if (options.includes("libvorbis") || options.includes("-write_xing")) {
             expect(samples / sampleRate, what).to.be.closeTo(probedSeconds(file), 0.001);
           } else expect(samples, what).to.equal(decodedSamples(file));
@@ -110,7 +110,7 @@ describe("The length of an encoded sound", () => {
     }
   });
 
-  it("is unknown for what is not a sound", () => {
+  it("is undefined for data that is not audio", () => {
     for (const format of ["mp3", "ogg", "wav"] as const) {
       for (const bytes of [Buffer.of(), Buffer.from("RIFF"), Buffer.alloc(100, 7)]) {
         expect(measureSound(format, bytes)).to.equal(undefined);

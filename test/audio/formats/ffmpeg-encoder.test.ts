@@ -15,7 +15,7 @@ import { rejection } from "../../support/rejection.ts";
 const never = new AbortController().signal;
 const rates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000];
 
-/** A tone that ends loudly, so that a lost tail is heard. */
+/** A tone that ends loudly, so that a truncated tail is measurable. */
 const tone = (sampleRate: number, seconds: number): Buffer => {
   const pcm = Buffer.alloc(2 * Math.round(sampleRate * seconds));
   for (let at = 0; at < pcm.length / 2; at++) {
@@ -28,7 +28,7 @@ async function* cut(bytes: Buffer, size: number): AsyncIterable<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Samples without an end. */
+/** An endless source of samples. */
 async function* endless(): AsyncIterable<Buffer> {
   for (const second = tone(22_050, 1); ; ) yield second;
 }
@@ -43,7 +43,7 @@ const ffmpeg = (args: readonly string[], input: Buffer): Promise<Buffer> =>
   });
 const decoded = (sound: Buffer): Promise<Buffer> => ffmpeg(["-i", "pipe:0", "-f", "s16le", "pipe:1"], sound);
 
-/** How many samples there are from the first that is loud to the last: a codec's delay moves both. */
+/** The number of samples from the first loud one to the last: a codec's delay shifts both. */
 const span = (pcm: Buffer): number => {
   const samples = Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(2 * at));
   const loud = (sample: number) => Math.abs(sample) > 6000;
@@ -64,28 +64,28 @@ describe("The ffmpeg encoder", () => {
   const encode = async (format: AudioFormat, rate: number, pcm: AsyncIterable<Buffer>, signal = never) =>
     Buffer.concat(await collect(encoder.encode(format, rate, pcm, signal)));
   const waiting = () => childrenOf(host.stats().pid ?? 0);
-  const allWait = () =>
+  const prestarted = () =>
     until("none works, and as many wait as should", () => {
       return host.stats().running === 0 && waiting().length === ahead.mp3 + ahead.ogg;
     });
 
-  it("says by which ffmpeg the bytes are made", () => {
+  it("reports the ffmpeg version that encodes", () => {
     expect(encoder.version).to.match(/^ffmpeg \d/);
   });
 
   for (const format of audioFormats) {
-    it(`keeps the whole sound, at every sample rate: ${format}`, async () => {
+    it(`encodes every sample, at every sample rate: ${format}`, async () => {
       for (const rate of rates) {
         const pcm = tone(rate, 1.37);
         const back = await decoded(await encode(format, rate, cut(pcm, 5000)));
         expect(back.length, `${rate}`).to.be.at.least(pcm.length);
-        // What a codec adds is no more than its frames at both ends.
+        // A codec adds at most its frames at both ends.
         expect(back.length, `${rate}`).to.be.below(pcm.length + 2 * 5000);
         expect(span(back), `${rate}`).to.be.at.least(pcm.length / 2 - rate / 100);
       }
     });
 
-    it(`gives the same bytes for the same samples, however they are cut: ${format}`, async () => {
+    it(`gives the same bytes for the same samples, however they are chunked: ${format}`, async () => {
       const pcm = tone(22_050, 0.8);
       const [first, ...others] = await Promise.all(
         [pcm.length, 4096, 999, 7].map((size) => encode(format, 22_050, cut(pcm, size))),
@@ -93,14 +93,14 @@ describe("The ffmpeg encoder", () => {
       for (const other of others) expect(first?.equals(other)).to.equal(true);
     });
 
-    it(`refuses to make something of nothing: ${format}`, async () => {
+    it(`refuses an empty source: ${format}`, async () => {
       const nothing = [cut(Buffer.of(), 1), cut(Buffer.alloc(0), 1)];
       for (const pcm of nothing) {
         expect(await rejection(encode(format, 22_050, pcm))).to.be.instanceOf(EngineFailed);
       }
     });
 
-    it(`fails with what its source fails with, and gives no cut sound for a whole one: ${format}`, async () => {
+    it(`fails with its source's error instead of ending a truncated stream normally: ${format}`, async () => {
       const broken = new EngineFailed("The engine fell over.");
       const source = async function* () {
         yield tone(22_050, 1);
@@ -110,7 +110,7 @@ describe("The ffmpeg encoder", () => {
     });
   }
 
-  it("makes mp3 of 64 kbit/s in one channel, without tags", async () => {
+  it("encodes mp3 at 64 kbit/s in one channel, without tags", async () => {
     const mp3 = await encode("mp3", 22_050, cut(tone(22_050, 4), 8192));
     expect(mp3.length / 4).to.be.closeTo(8000, 200);
     // A frame of MPEG-2 layer III, mono: no ID3, no Xing header, no comment.
@@ -119,7 +119,7 @@ describe("The ffmpeg encoder", () => {
     expect(mp3.includes("Xing") || mp3.includes("Info") || mp3.includes("TAG")).to.equal(false);
   });
 
-  it("puts a header without a length before a WAV's samples, and leaves them as they are", async () => {
+  it("writes a WAV header without a length and leaves the samples unchanged", async () => {
     const pcm = tone(24_000, 0.5);
     const wav = await encode("wav", 24_000, cut(pcm, 1001));
     expect(wav.readUInt32LE(40)).to.equal(0xffff_ffff);
@@ -128,7 +128,7 @@ describe("The ffmpeg encoder", () => {
     expect(wav.subarray(44).equals(pcm)).to.equal(true);
   });
 
-  it("gives the beginning while the end is not there yet", async () => {
+  it("emits the first bytes before its source ends", async () => {
     const stop = new AbortController();
     const sound = encoder.encode("mp3", 22_050, endless(), stop.signal)[Symbol.asyncIterator]();
     expect((await sound.next()).value?.length).to.be.above(0);
@@ -140,7 +140,7 @@ describe("The ffmpeg encoder", () => {
     );
   });
 
-  it("gives an encoder more time than a sound may take to be made", async () => {
+  it("gives an encoding a longer deadline than a synthesis", async () => {
     const deadlines: (number | undefined)[] = [];
     const recorded: SubprocessHost = {
       ...host,
@@ -153,17 +153,17 @@ describe("The ffmpeg encoder", () => {
     expect(deadlines[0]).to.be.above(2 * pipelineLimits.obtainMs);
   });
 
-  it("takes an encoder that was waiting, and has another wait in its place", async () => {
-    await allWait();
+  it("uses a prestarted encoder and starts a replacement", async () => {
+    await prestarted();
     const before = waiting().map(({ pid }) => pid);
     await encode("ogg", 22_050, cut(tone(22_050, 0.2), 4096));
-    await allWait();
+    await prestarted();
     const after = waiting().map(({ pid }) => pid);
     expect(before.filter((pid) => after.includes(pid))).to.have.lengthOf(ahead.mp3);
   });
 
-  it("works on when the encoders that wait are killed, and has others wait again", async () => {
-    await allWait();
+  it("keeps encoding when the prestarted encoders are killed, and replaces them", async () => {
+    await prestarted();
     const old = waiting().map(({ pid }) => pid);
     for (const pid of old) process.kill(pid, "SIGKILL");
     await gone(...old);
@@ -171,10 +171,10 @@ describe("The ffmpeg encoder", () => {
       (["mp3", "ogg"] as const).map((format) => encode(format, 22_050, cut(tone(22_050, 0.2), 4096))),
     );
     for (const sound of sounds) expect(sound.length).to.be.above(1000);
-    await allWait();
+    await prestarted();
   });
 
-  it("makes the same bytes with an encoder that waited and one started for the job", async () => {
+  it("gives the same bytes with a prestarted encoder and with one started on demand", async () => {
     const cold = await openSubprocessHost({ encodersAhead: { mp3: 0, ogg: 0 } });
     try {
       for (const format of ["mp3", "ogg"] as const) {
@@ -190,10 +190,10 @@ describe("The ffmpeg encoder", () => {
 
   it("kills the encoder when the signal is aborted, and throws the signal's reason", async () => {
     for (const format of ["mp3", "ogg"] as const) {
-      await allWait();
+      await prestarted();
       const before = waiting().map(({ pid }) => pid);
       const stop = new AbortController();
-      const reason = new Error("nobody wants it");
+      const reason = new Error("the caller left");
       const sound = encoder.encode(format, 22_050, endless(), stop.signal)[Symbol.asyncIterator]();
       await sound.next();
       stop.abort(reason);
@@ -202,12 +202,12 @@ describe("The ffmpeg encoder", () => {
       };
       expect(await rejection(rest())).to.equal(reason);
       await until("the slot is free again", () => host.stats().running === 0);
-      await allWait();
+      await prestarted();
       expect(waiting().filter(({ pid }) => before.includes(pid))).to.have.lengthOf(waiting().length - 1);
     }
   });
 
-  it("encodes many at once, no more than it may, without mixing them up", async () => {
+  it("runs many encodings concurrently, within its limit, without mixing their output", async () => {
     const sounds = Array.from({ length: 12 }, (_, i) => tone(16_000, 0.2 + i / 20));
     const one = await Promise.all(sounds.map((pcm) => encode("mp3", 16_000, cut(pcm, 3000))));
     for (const [i, pcm] of sounds.entries()) {
@@ -216,13 +216,13 @@ describe("The ffmpeg encoder", () => {
     await until("every slot is free again", () => host.stats().running === 0);
   });
 
-  it("is not to be had without ffmpeg", async () => {
+  it("cannot be created without ffmpeg", async () => {
     const bare = await openSubprocessHost({ path: "/nonexistent" });
     expect(() => ffmpegEncoder(bare)).to.throw(ToolFailed, "ffmpeg is not installed.");
     await bare.close();
   });
 
-  it("fails as unavailable once it is closed", async () => {
+  it("fails as unavailable after close", async () => {
     const other = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 } });
     const closed = ffmpegEncoder(other);
     const reading = rejection(collect(closed.encode("mp3", 22_050, endless(), never)));

@@ -10,7 +10,7 @@ const tone = (...output: string[]): Buffer => {
   });
 };
 
-describe("a sound", () => {
+describe("Truncation detection", () => {
   const sounds = {
     mp3: [
       tone("-f", "mp3", "-b:a", "64k"),
@@ -22,32 +22,32 @@ describe("a sound", () => {
   } as const;
 
   for (const format of ["mp3", "ogg", "wav"] as const) {
-    it(`of ${format} that is whole is not accused of being cut`, () => {
+    it(`accepts a complete ${format} file`, () => {
       for (const sound of sounds[format]) expect(isTruncated(format, sound)).to.equal(false);
     });
   }
 
-  it("of mp3 is cut when it stops within a frame", () => {
+  it("reports an mp3 that stops within a frame", () => {
     for (const sound of sounds.mp3) {
       const unseen = lengths(sound, 2000).filter((length) => !isTruncated("mp3", sound.subarray(0, length)));
       expect(unseen.length, "only at the borders of frames").to.be.at.most(20);
     }
   });
 
-  it("of ogg is cut when it stops within a page", () => {
+  it("reports an ogg that stops within a page", () => {
     for (const sound of sounds.ogg) {
       const unseen = lengths(sound, 2000).filter((length) => !isTruncated("ogg", sound.subarray(0, length)));
       expect(unseen.length, "only at the borders of pages").to.be.at.most(2);
     }
   });
 
-  it("of wav is cut when it stops before the length that it tells", () => {
+  it("reports a wav that is shorter than its header declares", () => {
     const [mended] = sounds.wav;
     for (const length of lengths(mended, 100))
       expect(isTruncated("wav", mended.subarray(0, length))).to.equal(true);
   });
 
-  it("that is nothing known is left alone", () => {
+  it("ignores data of unknown formats", () => {
     for (const format of ["mp3", "ogg", "wav"] as const) {
       for (const bytes of [
         Buffer.alloc(0),
@@ -59,14 +59,14 @@ describe("a sound", () => {
     }
   });
 
-  it("with a tag behind it is whole", () => {
+  it("accepts a complete file with a trailing tag", () => {
     const tagged = Buffer.concat([sounds.mp3[0], Buffer.from("TAG"), Buffer.alloc(125)]);
     expect(isTruncated("mp3", tagged)).to.equal(false);
   });
 });
 
-describe("a wav that came through a pipe", () => {
-  it("gets the lengths that it has", () => {
+describe("The length fields of a wav that came through a pipe", () => {
+  it("are replaced by the true lengths", () => {
     const mended = fixWavSizes(tone("-f", "wav"));
     const data = mended.indexOf("data");
     expect(mended.readUInt32LE(4)).to.equal(mended.length - 8);
@@ -74,12 +74,12 @@ describe("a wav that came through a pipe", () => {
     expect(fixWavSizes(mended)).to.equal(mended);
   });
 
-  it("is left as it is when it is none", () => {
+  it("are not written to data that is not a wav", () => {
     const bytes = Buffer.from("RIFF????no wave in here");
     expect(fixWavSizes(bytes)).to.equal(bytes);
   });
 });
 
-/** Lengths of what is left when so many different last parts are missing. */
+/** The lengths that remain after cutting various amounts off the end. */
 const lengths = (sound: Buffer, most: number): number[] =>
   Array.from({ length: Math.min(most, sound.length - 1000) }, (_, i) => sound.length - 1 - i);

@@ -4,15 +4,15 @@ import { nameOf, soundOf } from "./sounds.ts";
 
 const kilobyte = 1024;
 
-describe("the memory cache", () => {
-  it("gives at once what it was given", () => {
+describe("The memory cache", () => {
+  it("returns an object that was added", () => {
     const cache = createMemoryCache();
     cache.set(nameOf(1), soundOf(1));
     expect(soundOf(1).equals(cache.get(nameOf(1)) as Buffer)).to.equal(true);
     expect(cache.get(nameOf(2))).to.equal(undefined);
   });
 
-  it("never holds more bytes than its bound, and lets go first of what was asked for longest ago", () => {
+  it("never holds more bytes than its bound, and evicts the least recently used first", () => {
     const cache = createMemoryCache({ maxBytes: 100 * kilobyte, largestShare: 1 / 4 });
     for (let i = 0; i < 50; i++) {
       cache.set(nameOf(i), soundOf(i, 10 * kilobyte));
@@ -24,7 +24,7 @@ describe("the memory cache", () => {
     expect(cache.get(nameOf(49))).to.not.equal(undefined);
   });
 
-  it("does not keep an object that would take more than its share of the bound", () => {
+  it("does not store an object larger than its share of the bound", () => {
     const cache = createMemoryCache({ maxBytes: 100 * kilobyte, largestShare: 1 / 4 });
     cache.set(nameOf(1), soundOf(1, 10 * kilobyte));
     cache.set(nameOf(2), soundOf(2, 30 * kilobyte));
@@ -32,19 +32,19 @@ describe("the memory cache", () => {
     expect(cache.get(nameOf(1))).to.not.equal(undefined);
   });
 
-  it("keeps nothing when its bound is 0", () => {
+  it("stores nothing when its bound is 0", () => {
     const cache = createMemoryCache({ maxBytes: 0 });
     cache.set(nameOf(1), soundOf(1));
     expect(cache.get(nameOf(1))).to.equal(undefined);
   });
 
-  it("counts small objects at what they cost", () => {
+  it("counts an overhead for small objects", () => {
     const cache = createMemoryCache({ maxBytes: 100 * kilobyte });
     for (let i = 0; i < 10_000; i++) cache.set(nameOf(i), soundOf(i, 4));
     expect(cache.stats().objects).to.be.at.most(200);
   });
 
-  it("keeps nothing alive that a slice was cut from", () => {
+  it("does not retain the buffer from which a slice was cut", () => {
     const cache = createMemoryCache();
     const large = Buffer.alloc(kilobyte * kilobyte, 1);
     cache.set(nameOf(1), large.subarray(0, 100));

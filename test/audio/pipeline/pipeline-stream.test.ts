@@ -12,36 +12,36 @@ import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate, type Gate } from "../../support/wire/gate.ts";
-import { type FickleStore, fickle } from "./fickle-store.ts";
-import { openRealParts, type RealParts } from "./real-parts.ts";
-import { takeOf } from "./renditions.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
+import { openRealTools, type RealTools } from "./real-tools.ts";
+import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 const mp3: Encoding = { kind: "encoded", format: "mp3" };
 
-describe("a sound that is heard while it is made", () => {
-  let real: RealParts;
+describe("A streamed synthesis", () => {
+  let real: RealTools;
   let sound: Buffer;
   before(async () => {
-    real = await openRealParts();
+    real = await openRealTools();
     const { render } = createRenderer({
       engines: () => real.engine,
       encoder: real.encoder,
       maxObjectBytes: 1_000_000,
     });
-    const spoken = takeOf("A sound that is heard while it is made.");
+    const spoken = renditionOf("A sound that is received while it is made.");
     sound = Buffer.concat(await collect(render(spoken, { progressive: false }, never)));
   });
   after(() => real.close());
 
   let path: string;
-  let store: FickleStore;
+  let store: FaultyStore;
   let clock: ManualClock;
   let gate: Gate;
   let asked: { voice: string; progressive: boolean | undefined; signal: AbortSignal }[];
   let pipeline: Pipeline;
 
-  /** Gives a real mp3 in four pieces, each when the gate lets it through; the voice `broken` breaks off after two. */
+  /** Emits a real mp3 in four pieces, one per opening of the gate; the voice `broken` fails after two. */
   const engine: Engine = {
     code: "g1",
     version: () => "1",
@@ -64,7 +64,7 @@ describe("a sound that is heard while it is made", () => {
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-stream-"));
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
     gate = closedGate();
     asked = [];
@@ -84,13 +84,13 @@ describe("a sound that is heard while it is made", () => {
       random: () => 1,
     });
 
-  const take = takeOf("Hello.", { websiteId: "w1", voice: "whole" });
+  const rendition = renditionOf("Hello.", { websiteId: "w1", voice: "whole" });
   const stored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
   const bytesOf = async (audio: AsyncIterable<Buffer>): Promise<Buffer> =>
     Buffer.concat(await collect(audio));
 
-  it("begins with the first bytes, and goes on as they come", async () => {
-    const beginning = pipeline.stream([take], never);
+  it("delivers the first bytes before the synthesis ends, and the rest as they come", async () => {
+    const beginning = pipeline.stream([rendition], never);
     await gate.reached();
     gate.step();
     const { audio, provenance, failed } = await beginning;
@@ -105,28 +105,28 @@ describe("a sound that is heard while it is made", () => {
     expect(Buffer.concat([first, ...rest]).equals(sound)).to.equal(true);
   });
 
-  it("is kept when it ended well, and served from memory and store afterwards", async () => {
+  it("is cached after it ended normally, in memory and in the store", async () => {
     gate.open();
-    await collect((await pipeline.stream([take], never)).audio);
-    const again = await pipeline.stream([take], never);
+    await collect((await pipeline.stream([rendition], never)).audio);
+    const again = await pipeline.stream([rendition], never);
     expect(again.provenance).to.equal("memory");
     expect((await bytesOf(again.audio)).equals(sound)).to.equal(true);
-    expect((await pipeline.obtain([take], never)).provenance).to.equal("memory");
+    expect((await pipeline.obtain([rendition], never)).provenance).to.equal("memory");
     await stored();
     pipeline = pipelineWith();
-    const fromStore = await pipeline.stream([take], never);
+    const fromStore = await pipeline.stream([rendition], never);
     expect(fromStore.provenance).to.equal("store");
     expect((await bytesOf(fromStore.audio)).equals(sound)).to.equal(true);
     expect(asked).to.have.length(1);
   });
 
-  it("is shared by all who want it meanwhile, whole or as it comes", async () => {
-    const first = pipeline.stream([take], never);
+  it("is shared by concurrent callers, streamed or whole", async () => {
+    const first = pipeline.stream([rendition], never);
     await gate.reached();
     gate.step(2);
     const early = await first;
-    const late = await pipeline.stream([take], never);
-    const whole = pipeline.obtain([take], never);
+    const late = await pipeline.stream([rendition], never);
+    const whole = pipeline.obtain([rendition], never);
     gate.open();
     expect(late.provenance).to.equal("coalesced");
     for (const audio of [early.audio, late.audio]) {
@@ -137,8 +137,8 @@ describe("a sound that is heard while it is made", () => {
     expect(asked).to.have.length(1);
   });
 
-  it("is not kept when it broke off, whoever heard it, and is made anew for the next", async () => {
-    const broken = takeOf("Hello.", { websiteId: "w1", voice: "broken" });
+  it("is not cached when it failed midway, and the next request starts a new synthesis", async () => {
+    const broken = renditionOf("Hello.", { websiteId: "w1", voice: "broken" });
     gate.open();
     const { audio } = await pipeline.stream([broken], never);
     expect(await rejection(collect(audio))).to.be.instanceOf(EngineFailed);
@@ -148,30 +148,30 @@ describe("a sound that is heard while it is made", () => {
     expect(asked).to.have.length(2);
   });
 
-  it("falls back to the next take before the first byte, never midway", async () => {
-    const refusing = takeOf("Hello.", { websiteId: "w1", voice: "refusing", systemVoice: "the first" });
+  it("falls back to the next rendition before the first byte, never midway", async () => {
+    const refusing = renditionOf("Hello.", { websiteId: "w1", voice: "refusing", systemVoice: "the first" });
     gate.open();
-    const stream = await pipeline.stream([refusing, take], never);
+    const stream = await pipeline.stream([refusing, rendition], never);
     expect(stream.failed).to.deep.equal(["the first"]);
-    expect(stream.rendition).to.equal(take);
+    expect(stream.rendition).to.equal(rendition);
     expect((await bytesOf(stream.audio)).equals(sound)).to.equal(true);
-    const broken = takeOf("Hello.", { websiteId: "w1", voice: "broken" });
-    const midway = await pipeline.stream([broken, take], never);
+    const broken = renditionOf("Hello.", { websiteId: "w1", voice: "broken" });
+    const midway = await pipeline.stream([broken, rendition], never);
     expect(await rejection(collect(midway.audio))).to.be.instanceOf(EngineFailed);
   });
 
-  it("falls back from a voice that cannot pronounce the text, and refuses the text if none can", async () => {
-    const refusing = takeOf("Hello.", { websiteId: "w1", voice: "refusing" });
-    const mute = takeOf("Hello.", { voice: "mute" });
+  it("falls back from a voice that cannot pronounce the text, and refuses the text if no voice can", async () => {
+    const refusing = renditionOf("Hello.", { websiteId: "w1", voice: "refusing" });
+    const mute = renditionOf("Hello.", { voice: "mute" });
     gate.open();
-    expect((await pipeline.stream([mute, take], never)).rendition).to.equal(take);
+    expect((await pipeline.stream([mute, rendition], never)).rendition).to.equal(rendition);
     expect(await rejection(pipeline.stream([mute, refusing], never))).to.be.instanceOf(Unpronounceable);
     expect(await rejection(pipeline.stream([refusing, mute], never))).to.be.instanceOf(EngineFailed);
   });
 
-  it("ends the engine's work when the last listener leaves, and keeps nothing", async () => {
+  it("aborts the engine when the last listener leaves, and caches nothing", async () => {
     const leaving = new AbortController();
-    const beginning = pipeline.stream([take], leaving.signal);
+    const beginning = pipeline.stream([rendition], leaving.signal);
     await gate.reached();
     gate.step();
     const { audio } = await beginning;
@@ -180,17 +180,17 @@ describe("a sound that is heard while it is made", () => {
     await reading;
     expect(asked[0]?.signal.aborted).to.equal(true);
     expect(pipeline.stats().underWay).to.equal(0);
-    expect(pipeline.fromMemory(take)).to.equal(undefined);
+    expect(pipeline.fromMemory(rendition)).to.equal(undefined);
   });
 
-  it("must have begun within the bound, and may then take as long as it takes", async () => {
-    const tooLate = rejection(pipeline.stream([take], never));
+  it("has a deadline for its first byte, and none afterwards", async () => {
+    const tooLate = rejection(pipeline.stream([rendition], never));
     await gate.reached();
     clock.advance(60_000);
     expect(await tooLate).to.be.instanceOf(Unavailable);
     await until(() => asked[0]?.signal.aborted === true);
 
-    const beginning = pipeline.stream([take], never);
+    const beginning = pipeline.stream([rendition], never);
     await gate.reached();
     gate.step();
     const { audio } = await beginning;

@@ -16,11 +16,11 @@ import {
 } from "../../../src/subprocess/subprocess-host.ts";
 import { collect } from "../../support/collect.ts";
 import { childrenOf, until } from "../../support/processes.ts";
-import { takeOf } from "./renditions.ts";
+import { renditionOf } from "./renditions.ts";
 
 /**
- * The digest of what the tools are asked for, by the version under which it is kept. A change of one needs a change
- * of the other: raise `pipelineVersion` and write the new digest beside it.
+ * The digest of the tools' arguments and input, keyed by pipeline version. Changing one requires changing the other:
+ * raise `pipelineVersion` and write the new digest next to it.
  */
 const kept: Readonly<Record<number, string>> = {
   2: "8062395e543a3906e28258174d4b077fd9a440bc848b3258188d79f9c9aeae19",
@@ -48,14 +48,14 @@ const documents = [
   '<speak><phoneme alphabet="ipa" ph="a">One</phoneme> <say-as interpret-as="digits">12</say-as></speak>',
 ];
 
-describe("The pipeline's version", () => {
+describe("The pipeline version", () => {
   let host: SubprocessHost;
   before(async () => {
     host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 1 } });
   });
   after(() => host.close());
 
-  /** What the speech tools get: their arguments, and their input. */
+  /** The arguments and the input of the speech tools. */
   const spoken = async (): Promise<unknown[]> => {
     const jobs: ToolJob[] = [];
     const watched: SubprocessHost = {
@@ -82,7 +82,7 @@ describe("The pipeline's version", () => {
     return jobs;
   };
 
-  /** The encoders that wait are real processes with their real arguments. */
+  /** Prestarted encoders are real processes with their real arguments. */
   const encoders = async (): Promise<string[][]> => {
     const waiting = () =>
       childrenOf(host.stats().pid ?? 0).flatMap(({ pid, command }) =>
@@ -92,7 +92,7 @@ describe("The pipeline's version", () => {
     return waiting().sort((a, b) => (a.join() < b.join() ? -1 : 1));
   };
 
-  /** What is made of samples without any tool. */
+  /** The output of sample processing that uses no tool. */
   const samples = async (): Promise<string[]> => {
     const ramp = Buffer.alloc(2000);
     for (let at = 0; at < ramp.length; at += 2) ramp.writeInt16LE(at * 31 - 31_000, at);
@@ -107,11 +107,11 @@ describe("The pipeline's version", () => {
   };
 
   const recipes = (): string[] => [
-    hashRecipe(takeOf("Cafe\u0301", { prosody: { pitch: 1.25, rate: 0.5, volume: 0.1 } }).recipe),
-    hashRecipe(takeOf("One.", { websiteId: "w1", format: "ogg", applied: ["volume", "pitch"] }).recipe),
+    hashRecipe(renditionOf("Cafe\u0301", { prosody: { pitch: 1.25, rate: 0.5, volume: 0.1 } }).recipe),
+    hashRecipe(renditionOf("One.", { websiteId: "w1", format: "ogg", applied: ["volume", "pitch"] }).recipe),
   ];
 
-  it("is raised whenever what the tools are asked for changes", async function () {
+  it("changes whenever the arguments or the input of the tools change", async function () {
     this.timeout(30_000);
     const asked = { spoken: await spoken(), encoders: await encoders(), samples: await samples() };
     const all = { ...asked, documents: documents.map(parseSsml), recipes: recipes() };
@@ -119,8 +119,8 @@ describe("The pipeline's version", () => {
     expect(digest, "sounds would change under their old names").to.equal(kept[pipelineVersion]);
   });
 
-  it("is a part of every content address", () => {
-    const { recipe } = takeOf("One.");
+  it("is part of every content address", () => {
+    const { recipe } = renditionOf("One.");
     const canonical = [
       pipelineVersion,
       "test",

@@ -15,21 +15,21 @@ import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/fi
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
-import { type FickleStore, fickle } from "./fickle-store.ts";
-import { type Observed, observed, openRealParts, type RealParts } from "./real-parts.ts";
-import { takeOf } from "./renditions.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
+import { type Observed, observed, openRealTools, type RealTools } from "./real-tools.ts";
+import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 
-describe("the pipeline", () => {
-  let real: RealParts;
+describe("The pipeline", () => {
+  let real: RealTools;
   before(async () => {
-    real = await openRealParts();
+    real = await openRealTools();
   });
   after(() => real.close());
 
   let path: string;
-  let store: FickleStore;
+  let store: FaultyStore;
   let engine: Observed;
   let clock: ManualClock;
   let pipeline: Pipeline;
@@ -47,19 +47,19 @@ describe("the pipeline", () => {
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-pipeline-"));
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     engine = observed(real.engine);
     clock = createManualClock();
     pipeline = pipelineWith();
   });
   afterEach(async () => {
-    store.mood = "refuses"; // no new put begins
+    store.mode = "refuses"; // no new put starts
     await store.close();
     await rm(path, { recursive: true });
   });
 
-  const hello = takeOf("Hello.");
-  const broken = takeOf("Hello.", { voice: "espeak:nobody", systemVoice: "the broken one" });
+  const hello = renditionOf("Hello.");
+  const broken = renditionOf("Hello.", { voice: "espeak:nobody", systemVoice: "the broken one" });
   const obtain = (rendition = hello): Promise<Sound> => pipeline.obtain([rendition], never);
   const allStored = (): Promise<void> => until(() => pipeline.stats().writes.pendingObjects === 0);
   const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
@@ -68,8 +68,8 @@ describe("the pipeline", () => {
       (error: unknown) => error,
     );
 
-  describe("tells where a sound came from", () => {
-    it("60 at once are one synthesis: a miss for the first, coalesced for the others, the same bytes", async () => {
+  describe("reports the provenance of a sound", () => {
+    it("as miss for the first of 60 concurrent requests and coalesced for the others, with one synthesis and the same bytes", async () => {
       const sounds = await Promise.all(Array.from({ length: 60 }, () => obtain()));
       expect(engine.asked).to.have.length(1);
       expect(sounds.map(({ provenance }) => provenance)).to.deep.equal([
@@ -80,7 +80,7 @@ describe("the pipeline", () => {
       expect(pipeline.stats().answers).to.deep.equal({ miss: 1, coalesced: 59, memory: 0, store: 0 });
     });
 
-    it("memory for who asks afterwards", async () => {
+    it("as memory for later requests", async () => {
       const { bytes } = await obtain();
       const again = await obtain();
       expect(again.provenance).to.equal("memory");
@@ -88,7 +88,7 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("store for all who ask at once when another instance has stored it, the same bytes, one read", async () => {
+    it("as store for concurrent requests when another instance has stored it, with the same bytes and one read", async () => {
       const { bytes } = await obtain();
       await allStored();
       pipeline = pipelineWith();
@@ -115,34 +115,34 @@ describe("the pipeline", () => {
     });
   });
 
-  it("makes the same bytes anew when everything is lost", async () => {
+  it("synthesizes the same bytes again after all caches are lost", async () => {
     const { bytes } = await obtain();
     await allStored();
     await rm(path, { recursive: true });
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     pipeline = pipelineWith();
     const again = await obtain();
     expect(again.provenance).to.equal("miss");
     expect(again.bytes.equals(bytes)).to.equal(true);
   });
 
-  it("keeps a website's own sounds apart from all others", async () => {
-    const own = takeOf("Hello.", { websiteId: "w1" });
-    const others = takeOf("Hello.", { websiteId: "w2" });
+  it("keeps a website's private sounds apart from all others", async () => {
+    const own = renditionOf("Hello.", { websiteId: "w1" });
+    const others = renditionOf("Hello.", { websiteId: "w2" });
     await obtain(own);
     expect((await obtain(others)).provenance).to.equal("miss");
     expect((await obtain()).provenance).to.equal("miss");
     expect(own.name).to.match(/^private\//);
   });
 
-  describe("peeks and finds without making", () => {
-    it("peeks into memory alone", async () => {
+  describe("looks up cached objects without synthesizing", () => {
+    it("fromMemory reads memory only", async () => {
       expect(pipeline.fromMemory(hello)).to.equal(undefined);
       const { bytes } = await obtain();
       expect(pipeline.fromMemory(hello)).to.deep.include({ provenance: "memory", bytes, rendition: hello });
     });
 
-    it("finds what memory or store has", async () => {
+    it("fromCache reads memory, then the store", async () => {
       expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
       await obtain();
       expect((await pipeline.fromCache(hello, never))?.provenance).to.equal("memory");
@@ -152,7 +152,7 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("fetches an object by its name from memory or store", async () => {
+    it("getObject reads an object by name from memory or the store", async () => {
       expect(await pipeline.getObject(hello.name, never)).to.equal(undefined);
       const { bytes } = await obtain();
       expect((await pipeline.getObject(hello.name, never))?.equals(bytes)).to.equal(true);
@@ -163,61 +163,61 @@ describe("the pipeline", () => {
     });
   });
 
-  describe("with a store that is out of order", () => {
-    it("speaks all the same and says miss; when the store is well again the object comes to be there", async () => {
-      store.mood = "refuses";
+  describe("with a failing store", () => {
+    it("synthesizes and reports a miss; the object is stored when the store has recovered", async () => {
+      store.mode = "refuses";
       const { bytes, provenance } = await obtain();
       expect(provenance).to.equal("miss");
       await until(() => clock.waiting() === 1);
-      store.mood = "well";
+      store.mode = "available";
       clock.advance(100);
       await allStored();
       expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
     });
 
-    it("waits for it no longer than the bound, and not at all once it is known", async () => {
-      store.mood = "hangs";
+    it("waits for the store at most until its deadline, and not at all while the circuit is open", async () => {
+      store.mode = "hangs";
       for (let i = 0; i < 3; i++) {
-        const sound = obtain(takeOf(`Hello ${i}.`));
+        const sound = obtain(renditionOf(`Hello ${i}.`));
         await until(() => store.gets.length === i + 1);
         clock.advance(2000);
         expect((await sound).provenance).to.equal("miss");
       }
       expect(pipeline.stats().storeReads).to.equal("open");
-      expect((await obtain(takeOf("Hello again."))).provenance).to.equal("miss");
+      expect((await obtain(renditionOf("Hello again."))).provenance).to.equal("miss");
       expect(store.gets).to.have.length(3);
     });
 
-    it("has what it could not store yet at hand, even if memory keeps nothing", async () => {
+    it("serves pending writes even if memory caches nothing", async () => {
       pipeline = pipelineWith({ cache: createMemoryCache({ maxBytes: 0 }) });
-      store.mood = "refuses";
+      store.mode = "refuses";
       const { bytes } = await obtain();
       expect((await obtain()).provenance).to.equal("memory");
       expect((await pipeline.getObject(hello.name, never))?.equals(bytes)).to.equal(true);
       expect(engine.asked).to.have.length(1);
     });
 
-    it("does not claim that an object is not there", async () => {
-      store.mood = "refuses";
+    it("reports a store failure instead of claiming that an object does not exist", async () => {
+      store.mode = "refuses";
       expect(await failureOf(pipeline.getObject(hello.name, never))).to.be.instanceOf(Unavailable);
       expect(await pipeline.fromCache(hello, never)).to.equal(undefined);
     });
 
-    it("waits at the end for what is pending", async () => {
-      store.mood = "refuses";
+    it("waits for pending writes when it closes", async () => {
+      store.mode = "refuses";
       const { bytes } = await obtain();
       await until(() => clock.waiting() === 1);
-      store.mood = "well";
+      store.mode = "available";
       expect(await pipeline.drain(10_000)).to.equal(0);
       expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
     });
   });
 
-  it("renditions an object that something cut in the store as not there, and mends it", async () => {
+  it("treats a truncated object in the store as missing, and replaces it", async () => {
     const { bytes } = await obtain();
     await allStored();
     await rm(path, { recursive: true });
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     await store.put(hello.name, bytes.subarray(0, -20));
     pipeline = pipelineWith();
     const again = await obtain();
@@ -227,11 +227,11 @@ describe("the pipeline", () => {
     expect((await store.get(hello.name))?.equals(bytes)).to.equal(true);
   });
 
-  describe("when listeners leave", () => {
-    const story = takeOf("A long story. ".repeat(250));
+  describe("when callers leave", () => {
+    const story = renditionOf("A long story. ".repeat(250));
     const reason = new Error("leaves");
 
-    it("ends the engine's work with the only one", async () => {
+    it("aborts the engine when the only caller leaves", async () => {
       const controller = new AbortController();
       engine.onSound = () => controller.abort(reason);
       expect(await failureOf(pipeline.obtain([story], controller.signal))).to.equal(reason);
@@ -240,7 +240,7 @@ describe("the pipeline", () => {
       expect(pipeline.fromMemory(story)).to.equal(undefined);
     });
 
-    it("goes on for the one who stays, also when it was the first who left", async () => {
+    it("continues for the remaining callers, also when the first caller leaves", async () => {
       const controller = new AbortController();
       engine.onSound = () => controller.abort(reason);
       const first = failureOf(pipeline.obtain([story], controller.signal));
@@ -250,7 +250,7 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("starts anew for who comes when the last has left", async () => {
+    it("starts a new synthesis for a request that comes after the last caller left", async () => {
       const controller = new AbortController();
       engine.onAsk = () => controller.abort(reason);
       await failureOf(pipeline.obtain([hello], controller.signal));
@@ -259,14 +259,14 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(2);
     });
 
-    it("refuses who has left before", async () => {
+    it("rejects a call whose signal is already aborted", async () => {
       await obtain();
       expect(await failureOf(pipeline.obtain([hello], AbortSignal.abort(reason)))).to.equal(reason);
     });
   });
 
   describe("when an engine fails", () => {
-    it("falls back to the next rendition, under that one's own name, and says which failed", async () => {
+    it("falls back to the next rendition, under that rendition's own name, and reports the one that failed", async () => {
       const { rendition, failed, hash, provenance } = await pipeline.obtain([broken, hello], never);
       expect({ rendition, failed, hash, provenance }).to.deep.equal({
         rendition: hello,
@@ -280,33 +280,35 @@ describe("the pipeline", () => {
     });
 
     it("throws the first failure when all renditions fail", async () => {
-      const none = takeOf("Hello.", { engine: "g3" });
+      const none = renditionOf("Hello.", { engine: "g3" });
       const error = await failureOf(pipeline.obtain([broken, none], never));
       expect(error).to.be.instanceOf(EngineFailed);
       expect((error as Error).message).to.contain("voice");
       expect(pipeline.stats().failures).to.equal(2);
     });
 
-    it("asks no other engine when nobody could say anything of the text", async () => {
-      const error = await failureOf(pipeline.obtain([takeOf("..."), takeOf("...", { engine: "g2" })], never));
+    it("does not fall back when the text has nothing to pronounce", async () => {
+      const error = await failureOf(
+        pipeline.obtain([renditionOf("..."), renditionOf("...", { engine: "g2" })], never),
+      );
       expect(error).to.be.instanceOf(Invalid);
       expect(engine.asked).to.have.length(1);
       expect(pipeline.stats().failures).to.equal(0);
     });
 
-    it("asks another engine when one voice cannot pronounce the text, and counts no failure", async () => {
-      const qya = takeOf("0", { voice: "espeak:art/qya", systemVoice: "Quenya" });
+    it("falls back when one voice cannot pronounce the text, and counts no failure", async () => {
+      const qya = renditionOf("0", { voice: "espeak:art/qya", systemVoice: "Quenya" });
       const { rendition, failed } = await pipeline.obtain([qya, hello], never);
       expect({ rendition, failed }).to.deep.equal({ rendition: hello, failed: ["Quenya"] });
       expect(pipeline.stats().failures).to.equal(0);
     });
 
     it("refuses the text when its voice cannot pronounce it and the other renditions fail", async () => {
-      const qya = takeOf("0", { voice: "espeak:art/qya" });
+      const qya = renditionOf("0", { voice: "espeak:art/qya" });
       expect(await failureOf(pipeline.obtain([qya, broken], never))).to.be.instanceOf(Unpronounceable);
     });
 
-    it("fails for all who waited, and is not tried again for a few seconds", async () => {
+    it("rejects all waiting callers, and does not retry for a few seconds", async () => {
       const failures = await Promise.all([1, 2, 3].map(() => failureOf(obtain(broken))));
       for (const failure of failures) expect(failure).to.be.instanceOf(EngineFailed);
       expect(engine.asked).to.have.length(1);
@@ -319,15 +321,15 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(2);
     });
 
-    it("tries a paid voice again at once after a failure", async () => {
-      const paid = takeOf("Hello.", { voice: "espeak:none", websiteId: "w1" });
+    it("retries a paid voice at once after a failure", async () => {
+      const paid = renditionOf("Hello.", { voice: "espeak:none", websiteId: "w1" });
       for (const count of [1, 2]) {
         expect(await failureOf(obtain(paid))).to.be.instanceOf(EngineFailed);
         expect(engine.asked).to.have.length(count);
       }
     });
 
-    it("tries again at once after a listener left, or after too much was asked for", async () => {
+    it("retries at once after a caller left, or after a refusal for too many requests", async () => {
       const controller = new AbortController();
       engine.onAsk = () => controller.abort(new Error("leaves"));
       await failureOf(pipeline.obtain([hello], controller.signal));
@@ -335,7 +337,7 @@ describe("the pipeline", () => {
       expect((await obtain()).provenance).to.equal("miss");
     });
 
-    it("does not fall back for who has left", async () => {
+    it("does not fall back for a caller that has left", async () => {
       const controller = new AbortController();
       engine.onAsk = () => controller.abort(new Error("leaves"));
       await failureOf(pipeline.obtain([broken, hello], controller.signal));
@@ -343,46 +345,46 @@ describe("the pipeline", () => {
       expect(engine.asked).to.have.length(1);
     });
 
-    it("tells the log once of each rendition that failed: engine, voice and reason, never the text", async () => {
-      const told: object[] = [];
-      pipeline = pipelineWith({ log: { ...silent, warn: (facts) => told.push(facts) } });
+    it("logs each failed rendition once: engine, voice and reason, never the text", async () => {
+      const warnings: object[] = [];
+      pipeline = pipelineWith({ log: { ...silent, warn: (facts) => warnings.push(facts) } });
       await Promise.all([1, 2, 3].map(() => pipeline.obtain([broken, hello], never)));
       const reason = "The engine g1 does not have this voice.";
-      expect(told).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
+      expect(warnings).to.deep.equal([{ engine: "g1", systemVoice: "the broken one", reason }]);
     });
   });
 
-  describe("when there is no getting a turn", () => {
-    const second = takeOf("Hello.", { engine: "g2" });
+  describe("when no engine slot is free", () => {
+    const second = renditionOf("Hello.", { engine: "g2" });
     const withFirst = (synthesize: Engine["synthesize"]) =>
       pipelineWith({ engines: ({ engine: code }) => (code === "g1" ? { ...engine, synthesize } : engine) });
 
-    it("does not make it worse by asking the next voice", async () => {
+    it("does not fall back to the next voice, which would add load", async () => {
       const overload = new Unavailable("Too much speech is being made at once.", 1);
       pipeline = withFirst(() => Promise.reject(overload));
       expect(await failureOf(pipeline.obtain([hello, second], never))).to.equal(overload);
       expect(engine.asked).to.have.length(0);
     });
 
-    it("lets nobody wait for longer than the bound on it all, and stops the work", async () => {
-      let heard: AbortSignal | undefined;
+    it("bounds the total time per call, and stops the synthesis", async () => {
+      let received: AbortSignal | undefined;
       pipeline = withFirst((_, signal) => {
-        heard = signal;
+        received = signal;
         return new Promise(() => undefined);
       });
       const failed = failureOf(pipeline.obtain([hello, second], never));
-      await until(() => heard !== undefined);
+      await until(() => received !== undefined);
       clock.advance(59_999);
       await setImmediate();
-      expect(heard?.aborted).to.equal(false);
+      expect(received?.aborted).to.equal(false);
       clock.advance(1);
       expect(await failed).to.be.instanceOf(Unavailable);
-      expect(heard?.aborted).to.equal(true);
+      expect(received?.aborted).to.equal(true);
       expect(engine.asked).to.have.length(0);
     });
   });
 
-  it("serves all in their own voice when the helper is killed under them", async () => {
+  it("serves every caller in its own voice when the helper process is killed", async () => {
     const texts = [1, 2, 3, 4, 5, 6, 7, 8].map((i) => `Story ${i}. `.repeat(40));
     let killed = false;
     engine.onSound = () => {
@@ -390,37 +392,39 @@ describe("the pipeline", () => {
       killed = true;
     };
     const sounds = await Promise.all(
-      texts.map((text) => pipeline.obtain([takeOf(text), takeOf(text, { engine: "g2" })], never)),
+      texts.map((text) => pipeline.obtain([renditionOf(text), renditionOf(text, { engine: "g2" })], never)),
     );
     expect(sounds.map(({ rendition, failed }) => [rendition.recipe.engine, failed])).to.deep.equal(
       texts.map(() => ["g1", []]),
     );
   });
 
-  it("keeps room for who wants to hear something, however many objects are being fetched", async () => {
+  it("reserves capacity for synthesis, however many objects are being fetched", async () => {
     pipeline = pipelineWith({ limits: { objectReads: 2 } });
-    store.mood = "hangs";
-    const fetches = [1, 2, 3].map((i) => failureOf(pipeline.getObject(takeOf(`Number ${i}.`).name, never)));
+    store.mode = "hangs";
+    const fetches = [1, 2, 3].map((i) =>
+      failureOf(pipeline.getObject(renditionOf(`Number ${i}.`).name, never)),
+    );
     expect(await fetches[2]).to.be.instanceOf(Unavailable);
-    store.mood = "well";
+    store.mode = "available";
     expect((await obtain()).provenance).to.equal("miss");
     clock.advance(2000);
     for (const fetched of fetches) expect(await fetched).to.be.instanceOf(Unavailable);
   });
 
-  it("refuses to look up and make more at once than its bound", async () => {
+  it("refuses lookups and syntheses beyond its concurrency bound", async () => {
     pipeline = pipelineWith({ limits: { inFlight: 2 } });
-    const asked = [1, 2, 3].map((i) => obtain(takeOf(`Number ${i}.`)));
+    const asked = [1, 2, 3].map((i) => obtain(renditionOf(`Number ${i}.`)));
     const outcomes = await Promise.allSettled(asked);
     const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
     expect(refused).to.deep.equal([false, false, true]);
     expect(pipeline.stats().underWay).to.equal(0);
   });
 
-  it("bounds the sounds being made for one API key, and leaves room for the others", async () => {
+  it("bounds the concurrent syntheses per API key, and leaves capacity for other keys", async () => {
     pipeline = pipelineWith({ limits: { inFlight: 4, inFlightPerKey: 2 } });
     const keys = ["greedy", "greedy", "greedy", "modest"];
-    const asked = keys.map((key, index) => pipeline.obtain([takeOf(`Number ${index}.`)], never, key));
+    const asked = keys.map((key, index) => pipeline.obtain([renditionOf(`Number ${index}.`)], never, key));
     const outcomes = await Promise.allSettled(asked);
     const refused = outcomes.map((each) => "reason" in each && each.reason instanceof Unavailable);
     expect(refused).to.deep.equal([false, false, true, false]);

@@ -8,14 +8,14 @@ import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engin
 import { until } from "../../support/manual-clock.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
-import { observed, openRealParts, type RealParts } from "./real-parts.ts";
-import { takeOf } from "./renditions.ts";
+import { observed, openRealTools, type RealTools } from "./real-tools.ts";
+import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 const pcm: Encoding = { kind: "pcm", sampleRate: 22_050 };
 const noise = Buffer.alloc(40_000, 77);
 
-/** An engine that gives what the test says. */
+/** An engine with scripted output. */
 const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<Buffer>) => {
   const seen: { request?: SpeechRequest; signal?: AbortSignal } = {};
   const engine: Engine = {
@@ -31,24 +31,24 @@ const says = (encoding: Encoding, audio: (signal: AbortSignal) => AsyncIterable<
   return { engine, seen };
 };
 
-describe("a synthesis", () => {
-  let real: RealParts;
+describe("Rendering", () => {
+  let real: RealTools;
   before(async () => {
-    real = await openRealParts();
+    real = await openRealTools();
   });
   after(() => real.close());
 
   const synthesisWith =
     (engine: Engine | undefined, more: { max?: number; encoder?: Encoder } = {}) =>
-    (take: Rendition, signal: AbortSignal): Promise<Buffer> => {
+    (rendition: Rendition, signal: AbortSignal): Promise<Buffer> => {
       const { render, finish } = createRenderer({
         engines: () => engine,
         encoder: more.encoder ?? real.encoder,
         maxObjectBytes: more.max ?? 1024 * 1024,
       });
       const broadcast = createSharedStream({
-        source: (shared) => render(take, { progressive: false }, shared),
-        finish: (bytes, declared) => finish(take.recipe.format, bytes, declared),
+        source: (shared) => render(rendition, { progressive: false }, shared),
+        finish: (bytes, declared) => finish(rendition.recipe.format, bytes, declared),
         mayRestart: (error) => error instanceof Interrupted,
         readAheadBytes: 0,
         onOver: () => undefined,
@@ -57,7 +57,7 @@ describe("a synthesis", () => {
     };
 
   const failure = async (engine: Engine | undefined, more: { max?: number } = {}) => {
-    const made = synthesisWith(engine, more)(takeOf("Hello."), never);
+    const made = synthesisWith(engine, more)(renditionOf("Hello."), never);
     return await made.then(
       () => new Error("It was made."),
       (error: unknown) => error,
@@ -67,20 +67,20 @@ describe("a synthesis", () => {
   for (const format of ["mp3", "ogg", "wav"] as const) {
     it(`gives the same ${format} for the same recipe, byte for byte`, async () => {
       const synthesize = synthesisWith(real.engine);
-      const take = takeOf("The quick brown fox.", { format });
-      const [one, two] = await Promise.all([synthesize(take, never), synthesize(take, never)]);
+      const rendition = renditionOf("The quick brown fox.", { format });
+      const [one, two] = await Promise.all([synthesize(rendition, never), synthesize(rendition, never)]);
       expect(one.equals(two)).to.equal(true);
       expect(one.length).to.be.greaterThan(5000);
     });
   }
 
-  it("gives a wav with its true length, though it came through a pipe", async () => {
-    const wav = await synthesisWith(real.engine)(takeOf("Hello.", { format: "wav" }), never);
+  it("gives a wav its true length, though it came through a pipe", async () => {
+    const wav = await synthesisWith(real.engine)(renditionOf("Hello.", { format: "wav" }), never);
     expect(wav.readUInt32LE(4)).to.equal(wav.length - 8);
   });
 
   for (const format of ["mp3", "ogg", "wav"] as const) {
-    it(`fails when the encoder drops samples and ends well: ${format}`, async () => {
+    it(`fails when the encoder drops samples and exits normally: ${format}`, async () => {
       const { engine } = says(pcm, async function* () {
         for (let chunk = 0; chunk < 4; chunk++) yield noise;
       });
@@ -93,7 +93,7 @@ describe("a synthesis", () => {
         encode: (as, sampleRate, samples, signal) =>
           real.encoder.encode(as, sampleRate, firstHalf(samples), signal),
       };
-      const made = synthesisWith(engine, { encoder })(takeOf("Hello.", { format }), never);
+      const made = synthesisWith(engine, { encoder })(renditionOf("Hello.", { format }), never);
       const error = await rejection(made);
       expect(error)
         .to.be.instanceOf(EngineFailed)
@@ -102,20 +102,20 @@ describe("a synthesis", () => {
     });
   }
 
-  it("passes on what the engine has encoded itself", async () => {
+  it("passes on audio that the engine has encoded itself", async () => {
     const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
       yield Buffer.from("one, ");
       yield Buffer.from("two");
     });
-    expect(String(await synthesisWith(engine)(takeOf("Hello."), never))).to.equal("one, two");
+    expect(String(await synthesisWith(engine)(renditionOf("Hello."), never))).to.equal("one, two");
   });
 
-  it("asks the engine for what the hash covers and nothing else", async () => {
+  it("passes to the engine only what the hash covers", async () => {
     const { engine, seen } = says({ kind: "encoded", format: "mp3" }, async function* () {
       yield Buffer.from("x");
     });
     const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
-    await synthesisWith(engine)(takeOf("Cafe\u0301", { prosody }), never);
+    await synthesisWith(engine)(renditionOf("Cafe\u0301", { prosody }), never);
     expect(seen.request).to.deep.equal({
       text: "Caf\u00e9",
       ssml: false,
@@ -126,12 +126,12 @@ describe("a synthesis", () => {
     });
   });
 
-  describe("fails as the engine's failure", () => {
-    it("when there is no such engine", async () => {
+  describe("fails as an engine failure", () => {
+    it("when the engine does not exist", async () => {
       expect(await failure(undefined)).to.be.instanceOf(EngineFailed);
     });
 
-    it("when the engine says nothing", async () => {
+    it("when the engine gives no audio", async () => {
       const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {});
       expect(await failure(engine)).to.be.instanceOf(EngineFailed);
     });
@@ -145,15 +145,15 @@ describe("a synthesis", () => {
       expect(await failure(engine)).to.equal(broken);
     });
 
-    it("when what the engine encoded is cut", async () => {
-      const whole = await synthesisWith(real.engine)(takeOf("Hello, how are you?"), never);
+    it("when the engine's encoded audio is truncated", async () => {
+      const whole = await synthesisWith(real.engine)(renditionOf("Hello, how are you?"), never);
       const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
         yield whole.subarray(0, -50);
       });
       expect(await failure(engine)).to.be.instanceOf(EngineFailed);
     });
 
-    it("when the engine gave another format, and stops it", async () => {
+    it("when the engine gives another format, and aborts the engine", async () => {
       const { engine, seen } = says({ kind: "encoded", format: "ogg" }, async function* () {
         yield Buffer.from("OggS");
       });
@@ -161,7 +161,7 @@ describe("a synthesis", () => {
       expect(seen.signal?.aborted).to.equal(true);
     });
 
-    it("when the sound grows beyond the bound, and stops the engine", async () => {
+    it("when the audio exceeds the size bound, and aborts the engine", async () => {
       let closed = false;
       const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
         try {
@@ -175,7 +175,7 @@ describe("a synthesis", () => {
     });
   });
 
-  describe("is begun once more when it was interrupted", () => {
+  describe("retries an interrupted synthesis", () => {
     const interruptedOnce = (engine: Engine, times: number) => {
       const counted = { ...engine, asked: 0 };
       counted.synthesize = async (request, signal) => {
@@ -187,18 +187,18 @@ describe("a synthesis", () => {
 
     it("with the same voice, for the same bytes", async () => {
       const engine = interruptedOnce(real.engine, 1);
-      const made = await synthesisWith(engine)(takeOf("Hello."), never);
-      expect(made.equals(await synthesisWith(real.engine)(takeOf("Hello."), never))).to.equal(true);
+      const made = await synthesisWith(engine)(renditionOf("Hello."), never);
+      expect(made.equals(await synthesisWith(real.engine)(renditionOf("Hello."), never))).to.equal(true);
       expect(engine.asked).to.equal(2);
     });
 
-    it("and only once", async () => {
+    it("only once", async () => {
       const engine = interruptedOnce(real.engine, 2);
       expect(await failure(engine)).to.be.instanceOf(Unavailable);
       expect(engine.asked).to.equal(2);
     });
 
-    it("when the encoder is killed under it", async () => {
+    it("when the encoder is killed", async () => {
       const engine = observed(real.engine);
       engine.onSound = () => {
         if (engine.asked.length > 1) return;
@@ -206,19 +206,19 @@ describe("a synthesis", () => {
           if (command === "ffmpeg") process.kill(pid, "SIGKILL");
         }
       };
-      const story = takeOf("A long story. ".repeat(50));
+      const story = renditionOf("A long story. ".repeat(50));
       const made = await synthesisWith(engine)(story, never);
       expect(engine.asked).to.have.length(2);
       expect(made.equals(await synthesisWith(real.engine)(story, never))).to.equal(true);
     });
   });
 
-  it("ends with the reason of who aborts it, and the processes with it", async () => {
+  it("ends with the caller's abort reason, and ends its processes", async () => {
     const engine = observed(real.engine);
     const controller = new AbortController();
-    const reason = new Error("nobody listens");
+    const reason = new Error("the caller left");
     engine.onSound = () => controller.abort(reason);
-    const made = synthesisWith(engine)(takeOf("A long story. ".repeat(250)), controller.signal);
+    const made = synthesisWith(engine)(renditionOf("A long story. ".repeat(250)), controller.signal);
     expect(await made.catch((error: unknown) => error)).to.equal(reason);
     await until(() => real.running() === 0);
   });

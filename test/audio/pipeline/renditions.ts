@@ -2,8 +2,11 @@ import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { hashRecipe, objectName, type Recipe } from "../../../src/domain/synthesis/recipe.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 
-/** A take of this text; what is not said is plain. */
-export const takeOf = (text: string, more: Partial<Recipe> & { systemVoice?: string } = {}): Rendition => {
+/** A rendition of this text with plain defaults. */
+export const renditionOf = (
+  text: string,
+  more: Partial<Recipe> & { systemVoice?: string } = {},
+): Rendition => {
   const { systemVoice = "a voice", ...overrides } = more;
   const recipe: Recipe = {
     tools: "test",

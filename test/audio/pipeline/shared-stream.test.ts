@@ -9,10 +9,10 @@ import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
 
-/** A source that gives what the test lets it give, and shows how far it is read. */
+/** A source whose chunks the test releases; it counts how far it was read. */
 const byHand = () => {
   const hand = {
-    /** How often the next chunk was asked for. */
+    /** How often the next chunk was requested. */
     asked: 0,
     begun: 0,
     signals: [] as AbortSignal[],
@@ -39,12 +39,12 @@ const byHand = () => {
   return hand;
 };
 
-/** Lets everything that can go on go on. */
+/** Runs all pending microtasks and immediates. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 };
 
-describe("A broadcast", () => {
+describe("A shared stream", () => {
   let hand: ReturnType<typeof byHand>;
   let overs: unknown[];
   const begin = (more: Partial<SharedStreamOptions> = {}): SharedStream =>
@@ -71,12 +71,12 @@ describe("A broadcast", () => {
     overs = [];
   });
 
-  it("gives each listener all of it, whenever it came, and is made once", async () => {
-    const broadcast = begin();
-    const first = broadcast.read(never).then(text);
+  it("gives each listener the whole content, whenever it joined, and runs its source once", async () => {
+    const shared = begin();
+    const first = shared.read(never).then(text);
     await given("one ", "two ");
-    const second = broadcast.read(never).then(text);
-    const whole = broadcast.readAll(never);
+    const second = shared.read(never).then(text);
+    const whole = shared.readAll(never);
     await given("three");
     hand.end();
     expect(await first).to.equal("one two three");
@@ -86,14 +86,14 @@ describe("A broadcast", () => {
     expect(overs).to.deep.equal([undefined]);
   });
 
-  it("passes on the first bytes before the next are there", async () => {
+  it("passes on the first bytes before the next ones exist", async () => {
     const listening = begin().read(never);
     await given("one");
     const audio = (await listening)[Symbol.asyncIterator]();
     expect(String((await audio.next()).value)).to.equal("one");
   });
 
-  it("is read as far as the furthest listener wants to hear, and a little ahead", async () => {
+  it("reads its source as far as the furthest listener, plus a small read-ahead", async () => {
     const listening = begin({ readAheadBytes: 4 }).read(never);
     await given("one");
     const audio = (await listening)[Symbol.asyncIterator]();
@@ -108,10 +108,10 @@ describe("A broadcast", () => {
     expect(hand.asked).to.equal(4);
   });
 
-  it("is not held up by a listener that stands still", async () => {
-    const broadcast = begin();
-    const idle = broadcast.read(never);
-    const eager = broadcast.read(never).then(text);
+  it("is not blocked by a listener that stops reading", async () => {
+    const shared = begin();
+    const idle = shared.read(never);
+    const eager = shared.read(never).then(text);
     await given("one ", "two");
     hand.end();
     expect(await eager).to.equal("one two");
@@ -119,10 +119,10 @@ describe("A broadcast", () => {
   });
 
   it("stops its source when the last listener leaves before the end", async () => {
-    const broadcast = begin();
+    const shared = begin();
     const leaving = new AbortController();
-    const first = broadcast.read(leaving.signal);
-    const second = await Promise.all([broadcast.read(never), given("one ")]).then(([audio]) => audio);
+    const first = shared.read(leaving.signal);
+    const second = await Promise.all([shared.read(never), given("one ")]).then(([audio]) => audio);
     const heard = collect(await first);
     leaving.abort(new Error("left"));
     expect(String(await rejection(heard))).to.contain("left");
@@ -132,9 +132,9 @@ describe("A broadcast", () => {
     expect(overs).to.deep.equal([undefined]);
   });
 
-  it("fails before its first byte for all who wait", async () => {
-    const broadcast = begin();
-    const waiting = [broadcast.read(never), broadcast.readAll(never)].map(rejection);
+  it("rejects all waiting listeners when it fails before its first byte", async () => {
+    const shared = begin();
+    const waiting = [shared.read(never), shared.readAll(never)].map(rejection);
     await settle();
     const failure = new Error("broken");
     hand.fail(failure);
@@ -142,7 +142,7 @@ describe("A broadcast", () => {
     expect(overs).to.deep.equal([failure]);
   });
 
-  it("fails midway after all that was there, and never looks whole", async () => {
+  it("throws after the received chunks when it fails midway, and never ends normally", async () => {
     const listening = begin().read(never);
     await given("one ");
     const heard: string[] = [];
@@ -156,14 +156,14 @@ describe("A broadcast", () => {
     expect(heard).to.deep.equal(["one ", "two"]);
   });
 
-  it("tells of the end only when what was made is found whole", async () => {
+  it("ends only after its content was checked for completeness", async () => {
     const cut = new Error("cut");
-    const broadcast = begin({
+    const shared = begin({
       finish: () => {
         throw cut;
       },
     });
-    const listening = broadcast.read(never);
+    const listening = shared.read(never);
     await given("one");
     const reading = listening.then(text);
     await settle();
@@ -172,9 +172,9 @@ describe("A broadcast", () => {
     expect(overs).to.deep.equal([cut]);
   });
 
-  it("is begun once more after an interruption that nobody could hear", async () => {
-    const broadcast = begin({ mayRestart: () => true });
-    const whole = broadcast.readAll(never);
+  it("restarts after an interruption before the first byte was delivered", async () => {
+    const shared = begin({ mayRestart: () => true });
+    const whole = shared.readAll(never);
     await given("wrong ");
     hand.fail(new Error("interrupted"));
     await given("right");
@@ -184,7 +184,7 @@ describe("A broadcast", () => {
     expect(hand.signals[0]?.aborted).to.equal(true);
   });
 
-  it("is not begun once more when somebody has heard of it, nor a second time", async () => {
+  it("does not restart after the first byte was delivered, nor a second time", async () => {
     const heard = begin({ mayRestart: () => true });
     const listening = heard.read(never);
     await given("one ");
@@ -204,9 +204,9 @@ describe("A broadcast", () => {
     expect(hand.begun).to.equal(2);
   });
 
-  it("keeps one copy of the sound for 200 who hear it, and one beside the source's when it is finished", async () => {
-    const broadcast = begin();
-    const all = Array.from({ length: 200 }, () => broadcast.read(never));
+  it("keeps one copy of the content for 200 listeners, and one more than its source when it is finished", async () => {
+    const shared = begin();
+    const all = Array.from({ length: 200 }, () => shared.read(never));
     await given("one ");
     const chunks = Promise.all(all.map(async (listening) => await collect(await listening)));
     await given("two");
@@ -216,11 +216,11 @@ describe("A broadcast", () => {
     for (const [first] of heard) expect(first).to.equal(heard[0]?.[0]);
   });
 
-  it("refuses who has left before", async () => {
-    const broadcast = begin();
+  it("rejects a listener whose signal is already aborted", async () => {
+    const shared = begin();
     const gone = AbortSignal.abort(new Error("left"));
-    expect(String(await rejection(broadcast.read(gone)))).to.contain("left");
-    expect(String(await rejection(broadcast.readAll(gone)))).to.contain("left");
+    expect(String(await rejection(shared.read(gone)))).to.contain("left");
+    expect(String(await rejection(shared.readAll(gone)))).to.contain("left");
     expect(hand.asked).to.equal(0);
   });
 });

@@ -5,7 +5,7 @@ import type { ObjectName } from "../../../src/audio/store/audio-store.ts";
 export const nameOf = (index: number): ObjectName =>
   `audio/${createHash("sha256").update(`sound ${index}`).digest("hex")}.mp3`;
 
-/** The bytes of the object with this number: the number, then a pattern that no other has. */
+/** The bytes of the object with this number: the number, then a unique pattern. */
 export const soundOf = (index: number, size = 20_000 + (index % 977) * 13): Buffer => {
   const bytes = Buffer.alloc(size, createHash("sha512").update(`${index}`).digest());
   bytes.writeUInt32BE(index, 0);

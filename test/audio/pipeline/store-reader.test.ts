@@ -7,20 +7,20 @@ import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline
 import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
-import { type FickleStore, fickle } from "./fickle-store.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { nameOf, soundOf } from "./sounds.ts";
 
 const never = new AbortController().signal;
 
-describe("reading from the audio store", () => {
+describe("Reading from the audio store", () => {
   let path: string;
-  let store: FickleStore;
+  let store: FaultyStore;
   let clock: ManualClock;
   let reader: StoreReader;
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-reader-"));
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
     const breaker = { threshold: 3, resetMs: 5000 };
     reader = createStoreReader({ store, clock, log: silent, timeoutMs: 2000, breaker });
@@ -30,17 +30,17 @@ describe("reading from the audio store", () => {
 
   const read = (): Promise<unknown> => reader.read(nameOf(1), never).catch((error: unknown) => error);
   const failThrice = async (): Promise<void> => {
-    store.mood = "refuses";
+    store.mode = "refuses";
     for (let i = 0; i < 3; i++) expect(await read()).to.be.instanceOf(AudioStoreUnavailable);
   };
 
-  it("gives the object, and undefined when there is none", async () => {
+  it("returns the object, or undefined when it does not exist", async () => {
     expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
     expect(await reader.read(nameOf(2), never)).to.equal(undefined);
   });
 
-  it("fails when the store does not answer within the bound", async () => {
-    store.mood = "hangs";
+  it("fails when the store does not answer before the deadline", async () => {
+    store.mode = "hangs";
     const answer = read();
     await until(() => clock.waiting() === 1);
     clock.advance(1999);
@@ -49,8 +49,8 @@ describe("reading from the audio store", () => {
     expect(clock.waiting()).to.equal(0);
   });
 
-  it("ends at once with the reason of who leaves, which is no failure of the store's", async () => {
-    store.mood = "hangs";
+  it("rejects at once with the caller's abort reason, which does not count as a store failure", async () => {
+    store.mode = "hangs";
     const reason = new Error("leaves");
     for (let i = 0; i < 5; i++) {
       const controller = new AbortController();
@@ -61,7 +61,7 @@ describe("reading from the audio store", () => {
     expect(reader.breaker()).to.equal("closed");
   });
 
-  it("leaves the store alone after several failures in a row", async () => {
+  it("opens the circuit after several failures in a row", async () => {
     await failThrice();
     expect(reader.breaker()).to.equal("open");
     const { length } = store.gets;
@@ -69,7 +69,7 @@ describe("reading from the audio store", () => {
     expect(store.gets).to.have.length(length);
   });
 
-  it("lets one try when the store has cooled, while the others still pass it by", async () => {
+  it("lets one call through after the cooldown, while the others still fail fast", async () => {
     await failThrice();
     clock.advance(5000);
     const { length } = store.gets;
@@ -78,18 +78,18 @@ describe("reading from the audio store", () => {
     for (const answer of answers) expect(answer).to.be.instanceOf(AudioStoreUnavailable);
   });
 
-  it("goes on as ever when the one that tried succeeded", async () => {
+  it("closes the circuit when the trial call succeeds", async () => {
     await failThrice();
-    store.mood = "well";
+    store.mode = "available";
     clock.advance(5000);
     expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
     expect(reader.breaker()).to.equal("closed");
     expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
   });
 
-  it("forgets failures that are not in a row", async () => {
+  it("does not count failures that are separated by a success", async () => {
     for (let i = 0; i < 10; i++) {
-      store.mood = i % 3 ? "refuses" : "well";
+      store.mode = i % 3 ? "refuses" : "available";
       await read();
     }
     expect(reader.breaker()).to.equal("closed");

@@ -8,33 +8,33 @@ import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/fi
 import type { Engine } from "../../../src/engines/engine.ts";
 import { localEngines } from "../../../src/engines/local/local-engine.ts";
 import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
-import { type CaredAccount, caredProviders } from "../../engines/resilience/resilient-providers.ts";
+import { type ResilientAccount, resilientProviders } from "../../engines/resilience/resilient-providers.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
-import { type FickleStore, fickle } from "./fickle-store.ts";
-import { openRealParts, type RealParts } from "./real-parts.ts";
-import { takeOf } from "./renditions.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
+import { openRealTools, type RealTools } from "./real-tools.ts";
+import { renditionOf } from "./renditions.ts";
 
 const never = new AbortController().signal;
 
-/** An instance that asks its provider one thing at a time. */
+/** An instance with one concurrent provider call. */
 interface Instance {
   readonly pipeline: Pipeline;
-  readonly account: CaredAccount;
+  readonly account: ResilientAccount;
   readonly clock: ManualClock;
-  readonly store: FickleStore;
+  readonly store: FaultyStore;
 }
 
-describe("a sound that another instance makes while this one waits for its turn", () => {
-  let real: RealParts;
+describe("A sound that another instance synthesizes while this one waits for a slot", () => {
+  let real: RealTools;
   before(async () => {
-    real = await openRealParts();
+    real = await openRealTools();
   });
   after(() => real.close());
 
-  for (const provider of caredProviders) {
+  for (const provider of resilientProviders) {
     describe(`at ${provider.code}`, () => {
       let folder: string;
       let upstream: WireServer;
@@ -42,7 +42,7 @@ describe("a sound that another instance makes while this one waits for its turn"
       let elsewhere: Instance;
 
       const open = async (): Promise<Instance> => {
-        const store = fickle(await openFilesystemAudioStore({ path: folder }));
+        const store = withFaults(await openFilesystemAudioStore({ path: folder }));
         const account = provider.open(upstream.url, { concurrency: 1 });
         const clock = createManualClock();
         const pipeline = createPipeline({
@@ -66,10 +66,10 @@ describe("a sound that another instance makes while this one waits for its turn"
       });
 
       const said = (text: string) =>
-        takeOf(text, { engine: provider.code, voice: provider.voice, websiteId: "w-1" });
+        renditionOf(text, { engine: provider.code, voice: provider.voice, websiteId: "w-1" });
       const [first, wanted] = [said("This comes first."), said("Both want this. ".repeat(20))];
 
-      /** Begins to make something that holds the only turn here, until the gate opens. */
+      /** Starts a synthesis that occupies the only slot until the gate opens. */
       const holdTheTurn = async () => {
         const gate = closedGate();
         upstream.faults.next({ kind: "slow", gate });
@@ -85,7 +85,7 @@ describe("a sound that another instance makes while this one waits for its turn"
       };
       const inLine = () => until(() => here.account.waiting() === 1);
 
-      it("is taken from the store when the turn comes, and paid for once", async () => {
+      it("is read from the store when the slot is free, and paid for once", async () => {
         const { gate, held } = await holdTheTurn();
         const waiting = here.pipeline.obtain([wanted], never);
         await inLine();
@@ -101,7 +101,7 @@ describe("a sound that another instance makes while this one waits for its turn"
         expect(next.provenance).to.equal("miss");
       });
 
-      it("is heard from the store, piece by piece, by who wanted it as a stream", async () => {
+      it("is streamed from the store in chunks to a streaming caller", async () => {
         const { gate, held } = await holdTheTurn();
         const waiting = here.pipeline.stream([wanted], never);
         await inLine();
@@ -109,30 +109,30 @@ describe("a sound that another instance makes while this one waits for its turn"
         gate.open();
         const { provenance, audio } = await waiting;
         expect(provenance).to.equal("store");
-        const heard = await collect(audio);
-        expect(Buffer.concat(heard).equals(made.bytes)).to.equal(true);
-        expect(heard.length).to.be.greaterThan(1);
-        expect(Math.max(...heard.map(({ length }) => length))).to.be.at.most(64 * 1024);
+        const received = await collect(audio);
+        expect(Buffer.concat(received).equals(made.bytes)).to.equal(true);
+        expect(received.length).to.be.greaterThan(1);
+        expect(Math.max(...received.map(({ length }) => length))).to.be.at.most(64 * 1024);
         await held;
         expect(upstream.requests).to.have.length(2);
       });
 
-      it("is made here as well when the store cannot tell", async () => {
+      it("is synthesized here as well when the store cannot be read", async () => {
         const { gate, held } = await holdTheTurn();
         const waiting = here.pipeline.obtain([wanted], never);
         await inLine();
         await makeElsewhere();
-        here.store.mood = "refuses";
+        here.store.mode = "refuses";
         gate.open();
         expect((await waiting).provenance).to.equal("miss");
         await held;
         expect(upstream.requests).to.have.length(3);
-        here.store.mood = "well";
+        here.store.mode = "available";
       });
     });
   }
 
-  it("leaves a local tool's slot free, and the tool unasked", async () => {
+  it("does not use a local tool's slot or start the tool", async () => {
     const host = await openSubprocessHost({ concurrency: 1, encodersAhead: { mp3: 0, ogg: 0 } });
     const [engine] = (await localEngines({ host })) as [Engine];
     const request = {

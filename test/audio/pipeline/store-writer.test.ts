@@ -6,21 +6,21 @@ import { silent } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
-import { type FickleStore, fickle } from "./fickle-store.ts";
+import { type FaultyStore, withFaults } from "./faulty-store.ts";
 import { nameOf, soundOf } from "./sounds.ts";
 
-describe("writing to the audio store", () => {
+describe("Writing to the audio store", () => {
   let path: string;
-  let store: FickleStore;
+  let store: FaultyStore;
   let clock: ManualClock;
 
   beforeEach(async () => {
     path = await mkdtemp(join(tmpdir(), "voxledger-writer-"));
-    store = fickle(await openFilesystemAudioStore({ path }));
+    store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
   });
   afterEach(async () => {
-    store.mood = "refuses"; // no new put begins
+    store.mode = "refuses"; // no new put starts
     await store.close();
     await rm(path, { recursive: true });
   });
@@ -41,7 +41,7 @@ describe("writing to the audio store", () => {
   const isStored = async (index: number): Promise<boolean> =>
     soundOf(index).equals((await store.get(nameOf(index))) ?? Buffer.alloc(0));
 
-  it("answers for the object until the store has it", async () => {
+  it("serves a pending object until the store has it", async () => {
     const writer = writerWith();
     writer.put(nameOf(1), soundOf(1));
     expect(soundOf(1).equals(writer.pending(nameOf(1)) as Buffer)).to.equal(true);
@@ -57,8 +57,8 @@ describe("writing to the audio store", () => {
     });
   });
 
-  it("tries again, after growing pauses, what the store refused", async () => {
-    store.mood = "refuses";
+  it("retries a refused put with growing pauses", async () => {
+    store.mode = "refuses";
     const writer = writerWith();
     writer.put(nameOf(1), soundOf(1));
     for (const [i, pause] of [100, 200, 400, 800].entries()) {
@@ -67,40 +67,40 @@ describe("writing to the audio store", () => {
       expect(clock.waiting()).to.equal(1);
       clock.advance(1);
     }
-    store.mood = "well";
+    store.mode = "available";
     await until(() => clock.waiting() === 1);
     clock.advance(1600);
     await until(() => writer.stats().written === 1);
     expect(await isStored(1)).to.equal(true);
   });
 
-  it("tries again what the store did not answer in time", async () => {
-    store.mood = "hangs";
+  it("retries a put that was not answered before its deadline", async () => {
+    store.mode = "hangs";
     const writer = writerWith();
     writer.put(nameOf(1), soundOf(1));
     await until(() => clock.waiting() === 1);
-    store.mood = "well";
+    store.mode = "available";
     clock.advance(30_000);
     await until(() => clock.waiting() === 1);
     clock.advance(100);
     await until(() => writer.stats().written === 1);
   });
 
-  it("sends all that wait when one has got through", async () => {
-    store.mood = "refuses";
+  it("sends all pending objects after one put has succeeded", async () => {
+    store.mode = "refuses";
     const writer = writerWith();
     for (let i = 0; i < 20; i++) writer.put(nameOf(i), soundOf(i));
     await until(() => clock.waiting() === 20);
     clock.advance(100);
     await until(() => store.puts.length === 40 && clock.waiting() === 20);
-    store.mood = "well";
+    store.mode = "available";
     writer.put(nameOf(20), soundOf(20));
     await until(() => writer.stats().written === 21);
     expect(clock.waiting()).to.equal(0);
   });
 
   it("gives up after a bounded time", async () => {
-    store.mood = "refuses";
+    store.mode = "refuses";
     const writer = writerWith();
     writer.put(nameOf(1), soundOf(1));
     while (writer.stats().lost === 0) {
@@ -111,13 +111,13 @@ describe("writing to the audio store", () => {
     expect(writer.pending(nameOf(1))).to.equal(undefined);
   });
 
-  it("drops what would pass the bound on pending bytes, and takes more when there is room", async () => {
-    store.mood = "refuses";
+  it("drops objects beyond the bound on pending bytes, and accepts more when there is room", async () => {
+    store.mode = "refuses";
     const writer = writerWith({ maxPendingBytes: 50_000 });
     for (let i = 0; i < 5; i++) writer.put(nameOf(i), soundOf(i));
     expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
     expect(writer.stats().pendingBytes).to.be.at.most(50_000);
-    store.mood = "well";
+    store.mode = "available";
     await until(() => clock.waiting() === 2);
     clock.advance(100);
     await until(() => writer.stats().pendingObjects === 0);
@@ -125,42 +125,42 @@ describe("writing to the audio store", () => {
     await until(() => writer.stats().written === 3);
   });
 
-  it("takes an object once that is pending already", async () => {
+  it("accepts a pending object only once", async () => {
     const writer = writerWith();
     for (let i = 0; i < 5; i++) writer.put(nameOf(1), soundOf(1));
     await until(() => writer.stats().pendingObjects === 0);
     expect(store.puts).to.have.length(1);
   });
 
-  it("never has more writes under way than it may", async () => {
-    store.mood = "hangs";
+  it("never exceeds its bound on concurrent writes", async () => {
+    store.mode = "hangs";
     const writer = writerWith({ concurrency: 3 });
     for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
     await until(() => store.puts.length === 3);
     expect(clock.waiting()).to.equal(3);
   });
 
-  it("does not try again what the store calls nonsense", async () => {
+  it("does not retry an invalid put", async () => {
     const writer = writerWith();
     writer.put("nonsense", soundOf(1));
     await until(() => writer.stats().lost === 1);
     expect(writer.stats()).to.include({ retried: 0, pendingObjects: 0 });
   });
 
-  describe("at the end", () => {
-    it("waits for all that is pending, without long pauses", async () => {
-      store.mood = "refuses";
+  describe("on close", () => {
+    it("waits for all pending objects, without long pauses", async () => {
+      store.mode = "refuses";
       const writer = writerWith();
       for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
       await until(() => clock.waiting() === 10);
-      store.mood = "well";
+      store.mode = "available";
       expect(await writer.drain(10_000)).to.equal(0);
       for (let i = 0; i < 10; i++) expect(await isStored(i)).to.equal(true);
       expect(clock.waiting()).to.equal(0);
     });
 
-    it("waits no longer than it may, gives up the rest, leaves no timer and takes no more", async () => {
-      store.mood = "refuses";
+    it("stops waiting at its deadline, drops the rest, clears its timers and accepts no more", async () => {
+      store.mode = "refuses";
       const writer = writerWith();
       writer.put(nameOf(1), soundOf(1));
       await until(() => clock.waiting() === 1);

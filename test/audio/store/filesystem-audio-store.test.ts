@@ -29,7 +29,7 @@ audioStoreContract("filesystem", async () => {
   };
 });
 
-describe("the audio store on a file system", () => {
+describe("The filesystem audio store", () => {
   let path: string;
   beforeEach(async () => {
     path = await folder();
@@ -42,10 +42,10 @@ describe("the audio store on a file system", () => {
     return join(path, prefix, file.slice(0, 2), file.slice(2, 4), file);
   };
 
-  it("lays the object's own bytes under two levels of folders that the owner alone can read", async () => {
-    const store = await openFilesystemAudioStore({ path: join(path, "made", "anew") });
+  it("stores the object's unchanged bytes two directory levels deep, readable only by the owner", async () => {
+    const store = await openFilesystemAudioStore({ path: join(path, "new", "folder") });
     await store.put(name, soundOf(1));
-    const file = fileOf(name).replace(path, join(path, "made", "anew"));
+    const file = fileOf(name).replace(path, join(path, "new", "folder"));
     expect(soundOf(1).equals(await readFile(file))).to.equal(true);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     for (let up = dirname(file); up !== path; up = dirname(up)) {
@@ -53,7 +53,7 @@ describe("the audio store on a file system", () => {
     }
   });
 
-  it("leaves no file beside the objects", async () => {
+  it("leaves no files except the objects", async () => {
     const store = await openFilesystemAudioStore({ path });
     await Promise.all(Array.from({ length: 20 }, (_, i) => store.put(nameOf(i), soundOf(i))));
     await Promise.all(Array.from({ length: 20 }, () => store.put(name, soundOf(1))));
@@ -62,7 +62,7 @@ describe("the audio store on a file system", () => {
     expect(await objectsIn(path)).to.have.length(20);
   });
 
-  it("makes a shard's folder anew when somebody removed it", async () => {
+  it("recreates a shard's directory after its removal", async () => {
     const store = await openFilesystemAudioStore({ path });
     await store.put(name, soundOf(1));
     await rm(join(path, "audio"), { recursive: true });
@@ -70,7 +70,7 @@ describe("the audio store on a file system", () => {
     expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
   });
 
-  describe("a file that something else left empty or cut", () => {
+  describe("a file that was emptied or truncated from outside", () => {
     for (const size of [0, 1, 10_000]) {
       it(`is replaced by the object whose first ${size} bytes it holds`, async () => {
         const store = await openFilesystemAudioStore({ path });
@@ -89,11 +89,11 @@ describe("the audio store on a file system", () => {
     });
   });
 
-  describe("at the start", () => {
+  describe("at startup", () => {
     const old = new Date(Date.now() - 2 * 60 * 60_000);
     const part = "0b5b7a0e-7f2d-4c83-9a53-5a3c1f3ad3f1.part";
 
-    it("old leftovers of writers that were killed are swept", async () => {
+    it("removes old temporary files of killed writers", async () => {
       await mkdir(join(path, "incoming"));
       await writeFile(join(path, "incoming", part), "half a sound");
       await utimes(join(path, "incoming", part), old, old);
@@ -101,7 +101,7 @@ describe("the audio store on a file system", () => {
       expect(await readdir(join(path, "incoming"))).to.deep.equal([]);
     });
 
-    it("what another process may be writing, and what is not of our making, stays", async () => {
+    it("keeps recent temporary files of other processes and foreign files", async () => {
       const incoming = join(path, "incoming");
       await mkdir(join(incoming, part.replace("0b", "0c")), { recursive: true });
       for (const kept of [part, "notes.txt", "x.part"]) await writeFile(join(incoming, kept), "");
@@ -117,8 +117,8 @@ describe("the audio store on a file system", () => {
     });
   });
 
-  describe("killed with SIGKILL in the middle of many puts", () => {
-    it("has whole objects alone, every one that was acknowledged, and takes the rest afterwards", async () => {
+  describe("when it is killed with SIGKILL during many puts", () => {
+    it("has only complete objects, including every acknowledged one, and accepts the rest afterwards", async () => {
       for (let round = 0; round < 3; round++) {
         const acknowledged = await putAndKill(path, 40 + round * 25);
         for (const file of await objectsIn(path)) {
@@ -135,8 +135,8 @@ describe("the audio store on a file system", () => {
     });
   });
 
-  describe("that refuses", () => {
-    it("to be written: EACCES of a read-only folder is AudioStoreUnavailable, what is there is read on", async () => {
+  describe("on file system errors", () => {
+    it("throws AudioStoreUnavailable for a write to a read-only directory, and still reads", async () => {
       const store = await openFilesystemAudioStore({ path });
       await store.put(name, soundOf(1));
       expect(await asStranger(path)).to.deep.equal({
@@ -146,13 +146,13 @@ describe("the audio store on a file system", () => {
       });
     });
 
-    it("to be opened: AudioStoreUnavailable", async () => {
+    it("throws AudioStoreUnavailable when the directory cannot be opened", async () => {
       await writeFile(join(path, "file"), "");
       const opened = openFilesystemAudioStore({ path: join(path, "file") });
       expect(await opened.catch((error: unknown) => error)).to.be.instanceOf(AudioStoreUnavailable);
     });
 
-    it("more bytes midway: AudioStoreUnavailable, and nothing under the name or beside it", async () => {
+    it("throws AudioStoreUnavailable when the disk is full midway, and leaves no file", async () => {
       const { lines, exited } = start([
         "bash",
         "-c",
@@ -187,7 +187,7 @@ const start = ([command = "", ...args]: readonly string[]): Child => {
   return { child, lines: createInterface({ input: child.stdout }), exited: once(child, "exit") };
 };
 
-/** Lets a child put objects and kills it when it has told of so many; answers those that it told of. */
+/** Runs a child process that puts objects, and kills it after it has reported `count`; returns the reported objects. */
 const putAndKill = async (path: string, after: number): Promise<number[]> => {
   const { child, lines, exited } = start(writer(path, "many"));
   const acknowledged: number[] = [];
@@ -200,7 +200,7 @@ const putAndKill = async (path: string, after: number): Promise<number[]> => {
   return acknowledged;
 };
 
-/** What a process gets that may read the folders but not write them. */
+/** Spawn options for a process that may read the directories but not write them. */
 const asStranger = async (path: string): Promise<unknown> => {
   const folders = [path, ...(await readdir(path, { recursive: true })).map((each) => join(path, each))];
   for (const each of folders) await chmod(each, (await stat(each)).isDirectory() ? 0o555 : 0o444);

@@ -1,4 +1,4 @@
-/** A process of its own for the tests of the filesystem store: `put-until-killed.ts PATH many|large|stranger`. */
+/** A child process for the tests of the filesystem store: `put-until-killed.ts PATH many|large|stranger`. */
 import { writeSync } from "node:fs";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
@@ -6,8 +6,8 @@ import { nameOf, soundOf } from "../pipeline/sounds.ts";
 
 const [path = "", mode] = process.argv.slice(2);
 
-/** Written at once, so that nothing is told that was not done, nor lost that was. */
-const tell = (line: string): void => {
+/** Written synchronously, so that the output lists exactly the completed puts. */
+const report = (line: string): void => {
   writeSync(1, `${line}\n`);
 };
 
@@ -26,7 +26,7 @@ const putForEver = async (store: AudioStore): Promise<void> => {
     for (;;) {
       const index = next++;
       await store.put(nameOf(index), soundOf(index));
-      tell(String(index));
+      report(String(index));
     }
   };
   await Promise.all(Array.from({ length: 16 }, putNext));
@@ -34,11 +34,11 @@ const putForEver = async (store: AudioStore): Promise<void> => {
 
 const store = await openFilesystemAudioStore({ path });
 if (mode === "many") await putForEver(store);
-if (mode === "large") tell(await outcome(store.put(nameOf(1), soundOf(1, 1024 * 1024))));
+if (mode === "large") report(await outcome(store.put(nameOf(1), soundOf(1, 1024 * 1024))));
 if (mode === "stranger") {
-  if (process.getuid?.() === 0) process.setuid?.(65_534); // root may write to a read-only folder
+  if (process.getuid?.() === 0) process.setuid?.(65_534); // root may write to a read-only directory
   const put = await outcome(store.put(nameOf(2), soundOf(2)));
   const ping = await outcome(store.ping());
   const get = soundOf(1).equals((await store.get(nameOf(1))) ?? Buffer.alloc(0)) ? "whole" : "not whole";
-  tell(JSON.stringify({ put, ping, get }));
+  report(JSON.stringify({ put, ping, get }));
 }

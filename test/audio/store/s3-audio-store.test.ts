@@ -43,7 +43,7 @@ for (const [kind, start] of [
       };
     });
 
-    describe(`the audio store in a bucket of ${kind}`, () => {
+    describe(`The S3 audio store on ${kind}`, () => {
       let place: S3Address;
       let store: AudioStore;
       let owner: Client;
@@ -56,7 +56,7 @@ for (const [kind, start] of [
 
       const name = nameOf(1);
 
-      it("gives a CDN that pulls from it what it may keep and for how long, and nobody what is private", async () => {
+      it("sends long-lived caching headers to a CDN that pulls public objects, and denies it private ones", async () => {
         const secret = name.replace("audio/", "private/");
         await store.put(name, soundOf(1));
         await store.put(secret, soundOf(2));
@@ -73,7 +73,7 @@ for (const [kind, start] of [
         expect((await fetch(urlOf(place, secret))).status).to.equal(403);
       });
 
-      it("lets nobody read without credentials unless the operator allows it", async () => {
+      it("denies reads without credentials unless the operator allows them", async () => {
         await store.put(name, soundOf(1));
         expect((await fetch(urlOf(place, name))).status).to.equal(403);
       });
@@ -83,7 +83,7 @@ for (const [kind, start] of [
         ["ogg", "audio/ogg"],
         ["wav", "audio/wav"],
       ] as const) {
-        it(`tells of ${ext} that it is ${type}, and of what is private that no cache may keep it`, async () => {
+        it(`stores ${ext} as ${type}, and private objects as not cacheable`, async () => {
           const secret = name.replace("audio/", "private/").replace("mp3", ext);
           await store.put(secret, soundOf(1));
           const { metaData } = await owner.statObject(place.bucket, secret);
@@ -92,7 +92,7 @@ for (const [kind, start] of [
         });
       }
 
-      it("leaves an object as it is and when it was, also one too large to be sent before the refusal", async () => {
+      it("does not overwrite an existing object or its timestamp, even one too large to send before the refusal", async () => {
         const large = randomBytes(8 * 1024 * 1024);
         await store.put(name, large);
         const before = await owner.statObject(place.bucket, name);
@@ -105,7 +105,7 @@ for (const [kind, start] of [
         });
       });
 
-      it("takes exactly one of 64 conditional puts that have all begun before any of them ends", async () => {
+      it("accepts exactly one of 64 overlapping conditional puts", async () => {
         const rivals = Array.from({ length: 64 }, (_, index) => Buffer.alloc(200_000, index + 1));
         const url = await owner.presignedPutObject(place.bucket, name);
         const begun = await Promise.all(rivals.map((bytes) => beginPutIfAbsent(url, bytes)));
@@ -115,20 +115,20 @@ for (const [kind, start] of [
         expect(winner.equals((await store.get(name)) as Buffer)).to.equal(true);
       });
 
-      it("holds nothing but its objects", async () => {
+      it("stores nothing except its objects", async () => {
         await Promise.all([store.put(name, soundOf(1)), store.ping(), store.ping()]);
         await store.ping();
         expect(await keysIn(owner, place.bucket)).to.deep.equal([name]);
       });
 
-      it("takes what nobody put there for nothing: an empty object, one of more than 64 MiB", async () => {
+      it("treats foreign objects as missing: an empty one, one of more than 64 MiB", async () => {
         await owner.putObject(place.bucket, name, Buffer.alloc(0));
         await owner.putObject(place.bucket, nameOf(2), Buffer.alloc(64 * 1024 * 1024 + 1));
         expect(await store.get(name)).to.equal(undefined);
         expect(await store.get(nameOf(2))).to.equal(undefined);
       });
 
-      it("makes the bucket anew when somebody removed it, and has nothing until then", async () => {
+      it("recreates the bucket after its removal, and has no objects until then", async () => {
         await owner.removeBucket(place.bucket);
         expect(await store.get(name)).to.equal(undefined);
         await Promise.all([1, 2, 3, 4].map((index) => store.put(nameOf(index), soundOf(index))));
@@ -139,7 +139,7 @@ for (const [kind, start] of [
         ["key", { accessKey: "somebody-else" }, /^(InvalidAccessKeyId|XAdminUserNotFound)$/],
         ["secret", { secretKey: "a-wrong-secret-of-length" }, /^SignatureDoesNotMatch$/],
       ] as const) {
-        it(`is not opened with a wrong ${what}, and tells so by the server's code alone`, async () => {
+        it(`cannot be opened with a wrong ${what}, and reports only the server's error code`, async () => {
           const error = await openS3AudioStore({ ...place, ...changes }).catch((refusal: Error) => refusal);
           const { message, cause } = error as Error & { cause: S3Failure };
           expect(error).to.be.instanceOf(AudioStoreUnavailable);
@@ -158,7 +158,7 @@ const ownerOf = ({ endpoint, tls, bucket: _, ...place }: S3Address): Client =>
 type Outcome = "stored" | "refused" | `status ${number}`;
 
 /**
- * Sends half of the object on a connection of its own. The returned function sends the rest. A server that refuses before it
+ * Sends half of the object on a separate connection. The returned function sends the rest. A server that refuses before it
  * has read everything (versitygw) may hang up before its 412 is received.
  */
 const beginPutIfAbsent = async (url: string, bytes: Buffer): Promise<() => Promise<Outcome>> => {

@@ -18,7 +18,7 @@ const hour = 3_600_000;
 const large = randomBytes(8 * 1024 * 1024);
 const name = nameOf(1);
 
-describe("the audio store on an S3 server", () => {
+describe("The S3 audio store on a failing server", () => {
   let server: S3Server;
   let line: TcpProxy;
   let place: S3Address;
@@ -40,8 +40,8 @@ describe("the audio store on an S3 server", () => {
     await line.close();
   });
 
-  describe("its connections", () => {
-    it("are used again: one is enough for calls one after another", async () => {
+  describe("connections", () => {
+    it("are reused: one is enough for sequential calls", async () => {
       for (let index = 0; index < 20; index++) {
         await store.put(nameOf(index), soundOf(index));
         await store.get(nameOf(index));
@@ -51,36 +51,36 @@ describe("the audio store on an S3 server", () => {
       expect(line.accepted()).to.equal(1);
     });
 
-    it("are no more than 32, however many call at once", async () => {
+    it("are at most 32, however many calls run at once", async () => {
       await store.put(name, soundOf(1));
       const all = await Promise.all(Array.from({ length: 300 }, () => store.get(name)));
       for (const bytes of all) expect(bytes && soundOf(1).equals(bytes)).to.equal(true);
       expect(line.accepted()).to.be.within(2, 32);
     });
 
-    it("that the server closed while nobody used them are no failure of the next call", async () => {
+    it("closed by the server while idle do not fail the next call", async () => {
       await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
       line.cut();
       await store.put(nameOf(20), soundOf(20));
       expect(await store.get(nameOf(20))).not.to.equal(undefined);
     });
 
-    it("are gone when the store is closed", async () => {
+    it("are closed when the store is closed", async () => {
       await Promise.all(Array.from({ length: 20 }, (_, index) => store.put(nameOf(index), soundOf(index))));
       await store.close();
       await until(() => line.open() === 0);
     });
   });
 
-  describe("a get that is aborted", () => {
-    it("midway throws the signal's reason and ends its connection", async () => {
+  describe("an aborted get", () => {
+    it("throws the signal's reason midway and closes its connection", async () => {
       await store.put(name, large);
       line.slow(100_000);
       const controller = new AbortController();
       const answer = thrownBy(store.get(name, controller.signal));
       const before = line.passed();
       await until(() => line.passed() > before + 20_000);
-      const reason = new Error("nobody listens any more");
+      const reason = new Error("the caller left");
       controller.abort(reason);
       expect(await answer).to.equal(reason);
       await until(() => line.open() === 0);
@@ -96,7 +96,7 @@ describe("the audio store on an S3 server", () => {
   });
 
   describe("a server that does not answer", () => {
-    it("is AudioStoreUnavailable when the time is over, its connections are given up, and it may come back", async () => {
+    it("causes AudioStoreUnavailable at the deadline, its connections are closed, and the store recovers with the server", async () => {
       line.freeze();
       const outcomes = [store.get(name), store.put(name, soundOf(1)), store.ping()].map(thrownBy);
       await until(() => line.open() === 3);
@@ -111,12 +111,12 @@ describe("the audio store on an S3 server", () => {
       expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
     });
 
-    it("does not hinder the start: the bucket is made by the first put that comes through", async () => {
+    it("does not prevent startup: the first successful put creates the bucket", async () => {
       await line.down();
-      const told: string[] = [];
+      const warnings: string[] = [];
       const bucket = `v-${randomUUID()}`;
-      const early = await openS3AudioStore({ ...place, bucket, warn: (sentence) => told.push(sentence) });
-      expect(told).to.deep.equal([
+      const early = await openS3AudioStore({ ...place, bucket, warn: (sentence) => warnings.push(sentence) });
+      expect(warnings).to.deep.equal([
         "The audio store cannot be opened: ECONNREFUSED. Audio is stored as soon as it can be written.",
       ]);
       expect(await thrownBy(early.put(name, soundOf(1)))).to.be.instanceOf(AudioStoreUnavailable);
@@ -129,7 +129,7 @@ describe("the audio store on an S3 server", () => {
 
   describe("a connection that is cut", () => {
     for (const after of [0, 100, 100_000, 7_000_000]) {
-      it(`after ${after} bytes of an answer is AudioStoreUnavailable, never a part of the object`, async () => {
+      it(`after ${after} bytes of an answer causes AudioStoreUnavailable, never a partial object`, async () => {
         await store.put(name, large);
         line.cut();
         line.cutAfter(after);
@@ -138,7 +138,7 @@ describe("the audio store on an S3 server", () => {
       });
     }
 
-    it("while an object is being put leaves nothing of it", async () => {
+    it("during a put leaves no partial object", async () => {
       line.slow(1_000_000);
       const before = line.passed();
       const put = thrownBy(store.put(name, large));
@@ -151,7 +151,7 @@ describe("the audio store on an S3 server", () => {
     });
   });
 
-  /** Passes requests on to the server, except those that `refuse` answers. */
+  /** Forwards requests to the server, except those that `refuse` answers. */
   const inFront = (refuse: (req: IncomingMessage, res: ServerResponse) => boolean) =>
     serveLocally((req, res) => {
       if (refuse(req, res)) return void req.resume();
@@ -170,34 +170,34 @@ describe("the audio store on an S3 server", () => {
     [400, "RequestTimeout"],
     [409, "ConditionalRequestConflict"],
   ] as const) {
-    it(`repeats what is answered once with ${status} ${code}`, async () => {
+    it(`retries a request after one ${status} ${code}`, async () => {
       const refusedOnce = new Set<string>();
-      const moody = await inFront(({ method, url = "" }, res) => {
+      const server = await inFront(({ method, url = "" }, res) => {
         const request = `${method} ${url}`;
         if (refusedOnce.has(request)) return false;
         refusedOnce.add(request);
         res.writeHead(status).end(errorBody(code));
         return true;
       });
-      const port = Number(new URL(moody.url).port);
+      const port = Number(new URL(server.url).port);
       const bucket = `v-${randomUUID()}`;
       const repeating = await openS3AudioStore({ ...place, port, bucket });
       await Promise.all([repeating.put(name, soundOf(1)), repeating.ping()]);
       expect(soundOf(1).equals((await repeating.get(name)) as Buffer)).to.equal(true);
       expect(refusedOnce).to.include.keys(`PUT /${bucket}`, `PUT /${bucket}/${name}`);
       await repeating.close();
-      await moody.close();
+      await server.close();
     });
   }
 
-  it("repeats nothing after the deadline, or when the caller has left", async () => {
+  it("does not retry after the deadline, or after the caller aborted", async () => {
     let asked = 0;
-    const moody = await inFront((_req, res) => {
+    const server = await inFront((_req, res) => {
       asked += 1;
       res.writeHead(503).end(errorBody("SlowDown"));
       return true;
     });
-    const port = Number(new URL(moody.url).port);
+    const port = Number(new URL(server.url).port);
     const opened = openS3AudioStore({ ...place, port, clock });
     await until(() => clock.waiting() === 2);
     clock.advance(hour);
@@ -205,23 +205,23 @@ describe("the audio store on an S3 server", () => {
     const leaving = new AbortController();
     const calls = [thrownBy(busy.put(name, soundOf(1))), thrownBy(busy.get(name, leaving.signal))];
     await until(() => asked === 3 && clock.waiting() === 4);
-    leaving.abort(new Error("nobody listens"));
+    leaving.abort(new Error("the caller left"));
     clock.advance(hour);
     const [put, get] = await Promise.all(calls);
     expect(put).to.be.instanceOf(AudioStoreUnavailable);
     expect(get).to.equal(leaving.signal.reason);
     expect({ asked, waiting: clock.waiting() }).to.deep.equal({ asked: 3, waiting: 0 });
     await busy.close();
-    await moody.close();
+    await server.close();
   });
 
-  it("is AudioStoreUnavailable for every call in a storm of 503, holds no connection, and is well afterwards", async () => {
+  it("throws AudioStoreUnavailable for every call while the server answers 503, holds no connection, and recovers", async () => {
     let storm = false;
-    const moody = await inFront((_req, res) => {
+    const server = await inFront((_req, res) => {
       if (storm) res.writeHead(503).end(Buffer.alloc(200_000));
       return storm;
     });
-    const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+    const behind = await openTcpProxy({ port: Number(new URL(server.url).port) });
     const stormy = await openS3AudioStore({ ...place, port: behind.port });
     await stormy.put(name, soundOf(1));
     storm = true;
@@ -235,7 +235,7 @@ describe("the audio store on an S3 server", () => {
     expect(behind.accepted()).to.be.at.most(32);
     await stormy.close();
     await behind.close();
-    await moody.close();
+    await server.close();
   });
 
   for (const [status, code] of [
@@ -243,13 +243,13 @@ describe("the audio store on an S3 server", () => {
     [501, "NotImplemented"],
     [403, "QuotaExceeded"],
   ] as const) {
-    it(`tells at once what a server says by ${status} ${code}, by a connection that is used again`, async () => {
-      const moody = await serveLocally((req, res) => {
+    it(`reports ${status} ${code} without a retry, on a reusable connection`, async () => {
+      const server = await serveLocally((req, res) => {
         req.resume();
         if (req.url?.endsWith("/ping")) return void res.writeHead(200, { ETag: '"0"' }).end();
         res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
       });
-      const behind = await openTcpProxy({ port: Number(new URL(moody.url).port) });
+      const behind = await openTcpProxy({ port: Number(new URL(server.url).port) });
       const refused = await openS3AudioStore({ ...place, port: behind.port, clock });
       for (const ask of [() => refused.put(name, soundOf(1)), () => refused.get(name)])
         expect((await thrownBy(ask())) as Error)
@@ -258,28 +258,33 @@ describe("the audio store on an S3 server", () => {
       expect(behind.accepted()).to.equal(1);
       await refused.close();
       await behind.close();
-      await moody.close();
+      await server.close();
     });
   }
 
-  it("that has no room left does not hinder the start", async () => {
-    const moody = await serveLocally((req, res) => {
+  it("starts on a server whose disk is full", async () => {
+    const server = await serveLocally((req, res) => {
       req.resume();
       res.writeHead(507).end("<Error><Code>XMinioStorageFull</Code><Message>no</Message></Error>");
     });
-    const told: string[] = [];
-    const port = Number(new URL(moody.url).port);
-    const early = await openS3AudioStore({ ...place, port, clock, warn: (sentence) => told.push(sentence) });
-    expect(told).to.deep.equal([
+    const warnings: string[] = [];
+    const port = Number(new URL(server.url).port);
+    const early = await openS3AudioStore({
+      ...place,
+      port,
+      clock,
+      warn: (sentence) => warnings.push(sentence),
+    });
+    expect(warnings).to.deep.equal([
       "The audio store cannot be opened: XMinioStorageFull. Audio is stored as soon as it can be written.",
     ]);
     await early.close();
-    await moody.close();
+    await server.close();
   });
 });
 
-describe("the writer of the audio store on an S3 server that is killed and started again", () => {
-  it("loses nothing", async () => {
+describe("The writer of the S3 audio store", () => {
+  it("loses no pending object when the server is killed and restarted", async () => {
     const server = await startMinio();
     try {
       const store = await openS3AudioStore(server.location("sounds"));

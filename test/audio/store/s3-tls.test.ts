@@ -13,7 +13,7 @@ import { startMinio } from "../../support/minio.ts";
 import type { S3Server } from "../../support/s3-server.ts";
 import { nameOf, soundOf } from "../pipeline/sounds.ts";
 
-describe("the audio store on an S3 server by TLS", () => {
+describe("The S3 audio store over TLS", () => {
   const trusted = getCACertificates("default");
   let minio: S3Server;
   let folder: string;
@@ -53,16 +53,16 @@ describe("the audio store on an S3 server by TLS", () => {
 
   const place = () => minio.location("by-tls", { tls: true, port: (tls.address() as AddressInfo).port });
 
-  it("is not sent anything when nobody vouches for its certificate", async () => {
-    const told: string[] = [];
-    const store = await openS3AudioStore({ ...place(), warn: (sentence) => told.push(sentence) });
-    expect(told[0]).to.match(/^The audio store cannot be opened: (DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\. /);
+  it("sends no request to a server whose certificate is not trusted", async () => {
+    const warnings: string[] = [];
+    const store = await openS3AudioStore({ ...place(), warn: (sentence) => warnings.push(sentence) });
+    expect(warnings[0]).to.match(/^The audio store cannot be opened: (DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\. /);
     const error = await store.put(nameOf(1), soundOf(1)).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(AudioStoreUnavailable);
     await store.close();
   });
 
-  it("keeps objects as it does without", async () => {
+  it("stores objects as it does without TLS", async () => {
     setDefaultCACertificates([...trusted, certificate]);
     const store = await openS3AudioStore(place());
     const large = randomBytes(1024 * 1024);

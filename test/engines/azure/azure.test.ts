@@ -57,8 +57,8 @@ const isXml = (sign: string): boolean => {
   );
 };
 
-describe("What Azure is asked", () => {
-  it("is a document in its region, by a name of our own, with the key in a header", async () => {
+describe("A request to Azure", () => {
+  it("sends SSML to the region's endpoint, with the service's User-Agent and the key in a header", async () => {
     const [sent, ...others] = await asked();
     expect(others).to.deep.equal([]);
     expect(sent?.path).to.equal("/cognitiveservices/v1");
@@ -77,7 +77,7 @@ describe("What Azure is asked", () => {
     ["ogg", "ogg-24khz-16bit-mono-opus", { kind: "encoded", format: "ogg" }],
     ["wav", "raw-24khz-16bit-mono-pcm", { kind: "pcm", sampleRate: 24_000 }],
   ] as const) {
-    it(`gives ${format} as ${name}`, async () => {
+    it(`requests ${format} as ${name}`, async () => {
       const [sent] = await recording(
         [azure],
         () => sound,
@@ -92,17 +92,29 @@ describe("What Azure is asked", () => {
   }
 
   for (const [rule, prosody, expected] of [
-    ["has no prosody at the middle", {}, "Hello, world."],
-    ["has the rate as a change", { rate: 1.25 }, '<prosody rate="+25%">Hello, world.</prosody>'],
-    ["has the pitch as a change", { pitch: 0.9 }, '<prosody pitch="-10%">Hello, world.</prosody>'],
-    ["has the volume of a hundred", { volume: 0.375 }, '<prosody volume="37.5">Hello, world.</prosody>'],
+    ["has no prosody element for default values", {}, "Hello, world."],
     [
-      "stays where Azure follows",
+      "expresses the rate as a relative change",
+      { rate: 1.25 },
+      '<prosody rate="+25%">Hello, world.</prosody>',
+    ],
+    [
+      "expresses the pitch as a relative change",
+      { pitch: 0.9 },
+      '<prosody pitch="-10%">Hello, world.</prosody>',
+    ],
+    [
+      "expresses the volume on a scale to 100",
+      { volume: 0.375 },
+      '<prosody volume="37.5">Hello, world.</prosody>',
+    ],
+    [
+      "does not go below Azure's minimum values",
       { pitch: 0, rate: 0, volume: 0 },
       '<prosody pitch="-50%" rate="-50%" volume="0">Hello, world.</prosody>',
     ],
     [
-      "goes no higher than Azure does",
+      "does not exceed Azure's maximum values",
       { pitch: 2, rate: 2 },
       '<prosody pitch="+50%" rate="+100%">Hello, world.</prosody>',
     ],
@@ -113,7 +125,7 @@ describe("What Azure is asked", () => {
     });
   }
 
-  it("has no prosody for voices of which Azure does not say that they take it", async () => {
+  it("has no prosody for voices that do not support it according to Azure", async () => {
     const voice = "en-US-Ava:DragonHDLatestNeural";
     expect(engine.prosody(voice)).to.deep.equal([]);
     expect(await documentFor({ voice, prosody: { pitch: 2, rate: 2, volume: 0.5 } })).not.to.include(
@@ -121,7 +133,7 @@ describe("What Azure is asked", () => {
     );
   });
 
-  it("has the caller's own document within its voice", async () => {
+  it("embeds the caller's SSML in the voice element", async () => {
     const text = parseSsml('<speak><p>A &amp; <emphasis level="strong">b</emphasis></p></speak>');
     const said = '<prosody rate="+50%"><p>A &amp; <emphasis level="strong">b</emphasis></p></prosody>';
     expect(await documentFor({ text, ssml: true, prosody: { ...normalProsody, rate: 1.5 } })).to.equal(
@@ -129,13 +141,13 @@ describe("What Azure is asked", () => {
     );
   });
 
-  it("has a caller's rate as Azure reads it, where SSML means a share and Azure a change", async () => {
+  it("converts a caller's rate: SSML reads a percentage as a ratio, Azure as a change", async () => {
     const text = parseSsml('<speak><prosody rate="80%">a</prosody><prosody rate="-20%">b</prosody></speak>');
     const said = '<prosody rate="0.8">a</prosody><prosody rate="-20%">b</prosody>';
     expect(await documentFor({ text, ssml: true })).to.equal(document(said));
   });
 
-  it("has a caller's decibels as the change that they are, since Azure knows none", async () => {
+  it("converts a caller's decibels to a percentage change, since Azure does not support decibels", async () => {
     const text = parseSsml(
       '<speak><prosody rate="80%" volume="-6dB">a</prosody><prosody volume="+6.02dB">+6dB</prosody></speak>',
     );
@@ -143,7 +155,7 @@ describe("What Azure is asked", () => {
     expect(await documentFor({ text, ssml: true })).to.equal(document(said));
   });
 
-  it("is well-formed and says the text, whatever is in it", () => {
+  it("is well-formed XML and contains the text, for any text", () => {
     const nasty = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme" }),
@@ -174,7 +186,7 @@ describe("What Azure is asked", () => {
     ["figures", "1234567890 ".repeat(360), {}],
     ["letters, slowly", "The quick brown fox jumps over the lazy dog. ".repeat(80), { rate: 0.5 }],
   ] as const) {
-    it(`is never more than ten minutes of ${rule}, which Azure would cut`, async () => {
+    it(`never contains more than ten minutes of ${rule}, which Azure would truncate`, async () => {
       const turned = { ...normalProsody, ...prosody };
       const texts = (await asked({ text, prosody: turned })).map(({ body }) => body.replace(/<[^>]*>/g, ""));
       expect(texts.join("")).to.equal(text);
@@ -184,8 +196,8 @@ describe("What Azure is asked", () => {
   }
 });
 
-describe("What Azure gives", () => {
-  it("is a failure when it is as long as what Azure cuts", async () => {
+describe("Azure's response", () => {
+  it("is a failure when it is as long as Azure's maximum, where Azure truncates", async () => {
     const tenMinutes = Buffer.alloc(6000 * 600, 1);
     await recording(
       [azure],
@@ -200,8 +212,8 @@ describe("What Azure gives", () => {
   });
 });
 
-describe("The voices that Azure lists", () => {
-  it("are its own short names, but for those that are going", async () => {
+describe("Azure's voice list", () => {
+  it("maps to Azure's short names and excludes voices that will be retired", async () => {
     const list = JSON.stringify([
       { ShortName: "en-US-JennyNeural", Locale: "en-US", Gender: "Female", Status: "GA" },
       { ShortName: "zh-CN-liaoning-XiaobeiNeural", Locale: "zh-CN-liaoning", Gender: "Female", Status: "GA" },

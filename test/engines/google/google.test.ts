@@ -51,8 +51,8 @@ const audioConfig = async (prosody: Partial<SpeechRequest["prosody"]>, voice = r
   ((await asked({ voice, prosody: { ...normalProsody, ...prosody } })).body as { audioConfig: object })
     .audioConfig;
 
-describe("What Google is asked", () => {
-  it("is the text, the voice with its own language, and the container", async () => {
+describe("A request to Google", () => {
+  it("contains the text, the voice with its own language, and the audio encoding", async () => {
     const { request: sent, body } = await asked();
     expect(sent.path).to.equal("/v1/text:synthesize");
     expect(body).to.deep.equal({
@@ -62,44 +62,44 @@ describe("What Google is asked", () => {
     });
   });
 
-  it("holds the key in a header and nowhere else", async () => {
+  it("contains the key only in a header", async () => {
     const { request: sent } = await asked();
     expect(sent.headers["x-goog-api-key"]).to.equal("the-key-of-nobody");
     expect(sent.path + sent.body).not.to.include("nobody");
   });
 
-  it("is Opus in Ogg for ogg", async () => {
+  it("requests Opus in Ogg for ogg", async () => {
     expect((await asked({ format: "ogg" })).body).to.have.nested.property(
       "audioConfig.audioEncoding",
       "OGG_OPUS",
     );
   });
 
-  it("has no halves of surrogate pairs, which no JSON parser need take", async () => {
+  it("contains no lone surrogates, which a JSON parser may reject", async () => {
     expect((await asked({ text: "a\ud83d b" })).body).to.have.deep.property("input", { text: "a\ufffd b" });
   });
 
-  it("is a document where the text is one", async () => {
+  it("sends SSML as SSML", async () => {
     const ssml = "<speak>Hello, <emphasis>world</emphasis>.</speak>";
     expect((await asked({ text: ssml, ssml: true })).body).to.have.deep.property("input", { ssml });
   });
 
   for (const [rule, prosody, expected] of [
-    ["says nothing of knobs at their middle", {}, {}],
-    ["turns the rate as it is", { rate: 1.25 }, { speakingRate: 1.25 }],
-    ["asks for no slower than Google speaks", { rate: 0 }, { speakingRate: 0.25 }],
-    ["counts pitch in semitones: twice is an octave", { pitch: 2 }, { pitch: 12 }],
-    ["counts half as an octave down", { pitch: 0.5 }, { pitch: -12 }],
-    ["goes no lower than Google does", { pitch: 0 }, { pitch: -20 }],
-    ["counts volume in decibels", { volume: 0.5 }, { volumeGainDb: -6.02 }],
-    ["is as silent as Google can be at no volume", { volume: 0 }, { volumeGainDb: -96 }],
+    ["omits prosody parameters with default values", {}, {}],
+    ["sends the rate unchanged", { rate: 1.25 }, { speakingRate: 1.25 }],
+    ["does not go below Google's minimum rate", { rate: 0 }, { speakingRate: 0.25 }],
+    ["sends pitch in semitones: doubled is one octave up", { pitch: 2 }, { pitch: 12 }],
+    ["sends a halved pitch as one octave down", { pitch: 0.5 }, { pitch: -12 }],
+    ["does not go below Google's minimum pitch", { pitch: 0 }, { pitch: -20 }],
+    ["sends the volume in decibels", { volume: 0.5 }, { volumeGainDb: -6.02 }],
+    ["sends Google's minimum gain at volume 0", { volume: 0 }, { volumeGainDb: -96 }],
   ] as const) {
     it(rule, async () => {
       expect(await audioConfig(prosody)).to.deep.equal({ audioEncoding: "MP3", ...expected });
     });
   }
 
-  it("turns no knob that a family of voices answers with a refusal", async () => {
+  it("omits prosody parameters that a voice family rejects", async () => {
     const turned = { pitch: 1.5, rate: 1.5, volume: 0.5 };
     const config = { audioEncoding: "MP3", volumeGainDb: -6.02 };
     expect(await audioConfig(turned, "en-US-Chirp3-HD-Kore")).to.deep.equal({ ...config, speakingRate: 1.5 });
@@ -111,7 +111,7 @@ describe("What Google is asked", () => {
     expect(engine.prosody("en-US-Wavenet-A")).to.deep.equal(["pitch", "rate", "volume"]);
   });
 
-  it("is no document for a family that reads none", async () => {
+  it("rejects SSML for a voice family that does not support it", async () => {
     const { engine } = byKey();
     expect(engine.takesSsml("en-US-Chirp-HD-F")).to.equal(false);
     expect(engine.takesSsml("en-US-Neural2-C")).to.equal(true);
@@ -119,7 +119,7 @@ describe("What Google is asked", () => {
     expect(await rejection(engine.synthesize(document, never))).to.be.instanceOf(EngineFailed);
   });
 
-  it("is never more than five thousand bytes, and samples at one rate where there are several", async () => {
+  it("contains at most 5,000 bytes of text, and requests one sample rate when a text needs several calls", async () => {
     const text = "Ein Satz über Gänse, Bäume und Öl. ".repeat(200);
     const wav = Buffer.concat([
       Buffer.from("RIFF\0\0\0\0WAVE"),
@@ -146,7 +146,7 @@ describe("What Google is asked", () => {
   });
 });
 
-describe("A service account of Google's", () => {
+describe("A Google service account", () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const signing = {
@@ -158,7 +158,7 @@ describe("A service account of Google's", () => {
   const token = JSON.stringify({ access_token: "ya29.of-nobody", expires_in: 3600, token_type: "Bearer" });
   const answered = ({ path }: Recorded) => [200, path === "/token" ? token : sound] as const;
 
-  it("signs in with Google's token service, for speech alone, and asks with its token", async () => {
+  it("obtains a token from Google's token service, for the speech scope alone, and sends it as a bearer token", async () => {
     const account = accountOf({ serviceAccount: signing });
     const [signIn, spoken] = await recording(both, answered, () => say(account));
     const form = new URLSearchParams(signIn?.body);
@@ -173,7 +173,7 @@ describe("A service account of Google's", () => {
     expect(spoken?.headers).not.to.have.property("x-goog-api-key");
   });
 
-  it("signs in once for as long as the token lasts, however many ask", async () => {
+  it("obtains one token for its whole lifetime, however many calls run concurrently", async () => {
     const account = accountOf({ serviceAccount: signing });
     const requests = await recording(both, answered, async () => {
       await Promise.all([say(account), say(account)]);
@@ -182,7 +182,7 @@ describe("A service account of Google's", () => {
     expect(requests.filter(({ path }) => path === "/token")).to.have.length(1);
   });
 
-  it("is told of in Google's words when it may not sign in, and asked once", async () => {
+  it("fails with Google's message when it is not authorized, without a retry", async () => {
     const account = accountOf({ serviceAccount: signing });
     const refusal = JSON.stringify({ error: "invalid_grant", error_description: "Invalid JWT Signature." });
     const requests = await recording(
@@ -198,7 +198,7 @@ describe("A service account of Google's", () => {
     expect(requests).to.have.length(1);
   });
 
-  it("is asked once when the token service is out of order", async () => {
+  it("does not retry when the token service fails", async () => {
     const account = accountOf({ serviceAccount: signing });
     const requests = await recording(
       both,
@@ -210,7 +210,7 @@ describe("A service account of Google's", () => {
     expect(requests).to.have.length(1);
   });
 
-  it("says no more than that a key that is none cannot be used", async () => {
+  it("reports an unusable key without repeating it", async () => {
     const account = accountOf({ serviceAccount: { ...signing, private_key: "-----BEGIN what-is-this" } });
     await recording(both, answered, async () => {
       const failure = await rejection(account.listVoices(never));
@@ -223,10 +223,10 @@ describe("A service account of Google's", () => {
     });
   });
 
-  it("lets those who wait for its token leave, and goes on for the others", async () => {
+  it("lets a caller abort its wait for the token, and continues for the others", async () => {
     const account = accountOf({ serviceAccount: signing });
     const controller = new AbortController();
-    const reason = new Error("nobody wants it");
+    const reason = new Error("the caller left");
     await recording(both, answered, async () => {
       const asking = account.listVoices(controller.signal);
       controller.abort(reason);
@@ -236,44 +236,44 @@ describe("A service account of Google's", () => {
   });
 });
 
-describe("The voices that Google lists", () => {
+describe("Google's voice list", () => {
   const listed = (voices: unknown) => {
-    let heard: unknown;
+    let received: unknown;
     const list = JSON.stringify({ voices });
     return recording(
       [google],
       () => [200, list],
       async () => {
-        heard = await byKey().listVoices(never);
+        received = await byKey().listVoices(never);
       },
-    ).then((requests) => ({ heard, requests }));
+    ).then((requests) => ({ received, requests }));
   };
 
-  it("are asked for with the key in a header", async () => {
+  it("is requested with the key in a header", async () => {
     const { requests } = await listed([]);
     expect(requests.map(({ path }) => path)).to.deep.equal(["/v1/voices"]);
     expect(requests[0]?.headers["x-goog-api-key"]).to.equal("the-key-of-nobody");
   });
 
-  it("have the first of their languages, and a gender", async () => {
-    const { heard } = await listed([
+  it("maps each voice to its first language and its gender", async () => {
+    const { received } = await listed([
       { name: "en-US-Neural2-C", languageCodes: ["en-US", "en-GB"], ssmlGender: "FEMALE" },
       { name: "de-DE-Neural2-B", languageCodes: ["de-DE"], ssmlGender: "MALE" },
       { name: "cmn-CN-Wavenet-A", languageCodes: ["cmn-CN"], ssmlGender: "NEUTRAL" },
     ]);
-    expect(heard).to.deep.equal([
+    expect(received).to.deep.equal([
       { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
       { name: "de-DE-Neural2-B", lang: "de-DE", gender: "m" },
       { name: "cmn-CN-Wavenet-A", lang: "cmn-CN", gender: "f" },
     ]);
   });
 
-  it("are those that this interface speaks with", async () => {
-    const { heard } = await listed([
+  it("excludes voices that this API cannot use", async () => {
+    const { received } = await listed([
       { name: "Achernar", languageCodes: ["en-US"] },
       { name: "en-US-Neural2-C" },
       null,
     ]);
-    expect(heard).to.deep.equal([]);
+    expect(received).to.deep.equal([]);
   });
 });

@@ -46,7 +46,7 @@ for (const voice of ["espeak:gmw/en-US+f3", "flite:slt", "flite:rms"]) {
   });
 }
 
-describe("The local engines", () => {
+describe("Local engines", () => {
   let host: SubprocessHost;
   let engine: Engine;
 
@@ -67,20 +67,20 @@ describe("The local engines", () => {
   const loudness = ({ samples }: Sound) =>
     Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
 
-  it("are g1, g2, g3 and g5, the same tools behind each", async () => {
+  it("have the codes g1, g2, g3 and g5, all backed by the same tools", async () => {
     const engines = await localEngines({ host });
     expect(engines.map(({ code }) => code)).to.deep.equal(["g1", "g2", "g3", "g5"]);
-    const heard = await Promise.all(engines.map((one) => say(one, requestOf("espeak:roa/fr"))));
-    for (const one of heard) expect(one.equals(heard[0] ?? Buffer.of())).to.equal(true);
+    const received = await Promise.all(engines.map((one) => say(one, requestOf("espeak:roa/fr"))));
+    for (const one of received) expect(one.equals(received[0] ?? Buffer.of())).to.equal(true);
   });
 
-  it("are not offered on a machine without a tool, and the log is told why", async () => {
+  it("are not offered on a machine without their tool, and the reason is logged", async () => {
     const bare = await openSubprocessHost({ path: "/nonexistent", encodersAhead: noEncoders });
-    const told: string[] = [];
-    const none = await localEngines({ host: bare, warn: (line) => told.push(line) }).finally(bare.close);
+    const warnings: string[] = [];
+    const none = await localEngines({ host: bare, warn: (line) => warnings.push(line) }).finally(bare.close);
     expect(none).to.deep.equal([]);
-    expect(told).to.have.lengthOf(2);
-    expect(told.join()).to.contain("espeak-ng is not installed").and.to.contain("flite is not installed");
+    expect(warnings).to.have.lengthOf(2);
+    expect(warnings.join()).to.contain("espeak-ng is not installed").and.to.contain("flite is not installed");
   });
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:awb"]) {
@@ -90,7 +90,7 @@ describe("The local engines", () => {
       expect(seconds(await hear(voice, sentence, { rate: 0.5 })) / normal).to.be.closeTo(2, 0.2);
     });
 
-    it(`speak at rate 0 as slowly as they can, and no slower: ${voice}`, async () => {
+    it(`speak at rate 0 at their slowest supported rate: ${voice}`, async () => {
       const slow = await hear(voice, "Hello, all of you.", { rate: 0 });
       expect(seconds(slow)).to.be.within(1, 6);
     });
@@ -103,7 +103,7 @@ describe("The local engines", () => {
   }
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:kal16"]) {
-    it(`move their pitch from two thirds to five thirds: ${voice}`, async () => {
+    it(`scale their pitch from two thirds to five thirds: ${voice}`, async () => {
       const normal = medianPitch(await hear(voice)) ?? 0;
       const lowest = medianPitch(await hear(voice, sentence, { pitch: 0 })) ?? 0;
       const highest = medianPitch(await hear(voice, sentence, { pitch: 2 })) ?? 0;
@@ -112,14 +112,14 @@ describe("The local engines", () => {
     });
   }
 
-  it("do not jump in pitch next to the normal one", async () => {
+  it("change pitch continuously around the default", async () => {
     for (const voice of ["flite:slt", "flite:kal16"]) {
       const normal = medianPitch(await hear(voice)) ?? 0;
       expect(medianPitch(await hear(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(normal, 3);
     }
   });
 
-  it("let women and men of a language be told apart", async () => {
+  it("have different pitches for female and male voices of a language", async () => {
     const women = await Promise.all(
       ["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map((v) => hear(v)),
     );
@@ -129,7 +129,7 @@ describe("The local engines", () => {
     expect(lowestWoman).to.be.above(1.2 * highestMan);
   });
 
-  it("take SSML with espeak-ng and refuse it with flite", async () => {
+  it("accept SSML with espeak-ng and reject it with flite", async () => {
     const ssml = '<speak>One <break time="500ms"/> two.</speak>';
     expect(engine.takesSsml("espeak:gmw/en-US")).to.equal(true);
     expect(engine.takesSsml("flite:slt")).to.equal(false);
@@ -140,7 +140,7 @@ describe("The local engines", () => {
     expect(await rejection(refused)).to.be.instanceOf(EngineFailed);
   });
 
-  it("read text as text: no phonemes, no commands, no options, no end before the end", async () => {
+  it("speak text literally: no phoneme notation, no commands, no options, no end-of-input markers", async () => {
     const voice = "espeak:gmw/en-US";
     const same = async (one: string, other: string) => {
       const [a, b] = [await say(engine, requestOf(voice, one)), await say(engine, requestOf(voice, other))];
@@ -165,17 +165,17 @@ describe("The local engines", () => {
     }
   });
 
-  it("read no phonemes out of SSML either, however the brackets are written", async () => {
+  it("do not interpret phoneme notation within SSML, however the brackets are written", async () => {
     const request = requestOf("espeak:gmw/en-US");
-    const heard = await Promise.all(
+    const received = await Promise.all(
       ["[ [h@l]]", "[[h@l]]", "&#91;[h@l]]", "&#x5B;&#0091;h@l]]"].map((text) =>
         say(engine, { ...request, ssml: true, text: `<speak>Say ${text} now.</speak>` }),
       ),
     );
-    for (const one of heard) expect(one.equals(heard[0] ?? Buffer.of())).to.equal(true);
+    for (const one of received) expect(one.equals(received[0] ?? Buffer.of())).to.equal(true);
   });
 
-  it("speak whatever is written: emoji, right to left, half a surrogate pair, 5000 characters", async () => {
+  it("synthesize unusual text: emoji, right-to-left script, a lone surrogate, 5,000 characters", async () => {
     const voices = ["espeak:gmw/en-US", "espeak:sem/ar"];
     const texts = [
       "🙂 👩‍👩‍👧",
@@ -193,7 +193,7 @@ describe("The local engines", () => {
     expect((await say(engine, requestOf("flite:slt", "word ".repeat(800)))).length).to.be.above(1_000_000);
   });
 
-  it("have only voices that are installed, by their files and variants", async () => {
+  it("offer only voices that are installed, identified by their files and variants", async () => {
     const unknown = [
       "espeak:gmw/en-US+nobody",
       "espeak:en-US",
@@ -214,21 +214,21 @@ describe("The local engines", () => {
     }
   });
 
-  it("have every voice of this release that is not a browser's own", () => {
+  it("have every voice of the catalog that is not a browser's own", () => {
     const spoken = releaseSeed().systemVoices.filter(({ service }) => service !== undefined);
     const missing = spoken.filter(({ voiceName = "" }) => engine.prosody(voiceName).length === 0);
     expect(spoken).to.not.be.empty;
     expect(missing.map(({ voiceName }) => voiceName)).to.deep.equal([]);
   });
 
-  it("tell which knobs each flite voice applies", () => {
+  it("report which prosody parameters each flite voice applies", () => {
     expect(engine.prosody("flite:slt")).to.deep.equal(["pitch", "rate", "volume"]);
     expect(engine.prosody("flite:kal16")).to.deep.equal(["pitch", "rate", "volume"]);
     expect(engine.prosody("flite:rms")).to.deep.equal(["rate", "volume"]);
     expect(engine.prosody("flite:awb")).to.deep.equal(["rate", "volume"]);
   });
 
-  it("call a text invalid, rather than give silence, when no voice could say anything of it", async () => {
+  it("reject a text as invalid, instead of returning silence, when no voice could pronounce any of it", async () => {
     for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
       for (const text of [" ", ".", "...", "-", "<", "\n\n", "…", "()", "\u200b", "\u200b-\ufeff"]) {
         const failure = await rejection(say(engine, requestOf(voice, text)));
@@ -241,7 +241,7 @@ describe("The local engines", () => {
     }
   });
 
-  it("leave to another voice what flite cannot say, and say what is left of the rest", async () => {
+  it("fail for a text that flite cannot pronounce, and skip such words in other texts", async () => {
     for (const text of ["\u{1F642}", "привет", "€"]) {
       const failure = await rejection(say(engine, requestOf("flite:slt", text)));
       expect(failure, text).to.be.instanceOf(Unpronounceable);
@@ -255,7 +255,7 @@ describe("The local engines", () => {
     expect(some?.equals(all ?? Buffer.of())).to.equal(true);
   });
 
-  /** The longest run of silence between the first and the last sound, in seconds. */
+  /** The longest run of silence between the first and the last sample that is not silent, in seconds. */
   const longestPause = ({ samples, sampleRate }: Sound): number => {
     let [longest, since] = [0, samples.findIndex((sample) => Math.abs(sample) > 100)];
     for (let at = since; at < samples.length; at++) {
@@ -267,18 +267,18 @@ describe("The local engines", () => {
   };
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
-    it(`speak a long text as they speak its sentences: ${voice}`, async () => {
+    it(`pause between the sentences of a long text as within a short one: ${voice}`, async () => {
       const whole = await hear(voice, `${sentence} `.repeat(6));
       const once = await hear(voice, sentence);
       expect(seconds(whole)).to.be.closeTo(6 * seconds(once), 0.1);
     });
 
-    it(`make no pause where a long sentence is cut: ${voice}`, async () => {
+    it(`add no pause where a long sentence is split: ${voice}`, async () => {
       const words = "and then they went home to their old children ";
       expect(longestPause(await hear(voice, words.repeat(20)))).to.be.below(0.13);
     });
 
-    it(`give a tool at most 300 characters at once: ${voice}`, async () => {
+    it(`pass at most 300 characters at once to a tool: ${voice}`, async () => {
       const inputs: string[] = [];
       const watched: SubprocessHost = {
         ...host,
@@ -296,7 +296,7 @@ describe("The local engines", () => {
       for (const input of inputs) expect(input.length).to.be.within(40, 300);
     });
 
-    it(`skip pieces that are silent, and refuse a text of such pieces alone: ${voice}`, async () => {
+    it(`skip silent pieces, and reject a text that consists of silent pieces only: ${voice}`, async () => {
       const dots = ". ".repeat(400);
       const [alone, after] = [await hear(voice, "One."), await hear(voice, `${dots}One. ${dots}`)];
       expect(after.samples.length).to.be.at.least(alone.samples.length);
@@ -304,7 +304,7 @@ describe("The local engines", () => {
     });
   }
 
-  it("hold no slot for a listener who stops listening, and say the rest when it listens again", async () => {
+  it("release the slot of an idle listener, and continue when it reads again", async () => {
     const single = await openSubprocessHost({ encodersAhead: noEncoders, concurrency: 1 });
     const [only] = await localEngines({ host: single });
     if (!only) throw new Error("no tool is installed");
@@ -319,7 +319,7 @@ describe("The local engines", () => {
     await single.close();
   });
 
-  it("speak a long document piece by piece, its breaks included", async () => {
+  it("synthesize long SSML in pieces, breaks included", async () => {
     const ssml = `<speak><p>${`${sentence} `.repeat(5)}</p><break time="2s"/><s>${sentence}</s></speak>`;
     const { encoding, audio } = await engine.synthesize(
       { ...requestOf("espeak:gmw/en-US", ssml), ssml: true },
@@ -331,20 +331,20 @@ describe("The local engines", () => {
     expect(longestPause(sound)).to.be.within(2, 3.5);
   });
 
-  it("refuse a text that the voice cannot pronounce, as no failure of the tool", async () => {
+  it("reject a text that the voice cannot pronounce, without counting a tool failure", async () => {
     const failure = await rejection(say(engine, requestOf("espeak:art/qya", "0")));
     expect(failure).to.be.instanceOf(Unpronounceable);
     expect((failure as Unpronounceable).problems.map(({ path }) => path)).to.deep.equal([["text"]]);
   });
 
-  it("are heard at the lowest volume", async () => {
+  it("are audible at the lowest volume", async () => {
     for (const voice of ["espeak:gmw/en-US+f3", "espeak:roa/fr", "flite:slt"]) {
       const sound = await say(engine, requestOf(voice, "One.", { pitch: 0, volume: 0.004 }));
       expect(sound.some((byte) => byte !== 0)).to.equal(true);
     }
   });
 
-  it("say the same after the helper process was killed", async () => {
+  it("return the same audio after the helper process was killed", async () => {
     const before = await say(engine, requestOf("espeak:gmw/en-US"));
     const { pid, restarts } = host.stats();
     process.kill(pid ?? 0, "SIGKILL");
@@ -353,7 +353,7 @@ describe("The local engines", () => {
     expect(host.stats().restarts).to.equal(restarts + 1);
   });
 
-  it("fail as unavailable when they are closed", async () => {
+  it("fail as unavailable after close", async () => {
     const other = await openEngine();
     await other.host.close();
     expect(await rejection(say(other.engine, requestOf("flite:slt")))).to.be.instanceOf(Unavailable);

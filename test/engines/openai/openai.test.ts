@@ -50,7 +50,7 @@ engineContract("oai", async () => {
   };
 });
 
-describe("The engine oai", () => {
+describe("The OpenAI engine", () => {
   let server: WireServer;
   const closing: WireServer[] = [];
 
@@ -77,7 +77,7 @@ describe("The engine oai", () => {
     ["ogg", "opus", "4f676753"],
     ["wav", "wav", "52494646"],
   ] as const) {
-    it(`asks for ${format} as ${asked}, and gives it as it comes`, async () => {
+    it(`requests ${format} as ${asked}, and streams the response`, async () => {
       const { encoding, sound } = await say({ format });
       expect(sent().response_format).to.equal(asked);
       expect(encoding).to.deep.equal({ kind: "encoded", format });
@@ -85,7 +85,7 @@ describe("The engine oai", () => {
     });
   }
 
-  it("gives the first sound while the rest is still being made", async () => {
+  it("returns the first audio before the response ends", async () => {
     const gate = closedGate();
     server.faults.next({ kind: "trickle", gate });
     const speaking = engine().synthesize(requestOf(), never);
@@ -99,7 +99,7 @@ describe("The engine oai", () => {
     expect(server.requests[0]).to.include({ outcome: "answered" });
   });
 
-  it("sends a rate only when it is not normal, within what the server takes", async () => {
+  it("sends a rate only when it is not the default, clamped to the server's range", async () => {
     await say();
     expect(sent()).not.to.have.property("speed");
     for (const [rate, speed] of [
@@ -113,7 +113,7 @@ describe("The engine oai", () => {
     }
   });
 
-  it("says a text that is too long for one call in several, each as raw samples, as one sound", async () => {
+  it("splits a text that is too long for one call, requests raw samples for each piece, and concatenates them", async () => {
     const text = `${sentence} `.repeat(60).trim();
     const { encoding, sound } = await say({ text });
     expect(encoding).to.deep.equal({ kind: "pcm", sampleRate: 24_000 });
@@ -130,7 +130,7 @@ describe("The engine oai", () => {
     ["Hindi", "वह कल रेलगाड़ी से ऑक्सफ़ोर्ड गया और फिर लौट आया। "],
     ["Tamil", "அவர் நேற்று ரயிலில் ஆக்ஸ்போர்டுக்குச் சென்றார். "],
   ] as const) {
-    it(`never sends more than 2,000 tokens, each of a byte at least: ${script}`, async () => {
+    it(`never sends more than 2,000 tokens, assuming at least a byte per token: ${script}`, async () => {
       const text = sentence.repeat(Math.ceil(2000 / sentence.length)).trim();
       await say({ text });
       const inputs = server.requests.map(({ body }) => JSON.parse(String(body)).input as string);
@@ -139,7 +139,7 @@ describe("The engine oai", () => {
     });
   }
 
-  it("has the voices that its credentials name, and no others", async () => {
+  it("has only the voices that its credentials name", async () => {
     const own = engine({ voices: ["nova"] });
     expect(own.prosody("nova")).to.deep.equal(["rate"]);
     expect(own.prosody("alloy")).to.deep.equal([]);
@@ -147,7 +147,7 @@ describe("The engine oai", () => {
     expect(server.requests).to.have.length(0);
   });
 
-  it("takes no SSML", async () => {
+  it("rejects SSML", async () => {
     const failure = await rejection(
       engine().synthesize(requestOf({ ssml: true, text: "<speak>x</speak>" }), never),
     );
@@ -155,12 +155,12 @@ describe("The engine oai", () => {
     expect(server.requests).to.have.length(0);
   });
 
-  it("asks nothing for a text in which there is nothing to say", async () => {
+  it("sends no request for a text without anything to pronounce", async () => {
     expect(await rejection(say({ text: "\u200b… —" }))).to.be.instanceOf(Invalid);
     expect(server.requests).to.have.length(0);
   });
 
-  it("names server and model as what its sounds depend on, and no credentials", () => {
+  it("includes server and model in its version, and no credentials", () => {
     const version = (baseUrl: string) => accountAt(baseUrl, { model: "kokoro" }).engine.version("alloy");
     expect(version("https://tts.example:8443/openai/v1/?api-version=1")).to.equal(
       "openai tts.example:8443/openai/v1 kokoro",
@@ -177,7 +177,7 @@ describe("The engine oai", () => {
       return failure as EngineFailed;
     };
 
-    it("asks once", async () => {
+    it("does not retry", async () => {
       for (const fault of [
         { kind: "refusal", status: 500 },
         { kind: "cut before the answer" },
@@ -189,20 +189,20 @@ describe("The engine oai", () => {
     });
 
     for (const format of ["mp3", "ogg", "wav"] as const) {
-      it(`never ends a cut sound well: ${format}`, async () => {
+      it(`never ends a truncated response normally: ${format}`, async () => {
         const failure = await failureOf({ kind: "cut" }, { format });
         expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ stage: "answer", status: undefined });
       });
     }
 
-    it("never ends a cut piece of a long sound well", async () => {
+    it("never ends a truncated piece of a long text normally", async () => {
       server.faults.next({ kind: "cut", afterBytes: 10_000 });
       expect(await rejection(say({ text: `${sentence} `.repeat(60) }))).to.be.instanceOf(UpstreamFailed);
       server.faults.next({ kind: "trickle", gate: opened() }, { kind: "cut", afterBytes: 10_000 });
       expect(await rejection(say({ text: `${sentence} `.repeat(60) }))).to.be.instanceOf(UpstreamFailed);
     });
 
-    it("tells an empty sound, a page and nonsense as what they are", async () => {
+    it("reports an empty response, an HTML page and malformed data by what they are", async () => {
       const messages = [];
       for (const kind of ["empty", "html", "malformed"] as const)
         messages.push((await failureOf({ kind })).message);
@@ -213,7 +213,7 @@ describe("The engine oai", () => {
       ]);
     });
 
-    it("passes on what an error says that calls itself a success", async () => {
+    it("passes on the message of an error with a success status", async () => {
       const answer = {
         status: 200,
         headers: { "Content-Type": "application/json" },
@@ -224,7 +224,7 @@ describe("The engine oai", () => {
       );
     });
 
-    it("passes on a wait that it is told", async () => {
+    it("passes on Retry-After", async () => {
       const failure = await failureOf({
         kind: "refusal",
         status: 429,
@@ -234,18 +234,18 @@ describe("The engine oai", () => {
       expect(failure).to.include({ message: "Slow down.", retryAfterSeconds: 7, status: 429 });
     });
 
-    it("passes on the server's words without key and text", async () => {
+    it("passes on the server's message without key and text", async () => {
       const message = `Incorrect API key provided: ${openAiApiKey} for '${sentence}'.`;
       const failure = await failureOf({ kind: "refusal", status: 401, message });
       expect(failure.message).to.equal("Incorrect API key provided: … for '…'.");
     });
 
-    it("leaves it when nobody wants the sound any more", async () => {
+    it("aborts the request when the caller aborts", async () => {
       const leaving = new AbortController();
       server.faults.next({ kind: "hang" });
       const speaking = engine().synthesize(requestOf(), leaving.signal);
       await server.seen(1);
-      const reason = new Error("nobody listens");
+      const reason = new Error("the caller left");
       leaving.abort(reason);
       expect(await rejection(speaking)).to.equal(reason);
       await server.idle();
@@ -253,13 +253,13 @@ describe("The engine oai", () => {
     });
   });
 
-  describe("when the server knows another format than the one asked for", () => {
+  describe("when the server returns another format than the requested one", () => {
     const giving = async (format: SoundFormat, type: string): Promise<WireAnswer> => ({
       status: 200,
       headers: { "Content-Type": type },
       body: await makeSound({ text: sentence, voice: "gmw/en-US+f3", format }),
     });
-    const heard = async (
+    const received = async (
       kind: SoundFormat["kind"],
       sampleRate: number,
       type: string,
@@ -270,8 +270,8 @@ describe("The engine oai", () => {
     };
 
     for (const kind of ["wav", "streamed wav"] as const) {
-      it(`gives the samples of a ${kind}`, async () => {
-        const { encoding, sound } = await heard(kind, 22_050, "audio/mpeg", "mp3");
+      it(`decodes a ${kind}`, async () => {
+        const { encoding, sound } = await received(kind, 22_050, "audio/mpeg", "mp3");
         const samples = await makeSound({
           ...{ text: sentence, voice: "gmw/en-US+f3" },
           format: { kind: "pcm", sampleRate: 22_050 },
@@ -281,20 +281,20 @@ describe("The engine oai", () => {
       });
     }
 
-    it("tells an MP3 as an MP3, whatever it calls it", async () => {
-      const { encoding } = await heard("mp3", 24_000, "audio/ogg", "ogg");
+    it("detects an MP3 whatever its Content-Type declares", async () => {
+      const { encoding } = await received("mp3", 24_000, "audio/ogg", "ogg");
       expect(encoding).to.deep.equal({ kind: "encoded", format: "mp3" });
     });
 
-    it("refuses what nobody here can tell from noise", async () => {
+    it("rejects data whose format is unknown", async () => {
       for (const kind of ["aac", "flac", "pcm"] as const) {
-        expect(await rejection(heard(kind, 24_000, "audio/mpeg", "mp3")), kind).to.be.instanceOf(
+        expect(await rejection(received(kind, 24_000, "audio/mpeg", "mp3")), kind).to.be.instanceOf(
           EngineFailed,
         );
       }
     });
 
-    it("joins the samples of WAVs where raw samples are asked for, and refuses other containers", async () => {
+    it("concatenates the samples of WAV responses where raw samples are requested, and rejects other containers", async () => {
       const text = `${sentence} `.repeat(30);
       const wav = await giving({ kind: "wav", sampleRate: 24_000 }, "audio/wav");
       server.faults.next({ kind: "answer", answer: wav }, { kind: "answer", answer: wav });
@@ -318,7 +318,7 @@ describe("The engine oai", () => {
     };
     const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
-    it("by name, OpenAI's own where the server has no list", async () => {
+    it("as OpenAI's names when the server has no voice list", async () => {
       const voices = await list();
       expect(voices.map(({ name }) => name)).to.have.members(openAiVoices);
       expect(voices.filter(({ lang }) => lang !== undefined)).to.deep.equal([]);
@@ -327,7 +327,7 @@ describe("The engine oai", () => {
       expect(asked()).to.deep.equal(["GET /v1/models", "GET /v1/audio/voices"]);
     });
 
-    it("as its credentials name them", async () => {
+    it("as named in its credentials", async () => {
       const voices = await list({ voices: ["zf_xiaobei", "narrator"] });
       expect(voices).to.deep.equal([
         { name: "zf_xiaobei", lang: "zh-CN", gender: "f" },
@@ -336,7 +336,7 @@ describe("The engine oai", () => {
       expect(asked()).to.deep.equal(["GET /v1/models"]);
     });
 
-    it("as the server lists them, with what their names tell", async () => {
+    it("as listed by the server, with the language and gender that their names encode", async () => {
       await other({ listsVoices: true, voices: ["af_bella", "bm_george", "jf_alpha", "hm_omega", "onyx"] });
       expect(await list()).to.deep.equal([
         { name: "af_bella", lang: "en-US", gender: "f" },
@@ -352,27 +352,27 @@ describe("The engine oai", () => {
       answer: { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)) },
     });
 
-    it("as the server lists them with ids, leaving out what can be no name here", async () => {
+    it("as listed by the server with ids, excluding invalid names", async () => {
       const voices = [{ id: "af_sky", name: "Sky" }, { name: "bare" }, { id: "a/b" }, {}, "bare"];
       server.faults.next(answering({ data: [] }), answering({ voices }));
       expect((await list()).map(({ name }) => name)).to.deep.equal(["af_sky", "bare"]);
     });
 
-    it("as OpenAI's own when the server's list is a page or none", async () => {
+    it("as OpenAI's names when the server's list is HTML or empty", async () => {
       for (const nonsense of [answering({ voices: "all" }), answering([]), { kind: "html" }] as Fault[]) {
         server.faults.next(answering({ data: [] }), nonsense);
         expect(await list()).to.have.length(openAiVoices.length);
       }
     });
 
-    it("only for credentials that the server takes", async () => {
+    it("only for credentials that the server accepts", async () => {
       const failure = (await rejection(list({ apiKey: "another-key" }))) as EngineFailed;
       expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ status: 401 });
       expect(failure.message).to.equal("Incorrect API key provided: ….");
     });
 
     for (const status of [403, 404, 405]) {
-      it(`after a word is heard, where models are answered with ${status}`, async () => {
+      it(`after a synthesis request as credential check, where the models endpoint responds with ${status}`, async () => {
         server.faults.next({ kind: "refusal", status });
         expect(await list({ voices: ["nova"] })).to.have.length(1);
         expect(asked()).to.deep.equal(["GET /v1/models", "POST /v1/audio/speech"]);
@@ -383,13 +383,13 @@ describe("The engine oai", () => {
       });
     }
 
-    it("not while the server is out of order", async () => {
+    it("never while the server fails", async () => {
       server.faults.next({ kind: "refusal", status: 500, message: "Out of order." });
       expect(await rejection(list())).to.include({ message: "Out of order.", status: 500 });
     });
   });
 
-  it("goes where credentials lead by the website's exchange, and elsewhere by the operator's", async () => {
+  it("uses the website's exchange for the base URL of credentials, and the operator's for the default one", async () => {
     const own = accountAt("http://127.0.0.1:1", { baseUrl: server.url });
     expect(await rejection(own.listVoices(never))).to.be.instanceOf(ForbiddenAddress);
     expect(await rejection(own.engine.synthesize(requestOf(), never))).to.be.instanceOf(ForbiddenAddress);
@@ -401,7 +401,7 @@ describe("The engine oai", () => {
   });
 });
 
-describe("What the engine oai sends", () => {
+describe("A request of the OpenAI engine", () => {
   const speech = { model: "gpt-4o-mini-tts", input: sentence, voice: "alloy", response_format: "mp3" };
   const audio = Buffer.concat([Buffer.from([0xff, 0xf3, 0x64, 0xc4]), Buffer.alloc(1000)]);
 
@@ -424,7 +424,7 @@ describe("What the engine oai sends", () => {
     return request;
   };
 
-  it("to OpenAI are model, input, voice and format, and nothing else", async () => {
+  it("sends OpenAI model, input, voice and format, and nothing else", async () => {
     const { path, headers, body } = await saying("https://api.openai.com", {});
     expect(path).to.equal("/v1/audio/speech");
     expect(headers).to.deep.equal({
@@ -438,7 +438,7 @@ describe("What the engine oai sends", () => {
     expect(body).to.equal(JSON.stringify(speech));
   });
 
-  it("is the rate as well, where it is not normal, and never pitch or volume", async () => {
+  it("contains the rate when it is not the default, and never pitch or volume", async () => {
     const prosody = { pitch: 2, rate: 1.25, volume: 0.1 };
     const { body } = await saying("https://api.openai.com", {}, { prosody });
     expect(JSON.parse(body)).to.deep.equal({ ...speech, speed: 1.25 });
@@ -457,14 +457,14 @@ describe("What the engine oai sends", () => {
       "/openai/v1/audio/speech?api-version=x",
     ],
   ] as const) {
-    it(`for the base ${baseUrl} goes to ${path}`, async () => {
+    it(`for the base URL ${baseUrl} is sent to ${path}`, async () => {
       const request = await saying(host, { baseUrl, model: "kokoro" });
       expect(request.path).to.equal(path);
       expect(JSON.parse(request.body)).to.deep.equal({ ...speech, model: "kokoro" });
     });
   }
 
-  it("to prove credentials at OpenAI asks for models alone", async () => {
+  it("for checking credentials lists the models at OpenAI, and sends no text", async () => {
     const requests = await recording(
       ["https://api.openai.com"],
       () => [200, JSON.stringify({ object: "list", data: [] })],

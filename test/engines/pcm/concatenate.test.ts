@@ -20,14 +20,14 @@ const sayPiece = async (piece: string): Promise<Buffer> => {
   return Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
 };
 
-/** As a provider's bytes come: cut anywhere, half a sample not excepted. */
+/** Cuts bytes into chunks like a network stream, also in the middle of a sample. */
 async function* cutInto(bytes: Buffer, size: number): AsyncGenerator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
 }
 
 const whole = async (audio: AsyncIterable<Buffer>): Promise<Buffer> => Buffer.concat(await collect(audio));
 
-describe("A sound of many pieces", () => {
+describe("A sound concatenated from pieces", () => {
   let pieces: Map<string, Buffer>;
   let joined: Buffer;
 
@@ -44,11 +44,11 @@ describe("A sound of many pieces", () => {
   const starts = () =>
     words.map((_, index) => words.slice(0, index).reduce((sum, piece) => sum + bytesOf(piece).length, 0));
 
-  it("is as long as they are together", () => {
+  it("is as long as the pieces together", () => {
     expect(joined.length).to.equal(words.reduce((sum, piece) => sum + bytesOf(piece).length, 0));
   });
 
-  it("has each of their samples in its place, but for a moment at the joints", () => {
+  it("has each sample in its place, except for the fades at the joints", () => {
     for (const [index, piece] of words.entries()) {
       const said = joined.subarray(starts()[index] ?? 0).subarray(0, bytesOf(piece).length);
       const edge = 2 * jointSamples;
@@ -58,7 +58,7 @@ describe("A sound of many pieces", () => {
     }
   });
 
-  it("falls to silence and rises from it at each joint, and nowhere else", async () => {
+  it("fades out and in at each joint, and nowhere else", async () => {
     const loud = Buffer.alloc(2 * 1_000, Buffer.from(Int16Array.of(20_000).buffer));
     const synthesizePiece = async () => cutInto(loud, 300);
     const { audio } = await concatenate(["one", "two", "three"], { sampleRate, synthesizePiece }, never);
@@ -68,7 +68,7 @@ describe("A sound of many pieces", () => {
     expect(edges.filter(quiet)).to.deep.equal([999, 1_000, 1_999, 2_000]);
   });
 
-  it("is decoded by ffmpeg without a complaint, to as many samples", () => {
+  it("is decoded by ffmpeg without a warning, to the same number of samples", () => {
     const wav = Buffer.concat([wavHeader(sampleRate, joined.length), joined]);
     const { status, stdout, stderr } = spawnSync(
       "ffmpeg",
@@ -79,7 +79,7 @@ describe("A sound of many pieces", () => {
     expect(stdout.equals(joined)).to.equal(true);
   });
 
-  it("asks for them in order, one ahead of what is read and no more", async () => {
+  it("requests the pieces in order, one ahead of the reader", async () => {
     const asked: string[] = [];
     const synthesizePiece = async (piece: string) => {
       asked.push(piece);
@@ -94,7 +94,7 @@ describe("A sound of many pieces", () => {
     expect(asked).to.deep.equal(["a", "b", "c", "d"]);
   });
 
-  it("fails to begin when its first piece does", async () => {
+  it("rejects when its first piece fails", async () => {
     const failure = new EngineFailed("no");
     const synthesizePiece = () => Promise.reject(failure);
     expect(await rejection(concatenate(["a", "b"], { sampleRate, synthesizePiece }, never))).to.equal(
@@ -102,22 +102,22 @@ describe("A sound of many pieces", () => {
     );
   });
 
-  it("fails midway when another does, after all that came before it", async () => {
+  it("throws midway when a later piece fails, after the audio of the pieces before it", async () => {
     const failure = new EngineFailed("no");
     const synthesizePiece = async (piece: string) => {
       if (piece === "b") throw failure;
       return cutInto(Buffer.alloc(9000, 1), 500);
     };
     const { audio } = await concatenate(["a", "b", "c"], { sampleRate, synthesizePiece }, never);
-    let heard = 0;
+    let received = 0;
     const read = async () => {
-      for await (const chunk of audio) heard += chunk.length;
+      for await (const chunk of audio) received += chunk.length;
     };
     expect(await rejection(read())).to.equal(failure);
-    expect(heard).to.equal(9000);
+    expect(received).to.equal(9000);
   });
 
-  it("asks again in its turn for what could not be asked for ahead of it", async () => {
+  it("requests a piece again in its turn when its prefetch was refused", async () => {
     const asked: string[] = [];
     const synthesizePiece = async (piece: string) => {
       asked.push(piece);
@@ -129,7 +129,7 @@ describe("A sound of many pieces", () => {
     expect(asked).to.deep.equal(["a", "b", "b"]);
   });
 
-  it("lets go of the piece ahead when nobody reads it any more", async () => {
+  it("aborts the prefetched piece when the reader leaves", async () => {
     const signals = new Map<string, AbortSignal>();
     const synthesizePiece = async (piece: string, signal: AbortSignal) => {
       signals.set(piece, signal);
@@ -140,8 +140,8 @@ describe("A sound of many pieces", () => {
     expect(signals.get("b")?.aborted).to.equal(true);
   });
 
-  it("has its pieces aborted for the reason that it is", async () => {
-    const reason = new Error("nobody wants it");
+  it("passes its abort reason to its pieces", async () => {
+    const reason = new Error("the caller left");
     const controller = new AbortController();
     const synthesizePiece = async (_: string, signal: AbortSignal) =>
       (async function* () {
@@ -158,7 +158,7 @@ describe("A sound of many pieces", () => {
   });
 });
 
-describe("A joint", () => {
+describe("A fade", () => {
   const loud = (samples: number): Buffer => {
     const bytes = Buffer.alloc(2 * samples);
     for (let at = 0; at < samples; at++) bytes.writeInt16LE(20_000, 2 * at);
@@ -167,7 +167,7 @@ describe("A joint", () => {
   const ease = (bytes: Buffer, cut: number, fadeIn: boolean, fadeOut: boolean): Promise<Buffer> =>
     whole(fade(cutInto(bytes, cut), { fadeIn, fadeOut, samples: 60 }));
 
-  it("rises from silence and falls to it, step by step", async () => {
+  it("rises from silence and falls to silence linearly", async () => {
     const bytes = await ease(loud(500), 64, true, true);
     const samples = Array.from({ length: 500 }, (_, at) => bytes.readInt16LE(2 * at));
     const steps = [0, ...samples, 0].map((sample, at, all) => Math.abs(sample - (all[at - 1] ?? 0)));
@@ -175,7 +175,7 @@ describe("A joint", () => {
     expect(samples.slice(60, 440).every((sample) => sample === 20_000)).to.equal(true);
   });
 
-  it("comes out the same however the bytes were cut, and shifts no sample", async () => {
+  it("gives the same result however the bytes are chunked, and shifts no sample", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 400 }),
@@ -193,7 +193,7 @@ describe("A joint", () => {
     );
   });
 
-  it("drops half a sample at a piece's end", async () => {
+  it("drops half a sample at the end of a piece", async () => {
     expect((await ease(Buffer.concat([loud(100), Buffer.of(1)]), 33, false, true)).length).to.equal(200);
   });
 });
@@ -213,13 +213,13 @@ describe("The samples of a WAV", () => {
     whole(wavSamples(cutInto(wav, cut), 24_000));
 
   for (const [rule, wav] of [
-    ["are what follows its header", Buffer.concat([canonical, samples])],
+    ["follow its header", Buffer.concat([canonical, samples])],
     [
-      "end where the header says, whatever follows",
+      "end where the header declares, before trailing chunks",
       riff(chunk("fmt ", format), chunk("data", samples), chunk("LIST", Buffer.alloc(30))),
     ],
     [
-      "are found behind other chunks, of odd length as well",
+      "are found after other chunks, including chunks of odd length",
       riff(
         chunk("LIST", Buffer.alloc(31)),
         chunk("fmt ", format),
@@ -228,7 +228,7 @@ describe("The samples of a WAV", () => {
       ),
     ],
     [
-      "go to the end when its writer did not know how many there would be",
+      "extend to the end when the header declares an unknown length",
       Buffer.concat([wavHeader(24_000, 0xffff_ffff), samples]),
     ],
   ] as const) {
@@ -240,16 +240,16 @@ describe("The samples of a WAV", () => {
   }
 
   for (const [rule, wav] of [
-    ["are not there when it is no WAV", Buffer.from("<!doctype html><html>no</html>")],
-    ["are not there when it is cut within its header", canonical.subarray(0, 30)],
+    ["are refused when the data is not a WAV", Buffer.from("<!doctype html><html>no</html>")],
+    ["are refused when the header is truncated", canonical.subarray(0, 30)],
     [
-      "are told to be cut when fewer come than were announced",
+      "are refused when fewer arrive than the header declares",
       Buffer.concat([canonical, samples.subarray(1)]),
     ],
-    ["are refused at another rate", Buffer.concat([wavHeader(8000, samples.length), samples])],
-    ["are refused when it does not say what they are", riff(chunk("data", samples))],
+    ["are refused at another sample rate", Buffer.concat([wavHeader(8000, samples.length), samples])],
+    ["are refused when the header declares no format", riff(chunk("data", samples))],
     [
-      "are not looked for for ever",
+      "are refused when they do not start within a bounded distance",
       riff(chunk("JUNK", Buffer.alloc(70_000)), chunk("fmt ", format), chunk("data", samples)),
     ],
   ] as const) {

@@ -15,19 +15,19 @@ async function* inChunks(bytes: Buffer, size: number): AsyncIterable<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-describe("The pauses at the ends of a piece", () => {
+describe("Leading and trailing silence of a piece", () => {
   const spoken = [0, 1, -1, 0, 500, 0, 0, 0, -700, 0, 1, 0, 0];
   for (const [rule, limits, expected] of [
-    ["stay as they are without limits", {}, spoken],
-    ["are shortened at the beginning", { leading: 1 }, spoken.slice(3)],
-    ["are shortened at the end", { trailing: 2 }, spoken.slice(0, 11)],
-    ["are removed at both ends, and none within", { leading: 0, trailing: 0 }, spoken.slice(4, 9)],
-    ["are not made longer", { leading: 50, trailing: 50 }, spoken],
+    ["is unchanged without limits", {}, spoken],
+    ["is shortened at the beginning", { leading: 1 }, spoken.slice(3)],
+    ["is shortened at the end", { trailing: 2 }, spoken.slice(0, 11)],
+    ["is removed at both ends, and never within the piece", { leading: 0, trailing: 0 }, spoken.slice(4, 9)],
+    ["is never lengthened", { leading: 50, trailing: 50 }, spoken],
   ] as const) {
-    it(`${rule}, however the bytes are cut`, async () => {
+    it(`${rule}, however the bytes are chunked`, async () => {
       for (const size of [1, 2, 3, 7, 100]) {
-        const heard = await collect(trimSilence(inChunks(pcm(spoken), size), { ...limits, silence: 1 }));
-        expect(samplesIn(Buffer.concat(heard)), `${size}`).to.deep.equal(expected);
+        const received = await collect(trimSilence(inChunks(pcm(spoken), size), { ...limits, silence: 1 }));
+        expect(samplesIn(Buffer.concat(received)), `${size}`).to.deep.equal(expected);
       }
     });
   }

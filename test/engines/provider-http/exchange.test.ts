@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const patient = { connectMs: 10_000, firstByteMs: 10_000, totalMs: 10_000 };
 const guard = createSsrfGuard({ by: "operator" });
 
-describe("An exchange with an upstream", () => {
+describe("An HTTP exchange", () => {
   let server: RawServer;
   let answer: (socket: Socket, request: string) => void;
 
@@ -29,7 +29,7 @@ describe("An exchange with an upstream", () => {
     return (signal = never): Promise<UpstreamResponse> =>
       exchange({ method: "POST", url: new URL("/say", server.url), headers: {}, body: "text" }, signal);
   };
-  const heard = async (answered: Promise<UpstreamResponse>): Promise<string> =>
+  const received = async (answered: Promise<UpstreamResponse>): Promise<string> =>
     (await readBody(await answered, 1000)).toString();
   const failure = async (answered: Promise<unknown>): Promise<UpstreamFailed> => {
     const error = await rejection(answered);
@@ -37,10 +37,10 @@ describe("An exchange with an upstream", () => {
     return error as UpstreamFailed;
   };
 
-  it("gives the answer's status, headers and body", async () => {
-    answer = (socket) => socket.write(`${headOf(418, { "Content-Length": "5", "X-Told": "yes" })}hello`);
+  it("returns status, headers and body of the response", async () => {
+    answer = (socket) => socket.write(`${headOf(418, { "Content-Length": "5", "X-Header": "yes" })}hello`);
     const { status, headers, body } = await asking()();
-    expect({ status, told: headers["x-told"] }).to.deep.equal({ status: 418, told: "yes" });
+    expect({ status, value: headers["x-header"] }).to.deep.equal({ status: 418, value: "yes" });
     expect(
       String(
         await body[Symbol.asyncIterator]()
@@ -50,7 +50,7 @@ describe("An exchange with an upstream", () => {
     ).to.equal("hello");
   });
 
-  it("sends method, path, length and body, and asks no compression", async () => {
+  it("sends method, path, length and body, and requests no compression", async () => {
     let sent = "";
     answer = (socket, request) => {
       sent = request;
@@ -62,20 +62,20 @@ describe("An exchange with an upstream", () => {
     expect(sent).not.to.match(/accept-encoding/i);
   });
 
-  it("uses its connection again", async () => {
+  it("reuses its connection", async () => {
     answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
     const ask = asking();
-    expect([await heard(ask()), await heard(ask())]).to.deep.equal(["hello", "hello"]);
+    expect([await received(ask()), await received(ask())]).to.deep.equal(["hello", "hello"]);
     expect(server.connections()).to.equal(1);
   });
 
-  it("follows no redirection", async () => {
+  it("follows no redirect", async () => {
     answer = (socket) => socket.write(headOf(302, { Location: "/elsewhere", "Content-Length": "0" }));
     expect(await failure(asking()())).to.include({ stage: "answer", status: 302 });
     await server.idle();
   });
 
-  it("tells that nobody was reached", async () => {
+  it("reports a failed connection", async () => {
     const exchange = createExchange({ guard, deadlines: patient });
     const url = new URL(`http://127.0.0.1:${await freePort()}/say`);
     const error = await failure(exchange({ method: "GET", url, headers: {} }, never));
@@ -83,56 +83,57 @@ describe("An exchange with an upstream", () => {
     expect(error.message).to.equal("The speech provider cannot be reached (ECONNREFUSED).");
   });
 
-  it("tells that nobody was reached when a kept connection turns out to be closed", async () => {
+  it("reports a failed connection when a kept-alive connection turns out to be closed", async () => {
     let asked = 0;
     answer = (socket) => {
       if (++asked === 1) socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
       else socket.resetAndDestroy();
     };
     const ask = asking();
-    await heard(ask());
+    await received(ask());
     expect(await failure(ask())).to.include({ stage: "connect" });
   });
 
   for (const [how, close] of Object.entries<(socket: Socket) => void>({
     closed: (socket) => socket.end(),
     reset: (socket) => socket.resetAndDestroy(),
-    "spoken over": (socket) => socket.end("SSH-2.0-Other\r\n"),
+    "answered in another protocol": (socket) => socket.end("SSH-2.0-Other\r\n"),
   })) {
-    it(`tells that the request had no answer when its connection is ${how}`, async () => {
+    it(`reports a request without a response when its connection is ${how}`, async () => {
       answer = close;
       expect(await failure(asking()())).to.include({ stage: "waiting", status: undefined });
     });
   }
 
   const ends: Readonly<Record<string, (socket: Socket) => void>> = {
-    "ends before its length": (socket) => socket.end(`${headOf(200, { "Content-Length": "9" })}hello`),
+    "is shorter than its Content-Length": (socket) =>
+      socket.end(`${headOf(200, { "Content-Length": "9" })}hello`),
     "ends before its last chunk": (socket) =>
       socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\n`),
     "ends within a chunk": (socket) =>
       socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}9\r\nhello`),
-    "has a chunk that is none": (socket) =>
+    "has a malformed chunk": (socket) =>
       socket.end(`${headOf(200, { "Transfer-Encoding": "chunked" })}5\r\nhello\r\nnone\r\n`),
-    "is reset where its end is the connection's": (socket) => {
+    "is reset although it is delimited by the end of the connection": (socket) => {
       socket.write(`${headOf(200, { Connection: "close" })}hello`, () =>
         setImmediate(() => socket.resetAndDestroy()),
       );
     },
   };
   for (const [how, write] of Object.entries(ends)) {
-    it(`never lets a body end well that ${how}`, async () => {
+    it(`never ends a body normally that ${how}`, async () => {
       answer = write;
-      const error = await failure(heard(asking()()));
+      const error = await failure(received(asking()()));
       expect(error).to.include({ stage: "answer", status: undefined });
     });
   }
 
-  it("lets a body end with its connection where the answer says no other end", async () => {
+  it("ends a body with the connection when the response declares no length", async () => {
     answer = (socket) => socket.end(`${headOf(200, { Connection: "close" })}hello`);
-    expect(await heard(asking()())).to.equal("hello");
+    expect(await received(asking()())).to.equal("hello");
   });
 
-  it("bears that an answer breaks off before anybody reads it", async () => {
+  it("tolerates a response that is cut before it is read", async () => {
     let left: Promise<unknown> = Promise.resolve();
     answer = (socket) => {
       left = once(socket, "close");
@@ -143,7 +144,7 @@ describe("An exchange with an upstream", () => {
     expect(await failure(readBody(answered, 1000))).to.include({ stage: "answer" });
   });
 
-  describe("on its clock", () => {
+  describe("with deadlines", () => {
     const deadlines = { connectMs: 100, firstByteMs: 1_000, totalMs: 2_500 };
     let clock: ManualClock;
     let ask: () => Promise<UpstreamResponse>;
@@ -154,8 +155,8 @@ describe("An exchange with an upstream", () => {
       ask = () => exchange({ method: "GET", url: new URL(server.url), headers: {} }, never);
     });
 
-    it("gives up an upstream to which no connection is made in time", async () => {
-      // A name that is never resolved stands for a network that swallows what is sent.
+    it("aborts when the connection is not established in time", async () => {
+      // A name that is never resolved simulates a network that drops packets.
       const lost = createSsrfGuard({ by: "operator" }, { resolve: nowhere });
       const exchange = createExchange({ guard: lost, deadlines, clock });
       const asked = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
@@ -163,7 +164,7 @@ describe("An exchange with an upstream", () => {
       expect(await failure(asked)).to.include({ stage: "connect" });
     });
 
-    it("gives up an upstream that does not answer in time", async () => {
+    it("aborts when the response does not start in time", async () => {
       const asked = new Promise<void>((resolve) => {
         answer = () => resolve();
       });
@@ -174,7 +175,7 @@ describe("An exchange with an upstream", () => {
       await server.idle();
     });
 
-    it("gives up an answer that falls silent in its midst", async () => {
+    it("aborts a response that stops sending data", async () => {
       answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await ask();
       const pieces = body[Symbol.asyncIterator]();
@@ -186,7 +187,7 @@ describe("An exchange with an upstream", () => {
       await server.idle();
     });
 
-    it("gives up an answer that keeps it waiting for longer than the whole may take", async () => {
+    it("aborts a response that exceeds the total time of waiting for data", async () => {
       let drip = () => true;
       answer = (socket) => {
         drip = () => socket.write("1\r\nx\r\n");
@@ -206,7 +207,7 @@ describe("An exchange with an upstream", () => {
       await server.idle();
     });
 
-    it("lets a reader rest for as long as it likes", async () => {
+    it("has no deadline for the reader", async () => {
       let finish = () => true;
       answer = (socket) => {
         finish = () => socket.write("5\r\nworld\r\n0\r\n\r\n");
@@ -225,12 +226,12 @@ describe("An exchange with an upstream", () => {
 
     it("leaves no timer behind", async () => {
       answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
-      expect(await heard(ask())).to.equal("hello");
+      expect(await received(ask())).to.equal("hello");
       await until(() => clock.waiting() === 0);
     });
   });
 
-  it("reads no more than is asked for", async () => {
+  it("reads only as much as the reader requests", async () => {
     const much = Buffer.alloc(64 * 1024 * 1024);
     let held: Socket | undefined;
     answer = (socket) => {
@@ -246,22 +247,22 @@ describe("An exchange with an upstream", () => {
     await server.idle();
   });
 
-  describe("that nobody wants any more", () => {
-    const reason = new Error("nobody wants it");
+  describe("whose signal is aborted", () => {
+    const reason = new Error("the caller left");
 
-    it("is not begun", async () => {
+    it("sends no request when the signal is already aborted", async () => {
       expect(await rejection(asking()(AbortSignal.abort(reason)))).to.equal(reason);
       expect(server.connections()).to.equal(0);
     });
 
-    it("is broken off while it waits for the answer", async () => {
+    it("is aborted while it waits for the response", async () => {
       const leaving = new AbortController();
       answer = () => leaving.abort(reason);
       expect(await rejection(asking()(leaving.signal))).to.equal(reason);
       await server.idle();
     });
 
-    it("is broken off within the answer, and throws the reason", async () => {
+    it("is aborted within the response, and throws the signal's reason", async () => {
       const leaving = new AbortController();
       answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await asking()(leaving.signal);
@@ -272,7 +273,7 @@ describe("An exchange with an upstream", () => {
       await server.idle();
     });
 
-    it("is broken off even when nobody has begun to read the answer", async () => {
+    it("is aborted before the response body is read", async () => {
       const leaving = new AbortController();
       answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const answered = await asking()(leaving.signal);
@@ -281,7 +282,7 @@ describe("An exchange with an upstream", () => {
       expect(await rejection(readBody(answered, 1000))).to.equal(reason);
     });
 
-    it("is broken off when its reader leaves", async () => {
+    it("is aborted when its reader leaves", async () => {
       answer = (socket) => socket.write(`${headOf(200, { "Content-Length": "9" })}hello`);
       const { body } = await asking()();
       for await (const _ of body) break;

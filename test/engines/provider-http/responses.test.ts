@@ -21,42 +21,42 @@ const brokenOff = (body: string, status: number): UpstreamResponse => ({
   })(),
 });
 
-describe("A small answer", () => {
-  it("is read whole", async () => {
+describe("A small response", () => {
+  it("is read completely", async () => {
     expect(await readJson(answered('{"voices": ["Zoë"]}'))).to.deep.equal({ voices: ["Zoë"] });
   });
 
-  it("is refused as soon as it is larger than it may be", async () => {
+  it("is rejected as soon as it exceeds its size bound", async () => {
     const failure = await rejection(readBody(answered("x".repeat(10_000)), 5_000));
     expect(failure).to.be.instanceOf(UpstreamFailed).and.include({ stage: "answer", status: undefined });
   });
 
-  it("is refused when it is no JSON, and not repeated", async () => {
+  it("is rejected without repeating it when it is not JSON", async () => {
     const failure = (await rejection(readJson(answered("<html>secret</html>")))) as UpstreamFailed;
     expect(failure.message).to.equal("The response of the speech provider is invalid: it is not JSON.");
   });
 });
 
-describe("A refusal", () => {
-  it("tells the status, and the provider's words without what is to be hidden", async () => {
+describe("An error response", () => {
+  it("is reported with its status and the provider's redacted message", async () => {
     const body = JSON.stringify({ error: { message: "No voice for 'my dear text' with hunter2." } });
     const failure = await errorFrom(answered(body, 400), { hidden: ["hunter2", "my dear text"] });
     expect(failure).to.include({ stage: "answer", status: 400, retryAfterSeconds: undefined });
     expect(failure.message).to.equal("No voice for '…' with ….");
   });
 
-  it("without words tells its status", async () => {
+  it("without a message is reported by its status", async () => {
     expect((await errorFrom(answered("<html>", 502))).message).to.equal(
       "The speech provider responded with an error (HTTP 502 Bad Gateway).",
     );
   });
 
-  it("is told by its status even when its words break off, and by as many words as were heard", async () => {
+  it("that is truncated is reported by its status and the part of the message that arrived", async () => {
     const failure = await errorFrom(brokenOff("Overloaded", 503));
     expect([failure.status, failure.message]).to.deep.equal([503, "Overloaded"]);
   });
 
-  it("reads no more than words can be", async () => {
+  it("is read only up to the bound for messages", async () => {
     let read = 0;
     const body = (async function* () {
       for (;;) {
@@ -76,7 +76,7 @@ describe("A refusal", () => {
     ["99999999", 86_400],
     ["soon", undefined],
   ] as const) {
-    it(`passes a wait on that is told as ${given}`, async () => {
+    it(`passes on Retry-After given as ${given}`, async () => {
       const clock = () => Date.UTC(2000, 0, 1);
       const failure = await errorFrom(answered("", 429, { "retry-after": given }), { clock });
       expect(failure.retryAfterSeconds).to.equal(seconds);

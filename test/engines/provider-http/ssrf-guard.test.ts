@@ -71,9 +71,9 @@ const admits = (guard: SsrfGuard, url: string): boolean => {
   }
 };
 
-describe("A guard of upstream addresses", () => {
+describe("The SSRF guard", () => {
   for (const host of never) {
-    it(`sends nobody to ${host}`, () => {
+    it(`never allows ${host}`, () => {
       for (const trust of [website, websiteHere, operator]) {
         expect(admits(createSsrfGuard(trust), `https://${host}/v1`), trust.by).to.equal(false);
         expect(admits(createSsrfGuard(trust), `http://${host}/v1`), trust.by).to.equal(false);
@@ -82,7 +82,7 @@ describe("A guard of upstream addresses", () => {
   }
 
   for (const host of loopback) {
-    it(`sends a website to ${host} only where the operator allows it`, () => {
+    it(`allows a website ${host} only with the operator's permission`, () => {
       for (const scheme of ["http", "https"]) {
         expect(admits(createSsrfGuard(website), `${scheme}://${host}:8880/v1`), scheme).to.equal(false);
         expect(admits(createSsrfGuard(websiteHere), `${scheme}://${host}:8880/v1`), scheme).to.equal(true);
@@ -91,7 +91,7 @@ describe("A guard of upstream addresses", () => {
     });
   }
 
-  it("sends a website elsewhere by https alone", () => {
+  it("allows a website only https to other hosts", () => {
     for (const host of ["api.openai.com", "93.184.216.34", "10.0.0.7", "[2606:4700::1111]"]) {
       for (const trust of [website, websiteHere]) {
         expect(admits(createSsrfGuard(trust), `https://${host}/v1`)).to.equal(true);
@@ -101,7 +101,7 @@ describe("A guard of upstream addresses", () => {
     }
   });
 
-  it("takes no credentials in an address, and no other scheme", () => {
+  it("rejects credentials in a URL, and other schemes", () => {
     for (const trust of [website, websiteHere, operator]) {
       for (const url of ["https://user@host/", "https://:pass@host/", "ftp://host/", "file:///etc/passwd"]) {
         expect(admits(createSsrfGuard(trust), url), url).to.equal(false);
@@ -109,7 +109,7 @@ describe("A guard of upstream addresses", () => {
     }
   });
 
-  it("does not repeat the address", () => {
+  it("does not repeat the URL", () => {
     expect(() => createSsrfGuard(website).check(new URL("https://169.254.169.254/secret"))).to.throw(
       ForbiddenAddress,
       /^The speech provider's address is not allowed: [^0-9]*$/,
@@ -117,7 +117,7 @@ describe("A guard of upstream addresses", () => {
   });
 });
 
-describe("A guard, when a name is resolved", () => {
+describe("The SSRF guard's DNS lookup", () => {
   let server: RawServer;
 
   before(async () => {
@@ -130,14 +130,14 @@ describe("A guard, when a name is resolved", () => {
     (...addresses: string[]) =>
     (trust: Trust, scheme = "https") => {
       const resolved = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
-      const lookup = ((_name: string, _options: object, told: (error: null, all: object[]) => void) =>
-        setImmediate(told, null, resolved)) as unknown as typeof resolve;
+      const lookup = ((_name: string, _options: object, callback: (error: null, all: object[]) => void) =>
+        setImmediate(callback, null, resolved)) as unknown as typeof resolve;
       const exchange = createExchange({ guard: createSsrfGuard(trust, { resolve: lookup }) });
       const url = new URL(`${scheme}://rebound.example:${port()}/`);
       return exchange({ method: "GET", url, headers: {} }, new AbortController().signal);
     };
 
-  it("judges where it leads at the moment of connecting", async () => {
+  it("checks the resolved address at the time of connecting", async () => {
     const { status } = await leadingTo("127.0.0.1")(operator, "http");
     expect(status).to.equal(204);
     for (const address of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1%eth0"]) {
@@ -151,12 +151,12 @@ describe("A guard, when a name is resolved", () => {
     expect(server.connections()).to.equal(1);
   });
 
-  it("refuses a name of which one address is forbidden", async () => {
+  it("rejects a name if any of its addresses is forbidden", async () => {
     const failure = await rejection(leadingTo("93.184.216.34", "169.254.169.254")(website));
     expect(failure).to.be.instanceOf(ForbiddenAddress);
   });
 
-  it("is heeded for an address without a name as well, before anybody is reached", async () => {
+  it("also applies to IP addresses without a lookup, before connecting", async () => {
     const before = server.connections();
     const exchange = createExchange({ guard: createSsrfGuard(website) });
     const asked = exchange(
@@ -167,7 +167,7 @@ describe("A guard, when a name is resolved", () => {
     expect(server.connections()).to.equal(before);
   });
 
-  it("refuses a name without addresses", async () => {
+  it("rejects a name without addresses", async () => {
     expect(await rejection(leadingTo()(operator, "http"))).to.be.instanceOf(ForbiddenAddress);
   });
 });

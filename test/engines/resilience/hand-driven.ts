@@ -2,7 +2,7 @@ import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import type { UpstreamRequest, UpstreamResponse } from "../../../src/engines/provider-http/messages.ts";
 
-/** What an upstream was asked, to be answered by the test. */
+/** A pending request, answered by the test. */
 export interface Asked {
   readonly signal: AbortSignal;
   answer(answer?: Partial<UpstreamResponse>): void;
@@ -15,7 +15,7 @@ export const somethingAsked: UpstreamRequest = {
   headers: {},
 };
 
-/** An upstream that does as the test says, and ends when it is aborted, as an exchange does. */
+/** An exchange whose requests the test answers; like the real one it rejects when aborted. */
 export const handDrivenExchange = (): { exchange: Exchange; asked: Asked[] } => {
   const asked: Asked[] = [];
   const exchange: Exchange = (_request, signal) =>
@@ -35,7 +35,7 @@ export async function* bodyOf(...chunks: readonly string[]): AsyncGenerator<Buff
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Gives the chunks, and then fails. */
+/** Yields the chunks, then throws. */
 export async function* brokenBody(
   error: unknown,
   ...chunks: readonly string[]
@@ -55,7 +55,7 @@ export const sentence: SpeechRequest = {
 
 export type Scripted = () => AsyncIterable<Buffer> | Promise<never>;
 
-/** An engine each of whose syntheses is what the test says next. */
+/** An engine with one scripted result per synthesis. */
 export const scriptedEngine = (...script: readonly Scripted[]): { engine: Engine; asked: () => number } => {
   let asked = 0;
   return {
@@ -67,7 +67,7 @@ export const scriptedEngine = (...script: readonly Scripted[]): { engine: Engine
       takesSsml: () => false,
       synthesize: async () => {
         const next = script[asked++];
-        if (!next) throw new TypeError("nobody said what comes next");
+        if (!next) throw new TypeError("the script has ended");
         return { encoding: { kind: "encoded", format: "mp3" }, audio: await next() };
       },
     },

@@ -16,68 +16,68 @@ import { googleApiKey, serveGoogle } from "../../support/wire/google.ts";
 import { openAiApiKey, openAiVoices, serveOpenAi } from "../../support/wire/openai.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
 
-/** A provider with all its care, as it is composed, over the loopback. */
-export interface CaredProvider {
+/** A provider with all resilience decorators, composed as in production, over loopback. */
+export interface ResilientProvider {
   readonly code: ByokEngine;
   readonly formats: readonly AudioFormat[];
   readonly voice: string;
   serve(): Promise<WireServer>;
-  open(url: string, options?: CareWith): CaredAccount;
+  open(url: string, options?: Limits): ResilientAccount;
 }
 
-interface CareWith {
+interface Limits {
   readonly concurrency?: number;
   readonly perMinute?: number;
 }
 
-export interface CaredAccount extends ProviderAccount {
-  /** The care's own; a retry's pause on it is over at once, however long. */
+export interface ResilientAccount extends ProviderAccount {
+  /** The clock of the decorators, on which retry pauses end at once. */
   readonly clock: ManualClock;
-  /** The exchange's own, on which deadlines run. */
+  /** The clock of the exchange's deadlines. */
   readonly deadlines: ManualClock;
-  /** How often it was told. */
-  told(what: ProviderEvent["what"]): number;
-  /** For a turn. */
+  /** The number of events of this kind. */
+  count(what: ProviderEvent["what"]): number;
+  /** The number of requests waiting for a slot. */
   waiting(): number;
 }
 
 const guard = createSsrfGuard({ by: "operator" });
 
-const cared = <C>(
-  { concurrency = 8, perMinute = 100 }: CareWith,
+const resilientAccount = <C>(
+  { concurrency = 8, perMinute = 100 }: Limits,
   credentials: C,
   providerOver: (exchange: Exchange) => Provider<C>,
-): CaredAccount => {
+): ResilientAccount => {
   const clock = createManualClock();
   const deadlines = createManualClock();
-  const told: ProviderEvent[] = [];
+  const events: ProviderEvent[] = [];
   const exchange = createExchange({ guard, clock: deadlines });
-  const provider = withResilience((careful: DecorateExchange) => providerOver(careful(exchange)), {
+  const provider = withResilience((decorate: DecorateExchange) => providerOver(decorate(exchange)), {
     limits: { concurrency, perMinute },
     clock,
     random: () => 0,
     onEvent: (_engine, event) => {
-      told.push(event);
+      events.push(event);
       if (event.what === "retried") setImmediate(() => clock.advance(1_000));
     },
   });
-  const count = (what: ProviderEvent["what"]) => told.filter((event) => event.what === what).length;
+  const count = (what: ProviderEvent["what"]) => events.filter((event) => event.what === what).length;
   return {
     ...provider.open(credentials),
     clock,
     deadlines,
-    told: count,
+    count,
     waiting: () => count("waits") - count("waited"),
   };
 };
 
-const providers: readonly Omit<CaredProvider, "formats">[] = [
+const providers: readonly Omit<ResilientProvider, "formats">[] = [
   {
     code: "gwn",
     voice: "en-US-Neural2-C",
     serve: () => serveGoogle(),
     open: (url, options = {}) =>
-      cared(options, { apiKey: googleApiKey }, (exchange) => googleProvider({ exchange, url })),
+      resilientAccount(options, { apiKey: googleApiKey }, (exchange) => googleProvider({ exchange, url })),
   },
   {
     code: "msv",
@@ -85,7 +85,7 @@ const providers: readonly Omit<CaredProvider, "formats">[] = [
     serve: () => serveAzure(),
     open: (url, options = {}) => {
       const credentials = { subscriptionKey: azureSubscriptionKey, region: "westeurope" };
-      return cared(options, credentials, (exchange) => azureProvider({ exchange, url }));
+      return resilientAccount(options, credentials, (exchange) => azureProvider({ exchange, url }));
     },
   },
   {
@@ -93,19 +93,19 @@ const providers: readonly Omit<CaredProvider, "formats">[] = [
     voice: "alloy",
     serve: () => serveOpenAi(),
     open: (url, options = {}) =>
-      cared(options, { apiKey: openAiApiKey, voices: openAiVoices }, (exchange) =>
+      resilientAccount(options, { apiKey: openAiApiKey, voices: openAiVoices }, (exchange) =>
         openAiProvider({ baseUrl: url, operators: exchange, websites: exchange }),
       ),
   },
 ];
 
-export const caredProviders: readonly CaredProvider[] = providers.map((provider) => ({
+export const resilientProviders: readonly ResilientProvider[] = providers.map((provider) => ({
   ...provider,
   formats: engines[provider.code].formats,
 }));
 
 export const requestOf = (
-  { voice }: Pick<CaredProvider, "voice">,
+  { voice }: Pick<ResilientProvider, "voice">,
   changed: Partial<SpeechRequest> = {},
 ): SpeechRequest => ({
   text: "The quick brown fox jumps over the lazy dog.",

@@ -14,7 +14,7 @@ import { bodyOf, brokenBody, type Scripted, scriptedEngine, sentence } from "./h
 const never = new AbortController().signal;
 const refused = (status: number) => new UpstreamFailed("Refused.", { stage: "answer", status });
 
-/** An engine behind a circuit that one failure opens. */
+/** An engine with a circuit breaker that opens after one failure. */
 const open = (...script: readonly Scripted[]) => {
   const { engine, asked } = scriptedEngine(...script);
   const circuit = createCircuitBreaker({
@@ -23,58 +23,58 @@ const open = (...script: readonly Scripted[]) => {
     openError: circuitOpenError,
   });
   const behind = withCircuitBreaker(engine, circuit);
-  const hear = async () => Buffer.concat(await collect((await behind.synthesize(sentence, never)).audio));
-  return { engine: behind, hear, circuit, asked };
+  const speak = async () => Buffer.concat(await collect((await behind.synthesize(sentence, never)).audio));
+  return { engine: behind, speak, circuit, asked };
 };
 
-describe("An engine behind a circuit", () => {
-  it("is what it would be without", async () => {
-    const { engine, hear, circuit } = open(() => bodyOf("one", "two"));
+describe("withCircuitBreaker", () => {
+  it("does not change the engine", async () => {
+    const { engine, speak, circuit } = open(() => bodyOf("one", "two"));
     expect(engine).to.include({ code: "oai" });
     expect(engine.version("anybody")).to.equal("scripted");
-    expect((await hear()).toString()).to.equal("onetwo");
+    expect((await speak()).toString()).to.equal("onetwo");
     expect(circuit.state()).to.equal("closed");
   });
 
   const itsOwn: readonly (readonly [string, Error])[] = [
     ["not reached", new UpstreamFailed("Not reached.", { stage: "connect" })],
-    ["silent", new UpstreamFailed("Silent.", { stage: "waiting" })],
-    ["talking nonsense", new UpstreamFailed("Nonsense.", { stage: "answer" })],
+    ["not responding", new UpstreamFailed("Silent.", { stage: "waiting" })],
+    ["returning malformed data", new UpstreamFailed("Nonsense.", { stage: "answer" })],
     ...[302, 401, 403, 408, 429, 500, 503].map(
       (status) => [`refusing with ${status}`, refused(status)] as const,
     ),
   ];
   for (const [what, failure] of itsOwn) {
-    it(`is not asked again when its upstream is ${what}`, async () => {
-      const { hear, asked } = open(() => Promise.reject(failure));
-      expect(await rejection(hear())).to.equal(failure);
-      expect(await rejection(hear())).to.be.instanceOf(EngineFailed);
+    it(`opens when the provider is ${what}`, async () => {
+      const { speak, asked } = open(() => Promise.reject(failure));
+      expect(await rejection(speak())).to.equal(failure);
+      expect(await rejection(speak())).to.be.instanceOf(EngineFailed);
       expect(asked()).to.equal(1);
     });
   }
 
-  it("is not asked again when its upstream broke off midway", async () => {
+  it("opens when the response is cut midway", async () => {
     const failure = new UpstreamFailed("Broken off.", { stage: "answer" });
-    const { hear, circuit } = open(() => brokenBody(failure, "one"));
-    expect(await rejection(hear())).to.equal(failure);
+    const { speak, circuit } = open(() => brokenBody(failure, "one"));
+    expect(await rejection(speak())).to.equal(failure);
     expect(circuit.state()).to.equal("open");
   });
 
   const others: readonly (readonly [string, Error])[] = [
     ["the text is invalid", new Invalid([])],
-    ["the voice is not there", new EngineFailed("No such voice.")],
-    ["there is no turn", new Unavailable("No turn.", 1)],
+    ["the voice is unknown", new EngineFailed("No such voice.")],
+    ["no slot is free", new Unavailable("No turn.", 1)],
     ...[400, 404, 413, 415, 422].map((status) => [`it is refused with ${status}`, refused(status)] as const),
   ];
   for (const [what, failure] of others) {
-    it(`is asked again when ${what}`, async () => {
-      const { hear, circuit } = open(() => Promise.reject(failure));
-      expect(await rejection(hear())).to.equal(failure);
+    it(`stays closed when ${what}`, async () => {
+      const { speak, circuit } = open(() => Promise.reject(failure));
+      expect(await rejection(speak())).to.equal(failure);
       expect(circuit.state()).to.equal("closed");
     });
   }
 
-  it("is asked again when its listener leaves, or aborts", async () => {
+  it("stays closed when the listener leaves or aborts", async () => {
     const { engine, circuit } = open(
       () => bodyOf("one", "two"),
       () => brokenBody(new UpstreamFailed("Broken off.", { stage: "answer" }), "one"),
@@ -87,10 +87,10 @@ describe("An engine behind a circuit", () => {
     expect(circuit.state()).to.equal("closed");
   });
 
-  it("throws the signal's reason, and not that it is open", async () => {
-    const { engine, hear } = open(() => Promise.reject(refused(500)));
-    await rejection(hear());
-    const reason = new Error("nobody wants it");
+  it("throws the signal's reason rather than an open-circuit error", async () => {
+    const { engine, speak } = open(() => Promise.reject(refused(500)));
+    await rejection(speak());
+    const reason = new Error("the caller left");
     expect(await rejection(engine.synthesize(sentence, AbortSignal.abort(reason)))).to.equal(reason);
   });
 });

@@ -137,7 +137,7 @@ describe("withLimiter", () => {
     const { body } = await answered(bodyOf("one"));
     const waiting = rejection(ask());
     await until(() => limiter.queued() === 1);
-    const reason = new Error("nobody wants it");
+    const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await waiting).to.equal(reason);
     await collect(body).catch(() => undefined);

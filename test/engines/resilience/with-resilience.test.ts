@@ -6,13 +6,13 @@ import { until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate } from "../../support/wire/gate.ts";
 import type { WireServer } from "../../support/wire/wire-server.ts";
-import { type CaredProvider, caredProviders, requestOf } from "./resilient-providers.ts";
+import { type ResilientProvider, requestOf, resilientProviders } from "./resilient-providers.ts";
 
 const never = new AbortController().signal;
 const sentence = "The quick brown fox jumps over the lazy dog, and then it goes home to its children. ";
 
-for (const provider of caredProviders) {
-  describe(`What ${provider.code} is asked on one set of credentials`, () => {
+for (const provider of resilientProviders) {
+  describe(`One set of ${provider.code} credentials`, () => {
     let wire: WireServer;
 
     beforeEach(async () => {
@@ -20,46 +20,47 @@ for (const provider of caredProviders) {
     });
     afterEach(() => wire.close());
 
-    const hear = (account: ReturnType<CaredProvider["open"]>) => say(account.engine, requestOf(provider));
+    const speak = (account: ReturnType<ResilientProvider["open"]>) =>
+      say(account.engine, requestOf(provider));
 
-    it("is no more at once than it may be, and nothing of another's", async () => {
+    it("has a limit of concurrent requests, independent of other credentials", async () => {
       const gate = closedGate();
       wire.faults.always({ kind: "slow", gate });
       const account = provider.open(wire.url, { concurrency: 2 });
-      const heard = [1, 2, 3, 4].map(() => hear(account));
+      const received = [1, 2, 3, 4].map(() => speak(account));
       await wire.until(() => wire.activeRequests() === 2);
-      const others = hear(provider.open(wire.url, { concurrency: 2 }));
+      const others = speak(provider.open(wire.url, { concurrency: 2 }));
       await wire.seen(3);
       expect(wire.activeRequests()).to.equal(3);
       gate.open();
-      await Promise.all([...heard, others]);
+      await Promise.all([...received, others]);
       expect(wire.requests.length).to.equal(5);
     });
 
-    it("is no more in a minute than it may be", async () => {
+    it("has a limit of requests per minute", async () => {
       const account = provider.open(wire.url, { perMinute: 3 });
-      for (let i = 0; i < 3; i++) await hear(account);
-      const refused = rejection(hear(account));
+      for (let i = 0; i < 3; i++) await speak(account);
+      const refused = rejection(speak(account));
       await until(() => account.waiting() === 1);
       account.clock.advance(15_000);
       expect(await refused).to.be.instanceOf(Unavailable);
       expect(wire.requests.length).to.equal(3);
       account.clock.advance(45_000);
-      await hear(account);
+      await speak(account);
     });
 
-    it("counts each time that it is asked again", async () => {
+    it("counts retries against the limit", async () => {
       const account = provider.open(wire.url, { perMinute: 2 });
       wire.faults.next({ kind: "refusal", status: 503 });
-      await hear(account);
-      const refused = rejection(hear(account));
+      await speak(account);
+      const refused = rejection(speak(account));
       await until(() => account.waiting() === 1);
       account.clock.advance(15_000);
       expect(await refused).to.be.instanceOf(Unavailable);
       expect(wire.requests.length).to.equal(2);
     });
 
-    it("goes on with a long sound before it begins another, however long that takes", async () => {
+    it("finishes a long sound before it starts another, however long it takes", async () => {
       const account = provider.open(wire.url, { concurrency: 1 });
       const text = sentence.repeat(62);
       const trickle = closedGate();
@@ -68,13 +69,13 @@ for (const provider of caredProviders) {
         .synthesize(requestOf(provider, { text }), never)
         .then(({ audio }) => collect(audio));
       await trickle.reached();
-      const another = rejection(hear(account));
+      const another = rejection(speak(account));
       await until(() => account.waiting() === 1);
       trickle.step();
       await until(() => account.waiting() === (provider.code === "gwn" ? 1 : 2));
       account.clock.advance(15_000);
       expect(await another).to.be.instanceOf(Unavailable);
-      const next = hear(account);
+      const next = speak(account);
       trickle.open();
       await Promise.all([long, next]);
       const [first = "", second = "", ...others] = wire.requests.map(({ body }) => body.toString());
@@ -83,7 +84,7 @@ for (const provider of caredProviders) {
       expect(account.waiting()).to.equal(0);
     });
 
-    it("is asked again in the midst of a long sound when it was refused", async () => {
+    it("retries a refused piece in the middle of a long sound", async () => {
       const account = provider.open(wire.url);
       const request = requestOf(provider, { text: sentence.repeat(62) });
       const whole = await say(account.engine, request);

@@ -9,7 +9,7 @@ import { type Asked, brokenBody, handDrivenExchange, somethingAsked } from "./ha
 
 const failed = (stage: Stage) => new UpstreamFailed("It failed.", { stage });
 
-describe("An exchange with retries", () => {
+describe("withRetry", () => {
   let clock: ManualClock;
   let exchange: Exchange;
   let asked: Asked[];
@@ -40,7 +40,7 @@ describe("An exchange with retries", () => {
   };
 
   for (const status of [429, 502, 503, 504]) {
-    it(`asks again after a ${status}, and leaves what was refused`, async () => {
+    it(`retries after a ${status}, and discards the refused response`, async () => {
       const answer = ask();
       asked[0]?.answer({ status });
       await again(100);
@@ -53,7 +53,7 @@ describe("An exchange with retries", () => {
   }
 
   for (const status of [200, 204, 400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
-    it(`takes a ${status} for an answer`, async () => {
+    it(`does not retry after a ${status}`, async () => {
       const answer = ask();
       asked[0]?.answer({ status });
       expect((await answer).status).to.equal(status);
@@ -61,7 +61,7 @@ describe("An exchange with retries", () => {
     });
   }
 
-  it("asks again when the upstream was not reached", async () => {
+  it("retries when the connection failed", async () => {
     const answer = ask();
     asked[0]?.fail(failed("connect"));
     await again(100);
@@ -69,7 +69,7 @@ describe("An exchange with retries", () => {
     expect((await answer).status).to.equal(200);
   });
 
-  it("never asks again what was asked and not answered, nor for what is no failure of the upstream", async () => {
+  it("never retries a request that was sent without a response, nor other errors", async () => {
     for (const failure of [failed("waiting"), failed("answer"), new Error("a mistake")]) {
       const answer = rejection(ask());
       asked.at(-1)?.fail(failure);
@@ -78,7 +78,7 @@ describe("An exchange with retries", () => {
     expect(retries).to.equal(0);
   });
 
-  it("never asks again when the body breaks off, not even before its first byte", async () => {
+  it("never retries when the body is cut, not even before its first byte", async () => {
     const answer = ask();
     const failure = failed("answer");
     asked[0]?.answer({ body: brokenBody(failure) });
@@ -86,7 +86,7 @@ describe("An exchange with retries", () => {
     expect(asked.length).to.equal(1);
   });
 
-  it("asks again twice at most, and tells the last answer", async () => {
+  it("retries at most twice, and returns the last response", async () => {
     const answer = ask();
     asked[0]?.answer({ status: 503 });
     await again(100);
@@ -97,7 +97,7 @@ describe("An exchange with retries", () => {
     expect(asked[2]?.signal.aborted).to.equal(false);
   });
 
-  it("pauses for any part of a span that doubles", async () => {
+  it("pauses for a random part of a doubling interval", async () => {
     random = 0;
     const answer = ask();
     asked[0]?.answer({ status: 503 });
@@ -111,7 +111,7 @@ describe("An exchange with retries", () => {
     await answer;
   });
 
-  it("waits as long as it is asked to, and a little more", async () => {
+  it("honours Retry-After, plus jitter", async () => {
     const answer = ask();
     asked[0]?.answer({ status: 429, headers: { "retry-after": "3" } });
     await again(3_100);
@@ -119,7 +119,7 @@ describe("An exchange with retries", () => {
     expect((await answer).status).to.equal(200);
   });
 
-  it("does not ask again later than five seconds after the beginning", async () => {
+  it("does not retry later than five seconds after the first request", async () => {
     const tooLong = ask();
     asked[0]?.answer({ status: 429, headers: { "retry-after": "5" } });
     expect((await tooLong).status).to.equal(429);
@@ -130,20 +130,20 @@ describe("An exchange with retries", () => {
     expect(await slow).to.equal(failure);
   });
 
-  it("is over at once when it is aborted in a pause", async () => {
+  it("rejects at once when it is aborted during a pause", async () => {
     const answer = rejection(ask());
     asked[0]?.answer({ status: 503 });
     await pausing();
-    const reason = new Error("nobody wants it");
+    const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await answer).to.equal(reason);
     expect(clock.waiting()).to.equal(0);
     expect(asked.length).to.equal(1);
   });
 
-  it("aborts what is being asked when it is aborted", async () => {
+  it("aborts the pending request when it is aborted", async () => {
     const answer = rejection(ask());
-    const reason = new Error("nobody wants it");
+    const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await answer).to.equal(reason);
     expect(asked[0]?.signal.aborted).to.equal(true);

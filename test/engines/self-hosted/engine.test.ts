@@ -36,7 +36,7 @@ engineContract("a self-hosted server", async () => {
   };
 });
 
-describe("A self-hosted server beside the local engine", () => {
+describe("A self-hosted server combined with the local engine", () => {
   let server: WireServer;
   let host: SubprocessHost;
   let local: Engine;
@@ -62,7 +62,7 @@ describe("A self-hosted server beside the local engine", () => {
     });
   });
 
-  it("sends a key only where the setting has one", async () => {
+  it("receives a key only when the setting has one", async () => {
     await say(both, requestOf("openai:af_bella"));
     await say(
       selfHostedEngine("g1", setting(server.url, "&key=s%26k"), exchange),
@@ -74,7 +74,7 @@ describe("A self-hosted server beside the local engine", () => {
     ]);
   });
 
-  it("asks for ogg where that is its engine's format", async () => {
+  it("is asked for ogg when that is the engine's format", async () => {
     const g5 = selfHostedEngine("g5", setting(server.url), exchange);
     const { encoding } = await g5.synthesize(
       requestOf("openai:af_bella", "ogg"),
@@ -83,7 +83,7 @@ describe("A self-hosted server beside the local engine", () => {
     expect([g5.code, encoding]).to.deep.equal(["g5", { kind: "encoded", format: "ogg" }]);
   });
 
-  it("leaves every other voice to the local engine", async () => {
+  it("leaves all other voices to the local engine", async () => {
     const voice = "espeak:gmw/en-US+f3";
     expect((await say(both, requestOf(voice))).equals(await say(local, requestOf(voice)))).to.equal(true);
     expect(both.version(voice)).to.equal(local.version(voice));
@@ -92,13 +92,13 @@ describe("A self-hosted server beside the local engine", () => {
     expect(server.requests).to.have.length(0);
   });
 
-  it("names server and model in what its sounds depend on, and no key", () => {
+  it("includes server and model in the version, and no key", () => {
     const engine = selfHostedEngine("g1", setting(server.url, "&key=hunter2"), exchange);
     const { host } = new URL(server.url);
     expect(engine.version("openai:af_bella")).to.equal(`openai ${host}/v1 kokoro`);
   });
 
-  it("fails with a message for its voice when it is down, and the local voices still speak", async () => {
+  it("fails for its own voices when it is down, and the local voices still work", async () => {
     await server.close();
     const failure = await rejection(say(both, requestOf("openai:af_bella")));
     expect(failure).to.be.instanceOf(EngineFailed).and.include({ stage: "connect" });
@@ -106,7 +106,7 @@ describe("A self-hosted server beside the local engine", () => {
     server = await serveOpenAi(kokoro);
   });
 
-  it("alone has no local voices", async () => {
+  it("without a local engine has no local voices", async () => {
     const alone = combineEngines(selfHostedEngine("g1", setting(server.url), exchange), undefined);
     expect(await rejection(say(alone, requestOf("espeak:gmw/en-US+f3")))).to.be.instanceOf(EngineFailed);
     expect([alone.version("x"), alone.prosody("x"), alone.takesSsml("x")]).to.deep.equal(["none", [], false]);

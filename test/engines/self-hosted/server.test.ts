@@ -4,8 +4,8 @@ import { parseSelfHosted } from "../../../src/engines/self-hosted/server.ts";
 const at = (query: string) => parseSelfHosted(`openai:http://127.0.0.1:8880/v1?${query}`);
 const voices = (list: string) => at(`model=m&voices=${list}`).voices;
 
-describe("An operator's own speech server, as a setting", () => {
-  it("is a base address with a model, voices and perhaps a key", () => {
+describe("The setting of a self-hosted speech server", () => {
+  it("consists of a base URL with a model, voices and optionally a key", () => {
     expect(at("model=kokoro&voices=af_bella&key=se%2Cc%26ret")).to.deep.equal({
       baseUrl: "http://127.0.0.1:8880/v1",
       model: "kokoro",
@@ -15,7 +15,7 @@ describe("An operator's own speech server, as a setting", () => {
     expect(at("model=m&voices=v")).not.to.have.property("apiKey");
   });
 
-  it("tells the language and gender of its voices, or their names do", () => {
+  it("declares the language and gender of its voices, or derives them from their names", () => {
     expect(
       voices("af_bella,bm_george,ef_dora,fm_x,zf_xiaobei,jm_kumo,hf_alpha,if_sara,pm_alex"),
     ).to.deep.equal([
@@ -41,7 +41,7 @@ describe("An operator's own speech server, as a setting", () => {
     ]);
   });
 
-  it("may mix voices by a plus, and write anything else as %XX", () => {
+  it("may mix voices with a plus sign, and percent-encode any other character", () => {
     expect(voices("af_bella+af_sky,Anna%20B.").map(({ name }) => name)).to.deep.equal([
       "af_bella+af_sky",
       "Anna B.",
@@ -71,7 +71,7 @@ describe("An operator's own speech server, as a setting", () => {
     ["openai:http://host/?model=m&voices=v@de:x", "number 1"],
     ["openai:http://host/?model=m&voices=a%2Fb", "number 1"],
   ] as const) {
-    it(`is refused, and not repeated: ${value}`, () => {
+    it(`is rejected without repeating it: ${value}`, () => {
       expect(() => parseSelfHosted(value))
         .to.throw(why)
         .with.property("message")

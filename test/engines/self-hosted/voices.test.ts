@@ -16,7 +16,7 @@ const added = (servers: SelfHostedServers) => {
   if (!found) throw new Error("nothing was added");
   return found;
 };
-/** As the website's catalog puts them together. */
+/** Combined as in the website's catalog. */
 const mergedWith = (servers: SelfHostedServers) => {
   const { voices, systemVoices } = added(servers);
   return indexCatalog(
@@ -33,12 +33,12 @@ const speakers = (servers: SelfHostedServers, request: Omit<VoiceRequest, "ssml"
 
 const kokoro = { g1: serverWith("af_bella,bm_george,jf_alpha") };
 
-describe("The voices of an operator's own server", () => {
+describe("The voices of a self-hosted server", () => {
   it("are none without a server", () => {
     expect(selfHostedVoices({})(shared)).to.equal(undefined);
   });
 
-  it("are in the catalog under their own names, free for everybody", () => {
+  it("are in the catalog under their own names, available to every website", () => {
     expect(added(kokoro).voices.map(({ voiceIDs: _, ...rest }) => rest)).to.deep.equal([
       { name: "af_bella", flag: "us", gender: "f", lang: "en-US", provider: "self-hosted" },
       { name: "bm_george", flag: "gb", gender: "m", lang: "en-GB", provider: "self-hosted" },
@@ -46,14 +46,14 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("are as well-formed as anything that an operator adds", () => {
+  it("are valid catalog entries", () => {
     const servers = { ...kokoro, g5: serverWith("anahit@hy-AM,any@es-419:m") };
     const all = added(servers);
     for (const one of all.voices) expect(voice.parse(one)).to.deep.equal(one);
     for (const one of all.systemVoices) expect(systemVoice.parse(one)).to.deep.equal(one);
   });
 
-  it("are marked as fallback voices, as the service speaks them", () => {
+  it("are marked as fallback voices, since the service speaks them", () => {
     expect(added(kokoro).systemVoices.map(({ fallbackVoice }) => fallbackVoice)).to.deep.equal([
       true,
       true,
@@ -61,7 +61,7 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("have ids that nobody else has, and the same whichever other engine is a server too", () => {
+  it("have unique ids that do not depend on the servers of other engines", () => {
     const ids = (servers: SelfHostedServers, engine: string) =>
       added(servers)
         .systemVoices.filter(({ service }) => service === engine)
@@ -74,7 +74,7 @@ describe("The voices of an operator's own server", () => {
     expect(Math.min(...all)).to.be.at.least(4_000_000);
   });
 
-  it("are spoken by the server, and by the engine's own voice of that language and gender when it fails", () => {
+  it("are spoken by the server, and by a local voice of that language and gender when it fails", () => {
     expect(speakers(kokoro, { voice: "af_bella" })).to.deep.equal(["g1 openai:af_bella", "g1 flite:slt"]);
     expect(speakers(kokoro, { voice: "bm_george" })).to.deep.equal([
       "g1 openai:bm_george",
@@ -82,7 +82,7 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("fall back to the nearest language, and to another free engine where their own has none", () => {
+  it("fall back to the nearest language, and to another free engine if their own has none", () => {
     const servers = { g5: serverWith("kiwi@en-NZ:m,anahit@hy-AM:f") };
     expect(speakers(servers, { voice: "kiwi" })).to.deep.equal([
       "g5 openai:kiwi",
@@ -94,13 +94,13 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("stand alone where nobody else knows the language", () => {
+  it("have no fallback if no other engine knows the language", () => {
     expect(speakers({ g1: serverWith("thandi@zu-ZA") }, { voice: "thandi" })).to.deep.equal([
       "g1 openai:thandi",
     ]);
   });
 
-  it("of one name on two engines are one voice, spoken by both in the engines' order", () => {
+  it("with one name on two engines are one voice, spoken by both in the engines' order", () => {
     const servers = { g1: serverWith("af_bella"), g2: serverWith("af_bella") };
     expect(added(servers).voices).to.have.length(1);
     expect(speakers(servers, { voice: "af_bella" })).to.deep.equal([
@@ -111,7 +111,7 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("come before the local ones when a language is asked for", () => {
+  it("come before the local voices when a language is requested", () => {
     expect(speakers(kokoro, { lang: "en-US" })[0]).to.equal("g1 openai:af_bella");
     expect(speakers(kokoro, { lang: "en-US", engine: "g1" })).to.deep.equal([
       "g1 openai:af_bella",
@@ -119,7 +119,7 @@ describe("The voices of an operator's own server", () => {
     ]);
   });
 
-  it("leave to the local ones what they do not speak: another gender, another language, SSML", () => {
+  it("are not used for requests that they cannot serve: another gender, another language, SSML", () => {
     expect(speakers(kokoro, { lang: "en-US", gender: "male" })[0]).to.equal("g1 flite:rms");
     expect(speakers(kokoro, { lang: "de-DE" })[0]).to.equal(`g1 ${localVoice("g1-de-DE-female")}`);
     expect(speakers(kokoro, { voice: "af_bella" }, true)).to.deep.equal(["g1 flite:slt"]);

@@ -7,7 +7,7 @@ const length = (text: string): number => text.length;
 const split = (text: string, max: number, target?: (index: number) => number): string[] =>
   splitText(text, "en-US", { measure: length, max, ...(target && { target }) });
 
-/** Of what cuts go wrong on: blanks, stops, surrogate pairs, marks, joined emoji, scripts without blanks, halves of pairs. */
+/** Characters at which splitting is hard: blanks, stops, surrogate pairs, marks, joined emoji, scripts without blanks, lone surrogates. */
 const alphabet = [
   ...["a", "Be", "été", " ", " ", "  ", ". ", "! ", "? ", "… ", "\n", "\r\n", ", ", "Mr. ", "3.14", "-"],
   ...[
@@ -28,15 +28,15 @@ const alphabet = [
 ];
 const someText = fc.array(fc.constantFrom(...alphabet), { maxLength: 120 }).map((parts) => parts.join(""));
 
-/** Where a reader sees one character end and another begin. */
+/** The grapheme cluster boundaries. */
 const seams = (text: string): Set<number> =>
   new Set([
     ...Array.from(new Intl.Segmenter("en", { granularity: "grapheme" }).segment(text), ({ index }) => index),
     text.length,
   ]);
 
-describe("A text in pieces", () => {
-  it("is given back whole when they are joined, none larger than it may be, none empty", () => {
+describe("Splitting a text", () => {
+  it("gives pieces that concatenate to the text, none too large, none empty", () => {
     fc.assert(
       fc.property(someText, fc.integer({ min: 40, max: 200 }), fc.boolean(), (text, max, growingPieces) => {
         const pieces = splitText(text, "en-US", {
@@ -50,7 +50,7 @@ describe("A text in pieces", () => {
     );
   });
 
-  it("is never cut within what a reader sees as one character", () => {
+  it("never splits a grapheme cluster", () => {
     fc.assert(
       fc.property(someText, fc.integer({ min: 40, max: 80 }), (text, max) => {
         const allowed = seams(text);
@@ -64,47 +64,52 @@ describe("A text in pieces", () => {
   });
 
   for (const [rule, text, max, expected] of [
-    ["is one piece when it fits", "One. Two.", 9, ["One. Two."]],
-    ["is cut between sentences", "One two. Three four.", 12, ["One two. ", "Three four."]],
-    ["has as many sentences in a piece as fit", "A b. C d. E f. G h.", 10, ["A b. C d. ", "E f. G h."]],
+    ["gives one piece when the text fits", "One. Two.", 9, ["One. Two."]],
+    ["splits between sentences", "One two. Three four.", 12, ["One two. ", "Three four."]],
     [
-      "is cut between words where a sentence is too large",
+      "fills each piece with as many sentences as fit",
+      "A b. C d. E f. G h.",
+      10,
+      ["A b. C d. ", "E f. G h."],
+    ],
+    [
+      "splits between words when a sentence is too large",
       "one two three four",
       9,
       ["one two ", "three ", "four"],
     ],
-    ["is cut between characters where a word is too large", "abcdefgh", 3, ["abc", "def", "gh"]],
+    ["splits between characters when a word is too large", "abcdefgh", 3, ["abc", "def", "gh"]],
     [
-      "is cut after a comma before it is cut between words",
+      "prefers to split after a comma rather than between words",
       "one two, three four",
       13,
       ["one two, ", "three four"],
     ],
-    ["is not cut at the comma of a number", "it is 1,000 now", 10, ["it is ", "1,000 now"]],
-    ["is cut in parts of one size where a number is too large", "1234567890", 8, ["12345", "67890"]],
+    ["does not split at the comma of a number", "it is 1,000 now", 10, ["it is ", "1,000 now"]],
+    ["splits a number that is too large into equal parts", "1234567890", 8, ["12345", "67890"]],
     [
-      "is not cut after a title or an initial",
+      "does not split after a title or an initial",
       "Who is it? Mr. J. Doe is.",
       18,
       ["Who is it? ", "Mr. J. Doe is."],
     ],
     [
-      "is not cut where a line is broken within a sentence",
+      "does not split at a line break within a sentence",
       "Go now. It is a\nlong way.",
       17,
       ["Go now. ", "It is a\nlong way."],
     ],
     [
-      "is cut where a sentence seems to go on before it is cut between words",
+      "prefers to split after a stop without a capital letter rather than between words",
       "are you there? i am! where are you?",
       21,
       ["are you there? i am! ", "where are you?"],
     ],
-    ["is cut at the stops of other scripts", "他来了。我走了！", 4, ["他来了。", "我走了！"]],
-    ["is cut between words where they have no blanks", "日本語です", 4, ["日本語", "です"]],
-    ["has its marks with their letters", "e\u0301e\u0301e\u0301", 4, ["e\u0301e\u0301", "e\u0301"]],
-    ["has its emoji whole", "👩‍👩‍👧👩‍👩‍👧", 9, ["👩‍👩‍👧", "👩‍👩‍👧"]],
-    ["is nothing when it is empty", "", 10, []],
+    ["splits at the stops of other scripts", "他来了。我走了！", 4, ["他来了。", "我走了！"]],
+    ["splits between words in scripts without blanks", "日本語です", 4, ["日本語", "です"]],
+    ["keeps combining marks with their letters", "e\u0301e\u0301e\u0301", 4, ["e\u0301e\u0301", "e\u0301"]],
+    ["keeps joined emoji together", "👩‍👩‍👧👩‍👩‍👧", 9, ["👩‍👩‍👧", "👩‍👩‍👧"]],
+    ["gives no pieces for an empty text", "", 10, []],
   ] as const) {
     it(rule, () => {
       const pieces = split(text, max);
@@ -112,34 +117,34 @@ describe("A text in pieces", () => {
     });
   }
 
-  it("is cut in a language that nobody knows as in any other", () => {
+  it("works for an unknown language as for any other", () => {
     for (const lang of ["", "no such_language", "xx-YY", "cmn-CN"]) {
       expect(splitText("One. Two.", lang, { measure: length, max: 5 })).to.deep.equal(["One. ", "Two."]);
     }
   });
 
-  it("is refused when one character is too large to be sent", () => {
+  it("rejects a text in which one character exceeds the size bound", () => {
     expect(() => split(`a${"\u0301".repeat(50)}`, 20)).to.throw(Invalid);
   });
 });
 
-describe("A text for a listener who waits", () => {
+describe("Splitting a text for progressive playback", () => {
   const sentence = "This is a sentence of fifty characters, not fewer. ";
 
-  it("begins with its first sentence, however much fits", () => {
+  it("starts with the first sentence alone, however much would fit", () => {
     expect(split(sentence.repeat(20), 5000, doubling(40))[0]).to.equal(sentence);
   });
 
-  it("begins with its first sentence in a script whose every letter is a small one", () => {
+  it("starts with the first sentence alone in a script without upper case", () => {
     const [first, second] = ["დღეს კარგი ამინდია. ", "ხვალ წვიმა იქნება."];
     expect(split(`${first}${second}`, 5000, doubling(10))).to.deep.equal([first, second]);
   });
 
-  it("does not begin with less than a moment's listening", () => {
+  it("extends a first piece that would be too short to listen to", () => {
     expect(split(`Hi. Yes. ${sentence.repeat(3)}`, 5000, doubling(40))[0]).to.equal(`Hi. Yes. ${sentence}`);
   });
 
-  it("goes on in pieces that grow, so that the next is there when the one before has been heard", () => {
+  it("lets the pieces grow, so that each is ready when the one before it has been played", () => {
     const sizes = split(sentence.repeat(40), 700, doubling(50)).map(({ length }) => length / sentence.length);
     expect(sizes).to.deep.equal([1, 2, 4, 8, 13, 12]);
   });

@@ -10,20 +10,20 @@ const say = (document: string): Promise<Sound> => sayLocally(voice, parseSsml(do
 const seconds = ({ samples, sampleRate }: Sound): number => samples.length / sampleRate;
 const loudness = ({ samples }: Sound): number => Math.sqrt(samples.reduce((sum, one) => sum + one * one, 0));
 
-describe("espeak-ng, given SSML that passed", () => {
-  it("is slowed by prosody", async () => {
+describe("espeak-ng with validated SSML", () => {
+  it("speaks slower with a prosody rate", async () => {
     const plain = seconds(await say("<speak>one two three</speak>"));
     const slow = seconds(await say('<speak><prosody rate="50%">one two three</prosody></speak>'));
     expect(slow).to.be.above(1.5 * plain);
   });
 
-  it("is softened by prosody", async () => {
+  it("speaks softer with a prosody volume", async () => {
     const plain = loudness(await say("<speak>one two three</speak>"));
     const soft = loudness(await say('<speak><prosody volume="x-soft">one two three</prosody></speak>'));
     expect(soft).to.be.below(0.7 * plain);
   });
 
-  it("pauses at a break, and no longer than a break may last", async () => {
+  it("pauses at a break, and no longer than the maximum", async () => {
     const plain = seconds(await say("<speak>one two</speak>"));
     const paused = seconds(await say('<speak>one<break time="2s"/> two</speak>'));
     expect(paused - plain).to.be.within(1.5, 2.5);
@@ -31,12 +31,12 @@ describe("espeak-ng, given SSML that passed", () => {
     expect(longest - plain).to.be.below(12);
   });
 
-  it("never becomes endlessly slow, however prosody is nested", async () => {
+  it("never becomes extremely slow, however prosody is nested", async () => {
     const nested = `${'<prosody rate="20%">'.repeat(10)}one two three${"</prosody>".repeat(10)}`;
     expect(seconds(await say(`<speak>${nested}</speak>`))).to.be.below(10);
   });
 
-  it("spells what is to be spelt and says an alias", async () => {
+  it("spells characters and speaks an alias", async () => {
     const word = seconds(await say("<speak>WWW</speak>"));
     const alias = await say('<speak><sub alias="a rather much longer alias">WWW</sub></speak>');
     expect(seconds(alias)).not.to.be.closeTo(word, 0.01);
@@ -44,14 +44,14 @@ describe("espeak-ng, given SSML that passed", () => {
     expect(seconds(spelt)).to.be.above(1.2 * seconds(await say("<speak>hello</speak>")));
   });
 
-  it("keeps the voice that was asked for, whatever language the text declares", async () => {
+  it("keeps the requested voice, whatever language the text declares", async () => {
     const plain = await say("<speak>one two three</speak>");
     expect(await say('<speak xml:lang="fr-FR">one two three</speak>')).to.deep.equal(plain);
     expect(await say('<speak><lang xml:lang="fr-FR">one two three</lang></speak>')).to.deep.equal(plain);
     expect(await say('<speak><voice name="gmw/de">one two three</voice></speak>')).to.deep.equal(plain);
   });
 
-  it("still says the words to which phonemes are given", async () => {
+  it("speaks the words for which phonemes are given", async () => {
     const document = '<speak><phoneme alphabet="ipa" ph="wʌn">one</phoneme> two</speak>';
     expect(await say(document)).to.deep.equal(await say("<speak>one two</speak>"));
   });
@@ -66,7 +66,7 @@ describe("espeak-ng and files", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** What is heard with a sound in the place of the file, and without. */
+  /** The output with an audio file in place and without it. */
   const withAndWithout = async (document: string): Promise<[Sound, Sound]> => {
     await writeFile(sound, silence());
     const there = await sayLocally(voice, document, { ssml: true });
@@ -74,7 +74,7 @@ describe("espeak-ng and files", () => {
     return [there, await sayLocally(voice, document, { ssml: true })];
   };
 
-  it("does open a file that raw SSML names: this is what is kept from it", async () => {
+  it("opens a file that raw SSML names, which is why SSML is validated", async () => {
     const [there, gone] = await withAndWithout(`<speak>one <audio src="${sound}"/> two</speak>`);
     expect(seconds(there) - seconds(gone)).to.be.above(1);
   });
@@ -87,7 +87,7 @@ describe("espeak-ng and files", () => {
     (src: string) =>
       `<speak>one <phoneme alphabet="ipa" ph="&quot;&gt;&lt;audio src='${src}'/&gt;">a</phoneme> two</speak>`,
   ]) {
-    it(`never opens one that passed as text: ${disguise("…")}`, async () => {
+    it(`never opens a file named in plain text: ${disguise("…")}`, async () => {
       const [there, gone] = await withAndWithout(parseSsml(disguise(sound)));
       expect(there.samples.length).to.be.above(0);
       expect(there).to.deep.equal(gone);
@@ -95,7 +95,7 @@ describe("espeak-ng and files", () => {
   }
 });
 
-/** Three seconds of a canonical WAV, 22,050 Hz, 16 bits, mono: espeak-ng's own. */
+/** Three seconds of canonical WAV, 22,050 Hz, 16 bits, mono, as espeak-ng writes it. */
 const silence = (): Buffer => {
   const data = Buffer.alloc(3 * 2 * 22_050, 1);
   const header = Buffer.alloc(44);

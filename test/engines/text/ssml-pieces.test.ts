@@ -33,8 +33,8 @@ const document = fc
   .array(node, { minLength: 1, maxLength: 6 })
   .map((nodes) => `<speak>Begin. ${nodes.join("")}</speak>`);
 
-describe("SSML in pieces", () => {
-  it("is whole documents, none larger than it may be, that say together what it said", () => {
+describe("Splitting SSML", () => {
+  it("gives complete documents, none too large, that together have the same content", () => {
     fc.assert(
       fc.property(document, fc.integer({ min: 300, max: 600 }), fc.boolean(), (given, max, progressive) => {
         const pieces = split(given, max, progressive ? doubling(60) : undefined);
@@ -48,21 +48,26 @@ describe("SSML in pieces", () => {
   });
 
   for (const [rule, given, max, expected] of [
-    ["is the document itself when it fits", "<speak>One. Two.</speak>", 24, ["<speak>One. Two.</speak>"]],
     [
-      "is cut between the elements of the document",
+      "returns the document unchanged when it fits",
+      "<speak>One. Two.</speak>",
+      24,
+      ["<speak>One. Two.</speak>"],
+    ],
+    [
+      "splits between the elements of the document",
       "<speak><p>One</p><p>Two</p></speak>",
       30,
       ["<speak><p>One</p></speak>", "<speak><p>Two</p></speak>"],
     ],
     [
-      "is cut between the sentences of its text",
+      "splits between the sentences of its text",
       "<speak>One. Two &amp; three.</speak>",
       32,
       ["<speak>One. </speak>", "<speak>Two &amp; three.</speak>"],
     ],
     [
-      "has an element that is too large ended and begun again, with what it was given",
+      "closes an element that is too large and reopens it with its attributes",
       '<speak><prosody rate="slow">One. Two.</prosody></speak>',
       51,
       [
@@ -77,7 +82,7 @@ describe("SSML in pieces", () => {
     });
   }
 
-  it("is refused when an element is too large that may not be cut", () => {
+  it("rejects a document in which an element that cannot be split is too large", () => {
     const given = `<speak><phoneme alphabet="ipa" ph="a">${"word. ".repeat(40)}</phoneme></speak>`;
     try {
       split(given, 150);

@@ -16,7 +16,7 @@ const refusal = (text: string): Invalid => {
 
 const known = ["speak", "p", "s", "lang", "break", "say-as", "emphasis", "prosody", "phoneme"];
 
-describe("What is SSML", () => {
+describe("isSsml", () => {
   for (const text of [
     "<speak>x</speak>",
     "<speak\n>x</speak>",
@@ -27,7 +27,8 @@ describe("What is SSML", () => {
     '<?xml version="1.0"?><speak>x</speak>',
     "<!DOCTYPE speak><speak>x</speak>",
   ]) {
-    it(`begins with <speak: ${JSON.stringify(text)}`, () => expect(isSsml(text)).to.equal(true));
+    it(`is true for text that begins with <speak: ${JSON.stringify(text)}`, () =>
+      expect(isSsml(text)).to.equal(true));
   }
 
   for (const text of [
@@ -38,42 +39,42 @@ describe("What is SSML", () => {
     "I say <speak>x</speak>",
     "<SPEAK>x</SPEAK>",
   ]) {
-    it(`is not just anything: ${JSON.stringify(text)}`, () => expect(isSsml(text)).to.equal(false));
+    it(`is false for other text: ${JSON.stringify(text)}`, () => expect(isSsml(text)).to.equal(false));
   }
 });
 
-describe("SSML that reaches an engine", () => {
+describe("Validated SSML", () => {
   for (const [rule, given, expected] of [
     [
-      "keeps the elements that every engine knows",
+      "keeps the elements that every engine supports",
       "<speak><p><s>a</s></p></speak>",
       "<speak><p><s>a</s></p></speak>",
     ],
     [
-      "has its break written empty",
+      "has empty break elements",
       "<speak>a<break></break>b</speak>",
       '<speak>a<break strength="medium"/>b</speak>',
     ],
     [
-      "has its attributes in one order",
+      "has sorted attributes",
       '<speak><prosody rate="slow" pitch="+2st">a</prosody></speak>',
       '<speak><prosody pitch="+2st" rate="slow">a</prosody></speak>',
     ],
-    ["has no comments and instructions", "<speak>a<!-- b --><?c d?></speak>", "<speak>a</speak>"],
+    ["has no comments or processing instructions", "<speak>a<!-- b --><?c d?></speak>", "<speak>a</speak>"],
     ["has no namespaces", '<speak xmlns="urn:a" xmlns:b="urn:b" b:c="d">a</speak>', "<speak>a</speak>"],
     [
-      "has no version and language on its root",
+      "has no version or language on its root",
       '<speak version="1.0" xml:lang="fr-FR">a</speak>',
       "<speak>a</speak>",
     ],
     ["has no language on sentences", '<speak><s xml:lang="fr-FR">a</s></speak>', "<speak><s>a</s></speak>"],
     [
-      "keeps a language said outright",
+      "keeps the language of a lang element",
       '<speak><lang xml:lang="fr-FR">a</lang></speak>',
       '<speak><lang xml:lang="fr-FR">a</lang></speak>',
     ],
     [
-      "is spoken by the voice that the request names",
+      "has no voice elements: the request selects the voice",
       '<speak><voice name="../x">a</voice></speak>',
       "<speak>a</speak>",
     ],
@@ -93,12 +94,12 @@ describe("SSML that reaches an engine", () => {
       "<speak>&lt;&gt;&amp;\"'</speak>",
     ],
     ["has no carriage returns", "<speak>a&#13;b</speak>", "<speak>a\nb</speak>"],
-    ["has blanks around it cut off", " \uFEFF<speak>a</speak>\u00A0\n", "<speak>a</speak>"],
+    ["has no surrounding whitespace", " \uFEFF<speak>a</speak>\u00A0\n", "<speak>a</speak>"],
   ] as const) {
     it(rule, () => expect(parseSsml(given)).to.equal(expected));
   }
 
-  it("pauses at most ten seconds at once", () => {
+  it("limits a break to ten seconds", () => {
     for (const time of ["3600s", "10001ms", "999999.9s"]) {
       expect(parseSsml(`<speak>a<break time="${time}"/></speak>`)).to.equal(
         '<speak>a<break time="10000ms"/></speak>',
@@ -106,7 +107,7 @@ describe("SSML that reaches an engine", () => {
     }
   });
 
-  it("pauses at most a minute in all", () => {
+  it("limits all breaks together to one minute", () => {
     const times = parseSsml(`<speak>a${'<break time="7s"/>'.repeat(20)}</speak>`).matchAll(/time="(\d+)ms"/g);
     expect([...times].reduce((sum, [, ms]) => sum + Number(ms), 0)).to.equal(60_000);
     expect(parseSsml(`<speak>a${"<break/>".repeat(100)}</speak>`).match(/"medium"/g)).to.have.length(60);
@@ -119,7 +120,7 @@ describe("SSML that reaches an engine", () => {
   });
 });
 
-describe("SSML that is refused", () => {
+describe("SSML is refused", () => {
   for (const [rule, text, words] of [
     ["audio, which makes an engine open a file", '<speak>a<audio src="/etc/passwd"/></speak>', "<audio>"],
     [
@@ -130,15 +131,15 @@ describe("SSML that is refused", () => {
     ["an unknown element", "<speak><blink>a</blink></speak>", "<blink>"],
     ["an element of another namespace", '<speak><a:audio xmlns:a="urn:a"/>b</speak>', "<a:audio>"],
     [
-      "an element named like a member of every object",
+      "an element named like a member of Object.prototype",
       "<speak><constructor>a</constructor></speak>",
       "<constructor>",
     ],
-    ["a document within a document", "<speak><speak>a</speak></speak>", "<speak>"],
+    ["a nested speak element", "<speak><speak>a</speak></speak>", "<speak>"],
     ["another root", "<p>a</p>", "<p>"],
     ["an unknown attribute", '<speak><p onload="a">b</p></speak>', "<p>"],
     ["an unknown value", '<speak><say-as interpret-as="a b">1</say-as></speak>', "<say-as>"],
-    ["a rate that fills hours", '<speak><prosody rate="1%">a</prosody></speak>', "<prosody>"],
+    ["a rate that is extremely slow", '<speak><prosody rate="1%">a</prosody></speak>', "<prosody>"],
     ["an engine's own phonemes", '<speak><phoneme alphabet="espeak" ph="a">b</phoneme></speak>', "<phoneme>"],
     [
       "a phoneme that ends its own notation",
@@ -150,23 +151,23 @@ describe("SSML that is refused", () => {
       '<!DOCTYPE speak [<!ENTITY a SYSTEM "file:///etc/passwd">]><speak>&a;</speak>',
       "DOCTYPE",
     ],
-    ["an entity of its own", "<speak>&a;</speak>", "not well-formed"],
-    ["an entity named like a member of every object", "<speak>&constructor;</speak>", "not well-formed"],
-    ["an element left open", "<speak><p>a</speak>", "not well-formed"],
-    ["a document left open", "<speak", "not well-formed"],
+    ["an undefined entity", "<speak>&a;</speak>", "not well-formed"],
+    ["an entity named like a member of Object.prototype", "<speak>&constructor;</speak>", "not well-formed"],
+    ["an element that is not closed", "<speak><p>a</speak>", "not well-formed"],
+    ["an unterminated root tag", "<speak", "not well-formed"],
     ["a second document", "<speak>a</speak><speak>b</speak>", "not well-formed"],
     ["text after the document", "<speak>a</speak>b", "not well-formed"],
-    ["characters that XML has not", "<speak>a&#0;</speak>", "not well-formed"],
-    ["characters of XML 1.1", '<?xml version="1.1"?><speak>a&#1;</speak>', "not well-formed"],
-    ["half a surrogate pair", "<speak>\ud800</speak>", "surrogate"],
+    ["characters that XML forbids", "<speak>a&#0;</speak>", "not well-formed"],
+    ["characters that only XML 1.1 allows", '<?xml version="1.1"?><speak>a&#1;</speak>', "not well-formed"],
+    ["a lone surrogate", "<speak>\ud800</speak>", "surrogate"],
     ["a document without words", '<speak> \n<break time="1s"/></speak>', "nothing to speak"],
     [
-      "a document whose only words are replaced by none",
+      "a document whose only words are replaced by blanks",
       '<speak><sub alias=" ">a</sub></speak>',
       "nothing to speak",
     ],
   ] as const) {
-    it(`has ${rule}`, () => {
+    it(`if it contains ${rule}`, () => {
       const { problems } = refusal(text);
       expect(problems).to.have.length(1);
       expect(problems[0]?.path).to.deep.equal(["text"]);
@@ -174,7 +175,7 @@ describe("SSML that is refused", () => {
     });
   }
 
-  it("is told with the place and without the text", () => {
+  it("with an error that names the location and does not repeat the text", () => {
     const { message } = refusal("<speak>\nmy secret <p class='secret'>secret</p></speak>");
     expect(message).to.contain("line 2");
     expect(message).not.to.contain("secret");
@@ -182,7 +183,7 @@ describe("SSML that is refused", () => {
   });
 });
 
-describe("Whatever the text", () => {
+describe("SSML validation of arbitrary text", () => {
   const pieces = fc.constantFrom(
     ...[
       "<speak>",
@@ -260,7 +261,7 @@ describe("Whatever the text", () => {
     fc.array(tree, { maxLength: 6 }).map((all) => `<speak>${all.join("")}</speak>`),
   );
 
-  it("is refused as invalid, or comes out well-formed with known elements alone, and then stays as it is", () => {
+  it("rejects it, or returns well-formed SSML with supported elements only, and is idempotent", () => {
     let accepted = 0;
     fc.assert(
       fc.property(documents, (text) => {
@@ -275,7 +276,7 @@ describe("Whatever the text", () => {
     expect(accepted).to.be.above(100);
   });
 
-  it("keeps its plain words, whatever they are", () => {
+  it("keeps the words of escaped plain text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (words) => {
         const escaped = words.replace(/[&<>]/g, (character) => `&#${character.codePointAt(0)};`);

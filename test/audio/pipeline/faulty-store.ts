@@ -4,21 +4,21 @@ import {
   type ObjectName,
 } from "../../../src/audio/store/audio-store.ts";
 
-/** A store that can be put out of order: it refuses, or does not answer at all. */
-export interface FickleStore extends AudioStore {
-  mood: "well" | "refuses" | "hangs";
+/** Wraps an audio store so that a test can make it refuse calls or leave them unanswered. */
+export interface FaultyStore extends AudioStore {
+  mode: "available" | "refuses" | "hangs";
   readonly gets: ObjectName[];
   readonly puts: ObjectName[];
 }
 
-export const fickle = (store: AudioStore): FickleStore => {
+export const withFaults = (store: AudioStore): FaultyStore => {
   const answer = async <T>(run: () => Promise<T>): Promise<T> => {
-    if (own.mood === "refuses") throw new AudioStoreUnavailable("The audio store refuses.");
-    if (own.mood === "hangs") return new Promise<T>(() => undefined);
+    if (own.mode === "refuses") throw new AudioStoreUnavailable("The audio store refuses the call.");
+    if (own.mode === "hangs") return new Promise<T>(() => undefined);
     return run();
   };
-  const own: FickleStore = {
-    mood: "well",
+  const own: FaultyStore = {
+    mode: "available",
     gets: [],
     puts: [],
     get: (name, signal) => {

@@ -5,7 +5,7 @@ import { localEngines } from "../../../src/engines/local/local-engine.ts";
 import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 
 /** The real espeak-ng and the real ffmpeg. */
-export interface RealParts {
+export interface RealTools {
   readonly engine: Engine;
   readonly encoder: Encoder;
   /** The helper's process id. */
@@ -15,7 +15,7 @@ export interface RealParts {
   close(): Promise<void>;
 }
 
-export const openRealParts = async (): Promise<RealParts> => {
+export const openRealTools = async (): Promise<RealTools> => {
   const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 } });
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("espeak-ng is not installed.");
@@ -28,7 +28,7 @@ export const openRealParts = async (): Promise<RealParts> => {
   };
 };
 
-/** An engine that shows what it was asked, and calls when it is asked and when it is first heard. */
+/** Records the requests to an engine and reports each call and its first chunk. */
 export interface Observed extends Engine {
   readonly asked: SpeechRequest[];
   onAsk: () => void;
@@ -46,10 +46,10 @@ export const observed = (engine: Engine): Observed => {
       shown.onAsk();
       const { encoding, audio } = await engine.synthesize(request, signal);
       const watched = async function* () {
-        let heard = false;
+        let started = false;
         for await (const chunk of audio) {
-          if (!heard) shown.onSound();
-          heard = true;
+          if (!started) shown.onSound();
+          started = true;
           yield chunk;
         }
       };
