@@ -10,11 +10,11 @@ import { createProgram, run } from "../../src/cli/program.ts";
 import { credentialsStream } from "../../src/domain/accounts/credentials.ts";
 import {
   type Credentialed,
-  heard,
   masterKeys,
   openCredentialed,
   operator,
   rightKey,
+  textFrom,
 } from "../support/credentialed.ts";
 
 describe("the command line of credentials", () => {
@@ -63,7 +63,7 @@ describe("the command line of credentials", () => {
     expect(stdout)
       .to.match(/^provider +google$/m)
       .and.to.match(/^voices +2$/m);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
   it("takes a service account's key file as Google gives it", async () => {
@@ -75,7 +75,7 @@ describe("the command line of credentials", () => {
       token_uri: "https://oauth2.googleapis.com/token",
     };
     expect((await set(keyFile)).exitCode).to.equal(0);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
   it("lists and removes them", async () => {
@@ -173,7 +173,7 @@ describe("the command line of credentials as a process", function () {
     expect(exitCode).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal({ resealed: 1, current: 0, unopened: [] });
     const rotated = await openCredentialed({ folder: service.folder, keys: [anew] });
-    expect(await heard(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
   });
 
@@ -183,7 +183,7 @@ describe("the command line of credentials as a process", function () {
     expect((await voxledger(["reseal"], keys)).exitCode).to.equal(0);
     const made = Buffer.from(await readFile(path, "utf8"), "base64");
     const rotated = await openCredentialed({ folder: service.folder, keys: [made] });
-    expect(await heard(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
   });
 

@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { served } from "./served.ts";
 
-export interface Told {
+export interface LogEvent {
   readonly stream: string;
   readonly type: string;
   readonly data: object;
 }
 
-/** Appends in this order, the neighbours of one stream together. Answers the last position. */
-export const append = async (store: EventStore, told: readonly Told[]): Promise<number> => {
+/** Appends the events in order, batching consecutive events of a stream. Returns the last position. */
+export const append = async (store: EventStore, list: readonly LogEvent[]): Promise<number> => {
   let position = 0;
-  for (let start = 0; start < told.length; ) {
-    const stream = told[start]?.stream ?? "";
+  for (let start = 0; start < list.length; ) {
+    const stream = list[start]?.stream ?? "";
     let end = start + 1;
-    while (end < told.length && end - start < 500 && told[end]?.stream === stream) end++;
-    const events = told
+    while (end < list.length && end - start < 500 && list[end]?.stream === stream) end++;
+    const events = list
       .slice(start, end)
       .map(({ type, data }) => ({ id: randomUUID(), type, data, metadata: { actor: "system" } }));
     ({ position } = await store.append(stream, events, "any"));
@@ -24,7 +24,7 @@ export const append = async (store: EventStore, told: readonly Told[]): Promise<
   return position;
 };
 
-export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): Told[] => [
+export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): LogEvent[] => [
   {
     stream: `key-${apiKey}`,
     type: "KeyIssued",
@@ -42,16 +42,16 @@ export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): Told[] 
   },
 ];
 
-/** `count` events of a busy month: two keys of which one's name begins the other's, a website, and rate counters. */
-export const busyMonth = (count: number): Told[] => {
-  const told = [...issued("ab"), ...issued("abc")];
-  while (told.length < count) told.push(nextOf(told.length));
-  return told;
+/** `count` events of a month: two keys, one of whose names is a prefix of the other's, a website, and rate counters. */
+export const busyMonth = (count: number): LogEvent[] => {
+  const list = [...issued("ab"), ...issued("abc")];
+  while (list.length < count) list.push(nextOf(list.length));
+  return list;
 };
 
-const nextOf = (n: number): Told => {
+const nextOf = (n: number): LogEvent => {
   const at = new Date(Date.UTC(2026, 9, 1) + n * 60_000).toISOString();
-  // Runs of 50: a batch may hold many events of one stream.
+  // Runs of 50: a batch may contain many events of one stream.
   const turn = Math.floor(n / 50) % 8;
   if (turn === 0) return { stream: "website-w1", type: "WebsiteConfigured", data: { config: { n }, at } };
   if (turn === 1) return { stream: "rate-ab", type: "RequestsCounted", data: { n, at } };

@@ -3,7 +3,7 @@ import { openBalancer } from "./balancer.ts";
 import { serveLocally } from "./local-server.ts";
 
 describe("the balancer", () => {
-  it("gives each request to the next service in turn", async () => {
+  it("sends each request to the next service in turn", async () => {
     const one = await serveLocally((_, res) => void res.end("one"));
     const other = await serveLocally((_, res) => void res.end("other"));
     await using balancer = await openBalancer([one.url, other.url]);
@@ -13,7 +13,7 @@ describe("the balancer", () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it("passes on a refusal that comes before the request was read, and takes the next on the same connection", async () => {
+  it("passes on a response that is sent before the request was read, and serves the next request on the same connection", async () => {
     const service = await serveLocally((_, res) => void res.writeHead(413).end("too large"));
     await using balancer = await openBalancer([service.url]);
     for (let asked = 0; asked < 20; asked++) {
@@ -23,16 +23,16 @@ describe("the balancer", () => {
     await service.close();
   });
 
-  it("breaks off what the service breaks off", async () => {
+  it("cuts the response when the service cuts it", async () => {
     const service = await serveLocally((_, res) => {
       res.writeHead(200, { "Content-Length": 10 });
       res.write("half", () => res.destroy());
     });
     await using balancer = await openBalancer([service.url]);
-    const heard = await fetch(balancer.url)
+    const outcome = await fetch(balancer.url)
       .then(async (answer) => answer.text())
       .catch((error: unknown) => error);
-    expect(heard).to.be.instanceOf(TypeError);
+    expect(outcome).to.be.instanceOf(TypeError);
     await service.close();
   });
 });

@@ -12,18 +12,18 @@ import { pipeline } from "node:stream/promises";
 import { type LocalServer, serveLocally } from "./local-server.ts";
 
 export interface BalancerOptions {
-  /** Changes an answer's headers on their way. */
+  /** Changes the headers of a response. */
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
-  /** Awaited before an answer is passed on. */
+  /** Awaited before a response is passed on. */
   readonly onAnswer?: (asked: { method: string; path: string }, status: number) => Promise<void>;
 }
 
-/** Gives each request, on whatever connection, to the next of these services in turn. */
+/** Sends each request, on whatever connection, to the next of these services in turn. */
 export const openBalancer = async (
   urls: readonly string[],
   { onHeaders = () => {}, onAnswer = async () => {} }: BalancerOptions = {},
 ): Promise<LocalServer & AsyncDisposable> => {
-  // A connection for each request: one that is kept may be closed by the service just when it is used again.
+  // One connection per request: a service may close a kept-alive connection just when it is reused.
   const agent = new Agent({ keepAlive: false });
   let turn = 0;
   const next = (): { host: string; port: number } => {
@@ -45,14 +45,14 @@ export const openBalancer = async (
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       asked.once("response", resolve).on("error", reject);
     });
-    req.pipe(asked); // not by pipeline, which would cut off the client whose answer comes before its request is whole
+    req.pipe(asked); // not by pipeline, which would destroy the client's socket when the response comes before the request is complete
     const answer = await answered;
     onHeaders(answer.headers);
     await onAnswer({ method, path }, answer.statusCode ?? 0);
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     res.flushHeaders();
     await pipeline(answer, res);
-    req.unpipe(asked).resume(); // what of the request is still to come, nobody waits for any more
+    req.unpipe(asked).resume(); // the rest of the request is discarded
     asked.destroy();
   };
 
@@ -64,7 +64,7 @@ export const openBalancer = async (
   };
 
   const answer: RequestListener = (req, res) => {
-    passOn(req, res).catch(() => res.destroy()); // what breaks off there breaks off here
+    passOn(req, res).catch(() => res.destroy()); // a cut response is cut for the client as well
   };
   const server = await serveLocally(answer, passThrough, { maxHeaderSize: 256 * 1024 });
   const close = async (): Promise<void> => {

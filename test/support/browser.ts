@@ -21,7 +21,7 @@ const args = [
 
 export interface Browser {
   readonly context: BrowserContext;
-  /** Ends the browser and removes its profile. */
+  /** Closes the browser and removes its profile. */
   close(): Promise<void>;
 }
 

@@ -28,7 +28,7 @@ export const admin = async (
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
 };
 
-/** Registers a website with a plan wide enough to stay out of the way, unless told otherwise. */
+/** Registers a website; the default plan is large enough that no limit applies. */
 export const registerWebsite = async (
   url: string,
   plan: Partial<Record<string, unknown>> = {},
@@ -67,7 +67,7 @@ export const synthesizeByPost = (
     body: JSON.stringify(body),
   });
 
-/** The body of an error, out of its envelope. */
+/** The error object of an error envelope. */
 export const errorOf = async (response: Response): Promise<ErrorResponse["error"]> =>
   ((await response.json()) as ErrorResponse).error;
 

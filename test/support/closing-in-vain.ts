@@ -1,7 +1,7 @@
 import { createLog } from "../../src/bootstrap/observability.ts";
 import { closeOnSignal } from "../../src/bootstrap/shutdown.ts";
 
-/** A process whose end fails, and which something still holds then. */
+/** A process whose close() rejects while a timer still keeps the event loop alive. */
 const close = (): Promise<never> =>
   Promise.reject(new Error("the lock\nis held", { cause: new Error("by another") }));
 

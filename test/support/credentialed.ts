@@ -31,7 +31,7 @@ export const rightKey = "right-key-5e1f0c93";
 export const otherKey = "other-key-7ab2d481";
 export const operator = { actor: "admin", requestId: "req-1" };
 
-/** What the hand-made Google has, unless a test gives it other voices. */
+/** The voices of the fake Google, unless a test replaces them. */
 export const googleVoices: readonly ProviderVoice[] = [
   { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
   { name: "de-DE-Neural2-B", lang: "de-DE", gender: "m" },
@@ -39,7 +39,7 @@ export const googleVoices: readonly ProviderVoice[] = [
 
 type Google = Provider<ProviderCredentials["gwn"]> & { readonly opened: string[] };
 
-/** Takes `rightKey` and `otherKey`, and refuses every other in words that repeat it. Remembers what it was opened with. */
+/** Accepts `rightKey` and `otherKey`, and rejects every other key with a message that repeats it. Records the credentials it was opened with. */
 export const handMadeGoogle = (
   list: () => Promise<readonly ProviderVoice[]> = async () => googleVoices,
 ): Google => {
@@ -60,7 +60,7 @@ export const handMadeGoogle = (
   };
 };
 
-/** Speaks its own credentials: so a test hears which account it has. */
+/** Its audio is its own credentials, so that a test can identify the account. */
 const accountWith = (apiKey: string, listVoices: ProviderAccount["listVoices"]): ProviderAccount => ({
   listVoices,
   engine: {
@@ -77,8 +77,8 @@ const accountWith = (apiKey: string, listVoices: ProviderAccount["listVoices"]):
   },
 });
 
-/** What the account speaks. @throws what its engine throws */
-export const heard = async (account: ProviderAccount | undefined): Promise<string | undefined> => {
+/** The text of the account's audio. @throws what its engine throws */
+export const textFrom = async (account: ProviderAccount | undefined): Promise<string | undefined> => {
   if (!account) return undefined;
   const prosody = { pitch: 1, rate: 1, volume: 1 };
   const request = { text: "x", ssml: false, voice: "v", lang: "en-US", prosody, format: "mp3" } as const;
@@ -86,7 +86,7 @@ export const heard = async (account: ProviderAccount | undefined): Promise<strin
   return Buffer.concat(await collect(audio)).toString();
 };
 
-/** One instance's part in credentials, over a real store. */
+/** The credentials services of one instance, over a real store. */
 export interface Credentialed {
   readonly keeper: CredentialsService;
   readonly accountOf: FindAccount;
@@ -94,13 +94,13 @@ export interface Credentialed {
   readonly websites: Websites;
   readonly sealing: Sealing;
   readonly folder: string;
-  /** What the operator was told went wrong. */
-  readonly troubles: string[];
+  /** The warnings for the operator. */
+  readonly warnings: string[];
   aWebsite(): Promise<string>;
-  /** Appends what other instances would, and waits until the views show it. */
+  /** Appends events as another instance would, and waits until the views include them. */
   append(stream: string, type: string, data: object): Promise<void>;
   read(stream: string): Promise<RecordedEvent[]>;
-  /** Resolves when the views show all that the stream holds now, whoever wrote it. */
+  /** Resolves when the views include every event that the stream has now, whoever appended it. */
   caughtUp(stream: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -113,7 +113,7 @@ export const openCredentialed = async ({
   providers = { gwn: handMadeGoogle() },
   deadlineMs = 15_000,
 }: {
-  /** Default: one of its own, which goes with it. */
+  /** Default: a temporary directory that is removed on close. */
   folder?: string;
   keys?: MasterKeys;
   providers?: Providers;
@@ -132,8 +132,8 @@ export const openCredentialed = async ({
   const credentials = runner.view(credentialsProjection);
   const views = { websites: runner.view(websitesProjection), credentials };
   const sealing = createSealing({ keys: deriveKeys(keys, "credentials"), random: randomBytes });
-  const troubles: string[] = [];
-  const onError = (what: string, error: unknown): void => void troubles.push(`${what}: ${error}`);
+  const warnings: string[] = [];
+  const onError = (what: string, error: unknown): void => void warnings.push(`${what}: ${error}`);
   const noKeys = {
     issue: async () => ({ apiKey: "", apiSecret: "", secretId: "", websiteId: "", plan: freePlan }),
   };
@@ -152,7 +152,7 @@ export const openCredentialed = async ({
     websites,
     sealing,
     folder: path,
-    troubles,
+    warnings,
     aWebsite: async () =>
       (await websites.register({ name: "Shop", origins: [], plan: freePlan }, operator)).id,
     append: async (stream, type, data) => {

@@ -1,4 +1,4 @@
-/** Reads RFC 4180 and nothing looser: CRLF ends a row, quotes enclose, doubled quotes are one. */
+/** Parses strict RFC 4180: CRLF ends a row, quotes enclose a field, and doubled quotes are an escaped quote. */
 export const parseCsv = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -1,14 +1,14 @@
 import { randomInt } from "node:crypto";
 import { type Credentials, synthesizeByPost } from "./client.ts";
 
-/** One key that keeps distinct texts of 5,000 digits in flight until it is stopped. The service must allow that length. */
+/** Keeps distinct texts of 5,000 digits in flight with one key until it is stopped. The service must allow that length. */
 export interface DigitFlood {
-  /** How many answers came, by their status. */
+  /** The number of responses by status. */
   readonly answers: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
-/** After an answer, so that a refusal does not become a loop without a pause. */
+/** Pause after a response, so that refusals do not cause a busy loop. */
 const pauseMs = 500;
 
 export const startDigitFlood = (

@@ -3,10 +3,10 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-/** A request as it is sent: nothing is normalised, neither path nor headers. */
+/** A request that is sent as given: neither path nor headers are normalised. */
 export interface Sent {
   readonly method: string;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -14,15 +14,15 @@ export interface Sent {
 
 export interface Received {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Without its content coding. */
+  /** Content-Encoding is decoded. */
   readonly body: Buffer;
 }
 
 export type Exchange = (sent: Sent) => Promise<Received>;
 
-/** Speaks HTTP with the service, over connections that are kept. */
+/** Sends HTTP requests to the service over keep-alive connections. */
 export const openExchange = (url: string): { exchange: Exchange; close(): void } => {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -45,12 +45,12 @@ export const openExchange = (url: string): { exchange: Exchange; close(): void }
 };
 
 const decoded = (body: Buffer, coding: string | undefined): Buffer => {
-  if (body.length === 0) return body; // the answer to HEAD
+  if (body.length === 0) return body; // the response to HEAD
   if (coding === "gzip") return gunzipSync(body);
   return coding === "br" ? brotliDecompressSync(body) : body;
 };
 
-/** Sends bytes, no more, and answers with all that comes back until the service ends the connection. */
+/** Sends raw bytes and returns everything received until the service closes the connection. */
 export const sendBytes = async (url: string, bytes: string): Promise<string> => {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });

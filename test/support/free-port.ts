@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-/** A port of the loopback that nobody listens on, for servers that cannot choose one themselves. */
+/** An unused port on the loopback interface, for servers that cannot choose one themselves. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import type { FoundOperation, Operation, Parameter } from "../contracts/http.ts";
 import type { Sent } from "./exchange.ts";
 
-/** Requests for a described operation: some as described, some nearly, some as nobody would ever send them. */
+/** Requests for a described operation: valid, nearly valid, and arbitrary ones. */
 
-/** What a valid request of the operator's or a website's needs to be one. */
+/** The values that a valid request of the operator or of a website needs. */
 export interface Known {
   readonly website: Readonly<Record<string, string>>;
   readonly operator: Readonly<Record<string, string>>;
-  /** Path parameters that lead somewhere, by their names. */
+  /** Existing path parameters by name. */
   readonly names: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ const nasty = fc.constantFrom(
 
 const anyText = fc.oneof(nasty, fc.string(), fc.string({ unit: "binary", maxLength: 40 }));
 
-/** What the schema allows, as far as it is told: a value of an enumeration, a number in its range, an example. */
+/** A value that the schema allows: a member of an enumeration, a number in its range, an example. */
 const described = (schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unknown> => {
   const {
     enum: values,
@@ -73,7 +73,7 @@ const described = (schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unkn
   return fc.string({ minLength: 1, maxLength: 30 });
 };
 
-/** Mostly as described, else anything that JSON can say. */
+/** Mostly valid values, else arbitrary JSON. */
 const fieldOf = (schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 14, arbitrary: described(schema) },
@@ -91,7 +91,7 @@ const objectOf = (
   return fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [...required] });
 };
 
-/** Most requests stay cheap: silence needs no engine. */
+/** Keeps most requests cheap: silence needs no engine. */
 const quiet = (arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary });
 
@@ -145,7 +145,7 @@ const queryOf = (parameters: readonly Parameter[]): fc.Arbitrary<string> => {
     .map(([given, more]) => [...given, more].filter((pair) => pair !== "").join("&"));
 };
 
-/** What a header can carry at all: Node refuses to send control characters. */
+/** Only characters allowed in a header: Node refuses to send control characters. */
 const headerValue = fc
   .oneof(
     anyText,
@@ -235,7 +235,7 @@ const credentialsFor = (
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
 
-/** Requests for the operation, most of them by its own method and by somebody who may. */
+/** Requests for the operation, most of them with its own method and an authorized caller. */
 export const hostileRequests = (
   { method, path, operation }: FoundOperation,
   known: Known,
@@ -252,7 +252,7 @@ export const hostileRequests = (
         { weight: 15, arbitrary: fc.constant(credentialsFor(operation, known)) },
         { weight: 1, arbitrary: fc.constant({}) },
       ),
-      // Each from an address of its own, so that the throttling of failures hides nothing.
+      // Each request has its own client address, so that throttling of failures does not hide other responses.
       address: fc.ipV4(),
       stray: strayHeaders,
       contentType,

@@ -3,27 +3,27 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 export const adminToken = "an-operator's-token-for-tests";
-/** For instances that share a log. */
+/** The master key of instances that share a log. */
 export const masterKey = Buffer.alloc(32, 3).toString("base64");
 
-/** The service as a process of its own. */
+/** The service as a child process. */
 export interface RunningService {
   readonly url: string;
-  /** Of its first instance. */
+  /** The URL of its first instance. */
   readonly pid: number;
-  /** Of all of them. */
+  /** The URLs of all instances. */
   readonly pids: readonly number[];
   /** Every line that it has logged. */
   readonly log: readonly string[];
-  /** Resolves when whichever instance is asked next finds what was made so far. */
+  /** Resolves when every instance's views include what was written before the call. */
   kept(): Promise<void>;
-  /** SIGTERM, and wait for its end; answers with the exit code. */
+  /** Sends SIGTERM and waits for the exit; returns the exit code. */
   stop(): Promise<number | null>;
-  /** kill -9, and wait for its end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
-/** Starts `src/main.ts` on a free port of the loopback and waits until it listens. */
+/** Starts `src/main.ts` on a free loopback port and waits until it listens. */
 export const startInstance = async (
   dataDir: string,
   env: Record<string, string> = {},
@@ -62,7 +62,7 @@ export const startInstance = async (
   };
 };
 
-/** Runs `src/main.ts` to its end, for starts that must fail. */
+/** Runs `src/main.ts` until it exits, for starts that must fail. */
 export const failToStart = async (
   env: Record<string, string>,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {

@@ -18,7 +18,7 @@ export const serveLocally = async (
   options: ServerOptions = {},
 ): Promise<LocalServer> => {
   const server = createServer(options, answer);
-  server.on("checkExpectation", answer); // Node would answer by itself
+  server.on("checkExpectation", answer); // Node would respond by itself
   if (upgrade) server.on("upgrade", upgrade);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

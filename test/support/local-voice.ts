@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the installed tool makes of the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
+/** The output of the installed tool for the text: 16-bit mono samples. `voice` as in SystemVoice.voiceName. */
 export const sayLocally = async (voice: string, text: string, options = { ssml: false }): Promise<Sound> => {
   const [tool, name] = voice.split(/:(.*)/s);
   if (name === undefined) throw new Error(`not a local voice: ${voice}`);
@@ -41,7 +41,7 @@ const run = (tool: string, args: readonly string[], input: string): Promise<Buff
     child.stdin?.on("error", reject).end(input);
   });
 
-/** Both tools write the canonical header of 44 bytes; espeak-ng's sizes, unknown when it begins, are not true. */
+/** Both tools write the canonical 44-byte header; the sizes in espeak-ng's header are wrong when it writes to a pipe. */
 const wav = (bytes: Buffer): Sound => {
   const body = bytes.subarray(44, bytes.length - (bytes.length % 2));
   const samples = Int16Array.from({ length: body.length / 2 }, (_, at) => body.readInt16LE(2 * at));

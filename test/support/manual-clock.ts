@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../src/async/clock.ts";
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only on request. */
 export interface ManualClock extends Clock {
-  /** Goes on by so many milliseconds and runs what is due, the earliest first. */
+  /** Advances by this many milliseconds and runs the due timers, the earliest first. */
   advance(ms: number): void;
-  /** How many timers are set. */
+  /** The number of active timers. */
   waiting(): number;
 }
 
@@ -38,7 +38,7 @@ export const createManualClock = (): ManualClock => {
   };
 };
 
-/** Settles when the condition holds; the test's own time limit ends a wait that is in vain. */
+/** Resolves when the condition holds; the test's own timeout ends a wait without success. */
 export const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await setImmediate();
 };

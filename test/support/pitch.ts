@@ -2,9 +2,9 @@ import type { Sound } from "./local-voice.ts";
 
 const range = { lowest: 60, highest: 400 };
 const frameSeconds = 0.04;
-/** A frame whose best autocorrelation is below this is no vowel. */
+/** Frames whose best autocorrelation is lower are unvoiced. */
 const voiced = 0.7;
-/** A longer lag must be better by so much: every multiple of the true one correlates as well. */
+/** A longer lag must be better by this factor: every multiple of the true lag correlates as well. */
 const margin = 0.02;
 const quiet = 1000;
 

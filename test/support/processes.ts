@@ -10,16 +10,16 @@ interface Seen extends Process {
   readonly parent: number;
 }
 
-/** The processes that run now whose parent this is; one that is dead and only not yet reaped does not run. */
+/** The running processes with this parent; zombies are excluded. */
 export const childrenOf = (pid: number): Process[] => running().filter(({ parent }) => parent === pid);
 
-/** Its children, theirs, and so on. */
+/** All descendants of the process. */
 export const descendantsOf = (pid: number): Process[] =>
   childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child.pid)]);
 
 export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
 
-/** Polls until it holds. Fails after 50 s, which a busy machine may need. */
+/** Polls until the condition holds. Fails after 50 s, which a busy machine may need. */
 export const until = async (what: string, holds: () => boolean): Promise<void> => {
   for (const end = Date.now() + 50_000; !holds(); await delay(10)) {
     if (Date.now() > end) throw new Error(`it never came to be that ${what}`);
@@ -41,6 +41,6 @@ const look = (pid: number): Seen[] => {
       /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
     return state === "Z" || state === "X" ? [] : [{ pid, command, parent: Number(parent) }];
   } catch {
-    return []; // It ended while we looked.
+    return []; // It exited meanwhile.
   }
 };

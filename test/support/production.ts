@@ -8,20 +8,20 @@ import { masterKey, type RunningService, startInstance } from "./instance.ts";
 import { startMinio } from "./minio.ts";
 import { addressOf, type S3Server } from "./s3-server.ts";
 
-/** How the service is run at large: several instances over stores of their own, behind a balancer. */
+/** A production deployment: several instances with their own stores, behind a load balancer. */
 export interface Production {
-  /** Two instances, each with a folder of its own; what is started for the same folder shares its stores. */
+  /** Two instances, each with its own data directory; services of the same directory share its stores. */
   start(folder: string, env: Record<string, string>): Promise<RunningService>;
-  /** One of them alone. */
+  /** One of the instances alone. */
   startOne(folder: string, env: Record<string, string>): Promise<RunningService>;
-  /** Ends the folder's stores. */
+  /** Stops the directory's stores. */
   release(folder: string): Promise<void>;
 }
 
 /** Reads lag behind appends, as on a real server. */
 const indexLagSeed = 7;
 
-/** To be called while mocha loads its files: MinIO ends with its run. */
+/** Must be called while mocha loads its files: MinIO stops at the end of the run. */
 export const openProduction = (): Production => {
   const nodes = new Map<string, Promise<EventStoreDBProcess>>();
   let minio: Promise<S3Server> | undefined;
@@ -55,8 +55,8 @@ export const openProduction = (): Production => {
 };
 
 /**
- * As one service. What one instance was told the other knows some milliseconds later; the suites are written for one
- * that knows at once, so answers to commands are held back until all instances show what they did.
+ * The instances as one service. Instances learn of each other's events after some milliseconds, while the suites expect
+ * read-your-writes, so responses to commands are delayed until the views of all instances include them.
  */
 const balanced = async (instances: readonly RunningService[]): Promise<RunningService> => {
   const balancer = await openBalancer(
@@ -97,7 +97,7 @@ const metricsUrl = ({ log }: RunningService): string => {
   return JSON.parse(line ?? "{}").url;
 };
 
-/** Resolves when all views have come as far as the furthest of them is now. */
+/** Resolves when all views have reached the furthest position of any of them. */
 const level = async (metrics: readonly string[]): Promise<void> => {
   const furthest = Math.max(...(await Promise.all(metrics.map(position))));
   for (const url of metrics) while ((await position(url)) < furthest) await delay(2);

@@ -1,14 +1,14 @@
 import { type Context, createContext, runInContext } from "node:vm";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
-/** A script as an EventStoreDB server has compiled it. */
+/** A script as compiled by an EventStoreDB server. */
 export interface CompiledProjection {
-  /** The states of all partitions after these events: a log from its beginning, in its order. */
+  /** The states of all partitions after these events, which are a log from its start, in order. */
   run(events: Iterable<ScriptEvent>): Map<string, unknown>;
 }
 
 export type ScriptEvent = Pick<RecordedEvent, "id" | "type" | "stream" | "revision"> & {
-  /** JSON; undefined for what is none. */
+  /** JSON; undefined if the data is not JSON. */
   readonly json: string | undefined;
 };
 
@@ -20,7 +20,7 @@ export const toScriptEvent = ({ id, type, stream, revision, data }: RecordedEven
   json: JSON.stringify(data),
 });
 
-/** What the oldest of the servers' JavaScript engines do not have. */
+/** Globals that the oldest servers' JavaScript engines lack. */
 const unknownToServers = `
   for (const name of ["structuredClone", "Iterator", "WeakRef", "FinalizationRegistry", "Atomics", "Intl", "console"])
     delete globalThis[name];
@@ -32,7 +32,7 @@ const unknownToServers = `
     [String.prototype, ["at", "matchAll", "replaceAll", "isWellFormed", "toWellFormed"]],
   ]) for (const name of names) delete owner[name];`;
 
-/** Their JSON.parse is of the time when JSON strings could not hold these two. */
+/** Their JSON.parse predates the support of these two characters in JSON strings. */
 const strictParser = `{
   const parse = JSON.parse;
   JSON.parse = (text) => {
@@ -41,13 +41,13 @@ const strictParser = `{
   };
 }`;
 
-/** A server takes so long over a script and no longer. */
+/** The server's limit on the time of a script. */
 const compilationMs = 500;
 
 /**
- * Compiles a script in the projection language as a server does (KurrentDB's JintProjectionStateHandler): the language's
- * functions are there while it is compiled and no longer; handlers that are no functions of the old kind are passed over in
- * silence; states are JSON between events; `data` is parsed when the script touches it. Only what is used here is there at all.
+ * Compiles a script in the projection language like a server (KurrentDB's JintProjectionStateHandler): the language's
+ * functions exist only during compilation; handlers that are not ES5 functions are silently ignored;
+ * states are JSON between events; `data` is parsed on access. Only the functions that the project uses exist here.
  * @throws what the script throws
  */
 export const compileProjection = (query: string): CompiledProjection => {
@@ -107,14 +107,14 @@ const run = (script: Script, context: Context, events: Iterable<ScriptEvent>): M
   return new Map([...states].map(([partition, state]) => [partition, JSON.parse(state)]));
 };
 
-/** A state as a server writes it. @throws for NaN and Infinity, which .NET's Utf8JsonWriter refuses */
+/** A state as serialized by a server. @throws for NaN and Infinity, which .NET's Utf8JsonWriter refuses */
 const serialized = (state: unknown): string =>
   JSON.stringify(state, (name, value) => {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     throw new TypeError(`${name} is ${value}`);
   });
 
-/** @throws for what faults a projection for good as soon as the script touches `data` (measured on 24.2 and 26.0) */
+/** @throws for data that permanently faults a projection when the script reads `data` (measured on 24.2 and 26.0) */
 const objectOf = (json: string, parse: (json: string) => unknown): unknown => {
   const data = parse(json);
   if (data === null || typeof data === "string") throw new TypeError("the event's data is no object");

@@ -1,18 +1,18 @@
 import nock from "nock";
 
-// It begins with its import, for every file of the run.
+// Recording starts with the import, for every file of the run.
 nock.restore();
 
 export interface Recorded {
   readonly path: string;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 type Answer = readonly [status: number, body?: string | Buffer, headers?: Readonly<Record<string, string>>];
 
-/** No request leaves while it runs: each is shown as it would have gone, and answered by the test. */
+/** Sends no request while it runs: each one is recorded and answered by the test. */
 export const recording = async (
   origins: readonly string[],
   answer: (request: Recorded) => Answer,

@@ -1,4 +1,4 @@
-/** A JSON document in which each `$ref` into itself is replaced by what it refers to. */
+/** A JSON document with each internal `$ref` replaced by its target. */
 export const resolved = (document: object): unknown => {
   const lookUp = (pointer: string): unknown =>
     pointer

@@ -8,26 +8,26 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { S3Address } from "../../src/audio/store/s3-address.ts";
 import { freePort } from "./free-port.ts";
 
-/** A real S3 server as a process of its own, on the loopback, in a folder that goes with it. */
+/** A real S3 server as a child process on the loopback interface, with a temporary data directory. */
 export interface S3Server {
   readonly port: number;
-  /** What its owner is called, and may do everything by. */
+  /** The credentials of the owner, who may do everything. */
   readonly accessKey: string;
   readonly secretKey: string;
-  /** A bucket there, made or not, as an `AUDIO_STORE` names it. */
+  /** The `AUDIO_STORE` value of a bucket on this server; the bucket need not exist. */
   location(bucket: string, changes?: Partial<S3Address>): S3Address;
-  /** kill -9, and wait for its end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
-  /** Starts it again where it was; answers when it can be used. */
+  /** Restarts it on the same port and data; resolves when it is ready. */
   restart(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its data directory. */
   stop(): Promise<void>;
 }
 
-/** How a kind of server is run. */
+/** How to run a kind of server. */
 export interface S3Program {
   readonly name: "minio" | "versitygw";
-  /** The path of a request that is answered with 200 when it can be used. */
+  /** The path that responds with 200 when the server is ready. */
   readonly readyPath: string;
   command(place: { port: number; folder: string; accessKey: string; secretKey: string }): {
     readonly args: readonly string[];
@@ -91,7 +91,7 @@ export const startS3Server = async (program: S3Program): Promise<S3Server> => {
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-/** Asks until it is answered with 200. Fails after 20 s. */
+/** Polls until the response is 200. Fails after 20 s. */
 const ready = async (url: string, check: () => void): Promise<void> => {
   const signal = AbortSignal.timeout(20_000);
   for (;;) {
@@ -103,7 +103,7 @@ const ready = async (url: string, check: () => void): Promise<void> => {
   }
 };
 
-/** The place as `AUDIO_STORE` takes it. */
+/** The `AUDIO_STORE` value of this place. */
 export const addressOf = (place: S3Address): string => {
   const [access, secret] = [place.accessKey, place.secretKey].map(encodeURIComponent);
   const query = new URLSearchParams({ tls: String(place.tls), region: place.region });

@@ -1,6 +1,6 @@
 import type { EventBatch, EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
 
-/** A part of a shared log: its stream names begin with the scope, and its subscriptions after the position by default. */
+/** A view of a shared log: stream names have the scope as prefix, and subscriptions start after the position by default. */
 export const scopedStore = (store: EventStore, scope: string, beginning: number): EventStore => {
   const unscope = <E extends RecordedEvent>(event: E): E => ({
     ...event,

@@ -7,11 +7,11 @@ import { composeService } from "../../src/bootstrap/service.ts";
 import { readSettings } from "../../src/settings.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 
-/** The whole service in this process, under a clock that stands still until a test moves it. */
+/** The whole service in this process, with a clock that the test advances. */
 export interface ServedHere {
   readonly url: string;
   readonly time: { now: number };
-  /** A token with any header and any claims, signed with the service's own key. */
+  /** A token with any header and claims, signed with the service's own key. */
   sign(header: object, claims: object): string;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** A request with exactly these headers: `fetch` has its own idea of some of them. A list is a header sent twice. */
+/** A request with exactly these headers: `fetch` changes some. A list sends the header several times. */
 export const ask = (
   url: string,
   {

@@ -16,7 +16,7 @@ export const served = (changes: Partial<SynthesisServed> = {}): SynthesisServed 
   ...changes,
 });
 
-/** What one key was served in November 2026, with voices that are also names of things in JavaScript. */
+/** The usage of one key in November 2026, with voices named like JavaScript object members. */
 export const servedInNovember = (): fc.Arbitrary<SynthesisServed> =>
   fc
     .record({
@@ -33,7 +33,7 @@ export const servedInNovember = (): fc.Arbitrary<SynthesisServed> =>
     })
     .map(served);
 
-/** The events as the key's stream of that month holds them. */
+/** The events in the key's stream of that month. */
 export const recorded = (apiKey: string, events: readonly SynthesisServed[]): RecordedEvent[] =>
   events.map((data, revision) => ({
     id: `id-${revision}`,

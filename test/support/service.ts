@@ -7,17 +7,17 @@ import { openProduction } from "./production.ts";
 export { adminToken, failToStart, type RunningService } from "./instance.ts";
 
 /**
- * What a service is, for the suites of test/e2e: one instance over the embedded stores, or, with
+ * The deployment that the suites of test/e2e run against: one instance over the embedded stores, or, with
  * `E2E_DEPLOYMENT=production`, two behind a balancer over an EventStoreDB node and MinIO.
  */
 export const deployment = process.env.E2E_DEPLOYMENT === "production" ? "production" : "embedded";
 
-/** How many instances one service is. What each counts or makes by itself may be so many times as much. */
+/** The number of instances per service. Limits and caches that are per instance multiply by it. */
 export const instances = deployment === "production" ? 2 : 1;
 
 const production = deployment === "production" ? openProduction() : undefined;
 
-/** A folder for one service's data, or for several that share it. */
+/** A data directory for one service, or for several that share it. */
 export const temporaryFolder = async (): Promise<{ path: string; remove(): Promise<void> }> => {
   const path = await mkdtemp(join(tmpdir(), "voxledger-e2e-"));
   return {
@@ -29,10 +29,10 @@ export const temporaryFolder = async (): Promise<{ path: string; remove(): Promi
   };
 };
 
-/** One instance over the deployment's stores, for suites that are about several. */
+/** One instance over the deployment's stores, for suites about several instances. */
 export const startOne = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
   (production?.startOne ?? startInstance)(dataDir, env);
 
-/** Starts the service on a free port of the loopback and waits until it listens. Same folder, same stores. */
+/** Starts the service on a free loopback port and waits until it listens. The same directory means the same stores. */
 export const startService = (dataDir: string, env: Record<string, string> = {}): Promise<RunningService> =>
   production ? production.start(dataDir, env) : startInstance(dataDir, env);

@@ -20,7 +20,7 @@ export interface OpenStream {
   disconnect(): void;
 }
 
-/** POST /v2/text/synthesize with `Accept: text/event-stream`, over a connection of its own. */
+/** POST /v2/text/synthesize with `Accept: text/event-stream`, over a new connection. */
 export const openStream = async (
   url: string,
   website: Credentials,

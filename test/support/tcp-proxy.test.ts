@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { until } from "./processes.ts";
 import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-/** Stands behind the proxy and says back what it hears. */
+/** An echo server behind the proxy. */
 const echo = (): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -14,11 +14,11 @@ const echo = (): Promise<Server> =>
     server.listen(0, "127.0.0.1", () => resolve(server));
   });
 
-/** However it ended. */
+/** Resolves however the connection ended. */
 const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => socket.once("close", () => resolve()));
 
-describe("the disturbed line", () => {
+describe("The TCP proxy", () => {
   let server: Server;
   let line: TcpProxy;
   beforeEach(async () => {
@@ -32,14 +32,14 @@ describe("the disturbed line", () => {
 
   const dial = (): Socket => connect(line.port, "127.0.0.1").on("error", () => undefined);
 
-  it("passes on what is said and the end of it, and counts its connections", async () => {
+  it("forwards data and the end of a connection, and counts connections", async () => {
     expect(await text(dial().end("hello"))).to.equal("hello");
     expect(await text(dial().end("again"))).to.equal("again");
     await until("both are closed", () => line.open() === 0);
     expect([line.accepted(), line.passed()]).to.deep.equal([2, 20]);
   });
 
-  it("holds back what is said while it is frozen, and passes it on when it thaws", async () => {
+  it("holds data while it is frozen, and forwards it afterwards", async () => {
     line.freeze();
     const answer = text(dial().end("hello"));
     await until("it is connected", () => line.open() === 1);
@@ -48,12 +48,12 @@ describe("the disturbed line", () => {
     expect(await answer).to.equal("hello");
   });
 
-  it("loses nothing when it is slow", async () => {
+  it("loses no data when it is throttled", async () => {
     line.slow(1_000_000);
     expect(await buffer(dial().end(Buffer.alloc(50_000, 7)))).to.have.length(50_000);
   });
 
-  it("resets its connections when it is cut, also those that are frozen, and takes new ones", async () => {
+  it("resets its connections on a cut, including frozen ones, and accepts new ones", async () => {
     line.freeze();
     const socket = dial();
     socket.write("hello");
@@ -65,16 +65,16 @@ describe("the disturbed line", () => {
     expect(await text(dial().end("hello"))).to.equal("hello");
   });
 
-  it("is cut once after so many bytes from the server", async () => {
+  it("cuts once after a number of bytes from the server", async () => {
     line.cutAfter(1000);
     const socket = dial();
     socket.end(Buffer.alloc(5000));
-    let heard = 0;
+    let received = 0;
     socket.on("data", (chunk) => {
-      heard += chunk.length;
+      received += chunk.length;
     });
     await closed(socket);
-    expect(heard).to.be.at.most(1000);
+    expect(received).to.be.at.most(1000);
     expect(await text(dial().end("hello"))).to.equal("hello");
   });
 

@@ -3,24 +3,24 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A line to a server of the loopback that can be disturbed: all connections over it alike, also later ones. */
+/** A proxy to a loopback server that can disturb all its connections, including later ones. */
 export interface TcpProxy {
   readonly port: number;
-  /** Connections that were accepted since the start. */
+  /** Connections accepted since the start. */
   accepted(): number;
   /** Connections that are open now. */
   open(): number;
-  /** Bytes that were passed on since the start, both ways together. */
+  /** Bytes forwarded since the start, in both directions together. */
   passed(): number;
-  /** Passes nothing on any more, in either direction, but keeps what it has and goes on accepting. */
+  /** Stops forwarding in both directions, but keeps the data and continues to accept connections. */
   freeze(): void;
-  /** Passes on what was held back, and what comes. */
+  /** Forwards the held data and continues. */
   thaw(): void;
-  /** Passes on so many bytes a second and connection from now on; Infinity: as they come. */
+  /** Limits each connection to this many bytes per second from now on; Infinity removes the limit. */
   slow(bytesPerSecond: number): void;
   /** Resets every connection; new ones are accepted. */
   cut(): void;
-  /** Resets every connection when so many bytes more have come from the server, once. */
+  /** Resets every connection once, after this many more bytes from the server. */
   cutAfter(bytes: number): void;
   /** Resets every connection and refuses new ones. */
   down(): Promise<void>;

@@ -6,12 +6,12 @@ import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-s
 
 export interface TemporaryStore {
   readonly store: EventStore;
-  /** A folder of its own, which goes with it. */
+  /** A temporary directory that is removed on close. */
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** A real event store in a folder of its own. */
+/** A real event store in a temporary directory. */
 export const openTemporaryStore = async (): Promise<TemporaryStore> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-test-"));
   const store = await openSqliteEventStore({ path: join(folder, "events.db") });

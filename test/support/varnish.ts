@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const configuration = resolve(import.meta.dirname, "../../infra/varnish");
 
-/** The configuration of infra/varnish as a real cache on the loopback, in a folder that goes with it. */
+/** A real Varnish with the configuration of infra/varnish on the loopback interface, in a temporary directory. */
 export interface Varnish extends AsyncDisposable {
   readonly url: string;
   stop(): Promise<void>;
@@ -59,10 +59,10 @@ export const startVarnish = async (
   return { url, stop, [Symbol.asyncDispose]: stop };
 };
 
-/** Debian keeps it where only administrators look. */
+/** Debian installs it outside of ordinary users' PATH. */
 const searchPath = `${process.env.PATH}:/usr/sbin`;
 
-/** Puts these instances in the places of those in the file, in order. */
+/** Replaces the backends in the file with these instances, in order. */
 const pointAt = async (file: string, instances: readonly string[]): Promise<void> => {
   const places = instances.map((url) => new URL(url));
   const [hosts, ports] = [places.map(({ hostname }) => hostname), places.map(({ port }) => port)];
@@ -83,15 +83,15 @@ const failure = (child: ChildProcess, said: readonly string[]): Promise<never> =
     child.once("exit", (code) => reject(new Error(`varnishd ended with ${code}: ${said.join("")}`)));
   });
 
-/** Asks until its port can be told. */
+/** Polls until its port is known. */
 const address = async (state: string, child: ChildProcess): Promise<string> => {
   while (child.exitCode === null) {
-    const told = await run("varnishadm", ["-n", state, "-t", "1", "debug.listen_address"], {
+    const listed = await run("varnishadm", ["-n", state, "-t", "1", "debug.listen_address"], {
       env: { PATH: searchPath },
     }).catch(() => undefined);
-    const [, port] = /127\.0\.0\.1 (\d+)/.exec(told?.stdout ?? "") ?? [];
+    const [, port] = /127\.0\.0\.1 (\d+)/.exec(listed?.stdout ?? "") ?? [];
     if (port !== undefined) return `http://127.0.0.1:${port}`;
     await delay(50);
   }
-  return await new Promise(() => {}); // how it ended is told by who looks on
+  return await new Promise(() => {}); // never settles: the caller watches for the process's exit
 };

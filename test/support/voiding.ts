@@ -4,7 +4,7 @@ import { voidingDecider, voidServings } from "../../src/domain/usage/voiding.ts"
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 
-/** Voids servings in the store; what it reports as trouble fails the test. */
+/** Voids servings in the store; a reported error fails the test. */
 export const openVoiding = (
   store: EventStore,
   clock: () => number,
@@ -17,7 +17,7 @@ export const openVoiding = (
     ...options,
   });
 
-/** The event that takes the serving back; without a serving, the fence of the request. */
+/** The event that voids the serving; without a serving, the tombstone of the request. */
 export const voidOf = (
   serving: SynthesisServed | undefined,
   at: string,

@@ -5,11 +5,11 @@ import { expect } from "chai";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
 import {
   type Credentialed,
-  heard,
   openCredentialed,
   operator,
   otherKey,
   rightKey,
+  textFrom,
 } from "../../support/credentialed.ts";
 
 const program = join(import.meta.dirname, "../../support/set-credentials.ts");
@@ -36,7 +36,7 @@ describe("credentials on one log, between processes", () => {
   it("that one sets are used by the other, with their voices", async () => {
     expect(service.accountOf(website, "gwn")).to.equal(undefined);
     await setElsewhere(rightKey);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
     expect(service.ownVoicesOf(website)?.voices).to.have.length(2);
   });
 
@@ -45,6 +45,6 @@ describe("credentials on one log, between processes", () => {
     const before = service.accountOf(website, "gwn");
     await setElsewhere(otherKey);
     expect(service.accountOf(website, "gwn")).to.not.equal(before);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(otherKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(otherKey);
   });
 }).timeout(60_000);

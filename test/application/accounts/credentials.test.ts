@@ -7,12 +7,12 @@ import type { ProviderVoice } from "../../../src/engines/provider.ts";
 import {
   type Credentialed,
   handMadeGoogle,
-  heard,
   masterKeys,
   openCredentialed,
   operator,
   otherKey,
   rightKey,
+  textFrom,
 } from "../../support/credentialed.ts";
 import { rejection } from "../../support/rejection.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -49,14 +49,14 @@ describe("credentials over a store", () => {
     await set();
     await rejection(set("wrong-key-03fd"));
     expect(service.keeper.list(website)).to.deep.equal([details]);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(rightKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
   it("are replaced whole by new ones", async () => {
     await set();
     await set(otherKey);
     expect(service.keeper.list(website)).to.deep.equal([details]);
-    expect(await heard(service.accountOf(website, "gwn"))).to.equal(otherKey);
+    expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(otherKey);
   });
 
   it("are gone once they are removed, with their voices", async () => {
@@ -106,7 +106,7 @@ describe("credentials over a store", () => {
 
   it("are in clear in no file, however often they were used", async () => {
     await set();
-    await heard(service.accountOf(website, "gwn"));
+    await textFrom(service.accountOf(website, "gwn"));
     const [event] = await eventsOf();
     const files = await readdir(service.folder, { recursive: true, withFileTypes: true });
     const contents = await Promise.all(
@@ -193,7 +193,7 @@ describe("rotating the master key", () => {
       await keeper.set(website, "gwn", { apiKey: rightKey }, operator);
       return website;
     });
-  const spoken = (website: string) => (service: Credentialed) => heard(service.accountOf(website, "gwn"));
+  const spoken = (website: string) => (service: Credentialed) => textFrom(service.accountOf(website, "gwn"));
 
   it("leaves every website its credentials: with the old key beside the new, and without it once all are resealed", async () => {
     const websites = [await aWebsiteWithCredentials(), await aWebsiteWithCredentials()];

@@ -4,11 +4,11 @@ import { EngineFailed, Invalid } from "../../../src/domain/errors.ts";
 import {
   type Credentialed,
   handMadeGoogle,
-  heard,
   openCredentialed,
   operator,
   otherKey,
   rightKey,
+  textFrom,
 } from "../../support/credentialed.ts";
 import { rejection } from "../../support/rejection.ts";
 
@@ -49,7 +49,7 @@ describe("a website's account with a provider", () => {
     await set(otherKey);
     const third = service.accountOf(website, "gwn");
     expect(new Set([first, second, third]).size).to.equal(3);
-    expect(await heard(third)).to.equal(otherKey);
+    expect(await textFrom(third)).to.equal(otherKey);
   });
 
   it("is each website's own, also where they share the credentials", async () => {
@@ -64,14 +64,14 @@ describe("a website's account with a provider", () => {
     const beside = (options: Parameters<typeof openCredentialed>[0]) =>
       openCredentialed({ folder: service.folder, ...options });
 
-    const expectFailing = async ({ accountOf, troubles }: Credentialed, told: RegExp): Promise<void> => {
-      expect(troubles).to.deep.equal([]);
+    const expectFailing = async ({ accountOf, warnings }: Credentialed, told: RegExp): Promise<void> => {
+      expect(warnings).to.deep.equal([]);
       for (let asked = 0; asked < 3; asked++) {
-        const failure = await rejection(heard(accountOf(website, "gwn")));
+        const failure = await rejection(textFrom(accountOf(website, "gwn")));
         expect(failure).to.be.instanceOf(EngineFailed).with.property("message").that.includes("set again");
       }
-      expect(troubles).to.have.length(1);
-      expect(troubles[0]).to.match(told).and.to.include(website).and.to.not.include(rightKey);
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.match(told).and.to.include(website).and.to.not.include(rightKey);
     };
 
     it("fails when used without the master key, and is logged once", async () => {
@@ -119,9 +119,9 @@ describe("a website's account with a provider", () => {
     it("is mended by setting the credentials again", async () => {
       await set();
       const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
-      await rejection(heard(stranger.accountOf(website, "gwn")));
+      await rejection(textFrom(stranger.accountOf(website, "gwn")));
       await stranger.keeper.set(website, "gwn", { apiKey: otherKey }, operator);
-      expect(await heard(stranger.accountOf(website, "gwn"))).to.equal(otherKey);
+      expect(await textFrom(stranger.accountOf(website, "gwn"))).to.equal(otherKey);
       await stranger.close();
     });
   });

@@ -1,6 +1,6 @@
 /** One value of a Prometheus exposition. */
 export interface Sample {
-  /** With `_bucket`, `_sum` or `_count` where it belongs to a histogram. */
+  /** With `_bucket`, `_sum` or `_count` for the samples of a histogram. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -12,9 +12,9 @@ const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 const types = new Set(["counter", "gauge", "histogram"]);
 
 /**
- * The text format, version 0.0.4, more strictly than Prometheus reads it: every family has its HELP and its one TYPE before
- * its samples and stands in one piece, no series comes twice, counters end in `_total`, and a histogram's buckets grow up to
- * its count. @throws what breaks a rule
+ * The text format, version 0.0.4, parsed more strictly than by Prometheus: every family has its HELP and its one TYPE before
+ * its samples and is contiguous, no series is repeated, counters end in `_total`, and a histogram's buckets grow up to
+ * its count. @throws on a violation
  */
 export const parseExposition = (text: string): Sample[] => {
   const families = new Map<string, string>();
@@ -44,7 +44,7 @@ export const parseExposition = (text: string): Sample[] => {
   return samples;
 };
 
-/** The sum of the samples of that name whose labels are at least these; 0 when there are none. */
+/** The sum of the samples of that name that have at least these labels; 0 when there are none. */
 export const sumOf = (
   samples: readonly Sample[],
   name: string,

@@ -2,30 +2,30 @@ import type { IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { serveLocally } from "../local-server.ts";
 
-/** A span as OTLP tells it, its attributes as a plain object. */
+/** A span in OTLP, with its attributes as a plain object. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
-  /** As OTLP numbers them: 1 internal, 2 server, 3 client. */
+  /** OTLP's enumeration: 1 internal, 2 server, 3 client. */
   readonly kind: number;
-  /** 2: an error. */
+  /** OTLP's enumeration: 2 is an error. */
   readonly status: number;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Of the process that tells it. */
+  /** The resource attributes of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** What receives traces and metrics over OTLP/HTTP in JSON, as a collector does. */
+/** An OTLP/HTTP receiver for traces and metrics in JSON. */
 export interface OtlpCollector {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Of the metrics' last telling: by name, the sum over all attributes. */
+  /** The metrics of the last export: by name, the sum over all attributes. */
   readonly metrics: ReadonlyMap<string, number>;
-  /** All that came, as it came. */
+  /** The raw request bodies. */
   readonly received: readonly string[];
-  /** Resolves when it holds: looked at again whenever something comes. */
+  /** Resolves when the condition holds; it is checked after every export. */
   until(holds: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,19 +36,19 @@ export const startOtlpCollector = async (): Promise<OtlpCollector> => {
   const received: string[] = [];
   const waiting = new Set<() => void>();
 
-  const take = async (request: IncomingMessage): Promise<void> => {
-    const told = (await json(request)) as Otlp;
-    received.push(JSON.stringify(told));
-    for (const { resource, scopeSpans } of told.resourceSpans ?? [])
+  const receive = async (request: IncomingMessage): Promise<void> => {
+    const exported = (await json(request)) as Otlp;
+    received.push(JSON.stringify(exported));
+    for (const { resource, scopeSpans } of exported.resourceSpans ?? [])
       for (const span of scopeSpans.flatMap((scope) => scope.spans)) spans.push(spanOf(span, resource));
-    for (const { scopeMetrics } of told.resourceMetrics ?? [])
+    for (const { scopeMetrics } of exported.resourceMetrics ?? [])
       for (const metric of scopeMetrics.flatMap((scope) => scope.metrics))
         metrics.set(metric.name, sumOf(metric));
     for (const look of waiting) look();
   };
 
   const server = await serveLocally(async (request, response) => {
-    await take(request);
+    await receive(request);
     response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
   });
   return {

@@ -1,4 +1,4 @@
-/** For `node --import`: tells on standard error what of OpenTelemetry is loaded. */
+/** For `node --import`: reports on standard error each OpenTelemetry module that is loaded. */
 import { registerHooks } from "node:module";
 
 registerHooks({

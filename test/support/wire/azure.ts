@@ -18,7 +18,7 @@ export interface AzureWireOptions extends WireServerOptions {
 
 export const azureSubscriptionKey = "0123456789abcdef-of-nobody";
 
-/** As `voices/list` lists them, and what speaks in their place. */
+/** The voices in `voices/list`, and the local voices that stand in for them. */
 export const azureVoices = [
   { name: "en-US-JennyNeural", lang: "en-US", gender: "Female", espeak: "gmw/en-US+f3" },
   { name: "en-US-GuyNeural", lang: "en-US", gender: "Male", espeak: "gmw/en-US+m3" },
@@ -72,7 +72,7 @@ const formatOf = (name: string): [SoundFormat, string] => {
   throw new Refused(complaint(400, "The X-Microsoft-OutputFormat header is missing or unknown."));
 };
 
-/** What the document asks for: its one voice, its text, and every prosody around it. */
+/** The content of the SSML: its one voice, its text, and every prosody element around it. */
 const understood = (ssml: string) => {
   let text = "";
   let voice: string | undefined;
@@ -141,11 +141,11 @@ const list = (): WireAnswer =>
     })),
   );
 
-/** What stands before the service answers so. */
+/** The error format of the gateway in front of the service. */
 const refusal = (status: number, message = "Something is wrong at Azure's."): WireAnswer =>
   json(status, { error: { code: String(status), message } });
 
-/** What speaks answers so. */
+/** The error format of the synthesis endpoint. */
 const complaint = (status: number, message: string): WireAnswer => ({
   status,
   headers: { "Content-Type": "text/plain" },

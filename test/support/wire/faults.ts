@@ -1,41 +1,41 @@
 import type { Gate } from "./gate.ts";
 
-/** An answer as it goes over the wire. */
+/** A raw response. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** What an upstream may do instead of answering well. */
+/** Faults of a provider. */
 export type Fault =
-  /** Nothing is answered before the gate opens. */
+  /** No response before the gate opens. */
   | { readonly kind: "slow"; readonly gate: Gate }
-  /** The head is answered at once, each chunk of the body when the gate lets it through. */
+  /** Sends the head at once, and each chunk of the body when the gate opens for it. */
   | { readonly kind: "trickle"; readonly gate: Gate }
-  /** So many bytes of the body, then the connection is destroyed. Default: half of it. */
+  /** Destroys the connection after this many bytes of the body. Default: half of it. */
   | { readonly kind: "cut"; readonly afterBytes?: number }
-  /** The connection is destroyed when the request has been read. */
+  /** Destroys the connection when the request has been read. */
   | { readonly kind: "cut before the answer" }
-  /** Never answered. */
+  /** Never responds. */
   | { readonly kind: "hang" }
-  /** 200 in the provider's own shape, with no sound in it. */
+  /** 200 in the provider's own format, without audio. */
   | { readonly kind: "empty" }
-  /** An error as the provider words it. */
+  /** An error in the provider's own format. */
   | {
       readonly kind: "refusal";
       readonly status: number;
       readonly message?: string;
       readonly retryAfter?: string;
     }
-  /** 200 with HTML, as the page of a proxy that stands in between. */
+  /** 200 with HTML, like the page of a proxy in between. */
   | { readonly kind: "html" }
-  /** 200 in the provider's own shape, with noise where its content should be. */
+  /** 200 in the provider's own format, with random bytes as content. */
   | { readonly kind: "malformed" }
-  /** Whatever the test says. */
+  /** A response that the test defines. */
   | { readonly kind: "answer"; readonly answer: WireAnswer };
 
-/** Which requests meet which fault: those that were asked for next, in order, then what holds until it is changed. */
+/** The fault of each request: the planned faults first, in order, then the lasting one. */
 export interface Faults {
   next(...faults: readonly Fault[]): void;
   always(fault: Fault): void;

@@ -1,12 +1,12 @@
-/** What a test holds something back with, for as long as it likes: no timers. */
+/** Blocks code under test until the test opens it; uses no timers. */
 export interface Gate {
-  /** Lets so many through, now or as they come. Default 1. */
+  /** Lets this many waiters through, present or future. Default 1. */
   step(count?: number): void;
-  /** Lets everybody through from now on. */
+  /** Lets all waiters through from now on. */
   open(): void;
-  /** Resolves with its turn; rejects with the signal's reason. */
+  /** Resolves when it may pass; rejects with the signal's reason. */
   pass(signal?: AbortSignal): Promise<void>;
-  /** Resolves as soon as somebody stands before it. */
+  /** Resolves as soon as something waits at the gate. */
   reached(): Promise<void>;
 }
 
@@ -46,16 +46,16 @@ export const closedGate = (): Gate => {
         signal?.addEventListener("abort", leave, { once: true });
         waiting.add(enter);
         admit();
-        if (waiting.size > 0) for (const told of watchers) told();
+        if (waiting.size > 0) for (const notify of watchers) notify();
       }),
     reached: () =>
       new Promise((resolve) => {
         if (waiting.size > 0) return resolve();
-        const told = () => {
-          watchers.delete(told);
+        const notify = () => {
+          watchers.delete(notify);
           resolve();
         };
-        watchers.add(told);
+        watchers.add(notify);
       }),
   };
 };

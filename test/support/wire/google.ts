@@ -13,16 +13,16 @@ import {
 } from "./wire-server.ts";
 
 export interface GoogleWireOptions extends WireServerOptions {
-  /** What `x-goog-api-key` or `?key=` must be. */
+  /** The accepted `x-goog-api-key` or `?key=`. */
   readonly apiKey?: string;
-  /** What a bearer must be. */
+  /** The accepted bearer token. */
   readonly accessToken?: string;
 }
 
 export const googleApiKey = "AIzaSy-test-key-of-nobody";
 export const googleAccessToken = "ya29.test-token-of-nobody";
 
-/** As `GET /v1/voices` lists them, and what speaks in their place. */
+/** The voices in `GET /v1/voices`, and the local voices that stand in for them. */
 export const googleVoices = [
   { name: "en-US-Neural2-C", lang: "en-US", ssmlGender: "FEMALE", espeak: "gmw/en-US+f3" },
   { name: "en-US-Neural2-D", lang: "en-US", ssmlGender: "MALE", espeak: "gmw/en-US+m3" },
@@ -55,7 +55,7 @@ export const serveGoogle = ({
     options,
   );
 
-/** A wrong API key is a 400 here, a wrong token a 401. */
+/** Google responds to a wrong API key with 400, to a wrong token with 401. */
 const authorize = ({ path, headers }: SeenRequest, apiKey: string, accessToken: string) => {
   const { searchParams } = new URL(path, "http://localhost");
   const key = headers["x-goog-api-key"] ?? searchParams.get("key");

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { wavHeader } from "../../../src/audio/formats/wav.ts";
 import { sayLocally } from "../local-voice.ts";
 
-/** A sound in the shape in which some provider sends it. */
+/** A sound in a provider's format. */
 export interface SoundFormat {
   /** `wav`: with true sizes; `streamed wav`: with 0xFFFFFFFF for both; `pcm`: s16le without a header. */
   readonly kind: "mp3" | "opus" | "wav" | "streamed wav" | "pcm" | "aac" | "flac";
@@ -23,7 +23,7 @@ export interface Wanted {
 
 const made = new Map<string, Promise<Buffer>>();
 
-/** Real speech, the same bytes each time; empty when there is nothing to say. Kept in memory, so that it costs once. */
+/** Real speech, the same bytes each time; empty when there is nothing to pronounce. Cached in memory. */
 export const makeSound = (wanted: Wanted): Promise<Buffer> => {
   const key = JSON.stringify(wanted);
   const sound = made.get(key) ?? synthesize(wanted);
@@ -34,7 +34,7 @@ export const makeSound = (wanted: Wanted): Promise<Buffer> => {
 const synthesize = async ({ text, voice, pitch = 1, rate = 1, volume = 1, format }: Wanted) => {
   const { samples, sampleRate } = await sayLocally(`espeak:${voice}`, text);
   if (samples.length === 0) return Buffer.alloc(0);
-  // Pitch is turned by playing faster, and the time that this takes away is given back.
+  // Pitch is changed by resampling, and the duration is corrected afterwards.
   const filters = [
     `asetrate=${Math.round(sampleRate * pitch)}`,
     `aresample=${format.sampleRate}`,
@@ -48,7 +48,7 @@ const synthesize = async ({ text, voice, pitch = 1, rate = 1, volume = 1, format
     : output;
 };
 
-/** `atempo` takes 0.5 and more. */
+/** `atempo` accepts 0.5 and more. */
 const tempo = (factor: number): string[] =>
   factor < 0.5 ? ["atempo=0.5", ...tempo(factor / 0.5)] : [`atempo=${factor}`];
 
@@ -64,7 +64,7 @@ const codec = ({ kind, kbitPerSecond }: SoundFormat): string[] => {
     case "flac":
       return ["-c:a", "flac", "-f", "flac"];
     case "streamed wav":
-      return ["-c:a", "pcm_s16le", "-f", "wav"]; // Into a pipe ffmpeg cannot know the sizes: 0xFFFFFFFF.
+      return ["-c:a", "pcm_s16le", "-f", "wav"]; // ffmpeg cannot know the sizes when it writes to a pipe: 0xFFFFFFFF.
     case "wav":
     case "pcm":
       return ["-c:a", "pcm_s16le", "-f", "s16le"];

@@ -13,12 +13,12 @@ import {
 } from "./wire-server.ts";
 
 export interface OpenAiWireOptions extends WireServerOptions {
-  /** `undefined`: whoever asks is answered, as self-hosted servers do. */
+  /** `undefined` accepts every caller, as self-hosted servers do. */
   readonly apiKey?: string | undefined;
   readonly models?: readonly string[];
   /** Default: OpenAI's own. */
   readonly voices?: readonly string[];
-  /** Whether `GET /v1/audio/voices` answers, as Kokoro-FastAPI does. */
+  /** Whether `GET /v1/audio/voices` exists, as in Kokoro-FastAPI. */
   readonly listsVoices?: boolean;
 }
 
@@ -27,7 +27,7 @@ export const openAiModels = ["gpt-4o-mini-tts", "tts-1", "tts-1-hd"] as const;
 export const openAiVoices =
   "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split(" ");
 
-/** An OpenAI-compatible speech server; its address ends before `/v1`. */
+/** An OpenAI-compatible speech server; its base URL excludes `/v1`. */
 export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> => {
   const { models = openAiModels, voices = openAiVoices, listsVoices = false, ...options } = given;
   const apiKey = "apiKey" in given ? given.apiKey : openAiApiKey;
@@ -48,7 +48,7 @@ export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> 
   );
 };
 
-/** The refusal repeats the key, as OpenAI's own does in part: nothing of it may go further. */
+/** The error repeats the key, as OpenAI's does in part: it must not be passed on. */
 const authorize = ({ headers }: SeenRequest, apiKey: string | undefined) => {
   if (apiKey === undefined || headers.authorization === `Bearer ${apiKey}`) return;
   const given = headers.authorization?.replace(/^Bearer /, "") ?? "";
@@ -102,7 +102,7 @@ const speak = async (
   return { status: 200, headers: { "Content-Type": type }, body: sound };
 };
 
-/** As many as OpenAI has voices; no two sound alike. */
+/** As many voices as OpenAI has; no two sound alike. */
 const speakers = "f1 m1 m2 f2 m3 f3 m4 f4 m5 f5 m6 m7 m8".split(" ");
 
 const parsed = ({ headers, body: bytes }: SeenRequest): z.output<typeof body> => {

@@ -3,17 +3,17 @@ import { googleApiKey, serveGoogle } from "./google.ts";
 import { openAiApiKey, serveOpenAi } from "./openai.ts";
 import type { WireServer } from "./wire-server.ts";
 
-/** All paid providers on the loopback. */
+/** All paid providers on the loopback interface. */
 export interface WireProviders {
   readonly gwn: WireServer;
   readonly msv: WireServer;
   readonly oai: WireServer;
-  /** For a service that is to ask them and not the real ones. */
+  /** Settings for a service that uses them instead of the real providers. */
   readonly env: Record<string, string>;
   close(): Promise<void>;
 }
 
-/** Credentials that they take. */
+/** Credentials that they accept. */
 export const goodCredentials = {
   gwn: { apiKey: googleApiKey },
   msv: { subscriptionKey: azureSubscriptionKey, region: "westeurope" },

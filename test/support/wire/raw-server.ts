@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** What an HTTP server would not send of its own accord: bytes, resets, nothing. */
+/** A TCP server for what an HTTP server does not send: malformed bytes, resets, nothing. */
 export interface RawServer {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** Connections that were ever made. */
+  /** The number of connections accepted since the start. */
   connections(): number;
   /** Resolves when no connection is open. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `answer` is told of each request, whose head and body (of one packet at most) have come. */
+/** `answer` is called for each request after its head and body (of one packet at most) have arrived. */
 export const serveRaw = async (answer: (socket: Socket, request: string) => void): Promise<RawServer> => {
   const open = new Set<Socket>();
   let made = 0;
@@ -43,8 +43,8 @@ export const serveRaw = async (answer: (socket: Socket, request: string) => void
   };
 };
 
-/** An answer whose body has that length, or is chunked, or ends with the connection. */
+/** A response whose body has a length, is chunked, or ends with the connection. */
 export const headOf = (status: number, headers: Readonly<Record<string, string>> = {}): string =>
-  `HTTP/1.1 ${status} Told\r\n${Object.entries(headers)
+  `HTTP/1.1 ${status} Scripted\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("")}\r\n`;

@@ -3,55 +3,55 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { serveLocally } from "../local-server.ts";
 import { type Fault, type Faults, htmlAnswer, plannedFaults, type WireAnswer } from "./faults.ts";
 
-/** A request as it came, and what became of it. */
+/** A received request and its outcome. */
 export interface SeenRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Undefined until the head of the answer was written. */
+  /** Undefined until the response head was written. */
   readonly status: number | undefined;
   readonly bytesSent: number;
-  /** `left`: whoever asked closed the connection before the answer was whole; `cut`: the server did. */
+  /** `left`: the client closed the connection before the response was complete; `cut`: the server did. */
   readonly outcome: "active" | "answered" | "left" | "cut";
 }
 
-/** What a provider answers, whatever its faults. */
+/** The responses of a provider, apart from faults. */
 export interface WireProvider {
   answer(request: SeenRequest): Promise<WireAnswer>;
   refusal(status: number, message?: string): WireAnswer;
-  /** 200 with no sound. */
+  /** 200 without audio. */
   readonly empty: WireAnswer;
-  /** 200 with something else than sound. */
+  /** 200 with data that is not audio. */
   readonly malformed: WireAnswer;
 }
 
 export interface WireServer {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** In the order of their arrival; a request is in it when its body has been read. */
+  /** In order of arrival; a request is listed when its body has been read. */
   readonly requests: readonly SeenRequest[];
   readonly faults: Faults;
-  /** Those that came and whose answer is neither whole nor broken off. */
+  /** Requests whose response is neither complete nor cut. */
   activeRequests(): number;
   /** Resolves when no request is active. */
   idle(): Promise<void>;
-  /** Resolves when so many have come since the server began. */
+  /** Resolves when this many requests have arrived since the start. */
   seen(count: number): Promise<SeenRequest>;
-  /** Resolves when it holds: looked at again whenever a request moves on. */
+  /** Resolves when the condition holds; it is checked whenever a request changes. */
   until(holds: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WireServerOptions {
-  /** Of one chunk of an answer's body. Default 4096. */
+  /** The size of the chunks of a response body. Default 4096. */
   readonly chunkBytes?: number;
 }
 
 type Moving = { -readonly [Key in keyof SeenRequest]: SeenRequest[Key] };
 
-/** Serves a provider's wire on the loopback, keeps every request, and fails on demand. */
+/** Serves a provider's API on the loopback interface, records every request, and injects faults. */
 export const serveWire = async (
   provider: WireProvider,
   { chunkBytes = 4096 }: WireServerOptions = {},
@@ -94,7 +94,7 @@ export const serveWire = async (
   };
 
   const server = await serveLocally((req, res) => {
-    // A client that leaves is what tests are about; whatever else goes wrong here breaks its connection.
+    // Tests abort clients on purpose; any other error destroys the connection.
     serve(req, res).catch(() => res.destroy());
   });
   return {
@@ -160,7 +160,7 @@ const deliver = async (delivery: Delivery, makeAnswer: () => Promise<WireAnswer>
   else res.end();
 };
 
-/** At the reader's pace. */
+/** With backpressure. */
 const sendBody = async ({ res, seen, fault, chunkBytes, left, moved }: Delivery, body: Buffer) => {
   for (let at = 0; at < body.length; at += chunkBytes) {
     if (fault?.kind === "trickle") await fault.gate.pass(left);
@@ -183,7 +183,7 @@ export const json = (status: number, value: unknown): WireAnswer => {
   };
 };
 
-/** Where a sound is the whole body: none of it, and something else. */
+/** For providers whose response body is the audio itself: an empty one, and one that is not audio. */
 export const soundless: Pick<WireProvider, "empty" | "malformed"> = {
   empty: { status: 200, headers: { "Content-Type": "audio/mpeg" }, body: Buffer.alloc(0) },
   malformed: {
@@ -193,7 +193,7 @@ export const soundless: Pick<WireProvider, "empty" | "malformed"> = {
   },
 };
 
-/** Thrown by a provider that will not do what it is asked for. */
+/** Thrown by a provider to refuse a request. */
 export class Refused extends Error {
   readonly answer: WireAnswer;
 
@@ -203,7 +203,7 @@ export class Refused extends Error {
   }
 }
 
-/** The provider whose refusals are thrown. */
+/** The provider with thrown refusals turned into responses. */
 export const refusing = (provider: WireProvider): WireProvider => ({
   ...provider,
   answer: (request) =>

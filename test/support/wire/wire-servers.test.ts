@@ -13,11 +13,11 @@ interface Upstream {
   readonly name: string;
   serve(): Promise<WireServer>;
   ask(url: string, changed?: { format?: string; key?: string }, signal?: AbortSignal): Promise<Response>;
-  hear(response: Response): Promise<Buffer>;
+  readAudio(response: Response): Promise<Buffer>;
   readonly formats: Readonly<Record<string, string | number[]>>;
 }
 
-const heard = async (response: Response) => Buffer.from(await response.arrayBuffer());
+const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 const upstreams: Upstream[] = [
   {
@@ -34,7 +34,7 @@ const upstreams: Upstream[] = [
         }),
         signal: signal ?? null,
       }),
-    hear: async (response) => {
+    readAudio: async (response) => {
       const { audioContent } = (await response.json()) as { audioContent: string };
       return Buffer.from(audioContent, "base64");
     },
@@ -55,7 +55,7 @@ const upstreams: Upstream[] = [
         body: ssml,
         signal: signal ?? null,
       }),
-    hear: heard,
+    readAudio: bodyOf,
     formats: {
       "audio-24khz-48kbitrate-mono-mp3": [0xff, 0xf3],
       "ogg-24khz-16bit-mono-opus": "OggS",
@@ -77,13 +77,13 @@ const upstreams: Upstream[] = [
         }),
         signal: signal ?? null,
       }),
-    hear: heard,
+    readAudio: bodyOf,
     formats: { mp3: [0xff, 0xf3], opus: "OggS", wav: "RIFF", flac: "fLaC" },
   },
 ];
 
-for (const { name, serve, ask, hear, formats } of upstreams) {
-  describe(`The stand-in for ${name}`, () => {
+for (const { name, serve, ask, readAudio, formats } of upstreams) {
+  describe(`The ${name} wire server`, () => {
     let wire: WireServer;
     beforeEach(async () => {
       wire = await serve();
@@ -91,34 +91,34 @@ for (const { name, serve, ask, hear, formats } of upstreams) {
     afterEach(() => wire.close());
 
     for (const [format, magic] of Object.entries(formats)) {
-      it(`speaks ${format}, the same bytes each time`, async () => {
-        const sound = await hear(await ask(wire.url, { format }));
+      it(`returns ${format}, the same bytes each time`, async () => {
+        const sound = await readAudio(await ask(wire.url, { format }));
         expect(sound.length).to.be.above(2000);
         expect(sound.subarray(0, magic.length)).to.deep.equal(Buffer.from(magic as string));
-        expect((await hear(await ask(wire.url, { format }))).equals(sound)).to.equal(true);
+        expect((await readAudio(await ask(wire.url, { format }))).equals(sound)).to.equal(true);
       });
     }
 
-    it("refuses another's key", async () => {
+    it("rejects a wrong key", async () => {
       expect((await ask(wire.url, { key: "nobody" })).status).to.be.oneOf([400, 401]);
     });
 
-    it("refuses as it is told, so often as it is told", async () => {
+    it("refuses the planned number of requests as planned", async () => {
       wire.faults.next({ kind: "refusal", status: 429, retryAfter: "7" }, { kind: "refusal", status: 503 });
       const answers = [await ask(wire.url), await ask(wire.url), await ask(wire.url)];
       expect(answers.map(({ status }) => status)).to.deep.equal([429, 503, 200]);
       expect(answers[0]?.headers.get("retry-after")).to.equal("7");
     });
 
-    it("gives nothing, a page or nonsense for a sound when it is told", async () => {
+    it("returns an empty body, an HTML page or malformed data as planned", async () => {
       wire.faults.next({ kind: "empty" }, { kind: "html" }, { kind: "malformed" });
-      const whole = (await hear(await ask(wire.url)).catch(() => Buffer.alloc(0))).length;
+      const whole = (await readAudio(await ask(wire.url)).catch(() => Buffer.alloc(0))).length;
       expect(whole).to.equal(0);
       expect(await (await ask(wire.url)).text()).to.match(/^<!doctype html>/);
       expect((await ask(wire.url)).status).to.equal(200);
     });
 
-    it("cuts before the answer and in its middle", async () => {
+    it("cuts the connection before the response and in its middle as planned", async () => {
       wire.faults.next({ kind: "cut before the answer" }, { kind: "cut" });
       await rejection(ask(wire.url));
       await rejection((await ask(wire.url)).arrayBuffer());
@@ -126,7 +126,7 @@ for (const { name, serve, ask, hear, formats } of upstreams) {
       expect(wire.requests[1]?.bytesSent).to.be.above(0);
     });
 
-    it("holds the answer, or each of its chunks, until a gate lets it through", async () => {
+    it("holds the response, or each of its chunks, until a gate opens", async () => {
       const slow = closedGate();
       const trickle = closedGate();
       wire.faults.next({ kind: "slow", gate: slow }, { kind: "trickle", gate: trickle });
@@ -141,7 +141,7 @@ for (const { name, serve, ask, hear, formats } of upstreams) {
       expect(wire.requests[1]).to.include({ bytesSent: 4096, outcome: "active" });
     });
 
-    it("tells who left before the answer", async () => {
+    it("records a client that left before the response", async () => {
       wire.faults.next({ kind: "hang" });
       const leaving = new AbortController();
       const asked = ask(wire.url, {}, leaving.signal);
