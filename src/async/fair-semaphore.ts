@@ -59,9 +59,6 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
   const keys = createKeyAccounts(options.concurrencyPerKey);
   let running = 0;
 
-  const forgetIdle = (claim: Claim): void =>
-    keys.forget(claim, (key) => [...queue].some((waiting) => waiting.claim.keys.has(key)));
-
   const dispatch = (): void => {
     while (running < concurrency) {
       const found = nextOf(queue, keys);
@@ -83,7 +80,7 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
       // Deferred: a continuation that the holder requests next goes before new work.
       setImmediate(() => {
         dispatch();
-        forgetIdle(claim);
+        keys.forgetIdle(claim, queue);
       });
     };
   };
@@ -96,22 +93,13 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
         keys.track(claim);
         dispatch();
       };
+      const onFail = () => keys.forgetIdle(claim, queue);
       const timeoutMs = isContinuation ? undefined : queueTimeoutMs;
-      const waiting = joinQueue(queue, claim, isContinuation, {
-        signal,
-        clock,
-        timeoutMs,
-        overloaded,
-        onJoin,
-      });
+      const rules = { signal, clock, timeoutMs, overloaded, onJoin, onFail };
+      const waiting = joinQueue(queue, claim, isContinuation, rules);
       onJoin();
       if (refused && queue.has(waiting)) waiting.fail(refused);
-      try {
-        return releaseOnce(claim, await waiting.turn);
-      } catch (error) {
-        forgetIdle(claim);
-        throw error;
-      }
+      return releaseOnce(claim, await waiting.turn);
     },
     requireCapacity: (claim) => {
       if (running < concurrency && keys.nextOf(claim) !== undefined) return;
@@ -128,13 +116,14 @@ interface QueueOptions extends Pick<FairSemaphoreOptions, "overloaded"> {
   readonly signal: AbortSignal;
   readonly timeoutMs: number | undefined;
   readonly onJoin: () => void;
+  readonly onFail: () => void;
 }
 
 const joinQueue = (
   queue: Set<Waiting>,
   claim: Claim,
   isContinuation: boolean,
-  { signal, clock, timeoutMs, overloaded, onJoin }: QueueOptions,
+  { signal, clock, timeoutMs, overloaded, onJoin, onFail }: QueueOptions,
 ): Waiting => {
   const { promise: turn, resolve, reject } = Promise.withResolvers<string>();
   const leave = () => {
@@ -149,6 +138,7 @@ const joinQueue = (
   };
   const fail = (reason: unknown) => {
     leave();
+    onFail();
     reject(reason);
   };
   const waiting = { claim, isContinuation, turn, enter, fail };
@@ -213,9 +203,9 @@ const createKeyAccounts = (concurrencyPerKey: number) => {
     track: ({ keys }: Claim): void => {
       for (const key of keys) if (!lastServed.has(key)) lastServed.set(key, given);
     },
-    forget: ({ keys }: Claim, isWaiting: (key: string) => boolean): void => {
+    forgetIdle: ({ keys }: Claim, queue: ReadonlySet<Waiting>): void => {
       for (const key of keys) {
-        if (heldBy(key) > 0 || isWaiting(key)) continue;
+        if (heldBy(key) > 0 || [...queue].some(({ claim }) => claim.keys.has(key))) continue;
         held.delete(key);
         lastServed.delete(key);
       }
