@@ -31,27 +31,13 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
   let replacement: Promise<EventStoreDBClient> | undefined;
   const closing = new AbortController();
 
-  const sleep = (ms: number) => delay(ms, undefined, { signal: closing.signal }).catch(() => {});
-
   const replace = async (broken: EventStoreDBClient): Promise<EventStoreDBClient> => {
     await discard(broken);
-    await sleep(Math.max(0, createdAt + minLifetimeMs - performance.now()));
-    client = await createClient();
+    await sleep(Math.max(0, createdAt + minLifetimeMs - performance.now()), closing.signal);
+    client = await createClient(url, closing.signal);
     createdAt = performance.now();
     replacement = undefined;
     return client;
-  };
-
-  /** Retries: a file that the connection string names may be missing for a while. */
-  const createClient = async (): Promise<EventStoreDBClient> => {
-    for (;;) {
-      if (closing.signal.aborted) throw closedError();
-      try {
-        return clientFor(url);
-      } catch {
-        await sleep(minLifetimeMs);
-      }
-    }
   };
 
   const getClient = async (): Promise<EventStoreDBClient> => {
@@ -92,6 +78,21 @@ export const createReconnectingClient = (url: string): ReconnectingClient => {
   };
 };
 
+/** Retries: a file that the connection string names may be missing for a while. */
+const createClient = async (url: string, closing: AbortSignal): Promise<EventStoreDBClient> => {
+  for (;;) {
+    if (closing.aborted) throw closedError();
+    try {
+      return clientFor(url);
+    } catch {
+      await sleep(minLifetimeMs, closing);
+    }
+  }
+};
+
+/** Ends early when the signal is aborted. */
+const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
+
 const withTimeout = async <T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const deadline = new AbortController();
   const expire = () => deadline.abort(new EventStoreUnavailable("the event store gave no answer in time"));
@@ -116,8 +117,7 @@ const discard = async (client: EventStoreDBClient): Promise<void> => {
   );
   // A new client must not append before the old one's stream has ended: its end rejects the appends of both (6.2.1).
   const timeout = new AbortController();
-  const sleep = delay(disposalTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {});
-  await Promise.race([client.dispose(), sleep]);
+  await Promise.race([client.dispose(), sleep(disposalTimeoutMs, timeout.signal)]);
   timeout.abort();
 };
 
