@@ -53,36 +53,12 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     if (child.connected) child.send(request, undefined, {}, () => undefined);
   };
 
-  const settle = (job: number, failure?: ToolFailed): void => {
-    jobs.get(job)?.settle(failure);
-    jobs.delete(job);
-  };
-
-  const ready = Promise.withResolvers<ToolVersions>();
   child.on("message", (response: Response) => {
-    switch (response.type) {
-      case "ready":
-        return ready.resolve(response.versions);
-      case "pong":
-        pong.resolve();
-        pong = awaitPong();
-        return;
-      case "output":
-        return jobs.get(response.job)?.received(response.bytes);
-      case "written":
-        return jobs.get(response.job)?.written(response.bytes);
-      case "done":
-        return settle(response.job);
-      case "failed":
-        return settle(response.job, new ToolFailed(response.reason, response.message));
-    }
+    if (response.type !== "pong") return deliver(jobs, response);
+    pong.resolve();
+    pong = awaitPong();
   });
-
-  const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
-  void gone.then(() =>
-    ready.reject(new ToolFailed("helper", "The process that runs the speech tools did not start.")),
-  );
-  const versions = await ready.promise.finally(() => clearTimeout(tooLate));
+  const versions = await untilReady(child, gone);
 
   return {
     pid: child.pid ?? 0,
@@ -107,6 +83,31 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
       clearTimeout(stuck);
     },
   };
+};
+
+/** @throws {ToolFailed} the process is gone, or not ready in time */
+const untilReady = async (child: ChildProcess, gone: Promise<void>): Promise<ToolVersions> => {
+  const { promise, resolve, reject } = Promise.withResolvers<ToolVersions>();
+  child.on("message", (response: Response) => {
+    if (response.type === "ready") resolve(response.versions);
+  });
+  const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
+  void gone.then(() =>
+    reject(new ToolFailed("helper", "The process that runs the speech tools did not start.")),
+  );
+  return await promise.finally(() => clearTimeout(tooLate));
+};
+
+const deliver = (jobs: Map<number, RemoteJob>, response: Response): void => {
+  if (response.type === "ready" || response.type === "pong") return;
+  const job = jobs.get(response.job);
+  if (response.type === "output") job?.received(response.bytes);
+  else if (response.type === "written") job?.written(response.bytes);
+  else {
+    const failed = response.type === "failed";
+    job?.settle(failed ? new ToolFailed(response.reason, response.message) : undefined);
+    jobs.delete(response.job);
+  }
 };
 
 /** Waiting callers see the failure; without one it must not be uncaught. */
