@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
-import { withDeadline } from "../../async/deadline.ts";
+import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
 import { createSingleFlight } from "../../async/single-flight.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
 import type { Provenance } from "../../domain/usage/usage.ts";
@@ -72,6 +72,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const { cache, clock, limits, reader, writer, synthesesInFlight } = components;
   const { cached, fromStore, objectFromStore, locate } = createLookup(components);
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
+  const deadline = { clock, ms: limits.obtainMs, onTimeout };
   const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
   const answer = async <T>(
@@ -93,24 +94,17 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
   return {
     obtain: async (renditions, signal, apiKey) => {
       const wanted = { progressive: false, apiKey };
-      const { rendition, got, provenance, failed } = await withDeadline(
-        { clock, ms: limits.obtainMs, onTimeout, signal },
-        (both) => answer(renditions, wanted, both, (sound) => sound.readAll(both)),
+      const { rendition, got, provenance, failed } = await withDeadline({ ...deadline, signal }, (both) =>
+        answer(renditions, wanted, both, (sound) => sound.readAll(both)),
       );
       return soundOf(rendition, got, provenance, failed);
     },
     stream: async (renditions, signal, apiKey) => {
       const wanted = { progressive: true, apiKey };
-      // The deadline ends with the first bytes; the stream's signal must outlast it.
-      const deadline = new AbortController();
-      const cancel = clock.after(limits.obtainMs, () => deadline.abort(onTimeout()));
-      const either = AbortSignal.any([signal, deadline.signal]);
-      try {
-        const { got, ...rest } = await answer(renditions, wanted, either, (sound) => sound.read(either));
-        return { ...rest, audio: got };
-      } finally {
-        cancel();
-      }
+      const { got, ...rest } = await withStartDeadline({ ...deadline, signal }, (either) =>
+        answer(renditions, wanted, either, (sound) => sound.read(either)),
+      );
+      return { ...rest, audio: got };
     },
     fromMemory: (rendition) => {
       const bytes = cached(rendition.name);
@@ -132,6 +126,20 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       storeReads: reader.breaker(),
     }),
   };
+};
+
+/** Like `withDeadline`, but a stream that has begun outlasts the deadline: the task's signal stays usable. */
+const withStartDeadline = async <T>(
+  { clock, ms, onTimeout, signal }: DeadlineOptions & { readonly clock: Clock; readonly signal: AbortSignal },
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const deadline = new AbortController();
+  const cancel = clock.after(ms, () => deadline.abort(onTimeout()));
+  try {
+    return await task(AbortSignal.any([signal, deadline.signal]));
+  } finally {
+    cancel();
+  }
 };
 
 interface Wanted {
