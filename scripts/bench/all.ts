@@ -1,4 +1,4 @@
-/** Runs every bench, one after the other; passes on what each prints, and ends with a table. */
+/** Runs every benchmark sequentially, passes on its output, and prints a table at the end. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpus, loadavg } from "node:os";

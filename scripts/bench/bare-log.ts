@@ -7,7 +7,7 @@ export interface BareEvent {
   readonly data: SynthesisServed;
 }
 
-/** A log of events as one would write it by hand: the same columns and indexes, as durable, nothing decided or checked. */
+/** A minimal event log: the same columns, indexes and durability, without any validation or decision. */
 export const openBareLog = (path: string) => {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
@@ -27,7 +27,7 @@ export const openBareLog = (path: string) => {
   };
 
   return {
-    /** In one transaction. */
+    /** Inserts the events in one transaction. */
     insert(events: readonly BareEvent[]): void {
       const now = Date.now();
       db.exec("BEGIN IMMEDIATE");

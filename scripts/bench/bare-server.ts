@@ -1,4 +1,4 @@
-/** node:http by itself: answers everything with the headers given as JSON and as many bytes as they tell. */
+/** Plain node:http: responds with the given headers (JSON) and a body of the length that they declare. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -7,7 +7,7 @@ import { servedAs } from "./served.ts";
 
 const keys = 100;
 const months = ["2026-09", "2026-10"];
-/** Of each key and month: ten days, five voices. Any log of `leastEvents` or more makes views of the same size. */
+/** Per key and month: ten days, five voices. Any log of at least `leastEvents` events gives views of the same size. */
 const days = 10;
 const voices = 5;
 const perAppend = 500;
@@ -15,14 +15,14 @@ const appendsAtOnce = 8;
 
 export const leastEvents = keys * months.length * days * voices;
 
-/** One key and month of them, and what a view counts for it in a log of so many events. */
+/** One key and month, and the totals in a view over a log of this many events. */
 export const sampleOf = (events: number) => ({
   apiKey: nameOf(keys - 1),
   month: "2026-10",
   requests: events / keys / months.length,
 });
 
-/** What a service had written that was served so many syntheses, spread evenly over its keys, their months and days. */
+/** Writes the events of a service with this many syntheses, spread evenly over keys, months and days. */
 export const writeBusyMonths = async (store: EventStore, events: number): Promise<void> => {
   const apiKeys = Array.from({ length: keys }, (_, n) => nameOf(n));
   for (const apiKey of apiKeys) await issue(store, apiKey);

@@ -3,13 +3,13 @@ import { once } from "node:events";
 
 const encode = ["-hide_banner", "-loglevel", "error", "-i", "pipe:0", "-b:a", "64k", "-f", "mp3", "pipe:1"];
 
-/** `espeak-ng … | ffmpeg …`, as a shell would run it: from the start of the two to the last byte. */
+/** `espeak-ng … | ffmpeg …`, as in a shell: the time from spawning both to the last byte. */
 export const speakByHand = async (text: string, voice: string): Promise<void> => {
   const speaker = spawn("espeak-ng", ["-v", voice, "--stdin", "--stdout"], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const encoder = spawn("ffmpeg", encode, { stdio: [speaker.stdout, "pipe", "inherit"] });
-  speaker.stdout.destroy(); // the pipe's end is ffmpeg's now
+  speaker.stdout.destroy(); // ffmpeg owns this end of the pipe
   const ended = Promise.all([once(speaker, "close"), once(encoder, "close")]);
   speaker.stdin.end(text);
   let bytes = 0;
@@ -17,5 +17,5 @@ export const speakByHand = async (text: string, voice: string): Promise<void> =>
     bytes += chunk.length;
   });
   for (const [code] of await ended) if (code !== 0) throw new Error(`a tool ended with ${code}`);
-  if (bytes === 0) throw new Error("nothing was heard");
+  if (bytes === 0) throw new Error("no audio was received");
 };

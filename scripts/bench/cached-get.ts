@@ -1,6 +1,6 @@
 /**
- * Requests a second for a sound of 20 KB that lies in memory, each recorded durably before it is answered; beside
- * node:http in a process of its own that sends as many bytes under the same headers. One wrk asks both.
+ * Requests per second for a 20 KB sound in the memory cache, each recorded durably before its response; compared with
+ * a separate node:http process that sends as many bytes with the same headers. One wrk loads both.
  */
 import { authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
 import { startService } from "../../test/support/service.ts";
@@ -11,7 +11,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 import { wrk } from "./wrk.ts";
 
 const text = "Every word that is spoken here is on the ledger.";
-/** Enough for two groups that take turns: one is worked on while the other is being written to the ledger. */
+/** Enough for two alternating groups: one is processed while the other is written to the ledger. */
 const connections = 64;
 const seconds = 5;
 

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for a sentence that was never spoken before, asked for over HTTP, recorded and answered whole; beside the
- * same two tools started by hand, one piped into the other.
+ * Milliseconds for a new sentence requested over HTTP, recorded and delivered completely; compared with
+ * the same two tools, started directly and connected by a pipe.
  */
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
 import { startService } from "../../test/support/service.ts";
@@ -14,7 +14,7 @@ const sameVoiceByHand = "gmw/en+f3";
 let sentences = 0;
 const freshSentence = (): string => {
   sentences += 1;
-  return `This is sentence number ${String(sentences).padStart(4, "0")}, and nobody has ever asked anyone to say it aloud until this moment.`;
+  return `This is sentence number ${String(sentences).padStart(4, "0")}, and the service has never received a request to synthesize it before.`;
 };
 
 const speakByService = async (url: string, website: Credentials): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for a short sentence that was never spoken before, asked for with one key while another keeps 64 texts of
- * 5,000 digits in flight; beside it, the same without them, before and after.
+ * Milliseconds for a new short sentence requested with one key while another key keeps 64 texts of
+ * 5,000 digits in flight; compared with the same requests without that load, before and after.
  */
 import { registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
 import { startDigitFlood } from "../../test/support/digit-flood.ts";
@@ -11,7 +11,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const voice = "US English Female";
 const rounds = 100;
 const inFlight = 64;
-/** For the flood to fill its queue. */
+/** The time in which the flood fills its queue. */
 const settleMs = 3000;
 
 await inTemporaryFolder(async (folder) => {
@@ -20,7 +20,7 @@ await inTemporaryFolder(async (folder) => {
     const website = await registerWebsite(service.url);
     const flooding = await registerWebsite(service.url);
     let sentences = 0;
-    const hear = async (): Promise<void> => {
+    const request = async (): Promise<void> => {
       const text = `Hello there, number ${++sentences}.`;
       const answer = await synthesizeByPost(service.url, website, { voice, text });
       await answer.arrayBuffer();
@@ -28,7 +28,7 @@ await inTemporaryFolder(async (folder) => {
     };
     const times = async (count: number): Promise<number[]> => {
       const all: number[] = [];
-      while (all.length < count) all.push(await milliseconds(hear));
+      while (all.length < count) all.push(await milliseconds(request));
       return all;
     };
     await times(5);

@@ -1,6 +1,6 @@
 /**
- * Milliseconds to the first byte of sound of a sentence that was never spoken before: through the service, by each way that
- * it streams, each recorded before it is heard; beside the same upstream asked directly. All take turns.
+ * Milliseconds to the first audio byte of a new sentence through the service, for each transport that
+ * streams, each recorded before its first byte; compared with a direct request to the same upstream, alternating.
  */
 
 import { once } from "node:events";
@@ -18,10 +18,10 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const voice = "alloy";
 const firstAfterMs = 20;
-/** Those who listen at once do not begin in the same instant, as no two people do: all are under way after 21 ms. */
+/** Concurrent listeners do not start at the same instant; all have started after 21 ms. */
 const apartMs = 3;
 const aim: Aim = { addsAtMost: 5 };
-/** So many are heard at once, and each way so often in turn. */
+/** The number of concurrent listeners, and the rounds per transport. */
 const loads = [
   { atOnce: 1, rounds: 100, warmUps: 20 },
   { atOnce: 8, rounds: 30, warmUps: 5 },
@@ -29,9 +29,9 @@ const loads = [
 
 let sentences = 0;
 const freshSentence = (): string =>
-  `This is sentence number ${++sentences}, which nobody has heard until now.`;
+  `This is sentence number ${++sentences}, which has never been synthesized before.`;
 
-/** A round of each way after the other; the times of each way. */
+/** Runs one round per transport, alternating; returns the times per transport. */
 const takeTurns = async (
   ways: Readonly<Record<string, Listen>>,
   { atOnce, rounds, warmUps }: (typeof loads)[number],
@@ -55,7 +55,7 @@ const bench = async (upstream: string, service: string): Promise<void> => {
   const website = await registerWebsite(service);
   const headers = authorize(website);
   const { status } = await admin(service, "PUT", `/websites/${website.id}/credentials/oai`, {
-    apiKey: "sk-nobody",
+    apiKey: "sk-bench",
     voices: [voice],
   });
   if (status >= 300) throw new Error(`the credentials were answered with ${status}`);

@@ -3,18 +3,18 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import type { WebSocket } from "ws";
 
-/** Asks for the text to be spoken, and answers with the milliseconds to the first byte of sound, when the last has come. */
+/** Requests the text and returns the milliseconds to the first audio byte, after the response has ended. */
 export type Listen = (text: string) => Promise<number>;
 
 export interface Posted {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyOf: (text: string) => object;
-  /** Whether what has come by now has sound in it. */
+  /** Whether the data received so far contains audio. */
   readonly isHeard: (body: string) => boolean;
 }
 
-/** Over connections that are kept. */
+/** Over keep-alive connections. */
 export const listenByPost = ({ url, headers, bodyOf, isHeard }: Posted): Listen => {
   const agent = new Agent({ keepAlive: true });
   return async (text) => {
@@ -31,12 +31,12 @@ export const listenByPost = ({ url, headers, bodyOf, isHeard }: Posted): Listen 
       come += chunk.toString("latin1");
       if (isHeard(come)) heardAfter = performance.now() - began;
     }
-    if (heardAfter === undefined) throw new Error("nothing was heard");
+    if (heardAfter === undefined) throw new Error("no audio was received");
     return heardAfter;
   };
 };
 
-/** Over one socket that is open. */
+/** Over one open WebSocket. */
 export const listenBySocket = (socket: WebSocket, voice: string): Listen => {
   const listening = new Map<string, (data: Buffer, isBinary: boolean) => void>();
   socket.on("message", (data: Buffer, isBinary) => {

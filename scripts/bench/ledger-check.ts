@@ -3,9 +3,9 @@ import { admin, type Credentials } from "../../test/support/client.ts";
 const timeoutMs = 5_000;
 
 /**
- * Holds the ledger to what was served: no answer is missing from it, and beyond the answers that were received it holds
- * at most those that were under way (`cutOff`) when the load ended.
- * @throws when it does not
+ * Compares the ledger with the received responses: it has all of them, and in addition
+ * at most the requests that were in flight (`cutOff`) when the load ended.
+ * @throws if it differs
  */
 export const checkLedger = async (
   url: string,

@@ -1,6 +1,6 @@
 /**
- * Requests a second for a sound that lies in memory, by 1,000 keys in turn, each recorded durably in its key's stream;
- * beside node:http in a process of its own that sends as many bytes under the same headers. One wrk asks both.
+ * Requests per second for a sound in the memory cache, by 1,000 alternating keys, each recorded durably in its key's stream;
+ * compared with a separate node:http process that sends as many bytes with the same headers. One wrk loads both.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const eventOf = (type: string, data: object): NewEvent => ({
   metadata: { actor: "system" },
 });
 
-/** A website and its key, written to the log as the service writes them. */
+/** A website and its key, written to the log as by the service. */
 const issue = async (store: EventStore, n: number): Promise<Credentials> => {
   const name = String(n).padStart(24, "0");
   const [id, apiKey, apiSecret] = [`web_${name}`, `vlk_${name}`, `vls_${name}`];
@@ -56,7 +56,7 @@ const issueAll = async (database: string): Promise<Credentials[]> => {
   }
 };
 
-/** The log's servings. */
+/** The number of servings in the log. */
 const countServings = async (database: string): Promise<number> => {
   const store = await openSqliteEventStore({ path: database });
   let servings = 0;
@@ -71,7 +71,7 @@ const countServings = async (database: string): Promise<number> => {
   return servings;
 };
 
-/** A wrk script that asks with one key after the other. */
+/** A wrk script that alternates between the keys. */
 const inTurn = (all: readonly Credentials[]): string => `
 local requests, n = {}, 0
 init = function()

@@ -1,6 +1,6 @@
 /**
- * Memory of the service, with 32 MB of cached audio: of its own process (RSS), and of that with all it started (PSS); idle,
- * and under a mixed load of cached GETs by several keys, cold syntheses and streams of a paid voice. Beside what it may take.
+ * Memory of the service with 32 MB of cached audio: of its own process (RSS), and including its child processes (PSS); idle,
+ * and under a mixed load of cached GETs by several keys, cold syntheses and streams of a paid voice. Compared with its limits.
  */
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const most = { rss: 350, pss: 450 };
 const loadSeconds = 45;
 const websites = 16;
-/** Requests under way at once, of each kind. */
+/** Concurrent requests of each kind. */
 const atOnce = { cached: 32, cold: 4, streams: 4 };
 
 const kilobytes = (pid: number, file: "status" | "smaps_rollup", field: "VmRSS" | "Pss"): number => {
@@ -28,7 +28,7 @@ const kilobytes = (pid: number, file: "status" | "smaps_rollup", field: "VmRSS" 
 };
 const rssOf = (pid: number): number => kilobytes(pid, "status", "VmRSS") / 1024;
 
-/** Tools come and go while they are added up: those that have ended count for nothing. */
+/** Child processes may exit during the summation; those count as zero. */
 const pssOfTree = (pid: number): number => {
   const all = [pid, ...descendantsOf(pid).map((one) => one.pid)];
   return all.reduce((sum, one) => {
@@ -54,7 +54,7 @@ const measure = async (pid: number, seconds: number): Promise<Measured> => {
   return measured;
 };
 
-/** Of an address or a body that this service answers, until the load ends. */
+/** Repeats a request until the load ends. */
 type Ask = (n: number) => Promise<Response>;
 
 const repeat = async (ask: Ask, running: () => boolean): Promise<number> => {
@@ -102,7 +102,7 @@ const bench = async (url: string, pid: number): Promise<void> => {
   const callers: Credentials[] = [];
   for (let n = 0; n < websites; n++) callers.push(await registerWebsite(url));
   const { status } = await admin(url, "PUT", `/websites/${callers[0]?.id}/credentials/oai`, {
-    apiKey: "sk-nobody",
+    apiKey: "sk-bench",
     voices: ["alloy"],
   });
   if (status >= 300) throw new Error(`the credentials were answered with ${status}`);

@@ -1,4 +1,4 @@
-/** How fast the views of usage are replayed from the embedded store, beside JSON.parse of the same events alone. */
+/** The time to replay the usage views from the embedded store, compared with JSON.parse of the same events. */
 import { join } from "node:path";
 import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../projections/runner/runner.ts";
@@ -28,7 +28,7 @@ const fill = async (store: EventStore): Promise<void> => {
   }
 };
 
-/** Every event as a line, as a log in a file would hold it. */
+/** One line of JSON per event, as in a log file. */
 const linesOf = async (store: EventStore): Promise<string[]> => {
   const lines: string[] = [];
   for await (const batch of store.subscribe()) {
@@ -41,10 +41,10 @@ const linesOf = async (store: EventStore): Promise<string[]> => {
 const replay = async (store: EventStore): Promise<void> => {
   const runner = createProjectionRunner({ store, projections: [monthlyQuota, usageTotals] });
   await runner.start();
-  let told = 0;
-  for (const [, { requests }] of runner.view(monthlyQuota).entries()) told += requests;
+  let replayed = 0;
+  for (const [, { requests }] of runner.view(monthlyQuota).entries()) replayed += requests;
   await runner.close();
-  if (told !== events) throw new Error(`${told} of ${events} events were told`);
+  if (replayed !== events) throw new Error(`${replayed} of ${events} events were replayed`);
 };
 
 const parseAll = (lines: readonly string[]): void => {

@@ -2,7 +2,7 @@ import { engineCodes } from "../../src/domain/synthesis/speech.ts";
 import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 
-/** The nth of many syntheses in November 2026, all unlike one another. */
+/** The nth synthesis of November 2026, each different. */
 export const servedAs = (n: number): SynthesisServed => ({
   requestId: uuidv7(n),
   hash: n.toString(16).padStart(64, "0"),

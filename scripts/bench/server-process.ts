@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A server of this folder, in a process of its own. */
+/** A server script of this folder in a child process. */
 export interface ServerProcess {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts it, on a free port of the loopback, and waits for the address that it prints. */
+/** Starts it on a free loopback port and waits for the address that it prints. */
 export const startServer = async (program: string, ...args: readonly string[]): Promise<ServerProcess> => {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,4 +1,4 @@
-/** What the ratio of ours to bare should be (rates want to be high, times to be low), or what ours may have more. */
+/** The target for the ratio of `ours` to `bare` (minimum for rates, maximum for times), or for the difference. */
 export type Aim =
   | { readonly atLeast: number }
   | { readonly atMost: number }
@@ -11,29 +11,29 @@ export interface Subject {
 }
 
 export interface Bench extends Subject {
-  /** Of each; the median counts. */
+  /** Rounds of each; the result is their median. */
   readonly rounds: number;
-  /** Rounds of each that are run before and not counted. */
+  /** Initial rounds of each that are not counted. */
   readonly warmUps: number;
-  /** One round of the service's way, and one of the same without the service: each answers with its figure. */
+  /** One round with the service, and one of the baseline without it: each returns its measurement. */
   readonly ours: () => Promise<number>;
   readonly bare: () => Promise<number>;
 }
 
-/** What each bench prints, as one line of JSON. */
+/** The output of each benchmark, as one line of JSON. */
 export interface Figures {
   readonly name: string;
   readonly ours: number;
   readonly bare: number;
-  /** Of the medians, which `ours` and `bare` are. */
+  /** The ratio of the medians `ours` and `bare`. */
   readonly ratio: number;
-  /** So that 95 of 100 are no more. */
+  /** The 95th percentiles. */
   readonly p95: { readonly ours: number; readonly bare: number };
   readonly unit: string;
   readonly aim: string;
 }
 
-/** Lets the two take turns, so that whatever else the machine does hits both alike, and prints the medians. */
+/** Alternates between the two, so that other load on the machine affects both alike, and prints the medians. */
 export const sideBySide = async ({ rounds, warmUps, ours, bare, ...subject }: Bench): Promise<void> => {
   const measured = { ours: [] as number[], bare: [] as number[] };
   for (let round = -warmUps; round < rounds; round++) {
@@ -84,7 +84,7 @@ const median = (values: readonly number[]): number => {
 
 const rounded = (value: number): number => Number(value.toPrecision(3));
 
-/** How many a second, for so many done by `work`. */
+/** The rate per second of `work`, which does this many. */
 export const perSecond = async (count: number, work: () => void | Promise<void>): Promise<number> => {
   return (count / (await milliseconds(work))) * 1_000;
 };

@@ -1,6 +1,6 @@
 /**
- * A speech server as lean as node:http: answers every request with the sound in the file given, whose first bytes come after
- * so many milliseconds and the rest little by little, as it does where speech is made while it is heard.
+ * A minimal speech server on node:http: responds to every request with the audio of the given file, whose first bytes come
+ * after this many milliseconds and the rest in small chunks, like a synthesis in progress.
  */
 import { readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";

@@ -1,6 +1,6 @@
 /**
- * What others feel of 20 listeners who stop reading for 30 s in the middle of a sound of 48 MB each: milliseconds for a stream
- * of 2 MB, from its first byte to its last, meanwhile and, beside it, before and after. Then the 20 go on and hear the rest.
+ * The effect of 20 listeners that stop reading for 30 s in the middle of a 48 MB sound each: milliseconds for a 2 MB stream,
+ * from its first byte to its last, meanwhile and, for comparison, before and after. Then the 20 read the rest.
  */
 import { readFileSync } from "node:fs";
 import { admin, type Credentials, registerWebsite } from "../../test/support/client.ts";
@@ -19,14 +19,13 @@ const bench = async (url: string, website: Credentials, residentMb: () => number
   let sounds = 0;
   const begin = (megabytes: number): Promise<OpenStream> =>
     openStream(url, website, { voice, text: `Sound number ${++sounds} has ${megabytes} MB.` });
-  const hear = () =>
+  const request = () =>
     milliseconds(async () => {
-      if ((await (await begin(2)).readAudio()).length < 2e6)
-        throw new Error("less was heard than was asked for");
+      if ((await (await begin(2)).readAudio()).length < 2e6) throw new Error("the response is incomplete");
     });
   const beside = async (): Promise<number[]> => {
     const times: number[] = [];
-    while (times.length < roundsBeside) times.push(await hear());
+    while (times.length < roundsBeside) times.push(await request());
     return times;
   };
 
@@ -35,12 +34,13 @@ const bench = async (url: string, website: Credentials, residentMb: () => number
   const atRest = residentMb();
   const stalled = await Promise.all(Array.from({ length: stalls }, () => begin(48)));
   const meanwhile: number[] = [];
-  for (const until = performance.now() + stallMs; performance.now() < until; ) meanwhile.push(await hear());
+  for (const until = performance.now() + stallMs; performance.now() < until; )
+    meanwhile.push(await request());
   const held = (residentMb() - atRest) / stalls;
   for (const stream of stalled) {
     let bytes = 0;
     for await (const chunk of stream.body) bytes += chunk.length;
-    if (bytes < 48e6) throw new Error("the rest was not heard");
+    if (bytes < 48e6) throw new Error("the rest was not received");
   }
   const bare = [...before, ...(await beside())];
   const name = `stream of 2 MB beside ${stalls} that stand still (each holds ${held.toFixed(1)} MB of memory)`;
@@ -62,7 +62,7 @@ await inTemporaryFolder(async (folder) => {
     Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) / 1024;
   try {
     const website = await registerWebsite(service.url);
-    const credentials = { apiKey: "sk-nobody", voices: [voice] };
+    const credentials = { apiKey: "sk-bench", voices: [voice] };
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, credentials);
     await bench(service.url, website, residentMb);
   } finally {

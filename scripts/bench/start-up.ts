@@ -1,7 +1,7 @@
 /**
- * Milliseconds from the start of the service's process until it listens, with snapshots, over a log of 1,000,000 events;
- * beside the same over 10,000. Both logs are of the same keys, months, days and voices, so that the views are as large. On
- * both event stores; EventStoreDB is stood in for by a small node that keeps its log in memory, in a process of its own.
+ * Milliseconds from spawning the service's process until it listens, with snapshots, over a log of 1,000,000 events;
+ * compared with 10,000 events. Both logs have the same keys, months, days and voices, so that the views have the same size. For
+ * both event stores; a minimal node with an in-memory log in a separate process stands in for EventStoreDB.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { inTemporaryFolder } from "./temporary-folder.ts";
 const many = Number(process.argv[2] ?? 1_000_000);
 const few = leastEvents;
 
-/** A log that is there, and the folder of the service that it is of. */
+/** An existing log, and the data directory of its service. */
 interface Kept {
   readonly events: number;
   readonly dataDir: string;
@@ -37,18 +37,18 @@ const startAndStop = async ({ events, dataDir, eventStore }: Kept): Promise<numb
   const time = performance.now() - began;
   await mustShow(service.url, events);
   await service.stop();
-  if (service.log.join("").includes("snapshot")) throw new Error("it had trouble with a snapshot");
+  if (service.log.join("").includes("snapshot")) throw new Error("a snapshot was not usable");
   return time;
 };
 
-/** A start that is quick because it forgot something is none. */
+/** Verifies that the service has restored everything. */
 const mustShow = async (url: string, events: number): Promise<void> => {
   const { apiKey, month, requests } = sampleOf(events);
   const { body } = await admin(url, "GET", `/keys/${apiKey}/usage?month=${month}`);
   if (body.requests !== requests) throw new Error(`the views show ${body.requests} of ${requests} requests`);
 };
 
-/** At its first end the service writes the snapshots that it starts from later. */
+/** The service writes its snapshots at its first shutdown. */
 const prepare = async (kept: Kept): Promise<void> => {
   await startAndStop(kept);
   const files = await readdir(kept.dataDir, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * What telemetry costs where it would show most: requests a second for a sound that lies in memory, from a service that
- * serves metrics, sends them, and traces one request in a hundred; beside the same service that tells nobody anything.
+ * The cost of telemetry where it is highest: requests per second for a sound in the memory cache, from a service that
+ * serves metrics, exports them, and traces one request in a hundred; compared with the same service without telemetry.
  */
 
 import { authorize, registerWebsite } from "../../test/support/client.ts";
@@ -14,12 +14,12 @@ const query = new URLSearchParams({ voice: "UK English Female", text: "What is n
 const connections = 64;
 const seconds = 2;
 
-/** Takes whatever it is told: what a collector does with it is not the service's time. */
+/** Accepts and discards everything: the cost of a collector is not measured. */
 const collector = await serveLocally((request, response) => {
   request.resume().once("end", () => response.writeHead(200).end());
 });
 
-const told = {
+const withTelemetry = {
   METRICS_PORT: "0",
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   OTEL_METRIC_EXPORT_INTERVAL: "1000",
@@ -28,7 +28,7 @@ const told = {
   OTEL_TRACES_SAMPLER_ARG: "0.01",
 };
 
-/** Runs it with what asks such a service for so many seconds and answers with its requests a second. */
+/** Runs the service and calls `use` with a function that measures its requests per second. */
 const served = (
   env: Record<string, string>,
   use: (ask: () => Promise<number>) => Promise<void>,
@@ -46,7 +46,7 @@ const served = (
   });
 
 try {
-  await served(told, (ours) =>
+  await served(withTelemetry, (ours) =>
     served({}, (bare) =>
       sideBySide({
         name: "cached GET with metrics and traces",

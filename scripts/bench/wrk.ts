@@ -6,17 +6,17 @@ export interface Load {
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
-  /** A file in Lua that makes the requests. */
+  /** A Lua script that makes the requests. */
   readonly script?: string;
 }
 
 export interface Answered {
-  /** Whole answers that were received before the end; up to one more a connection was on its way. */
+  /** Complete responses received before the end; up to one more per connection was in flight. */
   readonly answers: number;
   readonly perSecond: number;
 }
 
-/** Asks for one address again and again with wrk, from one thread. @throws when an answer was no success */
+/** Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful */
 export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Answered> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, ...(script ? ["-s", script] : [])];

@@ -14,13 +14,13 @@ const purgeToken = "a token for those who purge";
 const free = "UK English Female";
 const paid = "alloy";
 let sentences = 0;
-/** What nobody has asked for yet. */
+/** The path of a synthesis that was never requested before. */
 const something = (): string => `Sentence number ${++sentences}.`;
 const spoken = (voice: string, text = something(), more: Headers = {}): string =>
   `/v2/text/synthesize?${new URLSearchParams({ voice, text, ...more })}`;
 const json = { "Content-Type": "application/json" };
 
-describe("Varnish, as infra/varnish configures it, before two instances", function () {
+describe("Varnish with the configuration of infra/varnish in front of two instances", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
@@ -49,13 +49,13 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
   const ask: Exchange = (sent) => connection.exchange(sent);
   const get = (path: string, headers: Headers = {}) => ask({ method: "GET", path, headers });
 
-  /** A website that both instances know, with all that it may ask by. */
+  /** A website that both instances know, with its credentials. */
   const aWebsite = async ({ origin, openai = false }: { origin?: string; openai?: boolean } = {}) => {
     const registered = await registerWebsite(instances[0].url);
     const at = `/websites/${registered.id}`;
     if (origin) await admin(instances[0].url, "PUT", `${at}/origins`, { origins: [origin] });
     if (openai) await admin(instances[0].url, "PUT", `${at}/credentials/oai`, goodCredentials.oai);
-    // Views follow the log in its order: who has seen the last of it has seen all.
+    // Views follow the log in order: an instance that has its last event has all.
     const last = { welcomeMessageOnce: true };
     await admin(instances[0].url, "PUT", `${at}/config`, { features: last });
     for (let seen = false; !seen; ) {
@@ -65,7 +65,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
     return registered;
   };
 
-  /** How many syntheses of the website are on the ledger: what reached an instance and was answered there. */
+  /** The number of the website's syntheses in the ledger: requests that an instance answered. */
   const recorded = async ({ apiKey }: Credentials): Promise<number> => {
     const answer = await fetch(`${instances[0].url}/admin/audit?apiKey=${apiKey}`, {
       headers: { Authorization: `Bearer ${adminToken}` },
@@ -80,8 +80,8 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
   const fromCache = ({ headers }: Received): string | undefined => headers["x-cache"];
   const hashOf = ({ headers }: Received): string => headers.etag?.replaceAll('"', "") ?? "";
 
-  describe("what is the same for everybody", () => {
-    it("answers the second GET of a synthesis itself: no instance hears of it, and the ledger does not", async () => {
+  describe("public audio", () => {
+    it("is served from the cache on the second GET, without a request to an instance or an entry in the ledger", async () => {
       const path = spoken(free);
       const before = await recorded(website);
       const first = await get(path, authorize(website));
@@ -97,7 +97,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(await recorded(website)).to.equal(before + 1);
     });
 
-    it("gives a free engine's sound to every caller and every origin, with nobody's limits beside it", async () => {
+    it("of a free engine is served to every caller and origin, without rate limit headers", async () => {
       const path = spoken(free);
       await get(path, { ...authorize(website), Origin: "https://shop.example" });
       for (const headers of [{}, { Origin: "https://rival.example" }, { Origin: "null" }] as Headers[]) {
@@ -108,7 +108,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       }
     });
 
-    it("keeps v1's sounds and silence as well", async () => {
+    it("is cached for v1 and for silence as well", async () => {
       const legacy = `/v1/text:synthesize?${new URLSearchParams({ lang: "en-GB", text: something() })}`;
       for (const path of [legacy, spoken(free, something(), { volume: "0" })]) {
         const first = await get(path, authorize(website));
@@ -118,7 +118,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       }
     });
 
-    it("answers HEAD, parts and conditions from the sound that it keeps", async () => {
+    it("is served from the cache for HEAD, range and conditional requests", async () => {
       const path = spoken(free);
       const whole = await get(path, authorize(website));
       const etag = whole.headers.etag ?? "";
@@ -135,7 +135,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(unchanged.body).to.have.length(0);
     });
 
-    it("makes nothing for HEAD or a condition on what it does not keep, as the service makes nothing", async () => {
+    it("is not synthesized for HEAD or conditional requests that miss the cache", async () => {
       const path = spoken(free);
       const before = await recorded(website);
       const head = await ask({ method: "HEAD", path, headers: authorize(website) });
@@ -146,7 +146,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(await recorded(website)).to.equal(before);
     });
 
-    it("fetches the whole for a part that it does not keep, once", async () => {
+    it("is fetched completely once for a range request that misses the cache", async () => {
       const path = spoken(free);
       const before = await recorded(website);
       for (const range of ["bytes=0-1", "bytes=0-", "bytes=10-20"]) {
@@ -155,7 +155,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(await recorded(website)).to.equal(before + 1);
     });
 
-    it("keeps immutable objects, without credentials, and none that is not there", async () => {
+    it("is cached as immutable objects without credentials, unless the object is missing", async () => {
       const made = await get(spoken(free), authorize(website));
       const path = made.headers["content-location"] ?? "";
       expect((await get(path)).body.equals(made.body)).to.equal(true);
@@ -170,7 +170,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
     });
   });
 
-  describe("what a website's own provider speaks", () => {
+  describe("audio of a website's own provider", () => {
     const shop = "https://shop.example";
     let owner: Credentials;
     let other: Credentials;
@@ -179,7 +179,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       other = await aWebsite({ openai: true });
     });
 
-    it("is never kept, so that each request for it is on the ledger", async () => {
+    it("is never cached, so that each request for it is in the ledger", async () => {
       const path = spoken(paid);
       const [asked, before] = [upstreamAsked(), await recorded(owner)];
       const [first, second] = [await get(path, authorize(owner)), await get(path, authorize(owner))];
@@ -191,7 +191,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect([upstreamAsked(), await recorded(owner)]).to.deep.equal([asked + 1, before + 2]);
     });
 
-    it("is never given to another website: its own is made, at its own expense", async () => {
+    it("is never served to another website, which gets its own synthesis at its own expense", async () => {
       const path = spoken(paid);
       const [asked, owners] = [upstreamAsked(), await get(path, authorize(owner))];
       const others = await get(path, authorize(other));
@@ -200,7 +200,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(upstreamAsked()).to.equal(asked + 2);
     });
 
-    it("is never given to anybody without its credentials", async () => {
+    it("is never served without the website's credentials", async () => {
       const path = spoken(paid, something(), { key: owner.apiKey });
       expect((await get(path, { Referer: `${shop}/` })).status).to.equal(200);
       for (const headers of [
@@ -215,7 +215,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       }
     });
 
-    it("lies at no address of its own", async () => {
+    it("has no immutable address", async () => {
       const made = await get(spoken(paid), authorize(owner));
       expect(made.headers).not.to.have.any.keys("content-location");
       for (const folder of ["audio", "private"]) {
@@ -224,8 +224,8 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
     });
   });
 
-  describe("what is never kept", () => {
-    it("is the configuration, the voices, health and the description: each is asked for again", async () => {
+  describe("responses that are never cached", () => {
+    it("include the configuration, the voices, health and the OpenAPI document", async () => {
       for (const path of [
         "/v2/config",
         "/v2/voices",
@@ -244,7 +244,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       }
     });
 
-    it("is a refusal: what was refused is served as soon as it may be", async () => {
+    it("include refusals: a later request is served as soon as it is allowed", async () => {
       const path = spoken(free);
       for (const [headers, status] of [
         [{}, 401],
@@ -259,7 +259,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       }
     });
 
-    it("is an answer to POST, a stream among them, nor is a token", async () => {
+    it("include responses to POST, streams and tokens", async () => {
       const owner = await aWebsite({ openai: true });
       const post = (path: string, body: object, headers: Headers = {}) =>
         ask({
@@ -282,7 +282,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(await recorded(owner)).to.equal(4);
     });
 
-    it("is a socket: it is passed through", async () => {
+    it("include WebSockets, which are passed through", async () => {
       const owner = await aWebsite({ openai: true });
       const client = await openWebSocketClient(`${varnish.url.replace("http", "ws")}/v2/text/stream`, {
         headers: authorize(owner),
@@ -292,7 +292,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       await client.close();
     });
 
-    it("is the operator's interface, which is not there at all", async () => {
+    it("include the operator's interface, which is not reachable", async () => {
       for (const path of ["/admin/websites", "/ADMIN/keys", "/admin", "/metrics"]) {
         const answer = await get(path, { Authorization: `Bearer ${adminToken}` });
         expect(answer.status, path).to.equal(404);
@@ -301,7 +301,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
   });
 
   describe("a purge by hash", () => {
-    it("forgets the object and every answer with its sound, and nothing else", async () => {
+    it("removes the object and every response with its audio, and nothing else", async () => {
       const [path, elsewhere, kept] = [
         spoken(free, "Purge me."),
         spoken(free, "Purge me.", { rate: "1" }),
@@ -318,7 +318,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(fromCache(await get(kept))).to.equal("hit");
     });
 
-    it("is refused without its token, of what is no hash, and told as all errors are", async () => {
+    it("is refused without its token or for an invalid hash, with the usual error envelope", async () => {
       const path = spoken(free);
       const made = await get(path, authorize(website));
       for (const headers of [{}, { Authorization: "Bearer wrong" }, authorize(website)] as Headers[]) {
@@ -332,7 +332,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(fromCache(await get(path))).to.equal("hit");
     });
 
-    it("is not to be had where no token is set", async () => {
+    it("is not available when no token is set", async () => {
       await using closed = await startVarnish([instances[0].url, instances[1].url]);
       for (const headers of [{}, { Authorization: "Bearer " }, { Authorization: "Bearer" }]) {
         const answer = await fetch(`${closed.url}/audio/${"0".repeat(64)}`, { method: "PURGE", headers });
@@ -345,8 +345,8 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
     });
   });
 
-  describe("in time", () => {
-    /** Everything's time is a second, as far as the cache can tell. */
+  describe("expiry", () => {
+    /** Reduces every lifetime to one second. */
     const hastened = () =>
       openBalancer(
         instances.map(({ url }) => url),
@@ -360,7 +360,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
         },
       );
 
-    it("gives what is over its time while no instance can be reached, and 503 for what it does not have", async () => {
+    it("serves stale responses while no instance is reachable, and 503 for anything else", async () => {
       await using line = await hastened();
       await using cache = await startVarnish([line.url, line.url]);
       const path = spoken(free);
@@ -379,7 +379,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       expect(await errorOf(other)).to.include({ statusCode: 503, code: "UNAVAILABLE" });
     });
 
-    it("goes on with what it has when those who ask after its time are refused", async () => {
+    it("serves stale responses when the revalidating caller is refused", async () => {
       await using line = await hastened();
       await using cache = await startVarnish([line.url, line.url]);
       const path = spoken(free);
@@ -389,7 +389,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       for (const _ of ["once", "twice"]) expect((await ask()).status).to.equal(200);
     });
 
-    it("asks again for what a fallback spoke, as soon as its minute is over, and then keeps the voice itself", async () => {
+    it("refetches fallback audio after its lifetime of a minute, and then caches the voice itself", async () => {
       await using line = await hastened();
       await using cache = await startVarnish([line.url, line.url]);
       const { url } = instances[0];
@@ -407,7 +407,7 @@ describe("Varnish, as infra/varnish configures it, before two instances", functi
       await until(async () => (await ask()).headers.get("x-cache") === "hit");
     });
 
-    /** Looks until it is so; the test's own timeout is the limit. */
+    /** Polls until the condition holds; the test's own timeout is the limit. */
     const until = async (holds: () => Promise<boolean>): Promise<void> => {
       while (!(await holds())) await delay(50);
     };

@@ -5,7 +5,7 @@ import { type RunningService, startService, temporaryFolder } from "../support/s
 
 const voice = "US English Female";
 
-describe("speech for one key while another floods the service", function () {
+describe("Speech for one key while another key floods the service", function () {
   this.timeout(600_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
@@ -25,7 +25,7 @@ describe("speech for one key while another floods the service", function () {
     await folder.remove();
   });
 
-  it("answers 100 of 100 new sentences", async () => {
+  it("succeeds for 100 of 100 new sentences", async () => {
     for (let sentence = 1; sentence <= 100; sentence++) {
       const text = `Hello there, for the time number ${sentence}.`;
       const answer = await synthesizeByPost(service.url, website, { voice, text });
@@ -35,7 +35,7 @@ describe("speech for one key while another floods the service", function () {
     }
   });
 
-  it("refuses the flooding key alone, with the time to wait", async () => {
+  it("is refused to the flooding key only, with Retry-After", async () => {
     let refusal: Response | undefined;
     for (let asked = 0; !refusal; asked++) {
       const answer = await synthesizeByPost(service.url, flooding, { voice, text: `And ${asked} more.` });

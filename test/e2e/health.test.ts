@@ -11,7 +11,7 @@ interface Named {
   readonly status: string;
 }
 
-describe("health", function () {
+describe("The health endpoint", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
@@ -29,7 +29,7 @@ describe("health", function () {
     const body = (await response.json()) as { status: string; dependencies: Named[] };
     return { status: response.status, body };
   };
-  /** Asks until the service says so. */
+  /** Polls until the service reports this status. */
   const untilReady = async (status: string): Promise<{ status: number; dependencies: Named[] }> => {
     for (;;) {
       const { status: code, body } = await ask("/health/ready");
@@ -40,7 +40,7 @@ describe("health", function () {
   const down = (dependencies: readonly Named[]): string[] =>
     dependencies.flatMap(({ name, status }) => (status === "ok" ? [] : [name]));
 
-  it("says that it is alive and ready", async () => {
+  it("reports alive and ready", async () => {
     service = await startService(folder.path);
     expect(await ask("/health/live")).to.deep.equal({ status: 200, body: { status: "ok" } });
     const { status, body } = await ask("/health/ready");
@@ -55,7 +55,7 @@ describe("health", function () {
     ]);
   });
 
-  it("is alive and not ready without the event store", async () => {
+  it("reports alive and not ready without the event store", async () => {
     service = await startService(folder.path);
     for (const file of ["events.db", "events.db-wal", "events.db-shm"])
       await rm(join(folder.path, file), { force: true });
@@ -65,7 +65,7 @@ describe("health", function () {
     expect((await ask("/health/live")).status).to.equal(200);
   });
 
-  it("is ready without the audio store, and says what is missing", async () => {
+  it("reports ready without the audio store, and names what is missing", async () => {
     service = await startService(folder.path);
     await rm(join(folder.path, "audio"), { recursive: true });
     await writeFile(join(folder.path, "audio"), "no folder");
@@ -74,9 +74,9 @@ describe("health", function () {
     expect(down(dependencies)).to.deep.equal(["audioStore"]);
   });
 
-  it("is ready while one of its engines is left alone and others speak", async () => {
-    const nobody = `openai:http://127.0.0.1:${await freePort()}/v1?model=kokoro&voices=af_bella`;
-    service = await startService(folder.path, { ENGINE_G2: nobody, PROVIDER_CONNECT_MS: "200" });
+  it("reports ready while the circuit of one engine is open and others work", async () => {
+    const unreachable = `openai:http://127.0.0.1:${await freePort()}/v1?model=kokoro&voices=af_bella`;
+    service = await startService(folder.path, { ENGINE_G2: unreachable, PROVIDER_CONNECT_MS: "200" });
     const website = await registerWebsite(service.url);
     await Promise.all(
       Array.from({ length: 6 }, (_, nth) =>
@@ -91,7 +91,7 @@ describe("health", function () {
     expect(down(dependencies)).to.deep.equal(["engine g2"]);
   });
 
-  it("is not ready from when its end was asked for, while it still answers who has not heard of it", async () => {
+  it("reports not ready from SIGTERM on, while requests are still served", async () => {
     service = await startService(folder.path, { DRAIN_DELAY_SECONDS: "600" });
     const ended = service.stop();
     const { status } = await untilReady("draining");

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/service.ts";
 const run = promisify(execFile);
 const [old, next] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 
-describe("instances that share a log", function () {
+describe("Instances that share a log", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let log: string;
@@ -20,7 +20,7 @@ describe("instances that share a log", function () {
   });
   afterEach(() => folder.remove());
 
-  /** Of an instance with a folder of its own. */
+  /** The log output of an instance with its own data directory. */
   const environment = (keys: Record<string, string>) => ({
     DATA_DIR: join(folder.path, "instance"),
     EVENT_STORE: `sqlite:${log}`,
@@ -43,7 +43,7 @@ describe("instances that share a log", function () {
     for (const key of Object.values(keys)) expect(stderr).not.to.include(key);
   };
 
-  it("start only with the master key that the log records, by its id alone", async () => {
+  it("start only with the master key that the log records, which stores only the key's id", async () => {
     await startAndStop({ MASTER_KEY: old });
     await refuses({ MASTER_KEY: next });
     await startAndStop({ MASTER_KEY: old });
@@ -55,7 +55,7 @@ describe("instances that share a log", function () {
     expect(JSON.stringify(events)).not.to.include(old);
   });
 
-  it("are restarted one by one with another key, and with the old one again, until credentials are resealed", async () => {
+  it("can be restarted one by one with another key, and with the old one again until the credentials are resealed", async () => {
     await startAndStop({ MASTER_KEY: old });
     await startAndStop({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
     await startAndStop({ MASTER_KEY: old, MASTER_KEY_PREVIOUS: next });
@@ -68,7 +68,7 @@ describe("instances that share a log", function () {
     await refuses({ MASTER_KEY: old });
   });
 
-  it("do not start over EventStoreDB without a master key: each would make its own", async () => {
+  it("do not start over EventStoreDB without a master key, because each would generate its own", async () => {
     for (const keys of [{}, { MASTER_KEY: "" }]) {
       const env = { ...environment(keys), EVENT_STORE: "esdb://127.0.0.1:1?tls=false" };
       const { code, stderr } = await failToStart({ PORT: "0", ...env });
@@ -77,7 +77,7 @@ describe("instances that share a log", function () {
     }
   });
 
-  it("do not start with a misspelled setting, and name it and the setting that it resembles", async () => {
+  it("do not start with an unknown setting, and name it with the setting that it resembles", async () => {
     const { code, stderr } = await failToStart({ ...environment({}), EVENTSTORE: "esdb://a:s3cr3t@b:2113" });
     expect(code).to.equal(1);
     expect(stderr).to.equal("voxledger: EVENTSTORE: there is no such setting; did you mean EVENT_STORE?\n");

@@ -13,10 +13,10 @@ import { type RunningService, startService, temporaryFolder } from "../support/s
 import { parseExposition, type Sample, sumOf } from "../support/telemetry/exposition.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
-const text = "A sentence that nobody else is to read.";
+const text = "A confidential sentence.";
 const voice = "UK English Female";
 
-describe("metrics", function () {
+describe("The service's metrics", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
@@ -58,7 +58,7 @@ describe("metrics", function () {
         http_response_status_code: status,
       });
 
-    it("counts answers by where they came from, and their characters", async () => {
+    it("count responses by cache status, and their characters", async () => {
       await start({ METRICS_PORT: "0" });
       for (let asked = 0; asked < 3; asked++)
         await bytesOf(await synthesize(service.url, website, { voice, text }));
@@ -76,7 +76,7 @@ describe("metrics", function () {
       expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(6);
     });
 
-    it("counts who was refused, and why", async () => {
+    it("count refusals by reason", async () => {
       await start({ METRICS_PORT: "0", BURST_LIMIT: "1" });
       const tight = await registerWebsite(service.url, { monthlyCharacters: 10 });
       expect((await synthesize(service.url, tight, { voice, text })).status).to.equal(403);
@@ -89,7 +89,7 @@ describe("metrics", function () {
         expect(sumOf(samples, prometheusName(metricDefinitions.refusals), { reason }), reason).to.equal(1);
     });
 
-    it("counts what providers refuse", async () => {
+    it("count provider errors", async () => {
       await start({ METRICS_PORT: "0", ...providers.env });
       await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
       providers.oai.faults.next({ kind: "refusal", status: 400, message: "It will not." });
@@ -102,7 +102,7 @@ describe("metrics", function () {
       ).to.equal(1);
     });
 
-    it("has a port of its own, and nothing else on it", async () => {
+    it("have a separate port that serves nothing else", async () => {
       await start({ METRICS_PORT: "0" });
       const { origin } = new URL(metricsUrl() ?? "");
       expect((await fetch(`${service.url}/metrics`)).status).to.equal(404);
@@ -110,7 +110,7 @@ describe("metrics", function () {
       expect((await fetch(`${origin}/metrics`, { method: "POST" })).status).to.equal(405);
     });
 
-    it("tells no more than the names that are written down, and each as it is written there", async () => {
+    it("have exactly the documented names, types and help texts", async () => {
       await start({ METRICS_PORT: "0" });
       await bytesOf(await synthesize(service.url, website, { voice, text }));
       const written = new Set(Object.values(metricDefinitions).map(prometheusName));
@@ -121,24 +121,24 @@ describe("metrics", function () {
     });
   });
 
-  describe("that nobody asked for", () => {
+  describe("OpenTelemetry", () => {
     const hook = `--import ${pathToFileURL("test/support/telemetry/tell-loaded.ts")}`;
     const loaded = (): string[] => service.log.filter((line) => line.startsWith("loaded "));
 
-    it("is not even loaded", async () => {
+    it("is not loaded by default", async () => {
       await start({ NODE_OPTIONS: hook });
       expect(loaded()).to.deep.equal([]);
       expect(metricsUrl()).to.equal(undefined);
     });
 
     const asked = { METRICS_PORT: "0", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
-    it("is not loaded when it is switched off, whatever else is set", async () => {
+    it("is not loaded when it is disabled, whatever else is set", async () => {
       await start({ ...asked, OTEL_SDK_DISABLED: "true", NODE_OPTIONS: hook });
       expect(loaded()).to.deep.equal([]);
       expect(metricsUrl()).to.equal(undefined);
     });
 
-    it("is loaded when it is asked for: this is how the others know", async () => {
+    it("is loaded when it is enabled", async () => {
       await start({ METRICS_PORT: "0", NODE_OPTIONS: hook });
       expect(loaded()).not.to.deep.equal([]);
     });

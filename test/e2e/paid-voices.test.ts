@@ -5,12 +5,12 @@ import { goodCredentials, serveProviders, type WireProviders } from "../support/
 
 const request = { text: "Words that were paid for.", voice: "en-US-JennyNeural" };
 
-describe("a website's paid audio", () => {
+describe("A website's paid audio", () => {
   let providers: WireProviders;
   let service: ServedHere;
   let payer: Credentials;
   let other: Credentials;
-  let nobody: Credentials;
+  let stranger: Credentials;
 
   const give = (url: string, { id }: Credentials, engine: "gwn" | "msv" | "oai", more = {}) =>
     admin(url, "PUT", `/websites/${id}/credentials/${engine}`, { ...goodCredentials[engine], ...more });
@@ -22,7 +22,7 @@ describe("a website's paid audio", () => {
     service = await serveHere(providers.env);
     payer = await registerWebsite(service.url);
     other = await registerWebsite(service.url);
-    nobody = await registerWebsite(service.url);
+    stranger = await registerWebsite(service.url);
     for (const website of [payer, other]) await give(service.url, website, "msv");
   });
   after(async () => {
@@ -30,7 +30,7 @@ describe("a website's paid audio", () => {
     await providers.close();
   });
 
-  it("is made anew for another website with the same account, under a tag of its own", async () => {
+  it("is synthesized separately for another website with the same provider account, with its own ETag", async () => {
     const first = await askAs(payer);
     expect(first.headers.get("SVC-Cached")).to.equal("miss");
     const asked = providers.msv.requests.length;
@@ -43,11 +43,11 @@ describe("a website's paid audio", () => {
     expect((await askAs(payer)).headers.get("SVC-Cached")).to.equal("memory");
   });
 
-  it("is nowhere without credentials: no immutable address, no 304, no part, no HEAD", async () => {
-    const heard = await askAs(payer);
-    const tag = heard.headers.get("ETag") ?? "";
-    expect((await bytesOf(heard)).length).to.be.greaterThan(0);
-    expect(heard.headers.has("Content-Location")).to.equal(false);
+  it("is not accessible without credentials: no immutable address, no 304, no range, no HEAD", async () => {
+    const response = await askAs(payer);
+    const tag = response.headers.get("ETag") ?? "";
+    expect((await bytesOf(response)).length).to.be.greaterThan(0);
+    expect(response.headers.has("Content-Location")).to.equal(false);
     for (const folder of ["audio", "private"]) {
       const object = `${service.url}/${folder}/${tag.replaceAll('"', "")}.mp3`;
       expect((await fetch(object)).status, folder).to.equal(404);
@@ -57,13 +57,13 @@ describe("a website's paid audio", () => {
       { headers: { "If-None-Match": tag } },
       { headers: { Range: "bytes=0-1" } },
     ]) {
-      expect((await askAs(nobody, init)).status).to.equal(404);
+      expect((await askAs(stranger, init)).status).to.equal(404);
       const address = `${service.url}/v2/text/synthesize?${new URLSearchParams(request)}`;
       expect((await fetch(address, init)).status).to.equal(401);
     }
   });
 
-  it("is not to be had any more, cached or not, when its credentials are gone", async () => {
+  it("is not served after its credentials were removed, cached or not", async () => {
     const tag = (await askAs(payer)).headers.get("ETag") ?? "";
     await admin(service.url, "DELETE", `/websites/${payer.id}/credentials/msv`);
     for (const headers of [{}, { "If-None-Match": tag }, { Range: "bytes=0-1" }]) {
@@ -73,24 +73,24 @@ describe("a website's paid audio", () => {
     expect((await askAs(payer)).headers.get("ETag")).to.equal(tag);
   });
 
-  it("is heard by its website also where the same address has just been answered for free", async () => {
+  it("is served to its website even when the same URL was just served with a free voice", async () => {
     const paid = { name: "Paid Jenny", service: "msv", voiceName: "en-US-JennyNeural" };
     const { body } = await admin(service.url, "POST", "/system-voices", paid);
     const free = 10;
     const mixed = { name: "Mixed", flag: "us", gender: "f", lang: "en-US", voiceIDs: [body.id, free] };
     await admin(service.url, "POST", "/voices", mixed);
-    const hear = async (website: Credentials) => {
+    const request = async (website: Credentials) => {
       const { headers } = await synthesize(service.url, website, { text: "One address.", voice: "Mixed" });
       return { isFree: headers.has("Content-Location"), cached: headers.get("SVC-Cached") };
     };
     for (const cached of ["miss", "memory", "memory"]) {
-      expect(await hear(nobody)).to.deep.equal({ isFree: true, cached });
+      expect(await request(stranger)).to.deep.equal({ isFree: true, cached });
     }
-    expect(await hear(payer)).to.deep.equal({ isFree: false, cached: "miss" });
-    expect(await hear(nobody)).to.deep.equal({ isFree: true, cached: "memory" });
+    expect(await request(payer)).to.deep.equal({ isFree: false, cached: "miss" });
+    expect(await request(stranger)).to.deep.equal({ isFree: true, cached: "memory" });
   });
 
-  it("comes from no server on this machine, unless the operator allows it", async () => {
+  it("cannot come from a server on this machine, unless the operator allows it", async () => {
     const baseUrl = providers.oai.url;
     const refused = await give(service.url, payer, "oai", { baseUrl });
     expect(refused.status).to.equal(400);
@@ -106,7 +106,7 @@ describe("a website's paid audio", () => {
     }
   });
 
-  it("is not kept under the address of credentials that were replaced before it was begun", async () => {
+  it("is not stored under credentials that were replaced before the synthesis started", async () => {
     const impatient = await serveHere({ ...providers.env, PROVIDER_FIRST_BYTE_MS: "1000" });
     try {
       const website = await registerWebsite(impatient.url);

@@ -8,7 +8,7 @@ import { adminToken, failToStart, instances, startService, temporaryFolder } fro
 
 const voice = "UK English Female";
 
-/** The request ids on the key's ledger. */
+/** The request ids in the key's ledger. */
 const recorded = async (url: string, apiKey: string): Promise<Set<string>> => {
   const response = await fetch(`${url}/admin/audit?apiKey=${apiKey}`, {
     headers: { Authorization: `Bearer ${adminToken}` },
@@ -20,7 +20,7 @@ const recorded = async (url: string, apiKey: string): Promise<Set<string>> => {
   return new Set(entries.flatMap(({ type, data }) => (type === "SynthesisServed" ? [data.requestId] : [])));
 };
 
-describe("the process", () => {
+describe("The service process", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe("the process", () => {
   });
   afterEach(() => folder.remove());
 
-  it("holds every answered synthesis on the ledger after kill -9 under load, three times over", async () => {
+  it("has every delivered synthesis in the ledger after SIGKILL under load, three times", async () => {
     const answered: string[] = [];
     let website: Credentials | undefined;
     for (let round = 0; round < 3; round++) {
@@ -58,7 +58,7 @@ describe("the process", () => {
     expect(answered.filter((id) => !ledger.has(id))).to.deep.equal([]);
   }).timeout(120_000);
 
-  it("answers what is in flight when it is told to end, records it, and ends with 0", async () => {
+  it("completes and records the requests in flight on SIGTERM, and exits with 0", async () => {
     const service = await startService(folder.path);
     const website = await registerWebsite(service.url);
     const texts = Array.from(
@@ -83,7 +83,7 @@ describe("the process", () => {
     expect(ledger.size).to.equal(ids.length);
   });
 
-  it("has its views, limits and catalog again after a restart", async () => {
+  it("restores its views, limits and catalog after a restart", async () => {
     const first = await startService(folder.path);
     const website = await registerWebsite(first.url);
     await synthesize(first.url, website, { voice, text: "ten chars!" });
@@ -94,7 +94,7 @@ describe("the process", () => {
     expect(body.usage).to.include({ characters: 10 });
   });
 
-  it("does not start on a bad setting: one line on standard error names it", async () => {
+  it("does not start with an invalid setting, and names it in one line on standard error", async () => {
     const { code, stdout, stderr } = await failToStart({ PORT: "eighty", DATA_DIR: folder.path });
     expect({ code, stdout, stderr }).to.deep.equal({
       code: 1,
@@ -103,7 +103,7 @@ describe("the process", () => {
     });
   });
 
-  it("does not start on a port that is taken, and says so", async () => {
+  it("does not start on a port in use, and reports it", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as AddressInfo;
@@ -123,14 +123,14 @@ describe("the process", () => {
     ["DATA_DIR", "/proc/x"],
     ["HOST", "no-such-host.invalid"],
   ] as const) {
-    it(`does not start with ${name}=${value}, and says so in one line that names it`, async () => {
+    it(`does not start with ${name}=${value}, and names it in one line`, async () => {
       const { code, stderr } = await failToStart({ PORT: "0", DATA_DIR: folder.path, [name]: value });
       expect(code).to.equal(1);
       expect(stderr).to.match(new RegExp(`^voxledger: ${name}: [^\\n]+\\n$`));
     });
   }
 
-  it("says in one line that it could not close what it had opened, and ends with 1", async () => {
+  it("reports a failed shutdown in one line, and exits with 1", async () => {
     const ending = spawn(process.execPath, ["test/support/closing-in-vain.ts"], { stdio: "pipe" });
     const stderr: string[] = [];
     ending.stderr.on("data", (chunk) => stderr.push(String(chunk)));
@@ -141,7 +141,7 @@ describe("the process", () => {
     expect(stderr.join("")).to.equal("voxledger: the lock is held (by another)\n");
   });
 
-  it("has no admin API without an admin token, and none for a wrong one", async () => {
+  it("has no admin API without an admin token, and rejects a wrong token", async () => {
     const open = await startService(folder.path, { ADMIN_TOKEN: "" });
     expect((await admin(open.url, "GET", "/keys")).status).to.equal(404);
     await open.stop();
@@ -152,7 +152,7 @@ describe("the process", () => {
     expect(body.error).to.include({ code: "UNAUTHORIZED" });
   });
 
-  it("throttles guesses of the admin token before it checks them, so that a right one is refused as well", async () => {
+  it("throttles admin token guesses before it checks them, so that a correct token is refused as well", async () => {
     const service = await startService(folder.path);
     const headers = { Authorization: "Bearer a-guess-at-the-token" };
     const statuses: number[] = [];
@@ -166,7 +166,7 @@ describe("the process", () => {
     expect(known.status).to.equal(429);
   });
 
-  it("names its headers as the operator says", async () => {
+  it("uses the configured prefix for its response headers", async () => {
     const service = await startService(folder.path, { HEADER_PREFIX: "Acme" });
     const website = await registerWebsite(service.url);
     const query = new URLSearchParams({ voice, text: "Hello" });

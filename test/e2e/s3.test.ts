@@ -8,7 +8,7 @@ import { openTcpProxy } from "../support/tcp-proxy.ts";
 
 const hello = { voice: "UK English Female", text: "Kept in a bucket." };
 
-describe("the service with its sounds on an S3 server", () => {
+describe("The service with an S3 audio store", () => {
   let minio: S3Server;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   before(async () => {
@@ -23,7 +23,7 @@ describe("the service with its sounds on an S3 server", () => {
   const health = async (url: string): Promise<Health> =>
     (await (await fetch(`${url}/health`)).json()) as Health;
 
-  it("finds in the bucket, when it starts again, what it made before, under the name that it told", async () => {
+  it("serves an object from the bucket under the same name after a restart", async () => {
     const place = minio.location("kept");
     const env = { AUDIO_STORE: addressOf(place) };
     const first = await startService(folder.path, env);
@@ -41,7 +41,7 @@ describe("the service with its sounds on an S3 server", () => {
     expect([...first.log, ...second.log].join("")).not.to.include(place.secretKey);
   }).timeout(60_000);
 
-  it("starts and speaks while the S3 server is down, says so, and keeps the sounds when it is back", async () => {
+  it("starts and synthesizes while the S3 server is down, reports it, and stores the audio when the server is back", async () => {
     const line = await openTcpProxy(minio);
     await line.down();
     const env = { AUDIO_STORE: addressOf(minio.location("later", { port: line.port })) };
@@ -62,7 +62,7 @@ describe("the service with its sounds on an S3 server", () => {
     await line.close();
   }).timeout(60_000);
 
-  it("does not start with credentials that the S3 server refuses, and says so in one line without them", async () => {
+  it("does not start with credentials that the S3 server rejects, and reports it in one line without them", async () => {
     const place = minio.location("refused", { secretKey: "not-the-secret" });
     const { code, stdout, stderr } = await failToStart({
       ...{ PORT: "0", DATA_DIR: folder.path, AUDIO_STORE: addressOf(place) },

@@ -7,7 +7,7 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 const text = "It is what it is.";
 const key = "hunter2hunter2";
 
-describe("A free engine that is an operator's own server", () => {
+describe("A free engine configured as a self-hosted server", () => {
   let server: WireServer;
   let service: ServedHere;
   let website: Credentials;
@@ -29,7 +29,7 @@ describe("A free engine that is an operator's own server", () => {
     return { response, sound: await bytesOf(response) };
   };
 
-  it("has its voices in everybody's catalog", async () => {
+  it("has its voices in every website's catalog", async () => {
     const response = await fetch(`${service.url}/v2/voices/af_bella`, {
       headers: { "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret },
     });
@@ -38,7 +38,7 @@ describe("A free engine that is an operator's own server", () => {
     expect(JSON.stringify(voice)).not.to.include(key);
   });
 
-  it("speaks by them, and once for the same request", async () => {
+  it("synthesizes with its voices, once per request", async () => {
     const before = server.requests.length;
     const first = await speak({ text, voice: "bm_george", rate: "1.5", pitch: "1.5" });
     expect(first.response.status).to.equal(200);
@@ -50,12 +50,12 @@ describe("A free engine that is an operator's own server", () => {
     expect(JSON.parse(String(server.requests.at(-1)?.body))).to.include({ voice: "bm_george", speed: 1.5 });
   });
 
-  it("speaks its languages before the local voices", async () => {
+  it("takes precedence over local voices of the same language", async () => {
     await speak({ text: "The language alone.", lang: "en-GB" });
     expect(JSON.parse(String(server.requests.at(-1)?.body))).to.include({ voice: "bm_george" });
   });
 
-  it("is stood in for by the local engine while it fails, and is asked again afterwards", async () => {
+  it("falls back to the local engine while it fails, and is used again afterwards", async () => {
     server.faults.next({ kind: "refusal", status: 500 });
     const before = server.requests.length;
     const fallback = await speak({ text: "Who speaks now?", voice: "af_bella" });

@@ -18,11 +18,11 @@ import {
 } from "../support/telemetry/otlp-collector.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
-const text = "A sentence that nobody else is to read.";
+const text = "A confidential sentence.";
 const voice = "UK English Female";
 const strange = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
-describe("traces and metrics for a collector", function () {
+describe("Traces and metrics sent to a collector", function () {
   this.timeout(60_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let collector: OtlpCollector;
@@ -34,7 +34,7 @@ describe("traces and metrics for a collector", function () {
     service = await startService(folder.path, env);
     website = await registerWebsite(service.url);
   };
-  const told = (): Record<string, string> => ({
+  const telemetryEnv = (): Record<string, string> => ({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     OTEL_BSP_SCHEDULE_DELAY: "20",
@@ -46,7 +46,7 @@ describe("traces and metrics for a collector", function () {
     const line = service.log.find((one) => one.includes('"msg":"metrics"'));
     return line && JSON.parse(line).url;
   };
-  /** The trace that holds a span with the attribute, once it also holds all of these. */
+  /** The trace with the span that has the attribute, once it also contains all of these spans. */
   const traceWith = async (
     attribute: string,
     value: unknown,
@@ -84,8 +84,8 @@ describe("traces and metrics for a collector", function () {
     synthesize(service.url, website, { voice, text, ...more }, { headers });
   const wholeWay = ["GET /v2/text/synthesize", "audio store put", "append usage"];
 
-  it("shows one trace from the request to engine, encoder, both stores and the ledger", async () => {
-    await start(told());
+  it("show one trace from the request to engine, encoder, both stores and the ledger", async () => {
+    await start(telemetryEnv());
     const response = await ask();
     await bytesOf(response);
     const trace = await traceOf(response, wholeWay);
@@ -110,8 +110,8 @@ describe("traces and metrics for a collector", function () {
     ).to.deep.equal([]);
   });
 
-  it("lets an event in the log lead to the trace that it was decided in", async () => {
-    await start(told());
+  it("link an event in the log to the trace of its request", async () => {
+    await start(telemetryEnv());
     const response = await ask();
     await bytesOf(response);
     const trace = await traceOf(response, wholeWay);
@@ -128,8 +128,8 @@ describe("traces and metrics for a collector", function () {
     }
   });
 
-  it("follows what the fast path answers, too", async () => {
-    await start(told());
+  it("include responses of the fast path", async () => {
+    await start(telemetryEnv());
     await bytesOf(await ask());
     await bytesOf(await ask());
     const fromMemory = await ask();
@@ -138,8 +138,8 @@ describe("traces and metrics for a collector", function () {
     expect(parentOf(trace, "record usage")).to.equal("GET /v2/text/synthesize");
   });
 
-  it("shows each request to a provider, and the provider nothing of the trace", async () => {
-    await start(told());
+  it("include each provider request, and send the provider no trace context", async () => {
+    await start(telemetryEnv());
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
     const asked = providers.oai.requests.length;
     const body = { voice: "alloy", text, stream: true };
@@ -165,8 +165,8 @@ describe("traces and metrics for a collector", function () {
       expect(headers).not.to.have.any.keys("traceparent", "tracestate", "baggage");
   });
 
-  it("goes on with the trace of a trusted proxy", async () => {
-    await start({ ...told(), TRUST_PROXY: "127.0.0.1" });
+  it("continue the trace of a trusted proxy", async () => {
+    await start({ ...telemetryEnv(), TRUST_PROXY: "127.0.0.1" });
     const response = await ask({}, strange);
     await bytesOf(response);
     const trace = await traceOf(response, ["GET /v2/text/synthesize"]);
@@ -177,15 +177,15 @@ describe("traces and metrics for a collector", function () {
     });
   });
 
-  it("lets nobody else decide what is traced", async () => {
-    await start({ ...told(), OTEL_TRACES_SAMPLER: "parentbased_always_off" });
+  it("ignore the sampling decision of an untrusted caller", async () => {
+    await start({ ...telemetryEnv(), OTEL_TRACES_SAMPLER: "parentbased_always_off" });
     await bytesOf(await ask({}, strange));
     await service.stop();
     expect(collector.spans).to.deep.equal([]);
   });
 
-  it("holds nothing of the text, the voice, the key, the secret or the caller", async () => {
-    await start(told());
+  it("contain no text, voice, key, secret or client address", async () => {
+    await start(telemetryEnv());
     const response = await ask();
     await bytesOf(response);
     await traceOf(response, wholeWay);
@@ -203,16 +203,16 @@ describe("traces and metrics for a collector", function () {
     for (const place of [folder.path, "127.0.0.1", process.cwd()]) expect(all).not.to.include(place);
   });
 
-  it("sends the metrics as well, and serves none where no port is given for them", async () => {
-    await start(told());
+  it("include metrics, while no metrics endpoint is served without a metrics port", async () => {
+    await start(telemetryEnv());
     await bytesOf(await ask());
     await collector.until(() => collector.metrics.get("voxledger.synthesis.characters") === text.length);
     await collector.until(() => (collector.metrics.get("http.server.request.duration") ?? 0) > 0);
     expect(metricsUrl()).to.equal(undefined);
   });
 
-  it("is not waited for: without a collector the service serves, and ends", async () => {
-    await start({ ...told(), OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+  it("do not block the service or its shutdown without a collector", async () => {
+    await start({ ...telemetryEnv(), OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
     expect((await ask()).status).to.equal(200);
     expect(await service.stop()).to.equal(0);
   });

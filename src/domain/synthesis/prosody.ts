@@ -2,10 +2,10 @@ import { type Knob, knobs, normalProsody, type Prosody, type SystemVoice } from 
 
 const most: Prosody = { pitch: 2, rate: 2, volume: 1 };
 
-/** Finer than anyone hears; keeps the dust of floating-point products out of recipes. */
+/** Finer than audible differences; removes floating-point noise from recipes. */
 const steps = 10_000;
 
-/** What is asked of the engine: the request's prosody times the voice's own factors, within the limits of a request. */
+/** The prosody for the engine: the request's prosody times the voice's own factors, clamped to the limits of a request. */
 export const effectiveProsody = (
   request: { readonly [K in Knob]?: number | null | undefined },
   systemVoice: Pick<SystemVoice, Knob>,
@@ -17,6 +17,6 @@ export const effectiveProsody = (
   return { pitch: factor("pitch"), rate: factor("rate"), volume: factor("volume") };
 };
 
-/** The header's value: the knobs in their stable order, comma-separated; empty for none. */
+/** The header's value: the parameters in their stable order, comma-separated; empty for none. */
 export const formatKnobs = (applied: readonly Knob[]): string =>
   knobs.filter((knob) => applied.includes(knob)).join(",");

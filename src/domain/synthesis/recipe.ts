@@ -3,14 +3,14 @@ import { type AudioFormat, extensionPattern, formats } from "./formats.ts";
 import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 
 /**
- * What this service itself makes of a recipe: how knobs become a tool's arguments, texts its input, samples a file.
- * Raise it with every change of that, or the store goes on giving the sounds of before; a test holds it to that.
+ * The version of the service's own processing of a recipe: prosody to tool arguments, text to tool input, samples to file.
+ * Must change with every change of that processing, or the store keeps serving the old audio; a test enforces it.
  */
 export const pipelineVersion = 2;
 
-/** Everything that the bytes of a sound depend on, and nothing else. */
+/** Exactly the inputs that determine the bytes of a sound. */
 export interface Recipe {
-  /** Versions of the tools that make the bytes. */
+  /** Versions of the tools that produce the bytes. */
   readonly tools: string;
   readonly engine: EngineCode;
   /** The engine's own name for the voice. */
@@ -19,10 +19,10 @@ export interface Recipe {
   /** As sent; normalised to NFC here. */
   readonly text: string;
   readonly prosody: Prosody;
-  /** The knobs that the engine applies: the others' values change no byte and do not count. */
+  /** The prosody parameters that the engine applies: the others do not affect the bytes and are excluded. */
   readonly applied: readonly Knob[];
   readonly format: AudioFormat;
-  /** For engines on a website's own credentials: whose. Its audio is never another's. */
+  /** The website whose credentials the engine uses; its audio is never served to another website. */
   readonly websiteId?: string;
 }
 
@@ -37,7 +37,7 @@ export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: s
   `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${formats[recipe.format].extension}`;
 
 /**
- * An object's name, made by `objectName` alone: `audio/{hash}.{ext}` is public, `private/{hash}.{ext}` belongs to one
+ * The name of an object, created only by `objectName`: `audio/{hash}.{ext}` is public, `private/{hash}.{ext}` belongs to one
  * website.
  */
 export const isObjectName = (name: string): boolean => objectNamePattern.test(name);

@@ -23,9 +23,9 @@ export const signalFailure = (tool: string, signal: string): ToolFailed | undefi
     case "SIGTERM":
       return new ToolFailed("killed", `${tool} was killed.`);
     case "SIGXCPU":
-      return new ToolFailed("deadline", `${tool} took too much processor time.`);
+      return new ToolFailed("deadline", `${tool} exceeded its CPU time limit.`);
     case "SIGXFSZ":
-      return new ToolFailed("flood", `${tool} gave too much sound.`);
+      return new ToolFailed("flood", `${tool} exceeded the output limit.`);
     default:
       return undefined;
   }

@@ -40,7 +40,7 @@ export const serveJob = (
     let size = 0;
     for await (const bytes of work.output) {
       size += bytes.length;
-      if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} gave too much sound.`));
+      if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} exceeded the output limit.`));
       await window.ready();
       if (stopped) continue;
       window.sent(bytes.length);
@@ -53,7 +53,7 @@ export const serveJob = (
     try {
       const size = await passOn();
       if (stopped) throw stopped;
-      if (size === 0) throw new ToolFailed("silent", `${name} gave no sound.`);
+      if (size === 0) throw new ToolFailed("silent", `${name} produced no output.`);
       return { type: "done", job };
     } catch (error) {
       const { reason, message } = stopped ?? asToolFailed(name, error);

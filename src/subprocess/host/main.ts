@@ -60,7 +60,7 @@ process.on("message", (request: Request) => {
     case "taken":
       return job?.taken(request.bytes);
     case "abort":
-      return job?.stop(new ToolFailed("abandoned", "Nobody wanted it any more."));
+      return job?.stop(new ToolFailed("abandoned", "The job was abandoned."));
   }
 });
 

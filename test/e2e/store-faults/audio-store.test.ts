@@ -8,7 +8,7 @@ import { isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady
 const isMade = (outcome: Outcome): boolean => isServed(outcome) && outcome.cached === "miss";
 const voice = "UK English Female";
 
-describe("the service under load, with its audio store in trouble", () => {
+describe("The service under load, with a failing audio store", () => {
   let stage: Stage;
   let keys: Credentials[];
   onOneStage((opened) => {
@@ -19,11 +19,11 @@ describe("the service under load, with its audio store in trouble", () => {
   });
 
   /**
-   * Puts the load and does the harm: everybody is answered all the same, each object comes to lie in the bucket, whole and
-   * as it was heard, and the log holds every answer once.
+   * Applies the load and the fault: every request succeeds, each object is eventually in the bucket, complete and
+   * as delivered, and the log has every response once.
    */
   const endure = async (harm: (load: SteadyLoad) => Promise<void>): Promise<void> => {
-    const load = putSteadyLoad(() => stage.url, keys, "much that is new");
+    const load = putSteadyLoad(() => stage.url, keys, "many new texts");
     try {
       await load.more(5, isMade);
       await harm(load);
@@ -38,7 +38,7 @@ describe("the service under load, with its audio store in trouble", () => {
     expectRecordedOnce(load.outcomes, await readLedger(stage.logUrl));
   };
 
-  it("goes on speaking while its connections are cut again and again", () =>
+  it("synthesizes while its connections are reset again and again", () =>
     endure(async (load) => {
       for (let round = 0; round < 6; round++) {
         stage.soundLine.cut();
@@ -48,7 +48,7 @@ describe("the service under load, with its audio store in trouble", () => {
       }
     })).timeout(60_000);
 
-  it("goes on speaking while the line stands still, and keeps what it made when it moves", () =>
+  it("synthesizes while its connections are frozen, and stores the objects when they resume", () =>
     endure(async (load) => {
       stage.soundLine.freeze();
       await stage.says("degraded");
@@ -56,14 +56,14 @@ describe("the service under load, with its audio store in trouble", () => {
       stage.soundLine.thaw();
     })).timeout(60_000);
 
-  it("goes on speaking over a slow line", () =>
+  it("synthesizes over a slow connection", () =>
     endure(async (load) => {
       stage.soundLine.slow(20_000);
       await load.more(8, isMade);
       stage.soundLine.slow(Number.POSITIVE_INFINITY);
     })).timeout(60_000);
 
-  it("goes on speaking while there is nobody at the other end, and keeps what it made when there is", () =>
+  it("synthesizes while the store is down, and stores the objects when it is back", () =>
     endure(async (load) => {
       await stage.minio.kill();
       await stage.says("degraded");
@@ -72,13 +72,13 @@ describe("the service under load, with its audio store in trouble", () => {
     })).timeout(60_000);
 });
 
-describe("the service whose audio store was well until now", () => {
+describe("The service whose audio store has just failed", () => {
   let stage: Stage;
   onOneStage((opened) => {
     stage = opened;
   });
 
-  it("answers from memory at once while another request waits for a store that stands still", async () => {
+  it("answers from memory at once while another request waits for the frozen store", async () => {
     const website = await registerWebsite(stage.url);
     const known = { voice, text: "Known by heart." };
     const byHeart = await bytesOf(await synthesize(stage.url, website, known));

@@ -5,16 +5,16 @@ import { expectRecordedOnce, readSettledLedger } from "./ledger.ts";
 import { bucket, onOneStage, type Stage } from "./stage.ts";
 import { isRefused, isServed, putSteadyLoad } from "./steady-load.ts";
 
-describe("the service under load, with both its stores in trouble", () => {
+describe("The service under load, with both stores failing", () => {
   let stage: Stage;
   onOneStage((opened) => {
     stage = opened;
   });
 
-  it("serves nothing unrecorded, loses no object, and heals by itself", async () => {
+  it("serves nothing unrecorded, loses no object, and recovers without intervention", async () => {
     const lines = [stage.eventLine, stage.soundLine];
     const keys = [await registerWebsite(stage.url), await registerWebsite(stage.url)];
-    const load = putSteadyLoad(() => stage.url, keys, "much that is new");
+    const load = putSteadyLoad(() => stage.url, keys, "many new texts");
     try {
       await load.more(20, isServed);
       for (const line of lines) line.cut();

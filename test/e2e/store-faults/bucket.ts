@@ -5,7 +5,7 @@ import { Client } from "minio";
 import type { S3Address } from "../../../src/audio/store/s3-address.ts";
 import type { Outcome } from "./steady-load.ts";
 
-/** All objects of the bucket, by name: the SHA-256 of their bytes. Asked of the server itself. */
+/** The SHA-256 of every object in the bucket, by name, read from the server without the proxy. */
 const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Address): Promise<Map<string, string>> => {
   const client = new Client({ ...rest, endPoint: endpoint, useSSL: tls });
   const found = new Map<string, string>();
@@ -17,7 +17,7 @@ const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Address): Promis
   return found;
 };
 
-/** Resolves when the bucket holds every object that was answered with. Fails after 40 s: a rest between two tries is long. */
+/** Resolves when the bucket contains every delivered object. Fails after 40 s, since the pause between two retries is long. */
 export const expectKept = async (outcomes: readonly Outcome[], place: S3Address): Promise<void> => {
   const served = new Map(
     outcomes.flatMap(({ status, object, bytes }) => (status === 200 && bytes ? [[object, bytes]] : [])),

@@ -4,20 +4,20 @@ import { charactersOf, expectRecordedOnce, readSettledLedger } from "./ledger.ts
 import { onOneStage, type Stage } from "./stage.ts";
 import { isRefused, isServed, type Outcome, putSteadyLoad, type SteadyLoad } from "./steady-load.ts";
 
-/** Characters of about forty requests. */
+/** The characters of about forty requests. */
 const tightQuota = 900;
 const isOverQuota = ({ status }: Outcome): boolean => status === 403;
 
-describe("the service under load, with its event store in trouble", () => {
+describe("The service under load, with a failing event store", () => {
   let stage: Stage;
   onOneStage((opened) => {
     stage = opened;
   });
 
   /**
-   * Puts the load, does the harm, and asks afterwards: the service has healed by itself, the log holds all that was served
-   * and nothing twice, no request that was refused with 503 stays charged, no quota was passed, and the views agree with
-   * the log. (A service that is killed settles nothing: its callers got no answer at all.)
+   * Applies the load and the fault, and checks afterwards: the service has recovered, the log has every response exactly
+   * once, no request that was refused with 503 remains charged, no quota was exceeded, and the views agree with
+   * the log. (After SIGKILL, requests in flight remain unsettled: their callers got no response.)
    */
   const endure = async (harm: (load: SteadyLoad) => Promise<void>): Promise<void> => {
     const tight = await registerWebsite(stage.url, { monthlyCharacters: tightQuota });
@@ -45,7 +45,7 @@ describe("the service under load, with its event store in trouble", () => {
   const counted = async ({ apiKey }: Credentials): Promise<unknown> =>
     ((await admin(stage.url, "GET", `/keys/${apiKey}`)).body.usage as { characters: number }).characters;
 
-  it("serves nothing unrecorded while its connections are cut again and again", () =>
+  it("serves nothing unrecorded while its connections are reset again and again", () =>
     endure(async (load) => {
       for (let round = 0; round < 6; round++) {
         stage.eventLine.cut();
@@ -55,7 +55,7 @@ describe("the service under load, with its event store in trouble", () => {
       }
     })).timeout(60_000);
 
-  it("refuses, while the line stands still, what it cannot record in time, and goes on when it moves", () =>
+  it("refuses requests that it cannot record in time while its connections are frozen, and resumes afterwards", () =>
     endure(async (load) => {
       stage.eventLine.freeze();
       await stage.says("down");
@@ -63,14 +63,14 @@ describe("the service under load, with its event store in trouble", () => {
       stage.eventLine.thaw();
     })).timeout(60_000);
 
-  it("serves late what a slow line records late", () =>
+  it("delays responses over a slow connection until they are recorded", () =>
     endure(async (load) => {
       stage.eventLine.slow(30_000);
       await load.more(100);
       stage.eventLine.slow(Number.POSITIVE_INFINITY);
     })).timeout(60_000);
 
-  it("refuses what it cannot record while there is nobody at the other end, and goes on when there is", () =>
+  it("refuses requests that it cannot record while the event store is down, and resumes afterwards", () =>
     endure(async (load) => {
       await stage.eventLine.down();
       await stage.says("down");
@@ -78,14 +78,14 @@ describe("the service under load, with its event store in trouble", () => {
       await stage.eventLine.up();
     })).timeout(60_000);
 
-  it("outlives an event store that is killed, whether it comes back at once or late", () =>
+  it("recovers after SIGKILL of the event store, whether it restarts at once or late", () =>
     endure(async (load) => {
       await stage.restartEventStore();
       await load.more(40, isServed);
       await stage.restartEventStore(() => load.more(4, isRefused));
     })).timeout(60_000);
 
-  it("has recorded, when it is killed itself, whatever it served", () =>
+  it("has recorded every delivered response when it is itself killed", () =>
     endure(async (load) => {
       for (let round = 0; round < 2; round++) {
         await stage.restartService();

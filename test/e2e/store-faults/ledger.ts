@@ -5,14 +5,14 @@ import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { isRefused, isServed, type Outcome } from "./steady-load.ts";
 
-/** One answer as the log holds it. */
+/** A response as recorded in the log. */
 export interface Entry extends SynthesisServed {
   readonly apiKey: string;
-  /** The serving was taken back. */
+  /** The serving was voided. */
   readonly voided: boolean;
 }
 
-/** All that the log at this address holds of usage, asked of the node itself. */
+/** All usage events at this address, read from the node without the proxy. */
 export const readLedger = async (url: string): Promise<Entry[]> => {
   const store = await openEventStoreDB({ url, readOnly: true });
   const events: RecordedEvent[] = [];
@@ -35,7 +35,7 @@ export const readLedger = async (url: string): Promise<Entry[]> => {
     .map((entry) => ({ ...entry, voided: voided.has(entry.requestId) }));
 };
 
-/** The log's usage as soon as no refused request is charged. Fails after 20 s. */
+/** The recorded usage as soon as no refused request is charged. Fails after 20 s. */
 export const readSettledLedger = async (url: string, outcomes: readonly Outcome[]): Promise<Entry[]> => {
   const refused = new Set(outcomes.filter(isRefused).map(({ requestId }) => requestId));
   for (const end = Date.now() + 20_000; ; await delay(50)) {
@@ -58,7 +58,7 @@ const expectDense = (events: readonly RecordedEvent[]): void => {
   }
 };
 
-/** Whoever was served is in the log, once and with what was served; nobody is there twice. */
+/** Every delivered response is in the log exactly once, with its characters. */
 export const expectRecordedOnce = (outcomes: readonly Outcome[], ledger: readonly Entry[]): void => {
   const entries = Map.groupBy(ledger, ({ requestId }) => requestId);
   const twice = [...entries].filter(([, { length }]) => length > 1).map(([requestId]) => requestId);
@@ -74,6 +74,6 @@ export const expectRecordedOnce = (outcomes: readonly Outcome[], ledger: readonl
   }
 };
 
-/** The characters that the log counts for the key, without voided servings. */
+/** The characters recorded for the key, without voided servings. */
 export const charactersOf = (ledger: readonly Entry[], apiKey: string): number =>
   ledger.reduce((sum, entry) => sum + (entry.apiKey === apiKey && !entry.voided ? entry.characters : 0), 0);

@@ -9,23 +9,23 @@ import { openTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
 
 export const bucket = "sounds";
 
-/** The service with both its stores behind lines that can be disturbed. */
+/** The service with a TCP proxy in front of each store. */
 export interface Stage {
-  /** Of the service, also after a restart. */
+  /** The service's URL, also after a restart. */
   readonly url: string;
-  /** The line to the event store, and to the audio store. */
+  /** The proxies of the event store and of the audio store. */
   readonly eventLine: TcpProxy;
   readonly soundLine: TcpProxy;
-  /** Disturbs neither line any more. */
+  /** Removes the disturbances of both proxies. */
   heal(): Promise<void>;
   readonly minio: S3Server;
-  /** What the event store can be asked at without the line. */
+  /** The address of the event store without the proxy. */
   readonly logUrl: string;
-  /** kill -9 of the event store, and its start with what it has in its file. */
+  /** Sends SIGKILL to the event store, and restarts it with its data file. */
   restartEventStore(whileDown?: () => Promise<void>): Promise<void>;
-  /** kill -9 of the service, and its start. */
+  /** Sends SIGKILL to the service, and restarts it. */
   restartService(): Promise<void>;
-  /** Resolves when the service says so of itself. */
+  /** Resolves when the service reports this status. */
   says(status: Health["status"]): Promise<void>;
   close(): Promise<void>;
 }
@@ -94,7 +94,7 @@ const openStage = async (): Promise<Stage> => {
   };
 };
 
-/** One stage for all tests of the suite. */
+/** One setup for all tests of the suite. */
 export const onOneStage = (opened: (stage: Stage) => void): void => {
   let stage: Stage | undefined;
   before(async function () {

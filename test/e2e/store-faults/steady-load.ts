@@ -2,39 +2,39 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Credentials, synthesize, synthesizeByPost } from "../../support/client.ts";
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Outcome {
-  /** 0: no answer began, as when the service is killed. */
+  /** 0: no response, for example because the service was killed. */
   readonly status: number;
   readonly requestId: string;
   readonly apiKey: string;
-  /** The name of the object that was answered with (`audio/…`), and the SHA-256 of the bytes if all of them came. */
+  /** The name of the delivered object (`audio/…`), and the SHA-256 of its bytes if all arrived. */
   readonly object: string;
   readonly bytes: string | undefined;
   readonly cached: string | null;
   readonly retryAfter: string | null;
 }
 
-/** Requests of many kinds, one after the other on each of several lines, until it is told to stop. */
+/** Sends different requests sequentially on several workers until it is stopped. */
 export interface SteadyLoad {
-  /** In the order in which they came to be known. */
+  /** In order of completion. */
   readonly outcomes: readonly Outcome[];
-  /** Resolves when so many outcomes of that kind were added from now on, whatever came of what was asked before. */
+  /** Resolves when this many matching outcomes were added after the call. */
   more(count: number, isMeant?: (outcome: Outcome) => boolean): Promise<void>;
-  /** Resolves when the last answer is there. */
+  /** Resolves when the last response has arrived. */
   stop(): Promise<void>;
 }
 
 export const isServed = ({ status }: Outcome): boolean => status === 200 || status === 206;
 export const isRefused = ({ status }: Outcome): boolean => status === 503;
 
-/** Nobody is left without an answer for longer: the load fails then. */
-const patienceMs = 15_000;
-/** Where nobody listens, the next request of a line waits for so long. */
-const knockEveryMs = 50;
-const linesOfKey = [0, 1, 2, 3];
+/** The load fails when a request takes longer. */
+const responseTimeoutMs = 15_000;
+/** The pause of a worker after a refused connection. */
+const reconnectPauseMs = 50;
+const workersPerKey = [0, 1, 2, 3];
 const voice = "UK English Female";
-const repeated = ["Said again and again.", "The same once more.", "An old story."];
+const repeated = ["A repeated sentence.", "Another repeated sentence.", "A third repeated sentence."];
 
 let texts = 0;
 const fresh = (): string => `Never said before, number ${++texts}.`;
@@ -53,7 +53,7 @@ const post =
 
 const again = (turn: number) => () => repeated[turn % repeated.length] ?? "";
 
-const hearAgain = [
+const cachedRequests = [
   get(again(0)),
   post(again(1)),
   get(again(2)),
@@ -61,17 +61,17 @@ const hearAgain = [
   post(again(0)),
 ];
 
-/** What comes, over and over. */
+/** The requests, repeated in order. */
 const mixtures = {
-  "mostly what was made before": [...hearAgain, get(fresh), ...hearAgain, post(fresh)],
-  "much that is new": [...hearAgain, get(fresh), post(fresh)],
+  "mostly cached": [...cachedRequests, get(fresh), ...cachedRequests, post(fresh)],
+  "many new texts": [...cachedRequests, get(fresh), post(fresh)],
 } as const satisfies Record<string, readonly Ask[]>;
 
-/** On four lines for each key; the address is asked for anew with each request. */
+/** Runs four workers per key; the URL is read for each request. */
 export const putSteadyLoad = (
   url: () => string,
   keys: readonly Credentials[],
-  mixture: keyof typeof mixtures = "mostly what was made before",
+  mixture: keyof typeof mixtures = "mostly cached",
 ): SteadyLoad => {
   const kinds: readonly Ask[] = mixtures[mixture];
   const outcomes: Outcome[] = [];
@@ -88,14 +88,14 @@ export const putSteadyLoad = (
       const ask = kinds[turn % kinds.length] as Ask;
       const outcome = await outcomeOf(credentials, ask(url(), credentials));
       note(outcome);
-      if (outcome.status === 0) await delay(knockEveryMs);
+      if (outcome.status === 0) await delay(reconnectPauseMs);
     }
   };
 
   const all = Promise.all(
-    keys.flatMap((credentials) => linesOfKey.map((number) => line(credentials, 3 * number))),
+    keys.flatMap((credentials) => workersPerKey.map((number) => line(credentials, 3 * number))),
   );
-  all.catch(() => {}); // told by `stop`, and by whoever waits for more
+  all.catch(() => {}); // reported by `stop` and `more`
 
   return {
     outcomes,
@@ -119,13 +119,13 @@ export const putSteadyLoad = (
   };
 };
 
-/** Fails when there is none in time; what ends without one is an outcome too. */
+/** Throws when no response arrives in time; a connection that ends without a response is an outcome too. */
 const outcomeOf = async ({ apiKey }: Credentials, asked: Promise<Response>): Promise<Outcome> => {
   const known = new AbortController();
-  const late = delay(patienceMs, undefined, { signal: known.signal }).then(() => {
-    throw new Error(`no answer within ${patienceMs} ms`);
+  const late = delay(responseTimeoutMs, undefined, { signal: known.signal }).then(() => {
+    throw new Error(`no answer within ${responseTimeoutMs} ms`);
   });
-  late.catch(() => {}); // also when nobody waits for it any more
+  late.catch(() => {}); // also when nothing awaits it any more
   try {
     return { ...(await Promise.race([answerOf(asked), late])), apiKey };
   } finally {
