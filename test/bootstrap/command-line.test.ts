@@ -12,7 +12,7 @@ describe("the streams that a command reads", () => {
   let website: { id: string; apiKey: string; secretId: string };
   const now = Date.parse("2026-11-05T10:00:00.000Z");
 
-  /** Runs one command line; answers with the streams, and the beginnings of streams with a `*`, that it touched. */
+  /** Runs a command line. Returns the streams, and the stream prefixes with a `*`, that it read or appended to. */
   const touchedBy = async (...args: string[]): Promise<{ touched: string[]; output: string }> => {
     const touched = new Set<string>();
     const eventStore = (store: EventStore): EventStore => ({
@@ -60,7 +60,7 @@ describe("the streams that a command reads", () => {
   });
   after(() => folder.remove());
 
-  it("is the key's stream alone for a change of the key", async () => {
+  it("are only the key's stream for a change of the key", async () => {
     const { apiKey, secretId } = website;
     const key = [`key-${apiKey}`];
     await touches(key, "key", "suspend", apiKey, "--reason", "a test");
@@ -70,21 +70,21 @@ describe("the streams that a command reads", () => {
     await touches(key, "secret", "revoke", apiKey, secretId);
   });
 
-  it("is the website's stream alone for a change of the website", async () => {
+  it("are only the website's stream for a change of the website", async () => {
     const stream = [`website-${website.id}`];
     await touches(stream, "website", "origins", website.id, "https://shop.example");
     await touches(stream, "website", "verification", website.id, "https://b.example");
     await touches(stream, "website", "show", website.id);
   });
 
-  it("is the key's stream and its usage of the month for a look at the key or its usage", async () => {
+  it("are the key's stream and its usage of the month for showing the key or its usage", async () => {
     const { apiKey } = website;
     const streams = [`key-${apiKey}`, `usage-${apiKey}-2026-11`];
     await touches(streams, "key", "show", apiKey);
     await touches(streams, "usage", apiKey);
   });
 
-  it("is the streams of one kind for a list", async () => {
+  it("are the streams of one kind for a list", async () => {
     await touches(["key-*"], "key", "list");
     await touches(["website-*"], "website", "list");
     await touches(["catalog"], "voice", "list");

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/service.ts";
 
 const run = promisify(execFile);
 
-/** Prints the key that a process of its own obtains. */
+/** Prints the key that a separate process obtains. */
 const program = (dataDir: string): string => `
   const { obtainMasterKey } = await import(${JSON.stringify(join(import.meta.dirname, "../../src/bootstrap/master-key.ts"))});
   const key = await obtainMasterKey({ dataDir: ${JSON.stringify(dataDir)}, eventStore: { kind: "sqlite" } });
@@ -28,13 +28,13 @@ describe("the master key", () => {
 
   const obtain = (dataDir = folder.path) => obtainMasterKey({ masterKey: undefined, dataDir, eventStore });
 
-  it("is the one that is set, and then nothing is kept", async () => {
+  it("is the configured one, which is not written to a file", async () => {
     const masterKey = Buffer.alloc(32, 5);
     expect(await obtainMasterKey({ masterKey, dataDir: folder.path, eventStore })).to.equal(masterKey);
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("must be set when EVENT_STORE is EventStoreDB: each instance would make another one", async () => {
+  it("must be set when EVENT_STORE is EventStoreDB: each instance would create a different one", async () => {
     const shared = { kind: "esdb", url: "esdb://cluster.example:2113" } as const;
     expect(
       await rejection(obtainMasterKey({ masterKey: undefined, dataDir: folder.path, eventStore: shared })),
@@ -72,7 +72,7 @@ describe("the master key", () => {
     for (const { stdout } of outputs) expect(stdout.trim()).to.equal(kept);
   });
 
-  it("that is damaged is told of, and neither taken nor replaced", async () => {
+  it("is reported if its file is damaged, and neither used nor replaced", async () => {
     const path = join(folder.path, "master.key");
     for (const damaged of ["", "c2hvcnQ=\n"]) {
       await writeFile(path, damaged);
@@ -84,7 +84,7 @@ describe("the master key", () => {
     }
   });
 
-  it("goes before those that were: each gives a purpose its own key, in that order", async () => {
+  it("precedes the previous keys in the list of keys for a purpose", async () => {
     const [now, before] = [Buffer.alloc(32, 5), Buffer.alloc(32, 6)];
     const keys = await obtainMasterKeys({
       masterKey: now,
@@ -96,7 +96,7 @@ describe("the master key", () => {
     expect(deriveKeys(keys, "a")).to.deep.equal([deriveKey(now, "a"), deriveKey(before, "a")]);
   });
 
-  it("gives each purpose a key of its own, always the same", () => {
+  it("derives a constant, separate key for each purpose", () => {
     const master = Buffer.alloc(32, 5);
     expect(deriveKey(master, "a")).to.have.length(32);
     expect(deriveKey(master, "a").equals(deriveKey(master, "a"))).to.equal(true);

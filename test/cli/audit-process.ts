@@ -1,4 +1,4 @@
-// The command line in a process of its own, over the event store of the first argument.
+// Runs the command line in a separate process over the event store of the first argument.
 import { createAudit } from "../../src/application/usage/audit.ts";
 import { createUsageReport } from "../../src/application/usage/usage-report.ts";
 import type { Services } from "../../src/cli/command.ts";

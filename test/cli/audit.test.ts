@@ -36,13 +36,13 @@ describe("voxledger audit and usage", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
 
-  it("prints the whole audit, a line of JSON for each entry", async () => {
+  it("print the whole audit with one line of JSON per entry", async () => {
     const { stdout, stderr, exitCode } = await voxledger("audit");
     expect({ stderr, exitCode }).to.deep.equal({ stderr: "", exitCode: 0 });
     expect(linesOf(stdout)).to.deep.equal(await collect(createAudit(temporary)({})));
   });
 
-  it("prints CSV, one key's, of a period, from a position on", async () => {
+  it("print CSV, filtered by key, period and position", async () => {
     const options = ["--key", "ab", "--from", "2026-10-01T01:00:00Z", "--to", "2026-10-02"];
     const lines = linesOf((await voxledger("audit", ...options)).stdout);
     expect(lines.map(({ stream }) => stream))
@@ -56,7 +56,7 @@ describe("voxledger audit and usage", () => {
     );
   });
 
-  it("ends without an error when the reader closes the pipe", async () => {
+  it("end without an error when the reader closes the pipe", async () => {
     const audit = [process.execPath, audited, join(temporary.folder, "events.db"), "audit"];
     const shell = spawn("sh", ["-c", '{ "$@"; echo "exit $?" >&2; } | head -n 1', "sh", ...audit]);
     const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
@@ -64,7 +64,7 @@ describe("voxledger audit and usage", () => {
     expect(stderr).to.equal("exit 0\n");
   });
 
-  it("says in one line what is wrong, and fails", async () => {
+  it("fail with a one-line error message", async () => {
     for (const [args, exitCode, message] of [
       [["audit", "--from", "yesterday"], 1, /^error: from: Must be a date .*\n$/],
       [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
@@ -77,7 +77,7 @@ describe("voxledger audit and usage", () => {
     }
   });
 
-  it("prints a month's usage for people, and as JSON for scripts", async () => {
+  it("print a month's usage as text or as JSON", async () => {
     const month = ["usage", "ab", "--month", "2026-10"];
     const report = JSON.parse((await voxledger(...month, "--json")).stdout);
     expect(report).to.include({ apiKey: "ab", month: "2026-10", quota: 1_000_000 });

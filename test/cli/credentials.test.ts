@@ -17,7 +17,7 @@ import {
   textFrom,
 } from "../support/credentialed.ts";
 
-describe("the command line of credentials", () => {
+describe("the credentials commands", () => {
   let service: Credentialed;
   let website: string;
   let folder: string;
@@ -57,7 +57,7 @@ describe("the command line of credentials", () => {
   const set = async (content: unknown = { apiKey: rightKey }) =>
     voxledger("set", website, "gwn", await file(content));
 
-  it("sets them from a file, and says what they are for", async () => {
+  it("set credentials from a file and print the engine and provider", async () => {
     const { exitCode, stdout } = await set();
     expect(exitCode).to.equal(0);
     expect(stdout)
@@ -66,7 +66,7 @@ describe("the command line of credentials", () => {
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
-  it("takes a service account's key file as Google gives it", async () => {
+  it("accept a service account's key file in Google's format", async () => {
     const keyFile = {
       type: "service_account",
       project_id: "p",
@@ -78,7 +78,7 @@ describe("the command line of credentials", () => {
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
-  it("lists and removes them", async () => {
+  it("list and remove credentials", async () => {
     await set();
     expect((await voxledger("list", website)).stdout).to.match(/^gwn +google +2 +2026-03-01T12:00:00.000Z$/m);
     expect(JSON.parse((await voxledger("list", website, "--json")).stdout)).to.have.length(1);
@@ -86,7 +86,7 @@ describe("the command line of credentials", () => {
     expect((await voxledger("list", website)).stdout).to.equal("The website has no credentials.\n");
   });
 
-  it("fails with the provider's words, and with nothing of what was given", async () => {
+  it("fail with the provider's message, without the credentials", async () => {
     for (const wrong of [
       { apiKey: "wrong-key-03fd" },
       '{"apiKey": wrong-key-03fd}',
@@ -100,7 +100,7 @@ describe("the command line of credentials", () => {
     }
   });
 
-  it("takes no engine but the paid ones, and no credentials as an argument", async () => {
+  it("refuse free engines and credentials passed as an argument", async () => {
     for (const args of [
       ["set", website, "g1", "-"],
       ["set", website, "gwn"],
@@ -111,7 +111,7 @@ describe("the command line of credentials", () => {
     }
   });
 
-  it("reseals what there is, and fails when some of it stays closed", async () => {
+  it("reseal all credentials, and fail if some cannot be opened", async () => {
     await set();
     const current = await voxledger("reseal", "--json");
     expect(current.exitCode).to.equal(0);
@@ -131,7 +131,7 @@ describe("the command line of credentials", () => {
   });
 });
 
-describe("the command line of credentials as a process", function () {
+describe("the credentials commands in a separate process", function () {
   this.timeout(60_000);
   const [old] = masterKeys;
   const anew = Buffer.alloc(32, 8);
@@ -159,7 +159,7 @@ describe("the command line of credentials as a process", function () {
     return { exitCode, stdout, stderr };
   };
 
-  it("lists without any key, and makes none", async () => {
+  it("list without a master key and do not create one", async () => {
     const before = await readdir(service.folder);
     const { exitCode, stdout } = await voxledger(["list", website]);
     expect(exitCode).to.equal(0);
@@ -167,7 +167,7 @@ describe("the command line of credentials as a process", function () {
     expect(await readdir(service.folder)).to.deep.equal(before);
   });
 
-  it("reseals under the new master key, beside an instance that has both", async () => {
+  it("reseal under the new master key while an instance runs that has both", async () => {
     const keys = { MASTER_KEY: anew.toString("base64"), MASTER_KEY_PREVIOUS: old.toString("base64") };
     const { exitCode, stdout } = await voxledger(["reseal", "--json"], keys);
     expect(exitCode).to.equal(0);
@@ -177,7 +177,7 @@ describe("the command line of credentials as a process", function () {
     await rotated.close();
   });
 
-  it("rotates from a key that was kept in DATA_DIR to one that is made there anew", async () => {
+  it("rotate from a key in DATA_DIR to a new one created there", async () => {
     const path = join(service.folder, "master.key");
     const keys = { MASTER_KEY_PREVIOUS: old.toString("base64") };
     expect((await voxledger(["reseal"], keys)).exitCode).to.equal(0);
@@ -187,7 +187,7 @@ describe("the command line of credentials as a process", function () {
     await rotated.close();
   });
 
-  it("seals nothing under a key that the log does not record", async () => {
+  it("refuse to seal under a key that the log does not record", async () => {
     const recorded = { MASTER_KEY: old.toString("base64") };
     expect((await voxledger(["reseal"], recorded)).exitCode).to.equal(0);
     const wrong = { MASTER_KEY: anew.toString("base64") };
@@ -199,13 +199,13 @@ describe("the command line of credentials as a process", function () {
     expect(await service.read(credentialsStream(website))).to.have.length(1);
   });
 
-  it("removes them for the instances that run beside it", async () => {
+  it("remove credentials for running instances too", async () => {
     expect((await voxledger(["remove", website, "gwn"])).exitCode).to.equal(0);
     await service.caughtUp(`credentials-${website}`);
     expect(service.accountOf(website, "gwn")).to.equal(undefined);
   });
 
-  it("refuses what is no credentials from standard input, without repeating it", async () => {
+  it("refuse invalid credentials from standard input without repeating them", async () => {
     const { exitCode, stderr } = await voxledger(
       ["set", website, "gwn", "-"],
       {},

@@ -9,7 +9,7 @@ import { expect } from "chai";
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
 
-describe("the command line as a process", () => {
+describe("the command line in a separate process", () => {
   let folder: string;
 
   before(async () => {
@@ -44,13 +44,13 @@ describe("the command line as a process", () => {
     return JSON.parse(stdout);
   };
 
-  it("keeps what it did for the next one", async () => {
+  it("stores its changes for the next process", async () => {
     const { id, apiKey } = await json(["website", "create", "Shop"]);
     await json(["key", "suspend", apiKey, "--reason", "abuse"]);
     expect(await json(["key", "show", apiKey])).to.deep.include({ websiteId: id, status: "suspended" });
   });
 
-  it("shares the log with others that are running", async () => {
+  it("shares the log with running processes", async () => {
     const names = ["One", "Two", "Three"];
     await Promise.all(names.map((name) => json(["website", "create", name])));
     const listed: { name: string }[] = await json(["website", "list"]);
@@ -63,7 +63,7 @@ describe("the command line as a process", () => {
     expect(shown.storedConfig).to.deep.equal({ sdkVersion: "v2" });
   });
 
-  it("leaves no secret in any file of its folder", async () => {
+  it("writes no secret in clear text to its folder", async () => {
     const { apiKey } = await json(["website", "create", "Shop"]);
     const { apiSecret } = await json(["secret", "create", apiKey]);
     const files = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -88,14 +88,14 @@ describe("the command line as a process", () => {
     }
   });
 
-  it("opens nothing for what is no command, and exits with 2", async () => {
+  it("opens no store for an unknown command and exits with code 2", async () => {
     const absent = join(folder, "absent");
     const { exitCode, stdout } = await voxledger(["nonsense"], { env: { DATA_DIR: absent } });
     expect({ exitCode, stdout }).to.deep.equal({ exitCode: 2, stdout: "" });
     expect(existsSync(absent)).to.equal(false);
   });
 
-  it("reads no log that is not there, and makes none", async () => {
+  it("fails if the log does not exist and does not create it", async () => {
     const absent = join(folder, "absent");
     for (const args of readingCommands("vlk_none", "web_none")) {
       const { exitCode, stdout, stderr } = await voxledger(args, { env: { DATA_DIR: absent } });
@@ -105,7 +105,7 @@ describe("the command line as a process", () => {
     expect(existsSync(absent)).to.equal(false);
   }).timeout(60_000);
 
-  it("reads a log that may not be written, and leaves it as it is", async () => {
+  it("reads a read-only log without changing it", async () => {
     const { id, apiKey } = await json(["website", "create", "Shop"]);
     const copy = await mkdtemp(join(tmpdir(), "voxledger-copy-"));
     try {
@@ -114,7 +114,7 @@ describe("the command line as a process", () => {
       const before = await readFile(path);
       await chmod(path, 0o444);
       await chmod(copy, 0o555);
-      // Root may write anything.
+      // File permissions do not apply to root.
       const options = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       for (const args of readingCommands(apiKey, id)) {
         const { exitCode, stderr } = await voxledger(args, { env: { DATA_DIR: copy }, options });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
-import { type AdminFixture, openAdminServices } from "../application/accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../application/accounts/admin-fixture.ts";
 
 describe("the command line", () => {
   let service: AdminFixture;
@@ -59,7 +59,7 @@ describe("the command line", () => {
     expect(website.apiSecret).to.match(/^vls_/);
   });
 
-  it("speaks to people in lines, to scripts in JSON", async () => {
+  it("prints text by default and JSON on request", async () => {
     const { stdout } = await voxledger("website", "create", "Shop");
     expect(stdout).to.match(/^website +web_\w+$/m);
     expect(stdout).to.match(/^plan +free: 100 requests a minute, 1,000,000 characters a month$/m);
@@ -92,7 +92,7 @@ describe("the command line", () => {
     expect(service.websites.get(id).config.voice.pitch).to.equal(1.5);
   });
 
-  it("says what is wrong with a configuration, by its path, in one line", async () => {
+  it("reports an invalid configuration in one line with the path", async () => {
     const { id } = await aWebsite();
     const file = join(folder, "wrong.json");
     await writeFile(file, '{"voice": {"pitch": 3, "speed": 1}}');
@@ -103,7 +103,7 @@ describe("the command line", () => {
     expect(await failure("website", "config", id, join(folder, "absent.json"))).to.contain("ENOENT");
   });
 
-  it("replaces origins, and empties them only when told to", async () => {
+  it("replaces origins and removes all only with --none", async () => {
     const { id } = await aWebsite();
     expect((await json("website", "origins", id, "https://new.example")).origins).to.deep.equal([
       "https://new.example",
@@ -153,7 +153,7 @@ describe("the command line", () => {
     expect(left).to.deep.equal([second.secretId]);
   });
 
-  it("tells the log that the command line commanded", async () => {
+  it("logs the command line as the actor", async () => {
     const { apiKey } = await aWebsite();
     const events = await service.read(`key-${apiKey}`);
     for (const { metadata } of events) expect(metadata).to.deep.equal({ actor: "cli" });
@@ -185,7 +185,7 @@ describe("the command line", () => {
     }
   });
 
-  it("helps on request", async () => {
+  it("prints help on request", async () => {
     const { exitCode, stdout } = await voxledger("website", "--help");
     expect(exitCode).to.equal(0);
     expect(stdout).to.contain("create [options] <name>");

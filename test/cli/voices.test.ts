@@ -7,7 +7,7 @@ import { createLog } from "../../src/bootstrap/observability.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
 
-describe("the command line of voices", () => {
+describe("the voices commands", () => {
   let folder: string;
   let core: Core;
 
@@ -49,7 +49,7 @@ describe("the command line of voices", () => {
       ...["--system-voice", ...ids.map(String)],
     );
 
-  it("adds system voices, and voices with them in fallback order", async () => {
+  it("add system voices and voices that refer to them in fallback order", async () => {
     const [first, second] = [await aSystemVoice("first"), await aSystemVoice("second")];
     expect(first).to.deep.include({ service: "g1", voiceName: "espeak:gmw/de", gender: "m" });
     const voice = await aVoice("Klaus", [second.id, first.id]);
@@ -62,13 +62,13 @@ describe("the command line of voices", () => {
     expect(await json("system-voice", "list")).to.deep.include(first);
   });
 
-  it("adds a native voice of browsers", async () => {
+  it("add a native voice of browsers", async () => {
     const { service, ...voice } = await json("system-voice", "add", "Samantha", "--lang", "en-US");
     expect([service, voice.name]).to.deep.equal([undefined, "Samantha"]);
     expect((await voxledger("system-voice", "list")).stdout).to.match(/^\d+ +Samantha +en-US +browsers/m);
   });
 
-  it("changes what is given, deprecates, and takes that back", async () => {
+  it("change the given members, deprecate and restore a voice", async () => {
     const { id } = await aSystemVoice("third");
     await aVoice("Otto", [id]);
     expect(await json("voice", "change", "Otto", "--flag", "at")).to.include({ flag: "at", lang: "de-DE" });
@@ -78,7 +78,7 @@ describe("the command line of voices", () => {
     expect((await json("system-voice", "deprecate", String(id))).deprecated).to.equal(true);
   });
 
-  it("fails with one line and exit code 1", async () => {
+  it("fail with one line and exit code 1", async () => {
     for (const [args, line] of [
       [["voice", "deprecate", "nobody"], /no voice of that name/],
       [["voice", "change", "nobody", "--flag", "at"], /no voice of that name/],
@@ -97,7 +97,7 @@ describe("the command line of voices", () => {
     }
   });
 
-  it("exits with code 2 for an unknown command", async () => {
+  it("exit with code 2 for an unknown command", async () => {
     for (const args of [
       ["voice"],
       ["voice", "add", "x"],

@@ -19,7 +19,7 @@ describe("access tokens", () => {
   const tokensOf = (signingKey = key, ttlSeconds = 60) =>
     createAccessTokens({ key: signingKey, ttlSeconds, clock: () => time.now });
 
-  it("say what they were minted from, for every way of proving it", () => {
+  it("contain the principal that they were issued for, for every kind of proof", () => {
     const tokens = tokensOf();
     for (const proof of [bySecret, { by: "origin", origin: "https://a.example" }] as Proof[]) {
       const { token, exp } = tokens.issue(principal({ proof }));
@@ -27,13 +27,13 @@ describe("access tokens", () => {
     }
   });
 
-  it("are the same to every instance with the same key, and nothing to any other", () => {
+  it("are accepted by every instance with the same key and by no other", () => {
     const { token } = tokensOf().issue(principal());
     expect(tokensOf().read(token)?.apiKey).to.equal("vlk_1");
     expect(tokensOf(randomBytes(32)).read(token)).to.equal(undefined);
   });
 
-  it("outlive the key that signed them while it is a previous one, and are renewed under the current", () => {
+  it("stay valid while their key is a previous one, and are renewed under the current key", () => {
     const [old, anew] = [key, Buffer.alloc(32, 2)];
     const { token } = tokensOf(old).issue(principal());
     const during = createAccessTokens({
@@ -50,7 +50,7 @@ describe("access tokens", () => {
     expect(tokensOf(anew).read(token)).to.equal(undefined);
   });
 
-  it("expire also when they were read before", () => {
+  it("expire even if they were verified before", () => {
     const tokens = tokensOf();
     const { token } = tokens.issue(principal());
     expect(tokens.read(token)).to.not.equal(undefined);
@@ -58,7 +58,7 @@ describe("access tokens", () => {
     expect(tokens.read(token)).to.equal(undefined);
   });
 
-  it("forgive an instance whose clock is a little ahead", () => {
+  it("tolerate an instance whose clock is slightly ahead", () => {
     const { token } = tokensOf().issue(principal());
     time.now -= 30_000;
     expect(tokensOf().read(token)).to.not.equal(undefined);
@@ -66,7 +66,7 @@ describe("access tokens", () => {
     expect(tokensOf().read(token)).to.equal(undefined);
   });
 
-  it("are renewed from half their life on, for who came with one", () => {
+  it("are renewed after half their lifetime if the request presented one", () => {
     const tokens = tokensOf();
     const { token } = tokens.issue(principal());
     const bearer = () => principal({ token: tokens.read(token) as Validity });
@@ -76,7 +76,7 @@ describe("access tokens", () => {
     expect(tokens.renew(principal())).to.equal(undefined);
   });
 
-  it("of odd lives are renewed at their half too, not a second early", () => {
+  it("with a lifetime of an odd number of seconds are not renewed before their half", () => {
     const tokens = tokensOf(key, 1);
     const { token } = tokens.issue(principal());
     const claims = tokens.read(token);

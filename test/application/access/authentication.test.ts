@@ -54,7 +54,7 @@ describe("failed authentication", () => {
     return { by: "token", token, apiKey: undefined, origin: undefined };
   };
 
-  it("is a 401, and after too many guesses right credentials are refused too, until the minute ends", () => {
+  it("returns 401, and after too many attempts refuses valid credentials too until the minute ends", () => {
     const { authenticate } = authenticatorOf();
     const guesses = [wrong.secret, wrong.token];
     for (let i = 0; i < maxFailuresPerMinute; i++) {
@@ -70,7 +70,7 @@ describe("failed authentication", () => {
     expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k", websiteId: "w" });
   });
 
-  it("is no guess for a signed token that has expired or was withdrawn, nor without a secret", () => {
+  it("is not counted for an expired or revoked token or a request without a secret", () => {
     const { authenticate } = authenticatorOf();
     const expired = tokenOf("s");
     expect(authenticate(expired, "192.0.2.1")).to.include({ apiKey: "k" });
@@ -84,7 +84,7 @@ describe("failed authentication", () => {
     expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k" });
   });
 
-  it("tells the same of a wrong secret and of a key that is not there", () => {
+  it("has the same error for a wrong secret and an unknown key", () => {
     const { authenticate } = authenticatorOf();
     const messageOf = (credentials: Credentials): string => {
       try {

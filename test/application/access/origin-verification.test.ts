@@ -4,7 +4,7 @@ import { createOriginVerification } from "../../../src/application/access/origin
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
-import { type AdminFixture, openAdminServices } from "../accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../accounts/admin-fixture.ts";
 
 const origin = "https://shop.example";
 const admin = { actor: "admin", requestId: "req-1" };
@@ -32,7 +32,7 @@ describe("origin verification over a store", () => {
     });
   };
 
-  it("succeeds once, however many instances are asked at the same time", async () => {
+  it("succeeds once when several instances receive it concurrently", async () => {
     const { token } = await service.originVerification.issue(websiteId, origin, admin);
     const instances = [service.originVerification, anotherInstance(), anotherInstance()];
     const asked = Array.from({ length: 30 }, (_, i) => instances[i % instances.length] ?? instances[0]);
@@ -43,7 +43,7 @@ describe("origin verification over a store", () => {
     expect(events.filter(({ type }) => type === "OriginVerified")).to.have.length(1);
   });
 
-  it("is known at once to an instance that did not issue the token", async () => {
+  it("is visible at once to an instance that did not issue the token", async () => {
     const { token } = await service.originVerification.issue(websiteId, origin, admin);
     expect(await anotherInstance().verify({ token, origin }, "req-2")).to.deep.equal({
       verified: true,
@@ -51,7 +51,7 @@ describe("origin verification over a store", () => {
     });
   });
 
-  it("leaves in the log who issued it and under which request it was used, and no token", async () => {
+  it("logs the issuer and the request that used it, but not the token", async () => {
     const { token } = await service.originVerification.issue(websiteId, origin, admin);
     await service.originVerification.verify({ token, origin }, "req-2");
     const [issued, verified] = (await service.read(websiteStream(websiteId))).slice(-2);

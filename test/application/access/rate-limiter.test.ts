@@ -23,7 +23,7 @@ describe("the per-minute limit", () => {
   let now = aMinute;
   const closing: (() => Promise<void>)[] = [];
 
-  /** An instance of its own, whose reports are asked for, not timed. */
+  /** An instance that reports on demand instead of on a timer. */
   const instance = async (
     name: string,
     options: Partial<RateLimiterOptions> = {},
@@ -67,7 +67,7 @@ describe("the per-minute limit", () => {
     expect(refusal).to.include({ kind: "minute", retryAfterSeconds: 45 });
   });
 
-  it("starts anew with the next minute", async () => {
+  it("resets in the next minute", async () => {
     const { limiter } = await instance("a");
     for (let i = 0; i < 31; i++) limiter.admit("k", roomy, "ip");
     now = aMinute + 60_000;
@@ -106,7 +106,7 @@ describe("the per-minute limit", () => {
     ]);
   });
 
-  it("reports more keys than one event may hold in several, each below 64 KB", async () => {
+  it("splits a report of many keys into events below 64 KB", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
     const keys = Array.from({ length: 2_500 }, (_, n) => `vlk_${String(n).padStart(24, "0")}`);
     for (const apiKey of keys) a.limiter.admit(apiKey, roomy, "ip");
@@ -120,7 +120,7 @@ describe("the per-minute limit", () => {
     }
   });
 
-  it("reports again, in the same minute, what could not be reported or was not answered", async () => {
+  it("repeats a failed or unanswered report within the same minute", async () => {
     let failures: ("before" | "after")[] = ["before", "after"];
     const store: EventStore = {
       ...temporary.store,
@@ -140,7 +140,7 @@ describe("the per-minute limit", () => {
     expect(b.limiter.admit("k", roomy, "ip").remaining).to.equal(24);
   });
 
-  it("gives up a report that the store does not answer, and makes it again", async () => {
+  it("aborts a report that the store does not answer and repeats it", async () => {
     let hangs = true;
     const troubles: string[] = [];
     const store: EventStore = {
@@ -150,7 +150,7 @@ describe("the per-minute limit", () => {
     const onError = (what: string) => troubles.push(what);
     const { limiter } = await instance("a", { store, deadlineMs: 10, onError });
     limiter.admit("k", roomy, "ip");
-    const keepAlive = setTimeout(() => {}, 60_000); // the deadline's own timer does not hold the process
+    const keepAlive = setTimeout(() => {}, 60_000); // the deadline's timer is unreferenced
     await limiter.flush();
     clearTimeout(keepAlive);
     expect(troubles).to.have.length(1);
@@ -159,7 +159,7 @@ describe("the per-minute limit", () => {
     expect(await reports("a")).to.have.length(1);
   });
 
-  it("tells of failing reports once, until one succeeds", async () => {
+  it("logs failing reports once until one succeeds", async () => {
     let isDown = true;
     const store: EventStore = {
       ...temporary.store,
@@ -183,7 +183,7 @@ describe("the per-minute limit", () => {
     }
   });
 
-  it("counts the requests of this minute to instances whose clocks are fast or slow", async () => {
+  it("counts this minute's requests of instances whose clocks are fast or slow", async () => {
     const clocks = { fast: 30_000, right: 0, slow: -30_000 };
     const start = async (name: keyof typeof clocks) =>
       await instance(name, { clock: () => now + clocks[name] });
@@ -206,7 +206,7 @@ describe("the per-minute limit", () => {
     expect(right.limiter.admit("k", roomy, "ip").remaining).to.equal(27);
   });
 
-  it("limits the age of its stream once", async () => {
+  it("sets the maximum age of its stream once", async () => {
     const retentions: unknown[] = [];
     const store: EventStore = {
       ...temporary.store,
@@ -225,7 +225,7 @@ describe("the per-minute limit", () => {
     const bursting = async () =>
       (await instance("a", { burstLimit: undefined, uptime: () => uptime.now })).limiter;
 
-    it("does not use it up with what it refuses, and shows what is left all the same", async () => {
+    it("does not count requests that the burst check refuses, and still reports the remaining ones", async () => {
       const limiter = await bursting();
       const admissions = Array.from({ length: 25 }, () => limiter.admit("k", freePlan, "ip"));
       expect(admissions.filter(({ refusal }) => refusal === undefined)).to.have.length(20);
@@ -233,14 +233,14 @@ describe("the per-minute limit", () => {
       expect(admissions[24]?.refusal).to.include({ kind: "burst" });
     });
 
-    it("lets the same request pass after the time that it tells", async () => {
+    it("admits the same request after the Retry-After time", async () => {
       const limiter = await bursting();
       const refused = Array.from({ length: 21 }, () => limiter.admit("k", freePlan, "ip")).at(-1);
       uptime.now += (refused?.refusal?.retryAfterSeconds ?? 0) * 1_000;
       expect(limiter.admit("k", freePlan, "ip").refusal).to.equal(undefined);
     });
 
-    it("leaves the refusal to the minute when the minute has nothing left", async () => {
+    it("refuses by the per-minute limit when that is exhausted", async () => {
       const limiter = await bursting();
       const few: Plan = { ...roomy, requestsPerMinute: 20 };
       const admissions = Array.from({ length: 30 }, () => limiter.admit("k", few, "ip"));
@@ -250,7 +250,7 @@ describe("the per-minute limit", () => {
       }
     });
 
-    it("takes the addresses of one IPv6 network for one client", async () => {
+    it("treats the addresses of one IPv6 network as one client", async () => {
       const limiter = await bursting();
       const admissions = Array.from({ length: 21 }, (_, i) => limiter.admit("k", freePlan, `2001:db8::${i}`));
       expect(admissions[20]?.refusal).to.include({ kind: "burst" });

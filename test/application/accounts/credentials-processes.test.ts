@@ -14,7 +14,7 @@ import {
 
 const program = join(import.meta.dirname, "../../support/set-credentials.ts");
 
-describe("credentials on one log, between processes", () => {
+describe("credentials shared by processes on one log", () => {
   let service: Credentialed;
   let website: string;
 
@@ -33,14 +33,14 @@ describe("credentials on one log, between processes", () => {
     await service.caughtUp(credentialsStream(website));
   };
 
-  it("that one sets are used by the other, with their voices", async () => {
+  it("set by one process are used by the other, with their voices", async () => {
     expect(service.accountOf(website, "gwn")).to.equal(undefined);
     await setElsewhere(rightKey);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
     expect(service.ownVoicesOf(website)?.voices).to.have.length(2);
   });
 
-  it("that one replaces are no longer used by the other", async () => {
+  it("replaced by one process are no longer used by the other", async () => {
     await service.keeper.set(website, "gwn", { apiKey: rightKey }, operator);
     const before = service.accountOf(website, "gwn");
     await setElsewhere(otherKey);

@@ -33,33 +33,33 @@ describe("credentials over a store", () => {
   const set = (apiKey = rightKey, { keeper } = service) => keeper.set(website, "gwn", { apiKey }, operator);
   const eventsOf = (id = website) => service.read(credentialsStream(id));
 
-  it("are told by engine, provider and number of voices, and never shown", async () => {
+  it("are listed by engine, provider and number of voices, without the secrets", async () => {
     expect(await set()).to.deep.equal(details);
     expect(service.keeper.list(website)).to.deep.equal([details]);
   });
 
-  it("that the provider refuses are not stored; its words come back without them", async () => {
+  it("that the provider refuses are not stored, and its message is returned without them", async () => {
     const error = await rejection(set("wrong-key-03fd"));
     expect(error).to.be.instanceOf(Invalid).with.property("message", "API key not valid: ….");
     expect(await eventsOf()).to.deep.equal([]);
     expect(service.keeper.list(website)).to.deep.equal([]);
   });
 
-  it("that the provider refuses leave those that were set before", async () => {
+  it("that the provider refuses do not replace earlier ones", async () => {
     await set();
     await rejection(set("wrong-key-03fd"));
     expect(service.keeper.list(website)).to.deep.equal([details]);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
-  it("are replaced whole by new ones", async () => {
+  it("are replaced completely by new ones", async () => {
     await set();
     await set(otherKey);
     expect(service.keeper.list(website)).to.deep.equal([details]);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(otherKey);
   });
 
-  it("are gone once they are removed, with their voices", async () => {
+  it("are removed with their voices", async () => {
     await set();
     await service.keeper.remove(website, "gwn", operator);
     expect(service.keeper.list(website)).to.deep.equal([]);
@@ -69,9 +69,9 @@ describe("credentials over a store", () => {
     expect(again).to.be.instanceOf(NotFound).with.property("message").that.includes("gwn");
   });
 
-  it("belong to a website that is there", async () => {
+  it("are refused for an unknown website", async () => {
     const { keeper } = service;
-    const nobody = credentialsStream("web_none");
+    const unknownStream = credentialsStream("web_none");
     for (const refused of [
       keeper.set("web_none", "gwn", { apiKey: rightKey }, operator),
       keeper.remove("web_none", "gwn", operator),
@@ -81,10 +81,10 @@ describe("credentials over a store", () => {
         .with.property("message", "There is no such website.");
     }
     expect(() => keeper.list("web_none")).to.throw(NotFound);
-    expect(await service.read(nobody)).to.deep.equal([]);
+    expect(await service.read(unknownStream)).to.deep.equal([]);
   });
 
-  it("are not taken for an engine that nobody provides here", async () => {
+  it("are refused for an engine without a provider", async () => {
     const azure = service.keeper.set(
       website,
       "msv",
@@ -97,14 +97,14 @@ describe("credentials over a store", () => {
       .that.includes("msv");
   });
 
-  it("tell the log who set them, and for which request", async () => {
+  it("are logged with the actor and the request that set them", async () => {
     await set();
     const [event] = await eventsOf();
     expect(event?.metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
     expect(event?.data).to.include({ engine: "gwn", provider: "google", at, keyId: service.sealing.keyId });
   });
 
-  it("are in clear in no file, however often they were used", async () => {
+  it("are never written in clear text to any file", async () => {
     await set();
     await textFrom(service.accountOf(website, "gwn"));
     const [event] = await eventsOf();
@@ -122,8 +122,8 @@ describe("credentials over a store", () => {
   });
 });
 
-describe("listing a provider's voices", () => {
-  /** What setting credentials comes to when the provider's list comes to this. */
+describe("listing a provider's voices when credentials are set", () => {
+  /** Sets credentials with this result of the provider's list. Resolves with the error. */
   const settingWith = async (
     list: () => Promise<readonly ProviderVoice[]>,
     deadlineMs = 15_000,
@@ -139,14 +139,14 @@ describe("listing a provider's voices", () => {
     }
   };
 
-  it("is given up after a while, heed its signal or not", async () => {
+  it("is aborted after its deadline, even if the provider ignores the signal", async () => {
     const error = await settingWith(() => new Promise(() => {}), 10);
     expect(error)
       .to.be.instanceOf(Invalid)
       .with.property("message", "The provider did not list its voices in 0.01 s.");
   });
 
-  it("has none that can be used, or too many", async () => {
+  it("fails if no voice is usable or if there are too many", async () => {
     expect(await settingWith(async () => [])).to.be.instanceOf(Invalid);
     const many = Array.from({ length: 20_000 }, (_, i) => ({
       name: `voice ${i} ${"x".repeat(40)}`,
@@ -156,7 +156,7 @@ describe("listing a provider's voices", () => {
     expect(await settingWith(async () => many)).to.be.instanceOf(Invalid);
   });
 
-  it("fails in some way of its own: nothing of that is told, for it may hold what was sent", async () => {
+  it("hides an unknown error, which may contain the credentials", async () => {
     const failed = Object.assign(new Error(`GET /voices?key=${rightKey}`), { config: { headers: rightKey } });
     const error = await settingWith(() => Promise.reject(failed));
     expect(error)
@@ -167,8 +167,8 @@ describe("listing a provider's voices", () => {
 });
 
 describe("rotating the master key", () => {
-  const [old] = masterKeys;
-  const anew = Buffer.alloc(32, 8);
+  const [oldKey] = masterKeys;
+  const newKey = Buffer.alloc(32, 8);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
   beforeEach(async () => {
@@ -176,7 +176,7 @@ describe("rotating the master key", () => {
   });
   afterEach(() => folder.remove());
 
-  const during = async <T>(
+  const withKeys = async <T>(
     keys: readonly [Buffer, ...Buffer[]],
     work: (service: Credentialed) => Promise<T>,
   ): Promise<T> => {
@@ -188,25 +188,26 @@ describe("rotating the master key", () => {
     }
   };
   const aWebsiteWithCredentials = () =>
-    during([old], async ({ aWebsite, keeper }) => {
+    withKeys([oldKey], async ({ aWebsite, keeper }) => {
       const website = await aWebsite();
       await keeper.set(website, "gwn", { apiKey: rightKey }, operator);
       return website;
     });
   const spoken = (website: string) => (service: Credentialed) => textFrom(service.accountOf(website, "gwn"));
 
-  it("leaves every website its credentials: with the old key beside the new, and without it once all are resealed", async () => {
+  it("keeps all credentials usable, with both keys before resealing and with the new key after it", async () => {
     const websites = [await aWebsiteWithCredentials(), await aWebsiteWithCredentials()];
-    for (const website of websites) expect(await during([anew, old], spoken(website))).to.equal(rightKey);
+    for (const website of websites)
+      expect(await withKeys([newKey, oldKey], spoken(website))).to.equal(rightKey);
 
-    const done = await during([anew, old], ({ keeper }) => keeper.reseal(operator));
+    const done = await withKeys([newKey, oldKey], ({ keeper }) => keeper.reseal(operator));
     expect(done).to.deep.equal({ resealed: 2, current: 0, unopened: [] });
-    for (const website of websites) expect(await during([anew], spoken(website))).to.equal(rightKey);
+    for (const website of websites) expect(await withKeys([newKey], spoken(website))).to.equal(rightKey);
   });
 
-  it("reseals once, however often it is told to", async () => {
+  it("is idempotent", async () => {
     const website = await aWebsiteWithCredentials();
-    await during([anew, old], async ({ keeper, read }) => {
+    await withKeys([newKey, oldKey], async ({ keeper, read }) => {
       await keeper.reseal(operator);
       expect(await keeper.reseal(operator)).to.deep.equal({ resealed: 0, current: 1, unopened: [] });
       const events = await read(credentialsStream(website));
@@ -214,23 +215,23 @@ describe("rotating the master key", () => {
     });
   });
 
-  it("keeps the account as it is: its limits and connections outlast the reseal", async () => {
+  it("keeps the account with its limits and connections", async () => {
     const website = await aWebsiteWithCredentials();
-    await during([anew, old], async ({ keeper, accountOf }) => {
+    await withKeys([newKey, oldKey], async ({ keeper, accountOf }) => {
       const before = accountOf(website, "gwn");
       await keeper.reseal(operator);
       expect(accountOf(website, "gwn")).to.equal(before);
     });
   });
 
-  it("tells of those that no key opens, and leaves them", async () => {
+  it("reports credentials that no key can open and does not change them", async () => {
     const website = await aWebsiteWithCredentials();
-    const done = await during([anew], ({ keeper }) => keeper.reseal(operator));
+    const done = await withKeys([newKey], ({ keeper }) => keeper.reseal(operator));
     expect(done).to.deep.equal({
       resealed: 0,
       current: 0,
       unopened: [{ websiteId: website, engine: "gwn" }],
     });
-    expect(await during([old], spoken(website))).to.equal(rightKey);
+    expect(await withKeys([oldKey], spoken(website))).to.equal(rightKey);
   });
 });

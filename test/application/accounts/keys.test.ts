@@ -5,7 +5,7 @@ import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
 import { usageStream } from "../../../src/domain/usage/usage.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type AdminFixture, openAdminServices } from "./operated.ts";
+import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
@@ -22,7 +22,7 @@ describe("keys over a store", () => {
 
   const issue = (plan = freePlan) => service.keys.issue(websiteId, plan, admin);
 
-  it("are issued with one secret, of which the log holds the hash alone", async () => {
+  it("are issued with one secret, which the log contains only as a hash", async () => {
     const key = await issue();
     expect(key).to.deep.include({ websiteId, plan: freePlan });
     expect(key.apiSecret).to.match(/^vls_[\w-]{43}$/);
@@ -36,18 +36,18 @@ describe("keys over a store", () => {
     expect(JSON.stringify(events)).to.not.contain(key.apiSecret);
   });
 
-  it("have names that keep the parts of a stream's name apart", async () => {
+  it("have ids without the separator of stream names", async () => {
     for (let i = 0; i < 20; i++) expect((await issue()).apiKey).to.match(/^vlk_[0-9A-Za-z]{24}$/);
   });
 
-  it("tell in the log who commanded, under which request", async () => {
+  it("are logged with the actor and the request", async () => {
     const { apiKey } = await issue();
     for (const { metadata } of await service.read(keyStream(apiKey))) {
       expect(metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
     }
   });
 
-  it("are issued to websites that there are", async () => {
+  it("are refused for an unknown website", async () => {
     const before = service.keys.list().length;
     expect(await rejection(service.keys.issue("web_none", freePlan, admin))).to.be.instanceOf(NotFound);
     expect(service.keys.list()).to.have.length(before);
@@ -68,7 +68,7 @@ describe("keys over a store", () => {
     expect(JSON.stringify(shown)).to.not.contain(hashSecret(apiSecret));
   });
 
-  it("that nobody issued are not found", async () => {
+  it("are not found if they were never issued", async () => {
     expect(() => service.keys.get("vlk_none")).to.throw(NotFound);
     const commands = [
       service.keys.createSecret("vlk_none", admin),
@@ -80,7 +80,7 @@ describe("keys over a store", () => {
     for (const command of commands) expect(await rejection(command)).to.be.instanceOf(NotFound);
   });
 
-  it("show this month's characters against the quota, and only this month's", async () => {
+  it("show only this month's characters against the quota", async () => {
     const { apiKey } = await issue();
     await service.append(usageStream(apiKey, "2026-02"), "SynthesisServed", { characters: 7 });
     await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
@@ -89,7 +89,7 @@ describe("keys over a store", () => {
     expect(usage).to.deep.equal({ month: "2026-03", characters: 42, quota: 1_000_000 });
   });
 
-  it("begin a new month, in UTC, with nothing used", async () => {
+  it("start each month in UTC with zero usage", async () => {
     const { apiKey } = await issue();
     await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
     const was = service.time.now;
@@ -103,7 +103,7 @@ describe("keys over a store", () => {
     }
   });
 
-  it("take further secrets, each valid until it is revoked", async () => {
+  it("can have further secrets, each valid until it is revoked", async () => {
     const { apiKey, secretId } = await issue();
     const second = await service.keys.createSecret(apiKey, admin);
     expect(service.keys.get(apiKey).secrets.map((secret) => secret.secretId)).to.deep.equal([
@@ -117,7 +117,7 @@ describe("keys over a store", () => {
     expect(await rejection(service.keys.revokeSecret(apiKey, secretId, admin))).to.be.instanceOf(NotFound);
   });
 
-  it("take no more secrets than they may, even from commands that meet", async () => {
+  it("never exceed the maximum number of secrets, even with concurrent commands", async () => {
     const { apiKey } = await issue();
     const attempts = Array.from({ length: 15 }, () => service.keys.createSecret(apiKey, admin));
     const outcomes = await Promise.allSettled(attempts);
@@ -127,7 +127,7 @@ describe("keys over a store", () => {
     expect(service.keys.get(apiKey).secrets).to.have.length(maxSecrets);
   });
 
-  it("change their plan", async () => {
+  it("can change their plan", async () => {
     const { apiKey } = await issue();
     const changed = await service.keys.changePlan(apiKey, commercialPlan, admin);
     expect(changed).to.deep.include({ plan: commercialPlan, status: "active" });
@@ -145,7 +145,7 @@ describe("keys over a store", () => {
     expect(service.keys.get(apiKey)).to.deep.equal(reinstated);
   });
 
-  it("suspended for their quota come back with a higher one", async () => {
+  it("suspended by quota are reinstated by a higher quota", async () => {
     const { apiKey } = await issue();
     const data = { cause: "quota", reason: "over quota", at: now };
     await service.append(keyStream(apiKey), "KeySuspended", data);
@@ -153,7 +153,7 @@ describe("keys over a store", () => {
     expect((await service.keys.changePlan(apiKey, commercialPlan, admin)).status).to.equal("active");
   });
 
-  it("told twice to do what they do leave nothing in the log", async () => {
+  it("store no event for a command that changes nothing", async () => {
     const { apiKey } = await issue();
     await service.keys.suspend(apiKey, "abuse", admin);
     const before = await service.read(keyStream(apiKey));
@@ -162,7 +162,7 @@ describe("keys over a store", () => {
     expect(await service.read(keyStream(apiKey))).to.deep.equal(before);
   });
 
-  it("are listed in the order they were issued, of all websites or of one", async () => {
+  it("are listed in the order of their issuance, for all websites or one", async () => {
     const other = await service.websites.register({ name: "Blog", origins: [], plan: freePlan }, admin);
     const further = await service.keys.issue(other.id, freePlan, admin);
     const ofOther = service.keys.list(other.id).map(({ apiKey }) => apiKey);
@@ -180,18 +180,18 @@ describe("keys over a store", () => {
 describe("a secret", () => {
   const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
 
-  it("matches when it is any of those that are valid", () => {
+  it("matches if it is any of the valid secrets", () => {
     for (const secret of secrets) expect(matchingSecret(secret.secretId, secrets)).to.equal(secret);
   });
 
-  it("matches nothing else", () => {
+  it("does not match another secret", () => {
     for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
       expect(matchingSecret(secret, secrets)).to.equal(undefined);
     }
     expect(matchingSecret("one", [])).to.equal(undefined);
   });
 
-  it("matches no hash that is damaged", () => {
+  it("does not match a damaged hash", () => {
     const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
     expect(matchingSecret("one", damaged)).to.equal(undefined);
   });

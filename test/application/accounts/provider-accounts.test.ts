@@ -26,22 +26,22 @@ describe("a website's account with a provider", () => {
 
   const set = (apiKey = rightKey, id = website) => service.keeper.set(id, "gwn", { apiKey }, operator);
 
-  it("is not there without credentials", async () => {
+  it("does not exist without credentials", async () => {
     await set();
     expect(service.accountOf(website, "oai")).to.equal(undefined);
     expect(service.accountOf(await service.aWebsite(), "gwn")).to.equal(undefined);
     expect(service.accountOf("web_none", "gwn")).to.equal(undefined);
   });
 
-  it("is opened once, and the same to all who ask", async () => {
+  it("is opened once and shared by all callers", async () => {
     await set();
     const before = google.opened.length;
-    const asked = Array.from({ length: 5 }, () => service.accountOf(website, "gwn"));
-    expect(new Set(asked).size).to.equal(1);
+    const accounts = Array.from({ length: 5 }, () => service.accountOf(website, "gwn"));
+    expect(new Set(accounts).size).to.equal(1);
     expect(google.opened.length - before).to.equal(1);
   });
 
-  it("is another with other credentials, and with the same that were set again", async () => {
+  it("is opened again when credentials are set, even if they are the same", async () => {
     await set();
     const first = service.accountOf(website, "gwn");
     await set();
@@ -52,7 +52,7 @@ describe("a website's account with a provider", () => {
     expect(await textFrom(third)).to.equal(otherKey);
   });
 
-  it("is each website's own, also where they share the credentials", async () => {
+  it("is separate for each website, even with the same credentials", async () => {
     const another = await service.aWebsite();
     await set();
     await set(rightKey, another);
@@ -60,23 +60,23 @@ describe("a website's account with a provider", () => {
   });
 
   describe("that cannot be opened", () => {
-    /** The same log, by an instance with something amiss. */
-    const beside = (options: Parameters<typeof openCredentialed>[0]) =>
+    /** An instance on the same log with a faulty configuration. */
+    const openOnSameLog = (options: Parameters<typeof openCredentialed>[0]) =>
       openCredentialed({ folder: service.folder, ...options });
 
-    const expectFailing = async ({ accountOf, warnings }: Credentialed, told: RegExp): Promise<void> => {
+    const expectFailing = async ({ accountOf, warnings }: Credentialed, message: RegExp): Promise<void> => {
       expect(warnings).to.deep.equal([]);
-      for (let asked = 0; asked < 3; asked++) {
+      for (let attempt = 0; attempt < 3; attempt++) {
         const failure = await rejection(textFrom(accountOf(website, "gwn")));
         expect(failure).to.be.instanceOf(EngineFailed).with.property("message").that.includes("set again");
       }
       expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.match(told).and.to.include(website).and.to.not.include(rightKey);
+      expect(warnings[0]).to.match(message).and.to.include(website).and.to.not.include(rightKey);
     };
 
     it("fails when used without the master key, and is logged once", async () => {
       await set();
-      const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
+      const stranger = await openOnSameLog({ keys: [Buffer.alloc(32, 9)] });
       await expectFailing(stranger, /MASTER_KEY.*unknown key/);
       await stranger.close();
     });
@@ -98,7 +98,7 @@ describe("a website's account with a provider", () => {
           throw new Invalid([{ path: ["baseUrl"], message: "It leads to a forbidden address." }]);
         },
       };
-      const stricter = await beside({ providers: { gwn: refusing } });
+      const stricter = await openOnSameLog({ providers: { gwn: refusing } });
       await expectFailing(stricter, /forbidden address/);
       await stricter.close();
     });
@@ -111,14 +111,14 @@ describe("a website's account with a provider", () => {
           throw new TypeError(`no key file: ${rightKey}`);
         },
       };
-      const broken = await beside({ providers: { gwn: failing } });
+      const broken = await openOnSameLog({ providers: { gwn: failing } });
       await expectFailing(broken, /rejected them/);
       await broken.close();
     });
 
-    it("is mended by setting the credentials again", async () => {
+    it("works again after the credentials are set again", async () => {
       await set();
-      const stranger = await beside({ keys: [Buffer.alloc(32, 9)] });
+      const stranger = await openOnSameLog({ keys: [Buffer.alloc(32, 9)] });
       await rejection(textFrom(stranger.accountOf(website, "gwn")));
       await stranger.keeper.set(website, "gwn", { apiKey: otherKey }, operator);
       expect(await textFrom(stranger.accountOf(website, "gwn"))).to.equal(otherKey);

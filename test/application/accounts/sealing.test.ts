@@ -9,7 +9,7 @@ const sealingWith = (...keys: [Buffer, ...Buffer[]]) => createSealing({ keys, ra
 const secret = '{"apiKey":"right-key-5e1f0c93"}';
 
 describe("sealing", () => {
-  it("is undone by who has the key", () => {
+  it("can be opened with the key", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 2_000 }), (text) => {
         expect(sealingWith(now).open(sealingWith(now).seal(text, place), place)).to.equal(text);
@@ -17,13 +17,13 @@ describe("sealing", () => {
     );
   });
 
-  it("never gives the same twice", () => {
+  it("never returns the same result twice", () => {
     const all = Array.from({ length: 1_000 }, () => sealingWith(now).seal(secret, place).sealed);
     expect(new Set(all).size).to.equal(1_000);
     expect(new Set(all.map((sealed) => sealed.slice(0, 19))).size).to.equal(1_000); // the nonces
   });
 
-  it("shows nothing of what is inside, nor of the key", () => {
+  it("reveals neither the content nor the key", () => {
     const { sealed, keyId } = sealingWith(now).seal(secret, place);
     expect(sealed).to.match(/^v1\.[\w-]+$/);
     expect(Buffer.from(sealed.slice(3), "base64url").toString("latin1")).to.not.include("right-key");
@@ -31,7 +31,7 @@ describe("sealing", () => {
     expect(now.toString("hex")).to.not.include(keyId);
   });
 
-  it("opens what was sealed under an earlier key, and seals under the current one", () => {
+  it("opens content sealed under a previous key, and seals under the current one", () => {
     const old = sealingWith(before).seal(secret, place);
     const rotated = sealingWith(now, before);
     expect(rotated.open(old, place)).to.equal(secret);
@@ -40,18 +40,18 @@ describe("sealing", () => {
     expect(sealingWith(now).open(anew, place)).to.equal(secret);
   });
 
-  it("tells of a key that is not there, by its id", () => {
+  it("reports the id of a missing key", () => {
     const sealed = sealingWith(never).seal(secret, place);
     expect(() => sealingWith(now, before).open(sealed, place)).to.throw(UnsealFailed, sealed.keyId);
   });
 
-  it("does not open what one key sealed with another that is said to be it", () => {
+  it("does not open content with a different key under the same id", () => {
     const { sealed } = sealingWith(never).seal(secret, place);
     const { keyId } = sealingWith(now);
     expect(() => sealingWith(now).open({ sealed, keyId }, place)).to.throw(UnsealFailed);
   });
 
-  it("holds only where it was made: for that website and that engine", () => {
+  it("is bound to its website and engine", () => {
     const sealing = sealingWith(now);
     const sealed = sealing.seal(secret, place);
     for (const elsewhere of [
@@ -63,7 +63,7 @@ describe("sealing", () => {
     }
   });
 
-  it("is broken by any change, wherever it is made", () => {
+  it("detects a change at any position", () => {
     const sealing = sealingWith(now);
     const { sealed, keyId } = sealing.seal(secret, place);
     const bytes = Buffer.from(sealed.slice(3), "base64url");
@@ -77,7 +77,7 @@ describe("sealing", () => {
     }
   });
 
-  it("is broken when it is cut, empty, or of another form", () => {
+  it("refuses truncated, empty or malformed input", () => {
     const sealing = sealingWith(now);
     const { sealed, keyId } = sealing.seal(secret, place);
     for (const broken of [
@@ -92,7 +92,7 @@ describe("sealing", () => {
     }
   });
 
-  it("tells nothing of what is inside when it stays closed", () => {
+  it("reveals nothing of the content when opening fails", () => {
     const sealing = sealingWith(now);
     const { sealed, keyId } = sealing.seal(secret, place);
     try {

@@ -3,7 +3,7 @@ import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../../src/domain/accounts/website.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type AdminFixture, openAdminServices } from "./operated.ts";
+import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
 const now = "2026-03-01T12:00:00.000Z";
@@ -38,7 +38,7 @@ describe("websites over a store", () => {
     expect(shown).to.not.have.any.keys("apiSecret", "secrets");
   });
 
-  it("are configured as a whole: the new part replaces the old one", async () => {
+  it("are configured as a whole: the new configuration replaces the old one", async () => {
     const { id } = await register();
     await service.websites.configure(id, { voice: { pitch: 2 } }, admin);
     const changed = await service.websites.configure(id, { sdkVersion: "v2" }, admin);
@@ -48,14 +48,14 @@ describe("websites over a store", () => {
     expect(service.websites.get(id)).to.deep.equal(changed);
   });
 
-  it("get new origins in place of the old ones", async () => {
+  it("replace their origins", async () => {
     const { id } = await register();
     const changed = await service.websites.setOrigins(id, ["https://new.example"], admin);
     expect(changed.origins).to.deep.equal(["https://new.example"]);
     expect(service.websites.get(id)).to.deep.equal(changed);
   });
 
-  it("told twice to be what they are leave nothing in the log", async () => {
+  it("store no event for a command that changes nothing", async () => {
     const { id } = await register();
     await service.websites.configure(id, {}, admin);
     await service.websites.setOrigins(id, origins, admin);
@@ -64,14 +64,14 @@ describe("websites over a store", () => {
     expect(events[0]?.metadata).to.deep.equal({ actor: "admin", correlationId: "req-1" });
   });
 
-  it("that nobody registered are not found", async () => {
+  it("are not found if they were never registered", async () => {
     expect(() => service.websites.get("web_none")).to.throw(NotFound);
     expect(await rejection(service.websites.configure("web_none", {}, admin))).to.be.instanceOf(NotFound);
     expect(await rejection(service.websites.setOrigins("web_none", [], admin))).to.be.instanceOf(NotFound);
     expect(await service.read(websiteStream("web_none"))).to.deep.equal([]);
   });
 
-  it("are listed in the order they were registered", async () => {
+  it("are listed in the order of their registration", async () => {
     const first = await register("First");
     const second = await register("Second");
     expect(

@@ -28,12 +28,12 @@ describe("a website's own voices", () => {
   const set = (apiKey = rightKey) => service.keeper.set(website, "gwn", { apiKey }, operator);
   const own = () => service.ownVoicesOf(website);
 
-  it("are none without credentials", async () => {
+  it("do not exist without credentials", async () => {
     expect(own()).to.equal(undefined);
     expect(service.ownVoicesOf("web_none")).to.equal(undefined);
   });
 
-  it("have their provider's names, and are told to be the website's own", async () => {
+  it("have the provider's names and are marked as BYOK", async () => {
     await set();
     expect(own()?.voices).to.deep.equal([
       {
@@ -66,7 +66,7 @@ describe("a website's own voices", () => {
     ]);
   });
 
-  it("stand each on the provider's voice of that name; one without a language speaks any", async () => {
+  it("refer each to the provider's voice of that name; a voice without a language speaks any", async () => {
     await set();
     expect(own()?.systemVoices[0]).to.deep.equal({
       id: 1_000_000,
@@ -80,7 +80,7 @@ describe("a website's own voices", () => {
     expect(own()?.systemVoices[2]).to.not.have.property("lang");
   });
 
-  it("are what a catalog holds", async () => {
+  it("satisfy the schema of catalog voices", async () => {
     await set();
     const { voices = [], systemVoices = [] } = own() ?? {};
     expect([voices.length, systemVoices.length]).to.deep.equal([listed.length, listed.length]);
@@ -88,7 +88,7 @@ describe("a website's own voices", () => {
     for (const one of systemVoices) expect(systemVoice.parse(one)).to.deep.equal(one);
   });
 
-  it("are made once, until credentials are set or removed", async () => {
+  it("are cached until credentials are set or removed", async () => {
     await set();
     const first = own();
     expect(own()).to.equal(first);
@@ -100,7 +100,7 @@ describe("a website's own voices", () => {
     expect(own()).to.equal(undefined);
   });
 
-  it("keep their revision while the credentials are only sealed anew", async () => {
+  it("keep their revision when the credentials are resealed", async () => {
     await set();
     const rotated = await openCredentialed({
       folder: service.folder,

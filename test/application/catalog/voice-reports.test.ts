@@ -43,7 +43,7 @@ describe("a voice report", () => {
     return events;
   };
 
-  it("is kept as what the platform has, and shown once it is answered", async () => {
+  it("is stored in the platform's stream and visible in the view when it resolves", async () => {
     await report({ platform, voices: [samantha] });
     const [event, ...others] = await collect(temporary.store.readStream("platform-safari-macos"));
     expect(others).to.deep.equal([]);
@@ -56,25 +56,28 @@ describe("a voice report", () => {
         at: now,
       },
     });
-    const asked = { browser: "safari", os: "macos" } as const;
-    expect(isVoiceReported(runner.view(platforms), asked, { id: 1, name: "Samantha" })).to.equal(true);
+    const reported = { browser: "safari", os: "macos" } as const;
+    expect(isVoiceReported(runner.view(platforms), reported, { id: 1, name: "Samantha" })).to.equal(true);
   });
 
-  it("tells the log of nobody: neither key nor request nor anything else of the reporter's", async () => {
-    const told = { ...samantha, voiceURI: "file:///Users/jane/voice", default: true };
-    await report({ platform: { ...platform, deviceType: "desktop" } as typeof platform, voices: [told] });
+  it("stores nothing that identifies the reporter", async () => {
+    const identifying = { ...samantha, voiceURI: "file:///Users/jane/voice", default: true };
+    await report({
+      platform: { ...platform, deviceType: "desktop" } as typeof platform,
+      voices: [identifying],
+    });
     const [event] = await log();
     expect(event?.metadata).to.deep.equal({ actor: "system" });
     expect(JSON.stringify(event)).to.not.match(/jane|voiceURI|default|desktop|17\.2|14\.1/);
   });
 
-  it("adds nothing to the log when it is sent again", async () => {
+  it("is not stored again when it is repeated", async () => {
     for (let i = 0; i < 5; i++) await report({ platform, voices: [samantha] });
     await Promise.all(Array.from({ length: 20 }, () => report({ platform, voices: [samantha] })));
     expect(await log()).to.have.length(1);
   });
 
-  it("adds nothing to the log from a platform that no account is kept of, nor of what is no voice", async () => {
+  it("is not stored for an unknown platform or without a valid voice", async () => {
     await report({ platform: { ...platform, browser: "Netscape" }, voices: [samantha] });
     await report({ platform: { ...platform, os: "" }, voices: [samantha] });
     await report({ platform, voices: [] });

@@ -27,7 +27,7 @@ const voice = (name: string, ...voiceIDs: number[]): Voice => ({
 });
 const everywhere = voice("Spoken here", 1);
 const fallingBack = voice("Native first", 2, 1);
-const native = voice("Native alone", 2, 3);
+const native = voice("Native only", 2, 3);
 
 const nativeVoices: readonly NativeVoice[] = [{ name: "Samantha", lang: "en-US", on: [{ os: "macos" }] }];
 const premium: AddedVoices = {
@@ -81,7 +81,7 @@ describe("a website's voices", () => {
     expect(voices.inLanguage("web_1", "en-US")).to.have.length(3);
   });
 
-  it("are none before the catalog has any", () => {
+  it("are empty while the catalog is empty", () => {
     const empty = createVoices({
       catalogOf: createWebsiteCatalogs({
         catalog: { get: () => undefined } as unknown as View<CatalogState>,
@@ -94,7 +94,7 @@ describe("a website's voices", () => {
     expect(() => empty.named("web_1", "Spoken here")).to.throw(NotFound);
   });
 
-  it("are the first provider's where two of the website's own list the same name", () => {
+  it("come from the first provider if two list the same name", () => {
     const [voiceOfFirst] = premium.voices;
     const second = { ...voice("en-US-Neural2-C", 901), isByok: true, provider: "openai" };
     own.set("web_1", { ...premium, voices: [...premium.voices, second] });
@@ -102,7 +102,7 @@ describe("a website's voices", () => {
     expect(namesFor().filter((name) => name === "en-US-Neural2-C")).to.have.length(1);
   });
 
-  it("are found by exactly their name and exactly their language", () => {
+  it("are found by their exact name and exact language", () => {
     for (const name of ["native first", "Native first ", "", "__proto__"]) {
       expect(() => voices.named("web_1", name), name).to.throw(NotFound);
     }
@@ -112,32 +112,32 @@ describe("a website's voices", () => {
   });
 
   describe("for a platform", () => {
-    it("are without those that only browsers speak, where it is not known to have them", () => {
+    it("exclude browser-only voices that the platform is not known to have", () => {
       expect(namesFor({ os: "Windows" })).to.deep.equal(["Spoken here", "Native first"]);
-      expect(namesFor({ browser: "Netscape" })).to.include("Native alone");
-      expect(namesFor({ browser: "Netscape", os: "BeOS" })).to.not.include("Native alone");
+      expect(namesFor({ browser: "Netscape" })).to.include("Native only");
+      expect(namesFor({ browser: "Netscape", os: "BeOS" })).to.not.include("Native only");
     });
 
-    it("are with those that the table knows there", () => {
-      expect(namesFor({ os: "macOS" })).to.include("Native alone");
-      expect(namesFor({ browser: "Safari", osVersion: "14", os: "Mac OS X" })).to.include("Native alone");
+    it("include native voices that the table lists for the platform", () => {
+      expect(namesFor({ os: "macOS" })).to.include("Native only");
+      expect(namesFor({ browser: "Safari", osVersion: "14", os: "Mac OS X" })).to.include("Native only");
     });
 
-    it("are with those that were reported from there", () => {
+    it("include native voices that were reported from the platform", () => {
       report("platform-chrome-windows", "Alex", 100);
-      expect(namesFor({ browser: "Chrome", os: "Windows" })).to.include("Native alone");
+      expect(namesFor({ browser: "Chrome", os: "Windows" })).to.include("Native only");
       expect(namesFor({ browser: "Chrome", browserVersion: "99", os: "Windows" })).to.not.include(
-        "Native alone",
+        "Native only",
       );
-      expect(namesFor({ browser: "Edge", os: "Windows" })).to.not.include("Native alone");
+      expect(namesFor({ browser: "Edge", os: "Windows" })).to.not.include("Native only");
     });
 
-    it("are all of them when neither browser nor system is named", () => {
-      expect(namesFor({})).to.include("Native alone");
-      expect(namesFor({ browserVersion: "1", osVersion: "2" })).to.include("Native alone");
+    it("include all voices when neither browser nor system is named", () => {
+      expect(namesFor({})).to.include("Native only");
+      expect(namesFor({ browserVersion: "1", osVersion: "2" })).to.include("Native only");
     });
 
-    it("come with every system voice that may be behind them", () => {
+    it("include every system voice that they refer to", () => {
       expect(voices.collection("web_1", { os: "Windows" }).systemVoices).to.deep.equal(systemVoices);
     });
   });
@@ -160,13 +160,13 @@ describe("a website's voices", () => {
       expect(namesFor({ lang: "en", gender: "female" })).to.deep.equal([
         "Spoken here",
         "Native first",
-        "Native alone",
+        "Native only",
       ]);
       expect(namesFor({ gender: "m" })).to.deep.equal(["British"]);
       expect(namesFor({ lang: "fr" })).to.deep.equal([]);
     });
 
-    it("come with the system voices behind them alone", () => {
+    it("include only the system voices that they refer to", () => {
       const ids = (filter: VoiceFilter) =>
         voices.collection("web_1", filter).systemVoices.map(({ id }) => id);
       expect(ids({ lang: "en-US", os: "Windows" })).to.deep.equal([1, 2]);
@@ -178,7 +178,7 @@ describe("a website's voices", () => {
       expect(namesFor({ lang: "en-US", os: "Windows" })).to.include("en-US-Neural2-C");
     });
 
-    it("have a revision of their own, the same for each spelling of the filter", () => {
+    it("have their own revision, which is the same for each spelling of the filter", () => {
       const revision = (filter: VoiceFilter) => voices.collection("web_1", filter).revision;
       const filters = [
         {},
@@ -195,13 +195,13 @@ describe("a website's voices", () => {
   describe("have a revision", () => {
     const revision = (platform = {}, websiteId = "web_1") => voices.collection(websiteId, platform).revision;
 
-    it("that is the same for the same voices, asked for in whichever way", () => {
+    it("that is the same for the same voices, for any form of the request", () => {
       expect(revision({ os: "macOS" })).to.equal(revision());
       expect(revision({ os: "Windows" })).to.equal(revision({ os: "Linux", browser: "Firefox" }));
       expect(revision({}, "web_2")).to.equal(revision());
     });
 
-    it("that is another when the catalog is, when voices are left out, or when a website has its own", () => {
+    it("that changes with the catalog, with excluded voices and with a website's own voices", () => {
       const revisions = new Set([revision(), revision({ os: "Windows" })]);
       own.set("web_1", premium);
       revisions.add(revision());
@@ -214,7 +214,7 @@ describe("a website's voices", () => {
       expect(revisions.size).to.equal(6);
     });
 
-    it("that a report changes only by what it brings in", () => {
+    it("that a report changes only if it adds voices", () => {
       const before = revision({ browser: "Chrome", os: "Windows" });
       report("platform-chrome-windows", "Somebody else");
       expect(revision({ browser: "Chrome", os: "Windows" })).to.equal(before);
@@ -226,7 +226,7 @@ describe("a website's voices", () => {
   describe("of its own providers", () => {
     beforeEach(() => own.set("web_1", premium));
 
-    it("stand beside the catalog's, for this website alone", () => {
+    it("are added to the catalog's for this website only", () => {
       expect(namesFor()).to.include("en-US-Neural2-C");
       expect(voices.named("web_1", "en-US-Neural2-C").isByok).to.equal(true);
       expect(voices.inLanguage("web_1", "en-US").at(-1)?.provider).to.equal("google");
@@ -234,7 +234,7 @@ describe("a website's voices", () => {
       expect(() => voices.named("web_2", "en-US-Neural2-C")).to.throw(NotFound);
     });
 
-    it("change when the provider's do, and when the catalog's do", () => {
+    it("change with the provider's voices and with the catalog", () => {
       own.set("web_1", { revision: "2", voices: [], systemVoices: [] });
       expect(namesFor()).to.have.length(3);
       own.set("web_1", premium);
@@ -243,7 +243,7 @@ describe("a website's voices", () => {
       expect(namesFor()).to.deep.equal(["Spoken here", "en-US-Neural2-C"]);
     });
 
-    it("come after the catalog's for a name, in whichever case", () => {
+    it("come after the catalog's for the same name, in any case", () => {
       const shared = voice("Alloy", 1);
       state = { ...state, voices: [shared], systemVoices: [...systemVoices] };
       const labelOf = (added: Voice, name: string) => {
@@ -257,7 +257,7 @@ describe("a website's voices", () => {
       expect(labelOf(voice("Alloy", 900), "Alloy")).to.deep.include({ label: "Alloy", engine: "g1" });
     });
 
-    it("are on every platform", () => {
+    it("are available on every platform", () => {
       expect(namesFor({ os: "Windows" })).to.include("en-US-Neural2-C");
     });
   });

@@ -16,7 +16,7 @@ describe("readiness", () => {
     health = store("ok");
   });
 
-  it("tells of each dependency since when it is as it is", async () => {
+  it("reports for each dependency the time of its last change", async () => {
     const { check } = readiness();
     await check();
     time.now += 1_000;

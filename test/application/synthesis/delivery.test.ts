@@ -105,7 +105,7 @@ describe("streaming", () => {
     expect((await ledger())[1]).to.include({ ...ended, outcome: "whole", bytes: 7, chunks: 2 });
   });
 
-  it("records how much was delivered when the listener left, charged in full", async () => {
+  it("records the delivered bytes when the client disconnects, and charges in full", async () => {
     const { audio, delivered } = await streaming.begin(planOf("gwn"), order, never);
     delivered();
     let heard = 0;
@@ -116,7 +116,7 @@ describe("streaming", () => {
     expect(begun[0]?.aborted).to.equal(true);
   });
 
-  it("records a listener who left before reading", async () => {
+  it("records a client that disconnected before reading", async () => {
     const leaving = new AbortController();
     await streaming.begin(planOf("gwn"), order, leaving.signal);
     leaving.abort(new Error("left"));
@@ -124,10 +124,10 @@ describe("streaming", () => {
     expect(begun[0]?.aborted).to.equal(true);
   });
 
-  it("records a listener who left while the serving was recorded", async () => {
+  it("records a client that disconnected while the serving was recorded", async () => {
     const leaving = new AbortController();
     const stream = streaming.begin(planOf("gwn"), order, leaving.signal);
-    while (begun.length === 0) await Promise.resolve(); // no turn of the loop, in which the ledger would be done
+    while (begun.length === 0) await Promise.resolve(); // microtasks only: the ledger must not finish
     leaving.abort(new Error("left"));
     expect(await rejection(stream)).to.have.property("message", "left");
     const [first, last] = await ledger();

@@ -6,7 +6,7 @@ import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
 
 const header = ["position", "stream", "revision", "id", "type", "at", "data", "metadata"];
-/** The signs in full width too: a spreadsheet takes them for the same. */
+/** Includes the full-width signs: spreadsheets treat them like the ASCII ones. */
 const formulaStarts = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"];
 
 const textOf = async (entries: readonly AuditEntry[], format: AuditFormat): Promise<string> => {
@@ -35,8 +35,8 @@ const anEntry = (): fc.Arbitrary<AuditEntry> =>
     metadata: fc.record({ actor: word() }),
   });
 
-describe("an audit as text", () => {
-  it("is a line of JSON for each entry", async () => {
+describe("an audit formatted as text", () => {
+  it("has one line of JSON per entry", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEntry(), { maxLength: 20 }), async (entries) => {
         const lines = (await textOf(entries, "ndjson")).split("\n");
@@ -46,7 +46,7 @@ describe("an audit as text", () => {
     );
   });
 
-  it("is, as CSV, rows under a header that read back as they were, formulas defused", async () => {
+  it("has, as CSV, a header and rows that parse to the same entries, with formulas neutralized", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anEntry(), { maxLength: 20 }), async (entries) => {
         const rows = parseCsv(await textOf(entries, "csv"));
@@ -58,12 +58,12 @@ describe("an audit as text", () => {
     );
   });
 
-  it("of nothing is nothing, or the header alone", async () => {
+  it("is empty, or only the CSV header, for an empty audit", async () => {
     expect(await textOf([], "ndjson")).to.equal("");
     expect(await textOf([], "csv")).to.equal(`${header.join(",")}\r\n`);
   });
 
-  it("comes in whole lines and in small parts, however long it is", async () => {
+  it("is split into small chunks of complete lines", async () => {
     const entry: AuditEntry = {
       position: 1,
       stream: "catalog",

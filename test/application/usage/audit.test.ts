@@ -22,15 +22,15 @@ describe("an audit", () => {
     collect(createAudit({ store: temporary.store })(request));
 
   describe("of a busy log", () => {
-    const told = busyMonth(10_000);
-    const audited = told.filter(({ stream }) => !stream.startsWith("rate-"));
+    const events = busyMonth(10_000);
+    const audited = events.filter(({ stream }) => !stream.startsWith("rate-"));
 
     before(async () => {
       await openStore();
-      await append(temporary.store, told);
+      await append(temporary.store, events);
     });
 
-    it("tells everything but the counters of the rate, in order of position", async () => {
+    it("contains everything except the rate counters, in order of position", async () => {
       const entries = await replay();
       expect(entries.map(({ stream, type, at }) => ({ stream, type, at }))).to.deep.equal(
         audited.map(({ stream, type, data }) => ({ stream, type, at: (data as { at: string }).at })),
@@ -39,7 +39,7 @@ describe("an audit", () => {
       expect(revisionsOf(entries)).to.deep.equal(denseRevisionsOf(entries));
     });
 
-    it("of one key tells of that key alone, not of one whose name it begins", async () => {
+    it("of one key contains only that key's entries, not those of a key with the same prefix", async () => {
       const entries = await replay({ apiKey: "ab" });
       expect(new Set(entries.map(({ stream }) => stream))).to.deep.equal(
         new Set(["key-ab", "usage-ab-2026-10"]),
@@ -49,15 +49,15 @@ describe("an audit", () => {
       );
     });
 
-    it("of one key reads the streams of that key and follows no subscription", async () => {
+    it("of one key reads only that key's streams, without a subscription", async () => {
       const reads = new Map<string, number>();
-      let events = 0;
+      let eventsRead = 0;
       const store: EventStore = {
         ...temporary.store,
         async *readStream(stream, options) {
           reads.set(stream, (reads.get(stream) ?? 0) + 1);
           for await (const event of temporary.store.readStream(stream, options)) {
-            events += 1;
+            eventsRead += 1;
             yield event;
           }
         },
@@ -68,10 +68,10 @@ describe("an audit", () => {
       const months = ["2026-09", "2026-10", "2026-11", "2026-12"].map((month) => `usage-ab-${month}`);
       expect([...reads.keys()].sort()).to.deep.equal(["key-ab", ...months]);
       expect(Math.max(...reads.values())).to.be.at.most(4);
-      expect(events).to.be.at.most(entries.length + 2 * reads.size + 1);
+      expect(eventsRead).to.be.at.most(entries.length + 2 * reads.size + 1);
     });
 
-    it("gives nothing twice and nothing never when it is taken in two days", async () => {
+    it("contains each entry exactly once when it is split at midnight", async () => {
       const first = await replay({ to: "2026-10-04" });
       const second = await replay({ from: "2026-10-04" });
       expect([...first, ...second]).to.deep.equal(await replay());
@@ -79,22 +79,22 @@ describe("an audit", () => {
       expect(second[0]?.at).to.equal("2026-10-04T00:00:00.000Z");
     });
 
-    it("takes no more of the log than its reader takes, and lets go of it when the reader leaves", async () => {
+    it("reads the log with backpressure and closes the subscription when the reader stops", async () => {
       const watched = countSubscriptions(temporary.store);
       let read = 0;
-      let toldAtFirst = 0;
+      let deliveredAtFirst = 0;
       for await (const _ of createAudit({ store: watched })({})) {
-        toldAtFirst ||= watched.delivered;
+        deliveredAtFirst ||= watched.delivered;
         if (++read === 3) break;
         expect(watched.open).to.equal(1);
       }
-      expect(watched.delivered).to.equal(toldAtFirst).and.below(told.length);
+      expect(watched.delivered).to.equal(deliveredAtFirst).and.below(events.length);
       expect(watched.open).to.equal(0);
     });
   });
 
   describe("resumed", () => {
-    it("at any cuts gives the whole, each entry once", async () => {
+    it("at any positions contains each entry exactly once", async () => {
       await openStore();
       await append(temporary.store, busyMonth(400));
       const whole = await replay();
@@ -118,7 +118,7 @@ describe("an audit", () => {
       );
     });
 
-    it("after the last entry gives nothing", async () => {
+    it("after the last entry is empty", async () => {
       await openStore();
       const after = await append(temporary.store, issued("ab"));
       expect(await replay({ after })).to.deep.equal([]);
@@ -148,7 +148,7 @@ describe("an audit", () => {
       [{ from: "2026-11-02", to: "2026-11-01" }, []],
     ];
     for (const [period, expected] of cases) {
-      it(`includes its beginning and not its end: ${JSON.stringify(period)}`, async () => {
+      it(`includes its start and excludes its end: ${JSON.stringify(period)}`, async () => {
         expect((await replay(period)).map((entry) => entry.at)).to.deep.equal(expected);
       });
     }
@@ -162,7 +162,7 @@ describe("an audit", () => {
       "1762000000",
       "2026-11-01 08:30Z",
     ]) {
-      it(`refuses ${JSON.stringify(bad)} at once, by its path`, () => {
+      it(`refuses ${JSON.stringify(bad)} at once, with the path in the error`, () => {
         const audit = createAudit({ store: temporary.store });
         expect(() => audit({ from: bad, to: bad }))
           .to.throw(Invalid)
@@ -183,7 +183,7 @@ describe("an audit", () => {
     expect(JSON.stringify(entries)).to.not.include("5ec2e7");
   });
 
-  it("withholds what is sealed of credentials", async () => {
+  it("withholds sealed credentials", async () => {
     await openStore();
     const data = { engine: "gwn", sealed: "v1.5ea1ed", keyId: "k1", at: "2026-10-01T00:00:00.000Z" };
     const stream = "credentials-web_1";
@@ -196,7 +196,7 @@ describe("an audit", () => {
     expect(JSON.stringify(entries)).to.not.include("5ea1ed");
   });
 
-  it("tells an event that has no time of its own by when it was stored", async () => {
+  it("uses the time of storage for an event without its own time", async () => {
     await openStore();
     await append(temporary.store, [{ stream: "catalog", type: "Older", data: {} }]);
     const [entry] = await replay({ from: "2020-01-01" });
@@ -204,18 +204,18 @@ describe("an audit", () => {
     expect(new Date(entry?.at ?? "").toISOString()).to.equal(entry?.at);
   });
 
-  it("of an empty log is empty", async () => {
+  it("is empty for an empty log", async () => {
     await openStore();
     expect(await replay()).to.deep.equal([]);
   });
 
-  it("of a key that was never issued is refused, not empty", async () => {
+  it("is refused for a key that was never issued", async () => {
     await openStore();
     await append(temporary.store, issued("abc"));
     expect(await rejection(replay({ apiKey: "ab" }))).to.be.instanceOf(NotFound);
   });
 
-  it("that cannot reach the log's end fails, so that what ended is whole", async () => {
+  it("fails if it cannot reach the log's end", async () => {
     await openStore();
     await append(temporary.store, busyMonth(10_000));
     const entries = createAudit({ store: temporary.store })({})[Symbol.asyncIterator]();
@@ -225,15 +225,15 @@ describe("an audit", () => {
     expect(await rejection(rest)).to.be.instanceOf(Unavailable);
   });
 
-  it("that is given up fails with the reason", async () => {
+  it("fails with the abort reason when it is aborted", async () => {
     await openStore();
     await append(temporary.store, busyMonth(10_000));
-    const giveUp = new AbortController();
-    const entries = createAudit({ store: temporary.store })({ signal: giveUp.signal })[
+    const controller = new AbortController();
+    const entries = createAudit({ store: temporary.store })({ signal: controller.signal })[
       Symbol.asyncIterator
     ]();
     await entries.next();
-    giveUp.abort(new Error("enough"));
+    controller.abort(new Error("enough"));
     const rest = collect({ [Symbol.asyncIterator]: () => entries });
     expect(await rejection(rest)).to.have.property("message", "enough");
   });

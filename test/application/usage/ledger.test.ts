@@ -86,19 +86,19 @@ describe("the ledger", () => {
     await temporary.remove();
   });
 
-  it("holds what was served, and when, before it says so", async () => {
+  it("records the serving and its time before it resolves", async () => {
     await ledger.record(principal(15), served());
     expect(await usageEvents()).to.deep.equal([{ ...served(), at }]);
   });
 
-  it("refuses what would pass the quota, and suspends the key for it", async () => {
+  it("refuses a request that would exceed the quota and suspends the key", async () => {
     await ledger.record(principal(15), served());
     expect(await refusal(ledger.record(principal(15), served()))).to.be.instanceOf(KeyIsSuspended);
     expect(await key()).to.include({ status: "suspended", cause: "quota" });
     expect(await usageEvents()).to.have.length(1);
   });
 
-  it("counts each month by itself", async () => {
+  it("counts each month separately", async () => {
     await ledger.record(principal(15), served());
     now = Date.parse("2026-12-01T00:00:00.000Z");
     await ledger.record(principal(15), served());
@@ -106,7 +106,7 @@ describe("the ledger", () => {
     expect((await key()).status).to.equal("active");
   });
 
-  it("suspends nobody whose plan was raised meanwhile, and asks to try again", async () => {
+  it("does not suspend a key whose plan was raised meanwhile, and fails as unavailable", async () => {
     await handler.execute(
       keyDecider,
       keyStream("k"),
@@ -117,11 +117,11 @@ describe("the ledger", () => {
     expect((await key()).status).to.equal("active");
   });
 
-  it("tells of the suspension even when the views do not show it", async () => {
+  it("reports the suspension even if the views do not reach it", async () => {
     const blind = opened({
       waitForPosition: async (_position, signal) => {
         expect(signal).to.be.instanceOf(AbortSignal);
-        throw new EventStoreUnavailable("the views are gone");
+        throw new EventStoreUnavailable("the views are unavailable");
       },
     });
     expect(await refusal(blind.record(principal(15), served({ characters: 20 })))).to.be.instanceOf(
@@ -134,7 +134,7 @@ describe("the ledger", () => {
       served({ idempotency: { key: "i", request: "same" }, ...over });
     const characters = async (month?: string) => (await usageEvents(month)).map((event) => event.characters);
 
-    it("charges a repeat once, also in another instance and after a restart", async () => {
+    it("charges a repeated request once, also in another instance and after a restart", async () => {
       await ledger.record(principal(10), keyed());
       await ledger.record(principal(10), keyed({ requestId: "r2" }));
       const { store } = temporary;
@@ -147,16 +147,16 @@ describe("the ledger", () => {
       expect(await characters()).to.deep.equal([10, 0, 0]);
     });
 
-    it("refuses the key with another request, before any work and in the end", async () => {
+    it("refuses the key for a different request, both in the quota check and when recording", async () => {
       await ledger.record(principal(null), keyed());
       const idempotency = { key: "i", request: "another" };
-      const asked = { ...whole, idempotency };
-      expect(await refusal(ledger.checkQuota(principal(null), asked, "r"))).to.be.instanceOf(Invalid);
+      const request = { ...whole, idempotency };
+      expect(await refusal(ledger.checkQuota(principal(null), request, "r"))).to.be.instanceOf(Invalid);
       const again = ledger.record(principal(null), keyed({ idempotency }));
       expect(await refusal(again)).to.be.instanceOf(Invalid);
     });
 
-    it("knows a key across a month's end, and records the repeat in the first one's month", async () => {
+    it("recognizes the key after the month's end and records the repeat in the first request's month", async () => {
       now = Date.parse("2026-11-30T23:59:59.000Z");
       await ledger.record(principal(10), keyed());
       now = Date.parse("2026-12-01T00:00:01.000Z");
@@ -166,28 +166,28 @@ describe("the ledger", () => {
       expect(await characters("2026-12")).to.deep.equal([]);
     });
 
-    it("charges another key of the new month in the new month", async () => {
+    it("charges a new key in the new month", async () => {
       now = Date.parse("2026-12-01T00:00:01.000Z");
       await ledger.record(principal(10), keyed());
       expect(await characters("2026-12")).to.deep.equal([10]);
     });
   });
 
-  describe("asked before anything is made", () => {
-    it("lets pass what has room, and records nothing", async () => {
+  describe("checked before synthesis", () => {
+    it("admits a request within the quota without recording it", async () => {
       await ledger.checkQuota(principal(15), whole, "r");
       await ledger.checkQuota(principal(null), { ...whole, characters: 1e9 }, "r");
       expect(await usageEvents()).to.have.length(0);
     });
 
-    it("refuses and suspends what has none", async () => {
+    it("refuses a request beyond the quota and suspends the key", async () => {
       await ledger.record(principal(15), served());
       await usageEvents();
       expect(await refusal(ledger.checkQuota(principal(15), whole, "r"))).to.be.instanceOf(KeyIsSuspended);
       expect((await key()).status).to.equal("suspended");
     });
 
-    it("lets pass a part that will be free, though the quota is full", async () => {
+    it("admits a free range when the quota is full", async () => {
       await ledger.record(principal(10), served());
       await usageEvents();
       await ledger.checkQuota(principal(10), part, "r");

@@ -36,19 +36,19 @@ describe("a usage report", () => {
     })(request);
 
   const serve = async (apiKey: string, events: readonly SynthesisServed[]): Promise<void> => {
-    const told = events.map((data) => ({
+    const newEvents = events.map((data) => ({
       stream: usageStream(apiKey, monthOf(data.at)),
       type: "SynthesisServed",
       data,
     }));
-    await runner.waitForPosition(await append(temporary.store, told));
+    await runner.waitForPosition(await append(temporary.store, newEvents));
   };
 
   const issue = async (apiKey: string): Promise<void> => {
     await append(temporary.store, issued(apiKey));
   };
 
-  it("tells a month's characters and requests, by day, engine and voice", async () => {
+  it("contains a month's characters and requests by day, engine and voice", async () => {
     await issue("k");
     await serve("k", [
       served({ at: "2026-11-01T09:00:00.000Z", characters: 3 }),
@@ -78,7 +78,7 @@ describe("a usage report", () => {
     });
   });
 
-  it("leaves voided servings out of its figures, and shows them beside", async () => {
+  it("excludes voided servings from its totals and lists them separately", async () => {
     await issue("k");
     const kept = served({ requestId: "kept", characters: 3 });
     const taken = served({ requestId: "taken", characters: 4 });
@@ -103,28 +103,28 @@ describe("a usage report", () => {
     expect(await report({ apiKey: "k", asOf: taken.at })).to.include({ characters: 7, requests: 2 });
   });
 
-  it("is of the current month when none is named, and of that of its time when it has one", async () => {
+  it("covers the month of asOf, and the current month by default", async () => {
     await issue("k");
     await serve("k", [served({ at: "2026-10-09T09:00:00.000Z", characters: 5 })]);
     expect(await report({ apiKey: "k" })).to.include({ month: "2026-11", characters: 0 });
     expect(await report({ apiKey: "k", asOf: "2026-10-10" })).to.include({ month: "2026-10", characters: 5 });
   });
 
-  it("of a key that was served nothing is zero", async () => {
+  it("is zero for a key without requests", async () => {
     await issue("k");
     const nothing = { characters: 0, requests: 0, byDay: [], byEngine: [], byVoice: [] };
     expect(await report({ apiKey: "k" })).to.deep.include(nothing);
     expect(await report({ apiKey: "k", asOf: now })).to.deep.include(nothing);
   });
 
-  it("includes what happened at its very time", async () => {
+  it("includes servings at exactly the asOf time", async () => {
     await issue("k");
     await serve("k", [served({ at: "2026-11-05T10:00:00.000Z" })]);
     expect(await report({ apiKey: "k", asOf: "2026-11-05T10:00:00Z" })).to.include({ requests: 1 });
     expect(await report({ apiKey: "k", asOf: "2026-11-05T09:59:59.999Z" })).to.include({ requests: 0 });
   });
 
-  it("has the quota of its time, and none from before the key was issued", async () => {
+  it("shows the quota at the asOf time, and none before the key was issued", async () => {
     await issue("k");
     const plan = { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null };
     const raised = { stream: "key-k", type: "PlanChanged", data: { plan, at: "2026-11-10T00:00:00.000Z" } };
@@ -134,7 +134,7 @@ describe("a usage report", () => {
     expect(await report({ apiKey: "k", asOf: "2026-09-01" })).to.not.have.property("quota");
   });
 
-  it("from the log as of the month's end is the live one, to the character", async () => {
+  it("computed from the log as of the month's end equals the live one", async () => {
     let keys = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(servedInNovember(), { maxLength: 40 }), async (events) => {
@@ -150,7 +150,7 @@ describe("a usage report", () => {
     );
   });
 
-  it("as of any time is the one that was live then, to the character", async () => {
+  it("computed from the log as of any time equals the live one of that time", async () => {
     let keys = 0;
     const events = fc.array(servedInNovember(), { minLength: 1, maxLength: 40 });
     await fc.assert(
@@ -173,7 +173,7 @@ describe("a usage report", () => {
     );
   });
 
-  it("does not depend on the order in which instances told of what they served", async () => {
+  it("does not depend on the order in which instances appended their servings", async () => {
     await issue("k");
     const asOf = "2026-11-10T00:00:00.000Z";
     const [late, early] = ["2026-11-12T00:00:00.000Z", "2026-11-08T00:00:00.000Z"];
@@ -181,7 +181,7 @@ describe("a usage report", () => {
     expect(await report({ apiKey: "k", asOf })).to.include({ characters: 1, requests: 1 });
   });
 
-  it("is refused for a bad month or time, by its path", async () => {
+  it("is refused for an invalid month or time, with the path in the error", async () => {
     await issue("k");
     for (const month of ["2026-13", "2026-1", "november", ""]) {
       expect(await failureOf(report({ apiKey: "k", month }))).to.deep.equal(["month"]);
@@ -191,13 +191,13 @@ describe("a usage report", () => {
     }
   });
 
-  it("is refused for a key that was never issued, whatever the beginning of its name", async () => {
+  it("is refused for a key that was never issued, even if another key has it as a prefix", async () => {
     await issue("k");
     expect(await rejection(report({ apiKey: "" }))).to.be.instanceOf(NotFound);
     expect(await rejection(report({ apiKey: "kk" }))).to.be.instanceOf(NotFound);
   });
 
-  it("says so when the event store cannot be read", async () => {
+  it("fails as unavailable when the event store cannot be read", async () => {
     await issue("k");
     await temporary.store.close();
     expect(await rejection(report({ apiKey: "k" }))).to.be.instanceOf(Unavailable);

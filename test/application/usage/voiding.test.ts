@@ -30,32 +30,32 @@ const served = (requestId: string): Omit<SynthesisServed, "at"> => ({
   cached: "miss",
 });
 
-/** What happens to an append: it fails, is stored without an answer, or stays in the air and lands when it is released. */
-type Fate = "answered" | "fails" | "unanswered" | "late";
+/** What happens to an append: it succeeds, fails, is stored without a response, or is delayed until it is released. */
+type AppendOutcome = "answered" | "fails" | "unanswered" | "late";
 
-const capricious = (store: EventStore, fates: Iterator<Fate>) => {
-  const inTheAir: (() => Promise<unknown>)[] = [];
+const faultyStore = (store: EventStore, faults: Iterator<AppendOutcome>) => {
+  const delayed: (() => Promise<unknown>)[] = [];
   return {
     store: {
       ...store,
       append: async (...append) => {
-        const { value: fate = "answered" } = fates.next();
-        if (fate === "answered") return await store.append(...append);
-        if (fate === "fails") throw new EventStoreUnavailable("cut before the append");
-        if (fate === "unanswered") await store.append(...append);
-        else inTheAir.push(() => store.append(...append).catch(() => {}));
+        const { value: fault = "answered" } = faults.next();
+        if (fault === "answered") return await store.append(...append);
+        if (fault === "fails") throw new EventStoreUnavailable("cut before the append");
+        if (fault === "unanswered") await store.append(...append);
+        else delayed.push(() => store.append(...append).catch(() => {}));
         return await new Promise<never>(() => {});
       },
     } satisfies EventStore,
-    /** Lands what is in the air, in any order. */
-    land: async (order: (waiting: number) => number = () => 0): Promise<void> => {
-      while (inTheAir.length > 0) await inTheAir.splice(order(inTheAir.length), 1)[0]?.();
+    /** Performs the delayed appends, in any order. */
+    release: async (order: (waiting: number) => number = () => 0): Promise<void> => {
+      while (delayed.length > 0) await delayed.splice(order(delayed.length), 1)[0]?.();
     },
   };
 };
 
-const always = function* (...fates: Fate[]): Generator<Fate> {
-  yield* fates;
+const sequenceOf = function* (...faults: AppendOutcome[]): Generator<AppendOutcome> {
+  yield* faults;
 };
 
 describe("voiding", () => {
@@ -103,8 +103,8 @@ describe("voiding", () => {
   };
   const use = (): MonthlyUsage | undefined => quotas.get(`usage-${apiKey}-2026-11`);
 
-  it("gives back the characters of a request that was answered 503 and is in the log", async () => {
-    const { store } = capricious(temporary.store, always("unanswered"));
+  it("refunds the characters of a request that was answered with 503 but is in the log", async () => {
+    const { store } = faultyStore(temporary.store, sequenceOf("unanswered"));
     const { ledger, voiding } = open(store);
     expect(await rejection(ledger.record(principal(), served("r1")))).to.be.instanceOf(Unavailable);
     now += 1_000; // the month of the request is over
@@ -123,18 +123,18 @@ describe("voiding", () => {
     expect(use()).to.include({ used: 0, requests: 0 });
   });
 
-  it("keeps an append from landing that was given up while it was in the air", async () => {
-    const { store, land } = capricious(temporary.store, always("late"));
+  it("prevents an abandoned append from being stored later", async () => {
+    const { store, release } = faultyStore(temporary.store, sequenceOf("late"));
     const { ledger, voiding } = open(store);
     await rejection(ledger.record(principal(), served("r1")));
     await voiding.settled();
-    await land();
+    await release();
     expect(await logged()).to.deep.equal([
       { type: "ServingVoided", data: { requestId: "r1", characters: 0, at } },
     ]);
   });
 
-  it("appends one fence for all requests of a stream that were given up together", async () => {
+  it("appends one event for all abandoned requests of a stream", async () => {
     const { voiding } = open(temporary.store);
     for (const requestId of ["r1", "r2", "r3"]) {
       voiding.void({ stream: `usage-${apiKey}-2026-11`, requestId, after: -1 });
@@ -143,19 +143,19 @@ describe("voiding", () => {
     expect(await logged()).to.have.length(1);
   });
 
-  it("voids a request once, though the void itself is answered late or not at all", async () => {
-    const { store, land } = capricious(
+  it("voids a request once, even if the append of the void is delayed or not answered", async () => {
+    const { store, release } = faultyStore(
       temporary.store,
-      always("unanswered", "late", "unanswered", "fails", "late"),
+      sequenceOf("unanswered", "late", "unanswered", "fails", "late"),
     );
     const { ledger, voiding } = open(store);
     await rejection(ledger.record(principal(), served("r1")));
     await voiding.settled();
-    await land();
+    await release();
     expect((await logged()).map(({ type }) => type)).to.deep.equal(["SynthesisServed", "ServingVoided"]);
   });
 
-  it("appends nothing for a request of which nothing was sent", async () => {
+  it("appends nothing for a request that sent no append", async () => {
     const unreadable: EventStore = {
       ...temporary.store,
       // biome-ignore lint/correctness/useYield: the store cannot be read
@@ -168,24 +168,24 @@ describe("voiding", () => {
     expect(voiding.pending).to.equal(0);
   });
 
-  it("leaves every answered request charged and every refused one uncharged, whatever happens to the appends", async () => {
-    const fate = fc.constantFrom<Fate>("answered", "answered", "fails", "unanswered", "late");
+  it("charges exactly the requests that succeeded, for any outcome of the appends", async () => {
+    const fault = fc.constantFrom<AppendOutcome>("answered", "answered", "fails", "unanswered", "late");
     const requests = fc.array(fc.nat(1), { minLength: 1, maxLength: 12 });
-    const perInstance = fc.array(fate, { maxLength: 12 });
+    const perInstance = fc.array(fault, { maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(requests, perInstance, perInstance, fc.nat(), async (who, one, two, seed) => {
+      fc.asyncProperty(requests, perInstance, perInstance, fc.nat(), async (targets, one, two, seed) => {
         apiKey = `k${++keys}`;
-        const stores = [one, two].map((fates) => capricious(temporary.store, fates.values()));
+        const stores = [one, two].map((faults) => faultyStore(temporary.store, faults.values()));
         const instances = stores.map(({ store }) => open(store));
         const outcomes = await Promise.allSettled(
-          who.map(async (instance, index) => {
+          targets.map(async (instance, index) => {
             if (index % 3 === 0) await new Promise(setImmediate);
             await instances[instance]?.ledger.record(principal(), served(`r${index}`));
           }),
         );
-        for (const { land } of stores) await land((waiting) => seed % waiting);
+        for (const { release } of stores) await release((waiting) => seed % waiting);
         await Promise.all(instances.map(({ voiding }) => voiding.settled()));
-        for (const { land } of stores) await land((waiting) => seed % waiting);
+        for (const { release } of stores) await release((waiting) => seed % waiting);
         const charged = chargedIn(await logged());
         expect([...charged].sort()).to.deep.equal(
           outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [`r${index}`] : [])).sort(),
@@ -196,36 +196,42 @@ describe("voiding", () => {
     );
   }).timeout(120_000);
 
-  it("charges a retried request exactly once, whichever of its attempts were answered and landed", async () => {
-    const fate = fc.constantFrom<Fate>("answered", "fails", "unanswered", "late");
+  it("charges a retried request exactly once if any attempt succeeded, for any outcome of the appends", async () => {
+    const fault = fc.constantFrom<AppendOutcome>("answered", "fails", "unanswered", "late");
     const attempts = fc.array(fc.nat(1), { minLength: 1, maxLength: 6 });
-    const perInstance = fc.array(fate, { maxLength: 8 });
+    const perInstance = fc.array(fault, { maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(attempts, perInstance, perInstance, fc.boolean(), async (who, one, two, atOnce) => {
-        apiKey = `k${++keys}`;
-        const idempotency = { key: "i", request: "same" };
-        const stores = [one, two].map((fates) => capricious(temporary.store, fates.values()));
-        const instances = stores.map(({ store }) => open(store));
-        const attempt = async (instance: number, index: number) =>
-          await instances[instance]?.ledger.record(principal(), { ...served(`r${index}`), idempotency });
-        const outcomes: PromiseSettledResult<unknown>[] = [];
-        if (atOnce) outcomes.push(...(await Promise.allSettled(who.map(attempt))));
-        else
-          for (const [index, instance] of who.entries())
-            outcomes.push(...(await Promise.allSettled([attempt(instance, index)])));
-        for (const { land } of stores) await land();
-        await Promise.all(instances.map(({ voiding }) => voiding.settled()));
-        for (const { land } of stores) await land();
-        await logged();
-        const isServed = outcomes.some(({ status }) => status === "fulfilled");
-        expect(use()?.used ?? 0).to.equal(isServed ? 10 : 0);
-      }),
+      fc.asyncProperty(
+        attempts,
+        perInstance,
+        perInstance,
+        fc.boolean(),
+        async (targets, one, two, atOnce) => {
+          apiKey = `k${++keys}`;
+          const idempotency = { key: "i", request: "same" };
+          const stores = [one, two].map((faults) => faultyStore(temporary.store, faults.values()));
+          const instances = stores.map(({ store }) => open(store));
+          const attempt = async (instance: number, index: number) =>
+            await instances[instance]?.ledger.record(principal(), { ...served(`r${index}`), idempotency });
+          const outcomes: PromiseSettledResult<unknown>[] = [];
+          if (atOnce) outcomes.push(...(await Promise.allSettled(targets.map(attempt))));
+          else
+            for (const [index, instance] of targets.entries())
+              outcomes.push(...(await Promise.allSettled([attempt(instance, index)])));
+          for (const { release } of stores) await release();
+          await Promise.all(instances.map(({ voiding }) => voiding.settled()));
+          for (const { release } of stores) await release();
+          await logged();
+          const isServed = outcomes.some(({ status }) => status === "fulfilled");
+          expect(use()?.used ?? 0).to.equal(isServed ? 10 : 0);
+        },
+      ),
       { numRuns: 80 },
     );
   }).timeout(120_000);
 
-  it("refuses to record more for a stream that has too many unsettled requests", async () => {
-    const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
+  it("refuses to record requests for a stream with too many unsettled ones", async () => {
+    const { store } = faultyStore(temporary.store, sequenceOf(...Array<AppendOutcome>(99).fill("late")));
     const voiding = openVoiding(store, clock, { deadlineMs, maxPerStream: 1, onError: () => {} });
     const handler = createCommandHandler({ store, clock, deadlineMs });
     const ledger = createLedger({ handler, views: runner, quotas, voiding, clock });
@@ -236,8 +242,8 @@ describe("voiding", () => {
     await voiding.close(0);
   });
 
-  it("voids at shutdown what was still being recorded", async () => {
-    const { store } = capricious(temporary.store, always("unanswered"));
+  it("voids requests that are being recorded at shutdown", async () => {
+    const { store } = faultyStore(temporary.store, sequenceOf("unanswered"));
     const { ledger } = open(store);
     const refusal = rejection(ledger.record(principal(), served("r1")));
     await ledger.close(60_000);
@@ -245,8 +251,8 @@ describe("voiding", () => {
     expect((await logged()).map(({ type }) => type)).to.deep.equal(["SynthesisServed", "ServingVoided"]);
   });
 
-  it("ends within its time, and reports what stays charged", async () => {
-    const { store } = capricious(temporary.store, always(...Array<Fate>(99).fill("late")));
+  it("closes within the given time and reports requests that stay charged", async () => {
+    const { store } = faultyStore(temporary.store, sequenceOf(...Array<AppendOutcome>(99).fill("late")));
     const reports: string[] = [];
     const onError = (what: string, error: unknown) => reports.push(`${what}: ${error}`);
     const voiding = openVoiding(store, clock, { deadlineMs, onError });

@@ -34,7 +34,7 @@ const answer = (hash: string, at: number, over: Partial<SynthesisServed> = {}): 
   ...over,
 });
 
-/** The view as it was after the first so many events. */
+/** The view after these events. */
 const viewAfter = (stream: string, events: readonly ServedEvent[]): View<MonthlyUsage> => {
   const used = events.reduce((sum, { data }) => sum + data.characters, 0);
   const keyed = events.filter(({ data }) => data.idempotency).map(({ data }) => Date.parse(data.at));
@@ -48,7 +48,7 @@ const viewAfter = (stream: string, events: readonly ServedEvent[]): View<Monthly
   };
 };
 
-describe("usage begun from the view", () => {
+describe("usage loaded from the view's snapshot", () => {
   let temporary: TemporaryStore;
   before(async () => {
     temporary = await openTemporaryStore();
@@ -61,7 +61,7 @@ describe("usage begun from the view", () => {
     await temporary.store.append(stream, all, "none");
   };
 
-  it("decides exactly as from the whole month, however far the view lags", async () => {
+  it("leads to the same decisions as the whole month, for any lag of the view", async () => {
     const hash = fc.constantFrom("a", "b", "c");
     const idempotency = fc.option(
       fc.constantFrom("i", "j").map((key) => ({ key, request: "same" })),
@@ -71,13 +71,13 @@ describe("usage begun from the view", () => {
     const request = fc.record({ hash, partial: fc.boolean(), idempotency, wait });
     const optional = ({
       partial,
-      idempotency: given,
+      idempotency: value,
     }: {
       partial: boolean;
       idempotency?: Idempotency | undefined;
     }) => ({
       ...(partial && { partial: true as const }),
-      ...(given && { idempotency: given }),
+      ...(value && { idempotency: value }),
     });
     const history = fc.array(request, { maxLength: 30 });
     await fc.assert(
@@ -113,7 +113,7 @@ describe("usage begun from the view", () => {
     );
   }).timeout(60_000);
 
-  it("reads of a long month only what is recent", async () => {
+  it("reads only the recent events of a long month", async () => {
     const stream = `usage-${randomUUID()}-2026-11`;
     const events = Array.from(
       { length: 2_000 },
@@ -141,7 +141,7 @@ describe("usage begun from the view", () => {
     expect(read).to.be.below(100);
   });
 
-  it("leaves to the log what the view does not count", async () => {
+  it("has no snapshot for streams that the view does not contain", async () => {
     const warm = createWarmUsage({
       store: temporary.store,
       quotas: viewAfter("usage-x-2026-11", []),

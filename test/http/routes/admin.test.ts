@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { keyOperations } from "../../../src/http/routes/admin/keys.ts";
 import { websiteOperations } from "../../../src/http/routes/admin/websites.ts";
-import { type AdminFixture, openAdminServices } from "../../application/accounts/operated.ts";
+import { type AdminFixture, openAdminServices } from "../../application/accounts/admin-fixture.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 
 describe("the admin API", () => {

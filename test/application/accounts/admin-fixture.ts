@@ -18,22 +18,22 @@ import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstor
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { collect } from "../../support/collect.ts";
 
-/** The operator's services over a real store in a folder of its own. */
+/** The admin services over a real store in a temporary folder. */
 export interface AdminFixture {
   readonly websites: Websites;
   readonly keys: Keys;
   readonly originVerification: OriginVerification;
   readonly store: EventStore;
-  /** What the services take for now; a test may turn it. */
+  /** The services' clock; tests may change it. */
   readonly time: { now: number };
-  /** Appends what other parts would, and waits until the views show it. */
+  /** Appends an event of another service and waits until the views contain it. */
   append(stream: string, type: string, data: object): Promise<void>;
   read(stream: string): Promise<RecordedEvent[]>;
   close(): Promise<void>;
 }
 
 export const openAdminServices = async (): Promise<AdminFixture> => {
-  const folder = await mkdtemp(join(tmpdir(), "voxledger-operated-"));
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-admin-"));
   const store = await openSqliteEventStore({ path: join(folder, "events.db") });
   const projections = [websitesProjection, keysProjection, monthlyQuota];
   const runner = createProjectionRunner({ store, projections });
