@@ -1,7 +1,7 @@
 /**
- * One line for each accent or language that no engine here has a voice for. Browsers may have one; over HTTP it is
- * spoken by the voices of `spokenAs`. For Filipino that is Indonesian, which has a similar spelling.
- * Numbers continue those of `languages`.
+ * Accents and languages for which no engine has a voice. Browsers may have one. Over HTTP they are spoken by the voices of
+ * `spokenAs`. For Filipino that is Indonesian, which has a similar spelling.
+ * The numbers continue those of `languages`.
  */
 export type Accent = readonly [number: number, lang: string, spokenAs: string, name: string, flag: string];
 
@@ -17,7 +17,7 @@ export const accents: readonly Accent[] = [
   [136, "sr-Latn", "sr-RS", "Serbo-Croatian", "rs"],
 ];
 
-/** Further names of the same voices, which other services use. */
+/** Alternative names of the same voices, as other services use them. */
 export const otherNames: readonly (readonly [name: string, of: string])[] = [
   ["Bangla Bangladesh Female", "Bengali Female"],
   ["Bangla Bangladesh Male", "Bengali Male"],

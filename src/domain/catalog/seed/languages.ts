@@ -1,15 +1,15 @@
 /**
- * One line a language: every one that espeak-ng 1.51 speaks.
+ * Every language that espeak-ng 1.51 speaks.
  *
- * - number: the line's own for ever; ids are derived from it. A new line takes the next number, wherever it stands.
- * - lang: BCP-47 as clients send it (`zh-CN`, not `cmn-CN`; `zh-HK` for Cantonese), with the region that is most likely
- *   for the language; none for those at home nowhere.
- * - file: espeak-ng's voice by the name of its file. By the language's name (`en-gb+f3`) variants are ignored.
- * - name: what a friendly voice's name begins with.
- * - flag: ISO 3166-1 alpha-2 in lower case. `xx`, which no country has, for constructed languages.
+ * - number: unique and never changed, since ids are derived from it. A new line gets the next number, at any place.
+ * - lang: BCP-47 as clients send it (`zh-CN`, not `cmn-CN`; `zh-HK` for Cantonese), with the most likely region
+ *   of the language, or none for a language without a country.
+ * - file: the file name of espeak-ng's voice. espeak-ng ignores variants after a language's name (`en-gb+f3`).
+ * - name: the prefix of the friendly voices' names.
+ * - flag: ISO 3166-1 alpha-2 in lower case. `xx`, which is no country's code, for constructed languages.
  *
- * Left out are the three that read the same language's Latin transcription (`cmn-Latn-pinyin`, `yue-Latn-jyutping`,
- * `fa-Latn`): the text tells by itself which script it is in, and they would only be second voices for the same code.
+ * Excluded are the three voices for Latin transcriptions (`cmn-Latn-pinyin`, `yue-Latn-jyutping`,
+ * `fa-Latn`): the script is visible in the text, and they would be second voices for the same language.
  */
 export type Line = readonly [number: number, lang: string, file: string, name: string, flag: string];
 

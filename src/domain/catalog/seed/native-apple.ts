@@ -1,4 +1,4 @@
-/** Voices of macOS and iOS, in every browser there. Some come with the system, others are downloaded under the same name. */
+/** Voices of macOS and iOS, available in every browser there. Some are preinstalled, others downloadable. */
 export const apple = [
   ["ar-001", "Majed m"],
   ["bg-BG", "Daria f"],

@@ -1,4 +1,4 @@
-/** Chrome's own voices on desktops, which speak on the machine once they are downloaded. */
+/** Chrome's voices on desktops, which work offline after they are downloaded. */
 export const chromeNatural = [
   ["de-DE", "Deutsch 1 f, Deutsch 2 f, Deutsch 3 m, Deutsch 4 m"],
   ["en-AU", "Australian English 1 f, Australian English 3 f, Australian English 2 m, Australian English 4 m"],
@@ -18,7 +18,7 @@ export const chromeNatural = [
   ["pt-PT", "português de Portugal 1 f, português de Portugal 4 f, português de Portugal 2 m"],
 ] as const;
 
-/** The same voices under the names that ChromeOS gave them first. */
+/** The same voices under their earlier names in ChromeOS. */
 export const chromeOs = [
   ["de-DE", "Deutsch 2 f, Deutsch 3 m"],
   ["en-GB", "UK English 2 f, UK English 1 m"],
@@ -28,7 +28,7 @@ export const chromeOs = [
   ["it-IT", "italiano 2 f, italiano 3 m"],
 ] as const;
 
-/** Of Chrome on desktops, over the network. Not of Chromium, nor of Chrome on Android and iOS. */
+/** Network voices of Chrome on desktops. Chromium and Chrome on Android and iOS do not have them. */
 export const chrome = [
   ["de-DE", "Deutsch f"],
   ["en-GB", "UK English Female f, UK English Male m"],
@@ -51,8 +51,8 @@ export const chrome = [
 ] as const;
 
 /**
- * Android's browsers list one voice for each language, named by language and country in the language of the device: in
- * English and in their own here. Who speaks is the device's setting; Google's and Samsung's engines begin with a woman.
+ * Browsers on Android list one voice per language, named by language and country in the device's language. Listed here are
+ * the English and the native names. The device's settings select the speaker; Google's and Samsung's default is female.
  */
 export const android = [
   ["bn-BD", "Bangla Bangladesh f, বাংলা বাংলাদেশ f"],

@@ -1,4 +1,4 @@
-/** Natural voices of Edge on desktops, spoken over the network. */
+/** Natural voices of Edge on desktops, which need the network. */
 export const edge = [
   ["af-ZA", "Adri f, Willem m", "Afrikaans (South Africa)"],
   ["am-ET", "Mekdes f, Ameha m", "Amharic (Ethiopia)"],
@@ -81,7 +81,7 @@ export const edge = [
   ["zh-TW", "HsiaoChen f, YunJhe m", "Chinese (Taiwan)"],
 ] as const;
 
-/** SAPI and OneCore voices of Windows 10 and 11, in every browser there; each comes with its language. */
+/** SAPI and OneCore voices of Windows 10 and 11, in every browser there. Each is installed with its language. */
 export const windows = [
   ["ar-SA", "Naayf m", "Arabic (Saudi Arabia)"],
   ["bg-BG", "Ivan m", "Bulgarian (Bulgaria)"],

@@ -7,20 +7,20 @@ import { android, chrome, chromeNatural, chromeOs } from "./native-google.ts";
 import { edge, windows } from "./native-microsoft.ts";
 
 /*
- * Voices that browsers and operating systems bring with them, by the names that `speechSynthesis.getVoices()` gives them
- * there. Not all there are: those that came with every release for years. Clients report the others.
+ * Voices of browsers and operating systems, by the names that `speechSynthesis.getVoices()` returns there. The list is
+ * limited to voices that have been in every release for years. Clients report the others.
  *
- * Ids never change: that of a voice is its platform's first id, plus 20 for each number of its language's line
- * (`languages`, `accents`), plus its place in the row. So a row's new voices are appended, and none is taken out.
+ * Ids never change: an id is the platform's first id, plus 20 times the number of the language's line
+ * (`languages`, `accents`), plus the index in the row. New voices are therefore appended to a row, and none is removed.
  */
 
-/** `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: what the platform writes behind them. */
+/** `names`: each with its gender, in order of preference (`Anna f, Yannick m`). `label`: the suffix that the platform adds. */
 export type Row = readonly [lang: string, names: string, label?: string];
 
 export interface SeededNativeVoice extends NativeVoice {
   readonly id: number;
   readonly gender: ShortGender;
-  /** The catalog's language whose voices it stands behind. */
+  /** The language of the catalog's voices that refer to this voice. */
   readonly speaks: string;
 }
 
@@ -34,7 +34,7 @@ interface Platform {
 const onDesktops = (browser: "chrome" | "edge"): NativeVoice["on"] =>
   (["windows", "macos", "linux"] as const).map((os) => ({ browser, os }));
 
-/** In the order in which their voices are preferred where a browser has several. */
+/** In order of preference for browsers that have voices of several platforms. */
 const platforms: readonly Platform[] = [
   {
     firstId: 10_000,
@@ -64,7 +64,7 @@ const idsOfLine = 20;
 
 const lineNumbers = new Map([...languages, ...accents].map(([number, lang]) => [lang, number]));
 
-/** Where platforms name another region than the catalog does. A platform has one row for each line at most. */
+/** Languages for which platforms use another region than the catalog. A platform has at most one row per line. */
 const linesOfRegions: Readonly<Record<string, string>> = {
   "ar-001": "ar-SA",
   "es-MX": "es-419",

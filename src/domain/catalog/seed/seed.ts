@@ -5,8 +5,8 @@ import { type Line, languages } from "./languages.ts";
 import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
 
 /**
- * The voices of this release: what browsers speak themselves, and what espeak-ng and flite speak, by engine code, language
- * and gender. Ids never change: below 10,000 are the engines' voices, below 100,000 the browsers'.
+ * The voices of this release: browsers' native voices, and those of espeak-ng and flite, by engine code, language
+ * and gender. Ids never change: engines' voices have ids below 10,000, browsers' voices ids below 100,000.
  */
 export const releaseSeed = (): Seed => {
   const spoken = languages.flatMap(friendlyVoices);
@@ -17,16 +17,16 @@ export const releaseSeed = (): Seed => {
   };
 };
 
-/** A system voice's place in its line. Its id is derived from the place: places are never renumbered. */
+/** A system voice's index in its line. Ids are derived from it, so indexes never change. */
 interface Place {
   readonly place: number;
   readonly service: EngineCode;
   readonly gender: ShortGender;
-  /** espeak-ng's variant: `f…` and `m…` re-shape the voice, `klatt…` makes it by another synthesizer. */
+  /** espeak-ng's variant: `f…` and `m…` change the timbre, `klatt…` uses another synthesizer. */
   readonly variant: string;
 }
 
-/** Both genders on the first two engines, men once more on the third. Listed in the order of fallback. */
+/** Both genders on the first two engines, and a male voice on the third. In fallback order. */
 const places: readonly Place[] = [
   { place: 0, service: "g1", gender: "f", variant: "+f3" },
   { place: 1, service: "g1", gender: "m", variant: "" },
@@ -36,8 +36,8 @@ const places: readonly Place[] = [
 ];
 
 /**
- * The specialty languages are g5's alone. On the free chain as well they would have to be kept from being chosen
- * before it; and what g5 speaks is ogg, so that mp3 asked for is refused and never quietly spoken by another engine.
+ * Only g5 speaks the specialty languages. A voice on the free chain would be selected before g5. Also, g5 outputs only ogg,
+ * so a request for mp3 has to be refused instead of being served by another engine.
  */
 const specialtyPlaces: readonly Place[] = [
   { place: 5, service: "g5", gender: "f", variant: "+f3" },
@@ -45,7 +45,7 @@ const specialtyPlaces: readonly Place[] = [
 ];
 const specialtyLanguages = ["hy-AM", "hyw", "eo", "mk-MK", "cy-GB"];
 
-/** Where flite has a voice it is the more natural one: it is g1's, and espeak-ng's best steps back to g2. */
+/** flite's voices are more natural: where it has one, that is g1's, and espeak-ng's best voice becomes g2's. */
 const fliteVoices: Readonly<Record<string, Partial<Record<ShortGender, string>>>> = {
   "en-US": { f: "slt", m: "rms" },
   "en-GB-scotland": { m: "awb" },
@@ -87,7 +87,7 @@ const nativeSystemVoice = ({ id, name, lang, gender }: SeededNativeVoice): Syste
 
 const genders = { f: "Female", m: "Male" } as const satisfies Record<ShortGender, string>;
 
-/** Native voices come first: clients use the first that the browser has. */
+/** Native voices come first, because clients use the first voice that the browser has. */
 const friendlyVoices = ([number, lang, , name, flag]: Line): Voice[] =>
   (["f", "m"] as const).map((gender) => ({
     name: `${name} ${genders[gender]}`,
