@@ -134,7 +134,7 @@ describe("the credentials commands", () => {
 describe("the credentials commands in a separate process", function () {
   this.timeout(60_000);
   const [old] = masterKeys;
-  const anew = Buffer.alloc(32, 8);
+  const newKey = Buffer.alloc(32, 8);
   let service: Credentialed;
   let website: string;
 
@@ -168,11 +168,11 @@ describe("the credentials commands in a separate process", function () {
   });
 
   it("reseal under the new master key while an instance runs that has both", async () => {
-    const keys = { MASTER_KEY: anew.toString("base64"), MASTER_KEY_PREVIOUS: old.toString("base64") };
+    const keys = { MASTER_KEY: newKey.toString("base64"), MASTER_KEY_PREVIOUS: old.toString("base64") };
     const { exitCode, stdout } = await voxledger(["reseal", "--json"], keys);
     expect(exitCode).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal({ resealed: 1, current: 0, unopened: [] });
-    const rotated = await openCredentialed({ folder: service.folder, keys: [anew] });
+    const rotated = await openCredentialed({ folder: service.folder, keys: [newKey] });
     expect(await textFrom(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
   });
@@ -190,7 +190,7 @@ describe("the credentials commands in a separate process", function () {
   it("refuse to seal under a key that the log does not record", async () => {
     const recorded = { MASTER_KEY: old.toString("base64") };
     expect((await voxledger(["reseal"], recorded)).exitCode).to.equal(0);
-    const wrong = { MASTER_KEY: anew.toString("base64") };
+    const wrong = { MASTER_KEY: newKey.toString("base64") };
     for (const args of [["set", website, "gwn", "-"], ["reseal"]]) {
       const { exitCode, stderr } = await voxledger(args, wrong, JSON.stringify({ apiKey: rightKey }));
       expect(exitCode, args.join(" ")).to.equal(1);

@@ -51,7 +51,7 @@ describe("the validation of stored events", () => {
     }
   });
 
-  it("refuses data that is not a JSON object, whatever the type", () => {
+  it("refuses data that is not a JSON object, for any event type", () => {
     for (const type of ["SynthesisServed", "KeyIssued", "AnotherProgramsEvent"]) {
       for (const data of [null, undefined, "text", 5, [], new Uint8Array(3)]) {
         expect(isWellFormed({ type, data }), `${type} ${data}`).to.equal(false);

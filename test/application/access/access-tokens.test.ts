@@ -34,11 +34,11 @@ describe("access tokens", () => {
   });
 
   it("stay valid while their key is a previous one, and are renewed under the current key", () => {
-    const [old, anew] = [key, Buffer.alloc(32, 2)];
-    const { token } = tokensOf(old).issue(principal());
+    const [oldKey, newKey] = [key, Buffer.alloc(32, 2)];
+    const { token } = tokensOf(oldKey).issue(principal());
     const during = createAccessTokens({
-      key: anew,
-      previousKeys: [randomBytes(32), old],
+      key: newKey,
+      previousKeys: [randomBytes(32), oldKey],
       ttlSeconds: 60,
       clock: () => time.now,
     });
@@ -46,8 +46,8 @@ describe("access tokens", () => {
     expect(claims).to.deep.include({ apiKey: "vlk_1", proof: bySecret });
     time.now += 30_000;
     const renewed = during.renew(principal({ token: claims as Validity }));
-    expect(tokensOf(anew).read(renewed?.token ?? "")?.apiKey).to.equal("vlk_1");
-    expect(tokensOf(anew).read(token)).to.equal(undefined);
+    expect(tokensOf(newKey).read(renewed?.token ?? "")?.apiKey).to.equal("vlk_1");
+    expect(tokensOf(newKey).read(token)).to.equal(undefined);
   });
 
   it("expire even if they were verified before", () => {

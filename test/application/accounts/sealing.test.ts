@@ -35,9 +35,9 @@ describe("sealing", () => {
     const old = sealingWith(before).seal(secret, place);
     const rotated = sealingWith(now, before);
     expect(rotated.open(old, place)).to.equal(secret);
-    const anew = rotated.seal(secret, place);
-    expect(anew.keyId).to.equal(rotated.keyId).and.to.not.equal(old.keyId);
-    expect(sealingWith(now).open(anew, place)).to.equal(secret);
+    const resealed = rotated.seal(secret, place);
+    expect(resealed.keyId).to.equal(rotated.keyId).and.to.not.equal(old.keyId);
+    expect(sealingWith(now).open(resealed, place)).to.equal(secret);
   });
 
   it("reports the id of a missing key", () => {
@@ -99,9 +99,9 @@ describe("sealing", () => {
       sealing.open({ sealed, keyId }, { ...place, websiteId: "web_2" });
       expect.fail("opened");
     } catch (error) {
-      const told = `${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`;
+      const disclosed = `${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`;
       for (const hidden of [secret, "right-key", sealed, now.toString("hex"), now.toString("base64")]) {
-        expect(told).to.not.include(hidden);
+        expect(disclosed).to.not.include(hidden);
       }
     }
   });

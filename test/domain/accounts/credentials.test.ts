@@ -52,20 +52,20 @@ describe("a website's credentials", () => {
   });
 
   it("keep their revision and their voices when they are resealed", () => {
-    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
+    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.resealed", keyId: "k2", at: later } as const;
     const events = resealCredentials(given(set()), resealed);
     expect(events).to.deep.equal([
-      { type: "CredentialsResealed", data: { engine: "gwn", sealed: "v1.anew", keyId: "k2", at: later } },
+      { type: "CredentialsResealed", data: { engine: "gwn", sealed: "v1.resealed", keyId: "k2", at: later } },
     ]);
     expect(given(set(), ...events).byEngine.gwn).to.deep.equal({
       ...given(set()).byEngine.gwn,
-      sealed: "v1.anew",
+      sealed: "v1.resealed",
       keyId: "k2",
     });
   });
 
   it("are not resealed if they were replaced or removed meanwhile", () => {
-    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.anew", keyId: "k2", at: later } as const;
+    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.resealed", keyId: "k2", at: later } as const;
     expect(resealCredentials(given(set({ sealed: "v1.two" })), resealed)).to.deep.equal([]);
     expect(resealCredentials(given(set(), removed), resealed)).to.deep.equal([]);
   });
