@@ -4,7 +4,7 @@ import { registerWebsite, synthesize } from "../support/client.ts";
 import { childrenOf, until } from "../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-describe("the process that runs the speech tools", () => {
+describe("The process of the speech tools", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   before(async () => {
@@ -30,26 +30,28 @@ describe("the process that runs the speech tools", () => {
     }
   };
 
-  it("makes the service down while it stands still, and well when it goes on", async () => {
+  it("makes the service unhealthy while it is stopped, and healthy when it resumes", async () => {
     expect((await health()).status).to.equal("ok");
     process.kill(helper(), "SIGSTOP");
     const report = await healthUntil("down");
     process.kill(helper(), "SIGCONT");
     expect(report.parts.engines).to.deep.equal({
       status: "down",
-      detail: "The speech tools do not answer.",
+      detail: "The process of the speech tools does not respond.",
     });
     await healthUntil("ok");
   });
 
-  it("is started again when it is killed, and the log is told in one line without a path or a stack", async () => {
+  it("is restarted when it is killed, and logged in one line without a path or a stack", async () => {
     const website = await registerWebsite(service.url);
     const pid = helper();
     process.kill(pid, "SIGKILL");
-    await until("the log is told", () => service.log.some((line) => line.includes("speech tools has ended")));
+    await until("the restart is logged", () =>
+      service.log.some((line) => line.includes("speech tools has ended")),
+    );
     const answer = await synthesize(service.url, website, {
       voice: "UK English Female",
-      text: "Well again.",
+      text: "Restarted.",
     });
     expect(answer.status).to.equal(200);
     expect(helper()).to.not.equal(pid);
