@@ -15,7 +15,7 @@ import type { View } from "./runner/runner.ts";
 /** The voices that browsers were reported to have. Partition: `platform-{browser}-{os}`. */
 export const platforms: Projection<Platform> = {
   name: "platforms",
-  version: 1,
+  version: 2,
   prefixes: ["platform-"],
   partition: ({ stream }) => stream,
   initial: initialPlatform,

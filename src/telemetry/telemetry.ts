@@ -31,7 +31,7 @@ export interface Telemetry {
   limiter(limiter: RateLimiter): RateLimiter;
   upgrade(upgrade: Upgrade): Upgrade;
   /** Called for each event of a provider account. */
-  readonly provider: (engine: EngineCode, told: ProviderEvent) => void;
+  readonly provider: (engine: EngineCode, event: ProviderEvent) => void;
   /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
   /** Reads the sources at each collection. */

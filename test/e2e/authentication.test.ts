@@ -75,7 +75,7 @@ describe("authentication on two processes that share a store", () => {
 
   /**
    * The promise is about requests: the first one sent so long after the withdrawal was answered is refused. When the
-   * second process's view came to know of it is only told, so that a slow day shows as a number.
+   * second process's view saw it is only printed, because it depends on the machine.
    */
   const isFeltBySecond = async (
     what: string,

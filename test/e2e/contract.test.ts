@@ -74,8 +74,8 @@ describe("the OpenAPI document", function () {
 
   const expectStatus = async (status: number, sent: Sent): Promise<Received> => {
     const received = await ask(sent);
-    const told = `${sent.method} ${sent.path.slice(0, 200)}: ${received.body.subarray(0, 300)}`;
-    expect(received.status, told).to.equal(status);
+    const exchange = `${sent.method} ${sent.path.slice(0, 200)}: ${received.body.subarray(0, 300)}`;
+    expect(received.status, exchange).to.equal(status);
     return received;
   };
 

@@ -162,7 +162,7 @@ describe("exactness under concurrency", () => {
 
   /**
    * The limit's worth of requests fits into one minute or, should the minute turn meanwhile, into two. What comes at once,
-   * before instances have told each other, each may let in; the burst is each one's own.
+   * before instances have exchanged their counts, each may admit; the burst is each one's own.
    */
   const atOnce = async (service: RunningService, requests: number, longestWait: number, perMinute = 25) => {
     const website = await registerWebsite(service.url, { requestsPerMinute: perMinute });
@@ -197,8 +197,8 @@ describe("exactness under concurrency", () => {
 
 const isAllOf =
   (...allowed: string[]) =>
-  (told: readonly (string | null)[]): boolean =>
-    told.every((one) => allowed.includes(one ?? ""));
+  (values: readonly (string | null)[]): boolean =>
+    values.every((one) => allowed.includes(one ?? ""));
 
 /** Resolves when the service has heard of the website's key. */
 const known = async (service: RunningService, website: Credentials): Promise<void> => {

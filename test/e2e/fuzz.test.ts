@@ -46,8 +46,8 @@ describe("fuzzed requests", function () {
 
   const isNoAccident = async (sent: Sent): Promise<void> => {
     const received = await connection.exchange(sent);
-    expect(received.status, told(received)).to.not.equal(500);
-    expect(received.headers["x-request-id"], told(received)).to.match(/^[0-9a-f-]{36}$/);
+    expect(received.status, summaryOf(received)).to.not.equal(500);
+    expect(received.headers["x-request-id"], summaryOf(received)).to.match(/^[0-9a-f-]{36}$/);
     expect(contract.deviations(sent, received).filter(isOfDescribed)).to.deep.equal([]);
     if (received.status >= 400 && sent.method !== "HEAD") expectEnvelope(received);
   };
@@ -97,10 +97,10 @@ describe("fuzzed requests", function () {
 /** Other methods and other spellings of a path get responses that the document does not describe. */
 const isOfDescribed = (deviation: string): boolean => !deviation.endsWith(undescribed);
 
-const told = ({ status, body }: Received): string => `${status}: ${body.subarray(0, 300)}`;
+const summaryOf = ({ status, body }: Received): string => `${status}: ${body.subarray(0, 300)}`;
 
 const expectEnvelope = (received: Received): void => {
-  expect(received.headers["content-type"], told(received)).to.match(/^application\/json/);
+  expect(received.headers["content-type"], summaryOf(received)).to.match(/^application\/json/);
   const { error, ...rest } = JSON.parse(received.body.toString());
   expect(rest).to.deep.equal({});
   expect(error.statusCode).to.equal(received.status);

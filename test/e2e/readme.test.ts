@@ -17,7 +17,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-/** The lines that a reader is told to type. */
+/** The commands that the README tells readers to type. */
 const commandsOf = (readme: string): string[] =>
   [...readme.matchAll(/```console\n(.*?)```/gs)].flatMap(([, block = ""]) =>
     [...block.matchAll(/^\$ (.*)$/gm)].map(([, command = ""]) => command),

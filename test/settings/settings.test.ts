@@ -231,7 +231,7 @@ const foreignVariables = Object.fromEntries(
     .map((name) => [name, "x"]),
 );
 
-/** What a pod is told of a service of this name (Kubernetes, "Accessing the Service"; Docker's links are the same). */
+/** The variables that Kubernetes sets in a pod for a service of this name (Kubernetes, "Accessing the Service"; Docker's links are the same). */
 const serviceLinks = (service: string): Record<string, string> => ({
   [`${service}_SERVICE_HOST`]: "10.0.0.11",
   [`${service}_SERVICE_PORT`]: "2113",

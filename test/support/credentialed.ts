@@ -100,7 +100,7 @@ export interface Credentialed {
   /** Appends events as another instance would, and waits until the views include them. */
   append(stream: string, type: string, data: object): Promise<void>;
   read(stream: string): Promise<RecordedEvent[]>;
-  /** Resolves when the views include every event that the stream has now, whoever appended it. */
+  /** Resolves when the views include every event that the stream has now. */
   caughtUp(stream: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -37,7 +37,7 @@ describe("the counter of circuit changes", () => {
 });
 
 describe("request durations", () => {
-  const told = async (add: (times: ReturnType<typeof createRequestDurations>) => void) => {
+  const samplesOf = async (add: (times: ReturnType<typeof createRequestDurations>) => void) => {
     const times = createRequestDurations();
     add(times);
     const { resourceMetrics } = await times.producer.collect();
@@ -46,7 +46,7 @@ describe("request durations", () => {
   const name = prometheusName(metricDefinitions.requests);
 
   it("are counted in the bucket whose bound they do not exceed", async () => {
-    const samples = await told(({ add }) => {
+    const samples = await samplesOf(({ add }) => {
       add("GET", "/health", 200, 0.001);
       add("GET", "/health", 200, 0.0011);
       add("GET", "/health", 200, 1_000);
@@ -57,7 +57,7 @@ describe("request durations", () => {
   });
 
   it("are recorded by method, route and status, with one value for unknown methods", async () => {
-    const samples = await told(({ add }) => {
+    const samples = await samplesOf(({ add }) => {
       add("GET", "/a", 200, 1);
       add("GET", "/b", 200, 1);
       add("GET", "/a", 404, 1);

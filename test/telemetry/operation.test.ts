@@ -9,15 +9,15 @@ async function* numbers(upTo: number, failure?: Error): AsyncGenerator<number> {
 }
 
 describe("an operation", () => {
-  let told: string[];
+  let outcomes: string[];
   let life: AbortController;
   const begin = () =>
     startOperation({
       name: "count",
       attributes: {},
       signal: life.signal,
-      onFirstByte: () => told.push("begun"),
-      onEnd: (outcome) => told.push(outcome),
+      onFirstByte: () => outcomes.push("begun"),
+      onEnd: (outcome) => outcomes.push(outcome),
     });
   const read = async (source: AsyncIterable<number>, most = 10): Promise<number[]> => {
     const heard: number[] = [];
@@ -29,13 +29,13 @@ describe("an operation", () => {
   };
 
   beforeEach(() => {
-    told = [];
+    outcomes = [];
     life = new AbortController();
   });
 
   it("ends as made when everything was read, and reports the first byte", async () => {
     expect(await read(trackStream(numbers(3), begin()))).to.deep.equal([1, 2, 3]);
-    expect(told).to.deep.equal(["begun", "made"]);
+    expect(outcomes).to.deep.equal(["begun", "made"]);
   });
 
   for (const [failure, outcome] of [
@@ -44,10 +44,10 @@ describe("an operation", () => {
     [new Invalid([]), "refused"],
     [new FoundInStore(Buffer.from("sound")), "abandoned"],
   ] as const) {
-    it(`is ${outcome} after ${failure.name}, which goes on as it is`, async () => {
+    it(`is ${outcome} after ${failure.name}, which it passes on`, async () => {
       const error = await read(trackStream(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);
       expect(error).to.equal(failure);
-      expect(told).to.deep.equal(["begun", outcome]);
+      expect(outcomes).to.deep.equal(["begun", outcome]);
     });
   }
 
@@ -61,14 +61,14 @@ describe("an operation", () => {
       }
     }
     expect(await read(trackStream(endless(), begin()), 2)).to.deep.equal([1, 1]);
-    expect(told).to.deep.equal(["begun", "abandoned"]);
+    expect(outcomes).to.deep.equal(["begun", "abandoned"]);
     expect(left).to.equal(true);
   });
 
   it("is abandoned when its signal is aborted before the first read", () => {
     void trackStream(numbers(3), begin());
     life.abort();
-    expect(told).to.deep.equal(["abandoned"]);
+    expect(outcomes).to.deep.equal(["abandoned"]);
   });
 
   it("ends once", async () => {
@@ -76,6 +76,6 @@ describe("an operation", () => {
     await read(trackStream(numbers(1), work));
     life.abort();
     work.fail(new Error("late"));
-    expect(told).to.deep.equal(["begun", "made"]);
+    expect(outcomes).to.deep.equal(["begun", "made"]);
   });
 });

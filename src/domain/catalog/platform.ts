@@ -30,7 +30,7 @@ export interface KnownVoice extends ReportedVoice {
   readonly browserVersion: number;
   readonly osVersion: number;
   /** The number of events that reported it. */
-  readonly told: number;
+  readonly reports: number;
 }
 
 /** Keys are `voiceKey`s. */
@@ -42,7 +42,7 @@ export interface Platform {
  * Reports come from any browser, so the events per platform are bounded. Voices of the catalog have a higher limit than
  * others.
  */
-export const platformLimits = { voices: 500, withTheCatalogs: 1_000, tellings: 10 } as const;
+export const platformLimits = { voices: 500, catalogVoices: 1_000, reportsPerVoice: 10 } as const;
 
 export const platformStream = (browser: Browser, os: OperatingSystem): string => `platform-${browser}-${os}`;
 
@@ -51,7 +51,7 @@ export const initialPlatform = (): Platform => ({ voices: {} });
 export const evolvePlatform = (platform: Platform, event: PlatformEvent): Platform => {
   if (event.type !== "VoicesReported") return platform;
   const { browserVersion, osVersion, voices } = event.data;
-  const told = voices.map((voice): [string, KnownVoice] => {
+  const reported = voices.map((voice): [string, KnownVoice] => {
     const key = voiceKey(voice);
     const was = platform.voices[key];
     return [
@@ -60,11 +60,11 @@ export const evolvePlatform = (platform: Platform, event: PlatformEvent): Platfo
         ...voice,
         browserVersion: Math.min(browserVersion, was?.browserVersion ?? browserVersion),
         osVersion: Math.min(osVersion, was?.osVersion ?? osVersion),
-        told: (was?.told ?? 0) + 1,
+        reports: (was?.reports ?? 0) + 1,
       },
     ];
   });
-  return { voices: { ...platform.voices, ...Object.fromEntries(told) } };
+  return { voices: { ...platform.voices, ...Object.fromEntries(reported) } };
 };
 
 export const platformDecider = { initial: initialPlatform, evolve: evolvePlatform };
@@ -86,7 +86,7 @@ export const reportVoices = (
 ): PlatformEvent[] => {
   let count = Object.keys(known).length;
   const hasRoom = (voice: ReportedVoice): boolean =>
-    count < (isInCatalog(voice) ? platformLimits.withTheCatalogs : platformLimits.voices);
+    count < (isInCatalog(voice) ? platformLimits.catalogVoices : platformLimits.voices);
   const isNews = (voice: ReportedVoice): boolean => {
     const was = known[voiceKey(voice)];
     if (was === undefined) {
@@ -95,7 +95,7 @@ export const reportVoices = (
       return true;
     }
     const isEarlier = browserVersion < was.browserVersion || osVersion < was.osVersion;
-    return isEarlier && was.told < platformLimits.tellings;
+    return isEarlier && was.reports < platformLimits.reportsPerVoice;
   };
   const different = new Map(voices.map((voice) => [voiceKey(voice), voice]));
   const news = [...different.values()].filter(isNews);

@@ -4,8 +4,8 @@ import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.j
 /**
  * Makes the client package ignore an answer to an append that it no longer waits for. Its listener throws on one (6.2.1,
  * `batchAppend.js`), which would end the process. Such answers occur when a broken stream of appends ends late: its end
- * rejects the appends of the stream that has replaced it, and then the server answers them. Their callers were told that the
- * outcome is unknown, and repeat them with the same ids.
+ * rejects the appends of the stream that has replaced it, and then the server answers them. For their callers the
+ * outcome is unknown: they repeat the append with the same ids.
  */
 export const ignoreUnknownAnswers = (): void => {
   const { prototype } = StreamsClient;

@@ -64,7 +64,7 @@ describe("a website's voices", () => {
   });
 
   const report = (stream: string, name: string, version = 0): void => {
-    const known = { name, lang: "en-US", localService: true, told: 1 };
+    const known = { name, lang: "en-US", localService: true, reports: 1 };
     reports.set(stream, {
       voices: { [`en-US ${name}`]: { ...known, browserVersion: version, osVersion: version } },
     });

@@ -48,7 +48,7 @@ const manyVoices = (count: number, prefix = "Voice"): ReportedVoice[] =>
   Array.from({ length: count }, (_, i) => ({ name: `${prefix} ${i}`, lang: "en-US", localService: true }));
 
 const hasReachedEventLimit = (state: Platform, { lang, name }: ReportedVoice): boolean =>
-  state.voices[`${lang} ${name}`]?.told === platformLimits.tellings;
+  state.voices[`${lang} ${name}`]?.reports === platformLimits.reportsPerVoice;
 
 describe("the reported voices of a platform", () => {
   it("are recorded when they are new there", () => {
@@ -75,7 +75,7 @@ describe("the reported voices of a platform", () => {
     const events = eventsOf([report(), report({ browserVersion: 99 }), report({ osVersion: 12 })]);
     expect(events).to.have.length(3);
     expect(Object.values(given(events).voices)).to.deep.equal([
-      { ...samantha, browserVersion: 99, osVersion: 12, told: 3 },
+      { ...samantha, browserVersion: 99, osVersion: 12, reports: 3 },
     ]);
   });
 
@@ -99,15 +99,15 @@ describe("the reported voices of a platform", () => {
     const events = eventsOf([
       report({ voices: manyVoices(platformLimits.voices) }),
       report({ isInCatalog, voices: [daniel, samantha] }),
-      report({ isInCatalog, voices: manyVoices(2 * platformLimits.withTheCatalogs, "Other") }),
+      report({ isInCatalog, voices: manyVoices(2 * platformLimits.catalogVoices, "Other") }),
     ]);
     expect(events[1]?.data.voices).to.deep.equal([samantha]);
-    expect(Object.keys(given(events).voices)).to.have.length(platformLimits.withTheCatalogs);
+    expect(Object.keys(given(events).voices)).to.have.length(platformLimits.catalogVoices);
   });
 
   it("have a limited number of events per voice, whichever versions are reported", () => {
     const reports = Array.from({ length: 100 }, (_, i) => report({ browserVersion: 200 - i }));
-    expect(eventsOf(reports)).to.have.length(platformLimits.tellings);
+    expect(eventsOf(reports)).to.have.length(platformLimits.reportsPerVoice);
   });
 
   it("are never recorded twice or beyond the limits, for any reports", () => {
@@ -124,8 +124,8 @@ describe("the reported voices of a platform", () => {
       fc.property(reports, (all) => {
         const events = eventsOf(all.map(report));
         const state = given(events);
-        const tellings = Object.values(state.voices).map(({ told }) => told);
-        expect(Math.max(0, ...tellings)).to.be.at.most(platformLimits.tellings);
+        const reports = Object.values(state.voices).map(({ reports }) => reports);
+        expect(Math.max(0, ...reports)).to.be.at.most(platformLimits.reportsPerVoice);
         for (const one of all) {
           const recordedAgain = reportVoices(state, report(one)).flatMap(({ data }) => data.voices);
           expect(recordedAgain.filter((voice) => !hasReachedEventLimit(state, voice))).to.deep.equal([]);

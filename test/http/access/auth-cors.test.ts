@@ -87,8 +87,8 @@ describe("CORS", () => {
 
   it("sets Vary: Origin on every other response, with and without an Origin in the request", async () => {
     for (const headers of [{}, { Origin: shop }, { Origin: stranger }] as Headers[]) {
-      for (const { status, headers: told } of await everyAnswer(headers)) {
-        expect(list(told.vary), String(status)).to.include("Origin");
+      for (const { status, headers: answered } of await everyAnswer(headers)) {
+        expect(list(answered.vary), String(status)).to.include("Origin");
       }
     }
   });
@@ -162,8 +162,8 @@ describe("CORS", () => {
     const asked = await preflight(path, stranger, { "Access-Control-Request-Headers": "authorization" });
     expect([asked.status, allowed(asked)]).to.deep.equal([204, "*"]);
     expect(list(asked.headers["access-control-allow-headers"])).to.include("Authorization");
-    const told = await ask(service.url + path, { method: "POST", headers: { Origin: stranger } });
-    expect([told.status, allowed(told), told.headers.vary]).to.deep.equal([401, "*", "Origin"]);
+    const refused = await ask(service.url + path, { method: "POST", headers: { Origin: stranger } });
+    expect([refused.status, allowed(refused), refused.headers.vary]).to.deep.equal([401, "*", "Origin"]);
   });
 
   it("lets any origin read the public endpoints", async () => {

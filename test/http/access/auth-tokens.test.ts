@@ -43,14 +43,14 @@ describe("access tokens over HTTP", () => {
   describe("from POST /v2/auth/refresh", () => {
     it("are issued to authenticated callers for the configured lifetime, and are not cached", async () => {
       for (const headers of [pair(), fromShop(), await bearer(pair())]) {
-        const { status, headers: told, text } = await refresh(headers);
+        const { status, headers: answered, text } = await refresh(headers);
         expect(status).to.equal(200);
-        expect(told["cache-control"]).to.equal("no-store");
-        expect(told["content-type"]).to.include("application/json");
+        expect(answered["cache-control"]).to.equal("no-store");
+        expect(answered["content-type"]).to.include("application/json");
         expect(JSON.parse(text))
           .to.have.all.keys("token", "exp")
           .and.include({ exp: nowSeconds() + ttl });
-        expect(told).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
+        expect(answered).to.include.keys("x-ratelimit-limit", "x-ratelimit-remaining");
       }
     });
 

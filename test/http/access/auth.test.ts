@@ -44,9 +44,9 @@ describe("authentication over HTTP", () => {
     expect(statuses).to.deep.equal([200, 206, 200]);
   };
   const isRefused = async (headers: Headers, query = "") => {
-    for (const { status, headers: told } of await everyWay(headers, query)) {
+    for (const { status, headers: answered } of await everyWay(headers, query)) {
       expect(status, JSON.stringify(headers) + query).to.equal(401);
-      expect(told).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
+      expect(answered).to.include({ "www-authenticate": "Bearer", "cache-control": "no-store" });
     }
     service.time.now += 60_000;
   };

@@ -20,14 +20,14 @@ describe("the admin API of credentials", () => {
   let url: string;
   let website: string;
   /** Everything that was logged or sent. */
-  let told: string[];
+  let output: string[];
 
   before(async () => {
-    told = [];
+    output = [];
     service = await openCredentialed();
     website = await service.aWebsite();
     const write = (line: Buffer, _encoding: unknown, done: () => void) => {
-      told.push(String(line));
+      output.push(String(line));
       done();
     };
     const log = pino({ level: "trace" }, new Writable({ write }));
@@ -48,7 +48,7 @@ describe("the admin API of credentials", () => {
       }),
     });
     const text = await response.text();
-    told.push(text, JSON.stringify([...response.headers]));
+    output.push(text, JSON.stringify([...response.headers]));
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
   };
   const put = (body: unknown, engine = "gwn", id = website) =>
@@ -117,7 +117,7 @@ describe("the admin API of credentials", () => {
   it("reveals credentials in no body, header or log line", async () => {
     for (const apiKey of [rightKey, otherKey, "wrong-key-03fd", `${rightKey} `]) await put({ apiKey });
     await put(`{"apiKey": "${rightKey}"`);
-    const lines = told.join("\n");
+    const lines = output.join("\n");
     expect(lines).to.include("/admin/websites/:id/credentials/gwn");
     for (const clear of [rightKey, otherKey, "wrong-key-03fd"]) expect(lines).to.not.include(clear);
   });

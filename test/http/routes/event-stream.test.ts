@@ -19,8 +19,8 @@ describe("a stream of events", () => {
       yield Buffer.from("so");
       yield Buffer.from("und");
     };
-    const told = (await collect(eventStream(streamOf(audio())))).join("");
-    expect(told).to.equal(
+    const received = (await collect(eventStream(streamOf(audio())))).join("");
+    expect(received).to.equal(
       [
         'event: metadata\ndata: {"type":"metadata","contentType":"audio/mpeg","prosodyApplied":["pitch","volume"]}\n\n',
         'event: audio\ndata: {"type":"audio","chunkIndex":0,"data":"c28="}\n\n',
@@ -28,7 +28,7 @@ describe("a stream of events", () => {
         'event: end\ndata: {"type":"end","totalBytes":5,"totalChunks":2}\n\n',
       ].join(""),
     );
-    expect(String(audioOf(eventsIn(told)))).to.equal("sound");
+    expect(String(audioOf(eventsIn(received)))).to.equal("sound");
   });
 
   it("sends heartbeats while no audio arrives, before and after the first audio event", async () => {
@@ -40,17 +40,17 @@ describe("a stream of events", () => {
       yield Buffer.from("und");
     };
     const stream = eventStream(streamOf(audio()), { heartbeatMs: 1 });
-    const isHeartbeat = (told: string | undefined) => told?.endsWith(": heartbeat\n\n") ?? false;
+    const isHeartbeat = (received: string | undefined) => received?.endsWith(": heartbeat\n\n") ?? false;
     const next = async (): Promise<string> => (await stream.next()).value ?? "";
-    const told = [await next(), await next()];
-    expect(told.every(isHeartbeat)).to.equal(true);
+    const received = [await next(), await next()];
+    expect(received.every(isHeartbeat)).to.equal(true);
     gate.step();
-    while (isHeartbeat(told.at(-1))) told.push(await next());
-    told.push(await next(), await next());
-    expect(told.slice(-2).every(isHeartbeat)).to.equal(true);
+    while (isHeartbeat(received.at(-1))) received.push(await next());
+    received.push(await next(), await next());
+    expect(received.slice(-2).every(isHeartbeat)).to.equal(true);
     gate.open();
-    told.push(...(await collect(stream)));
-    const events = eventsIn(told.join(""));
+    received.push(...(await collect(stream)));
+    const events = eventsIn(received.join(""));
     expect(events.map(({ type }) => type)).to.deep.equal(["metadata", "audio", "audio", "end"]);
     expect(String(audioOf(events))).to.equal("sound");
   });

@@ -22,11 +22,11 @@ describe("the log of health checks", () => {
   });
   afterEach(() => server.close());
 
-  const told = () => lines.map(({ level, route, status }) => [levels.labels[level], route, status]);
+  const logged = () => lines.map(({ level, route, status }) => [levels.labels[level], route, status]);
 
   it("is at debug level while the service is healthy", async () => {
     for (const path of ["/health", "/health/live", "/health/ready"]) expect(await look(path)).to.equal(200);
-    expect(told()).to.deep.equal([
+    expect(logged()).to.deep.equal([
       ["debug", "/health", 200],
       ["debug", "/health/live", 200],
       ["debug", "/health/ready", 200],
@@ -36,6 +36,6 @@ describe("the log of health checks", () => {
   it("is at info level when the service is down", async () => {
     state.isUp = false;
     expect(await look("/health/ready")).to.equal(503);
-    expect(told()).to.deep.equal([["info", "/health/ready", 503]]);
+    expect(logged()).to.deep.equal([["info", "/health/ready", 503]]);
   });
 });

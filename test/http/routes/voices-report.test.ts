@@ -52,7 +52,7 @@ describe("the report of voices", () => {
     const { text } = await ask(`${service.url}/v2/voices?${query}`, { headers: authorize(website) });
     return JSON.parse(text).voices.map(({ name }: { name: string }) => name);
   };
-  const told = async (): Promise<string[]> => {
+  const reported = async (): Promise<string[]> => {
     const response = await fetch(`${service.url}/admin/audit`, {
       headers: { Authorization: `Bearer ${adminToken}` },
     });
@@ -103,7 +103,7 @@ describe("the report of voices", () => {
 
   it("is recorded once, without anything about the reporter", async () => {
     await Promise.all(Array.from({ length: 10 }, () => post(aReport())));
-    const lines = (await told()).filter((line) => line.includes('"platform-firefox-linux"'));
+    const lines = (await reported()).filter((line) => line.includes('"platform-firefox-linux"'));
     expect(lines).to.have.length(1);
     expect(lines[0]).to.not.match(/com\.apple|127\.0\.0\.1|desktop|130\.0/);
     expect(lines[0]).to.not.contain(website.apiKey);
@@ -111,7 +111,7 @@ describe("the report of voices", () => {
 
   it("is refused with the path of every problem", async () => {
     const { platform } = aReport();
-    const before = await told();
+    const before = await reported();
     for (const [body, path] of [
       [{}, "platform"],
       [aReport({ platform: { ...platform, os: 11 } }), "platform.os"],
@@ -130,11 +130,11 @@ describe("the report of voices", () => {
       expect(code).to.equal("VALIDATION_ERROR");
       expect(errors.map((one) => one.path.join("."))).to.include(path);
     }
-    expect(await told()).to.deep.equal(before);
+    expect(await reported()).to.deep.equal(before);
   });
 
   it("is ignored if its platform or its voices are unknown", async () => {
-    const before = await told();
+    const before = await reported();
     const nonsense = { browser: "", browserVersion: "", os: "\u0000", osVersion: "-1" };
     for (const body of [
       aReport({ platform: nonsense }),
@@ -144,6 +144,6 @@ describe("the report of voices", () => {
     ]) {
       expect((await post(body)).response.status).to.equal(200);
     }
-    expect(await told()).to.deep.equal(before);
+    expect(await reported()).to.deep.equal(before);
   });
 });
