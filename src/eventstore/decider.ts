@@ -47,10 +47,12 @@ export const decideBatch = <C extends DecisionRequest>(
   for (const command of commands) {
     try {
       const decided = command.decide(state);
-      for (const event of decided) state = decider.evolve(state, event);
+      let next = state;
+      for (const event of decided) next = decider.evolve(next, event);
       for (const { type, data } of decided) {
         events.push({ id: uuidv7(now), type, data, metadata: command.metadata });
       }
+      state = next;
       decisions.push({ command, events: decided, state });
     } catch (refusal) {
       decisions.push({ command, refusal });

@@ -158,6 +158,17 @@ describe("the command handler", () => {
     }
   });
 
+  it("keeps no event of a command whose decision cannot be folded", async () => {
+    const stream = freshStream();
+    const handler = createCommandHandler({ store: temporary.store });
+    const unfoldable = () => [...add(1, 5, 100)({ sum: 0 }), { type: "Added" } as CounterEvent];
+    const refused = handler.execute(counter, stream, unfoldable, {}).catch((error) => error);
+    const { state } = await handler.execute(counter, stream, add(2, 7, 100), {});
+    expect(await refused).to.be.instanceOf(TypeError);
+    expect(state.sum).to.equal(7);
+    expect(await logOf(temporary.store, stream)).to.deep.equal([{ id: 2, amount: 7 }]);
+  });
+
   it("appends nothing for a decision without events, and returns the state", async () => {
     const stream = freshStream();
     const handler = createCommandHandler({ store: temporary.store });
