@@ -51,10 +51,15 @@ export const openEventStoreDB = async ({
   const writes = createWrites();
   const probe = createAppendProbe(createProbeAppend(appender, reader));
 
-  const close = async (): Promise<void> => {
+  let closed: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
     subscriptions.close();
     await writes.close();
     await Promise.all([appendClient.close(), readClient.close()]);
+  };
+  const close = (): Promise<void> => {
+    closed ??= closeAll();
+    return closed;
   };
 
   const connect = (): Promise<void> => explainTlsErrors(url, reader.lastPosition());

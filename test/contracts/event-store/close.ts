@@ -27,7 +27,9 @@ export const closeRules = (rule: Rule): void => {
   });
 
   rule("can be closed twice", async ({ store }) => {
-    await Promise.all([store.close(), store.close()]);
+    const order: number[] = [];
+    await Promise.all([1, 2].map((call) => store.close().then(() => order.push(call))));
+    expect(order, "no call may resolve before the store is closed").to.deep.equal([1, 2]);
     await store.close();
   });
 
