@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { EngineFailed } from "../../../src/domain/errors.ts";
+import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createLimiter, type Limiter, withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
 import { collect } from "../../support/collect.ts";
@@ -142,5 +142,53 @@ describe("withLimiter", () => {
     expect(await waiting).to.equal(reason);
     await collect(body).catch(() => undefined);
     expect(asked.length).to.equal(1);
+  });
+});
+
+describe("createLimiter", () => {
+  const never = new AbortController().signal;
+  let clock: ManualClock;
+  let limiter: Limiter;
+
+  beforeEach(() => {
+    clock = createManualClock();
+    limiter = createLimiter({ concurrency: 1, perMinute: 3 }, clock);
+  });
+
+  it("refuses a request when its queue is full, with the time to wait", async () => {
+    await limiter.acquire(never);
+    const waiting = Array.from({ length: 25 }, () => rejection(limiter.acquire(never)));
+    const refused = await rejection(limiter.acquire(never));
+    expect(refused).to.be.instanceOf(Unavailable).and.include({ retryAfterSeconds: 2 });
+    expect(limiter.queued()).to.equal(25);
+    clock.advance(15_000);
+    await Promise.all(waiting);
+  });
+
+  it("refuses a request after 15 seconds in its queue, and lets continuations wait", async () => {
+    const release = await limiter.acquire(never);
+    const waiting = rejection(limiter.acquire(never));
+    const continuation = limiter.acquire(never, { isContinuation: true });
+    clock.advance(14_999);
+    expect(limiter.queued()).to.equal(2);
+    clock.advance(1);
+    expect(await waiting).to.be.instanceOf(Unavailable);
+    release();
+    (await continuation)();
+  });
+
+  it("does not count requests that are aborted in the queue as starts of the minute", async () => {
+    let release = await limiter.acquire(never);
+    for (let round = 0; round < 10; round++) {
+      const caller = new AbortController();
+      const left = [1, 2].map(() => rejection(limiter.acquire(caller.signal)));
+      caller.abort();
+      await Promise.all(left);
+    }
+    for (let starts = 1; starts < 3; starts++) {
+      release();
+      release = await limiter.acquire(never);
+    }
+    expect(limiter.running()).to.equal(1);
   });
 });
