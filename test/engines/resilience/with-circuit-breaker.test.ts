@@ -53,6 +53,15 @@ describe("withCircuitBreaker", () => {
     });
   }
 
+  it("stays open as long as the provider's Retry-After asks", async () => {
+    const busy = { stage: "answer", status: 429, retryAfterSeconds: 30 } as const;
+    const { speak } = open(() => Promise.reject(new UpstreamFailed("Busy.", busy)));
+    await rejection(speak());
+    const refusal = await rejection(speak());
+    expect(refusal).to.be.instanceOf(EngineFailed).and.include({ retryAfterSeconds: 30 });
+    expect((refusal as EngineFailed).message).to.match(/circuit is open.*Busy\.$/);
+  });
+
   it("opens when the response is cut midway", async () => {
     const failure = new UpstreamFailed("Broken off.", { stage: "answer" });
     const { speak, circuit } = open(() => brokenBody(failure, "one"));
