@@ -177,4 +177,24 @@ describe("Fair semaphore", () => {
     await second;
     expect(served).to.deep.equal(["1", "2"]);
   });
+
+  it("uses up neither slots nor starts for claims that leave the queue", async () => {
+    let starts = 3;
+    const startLimit = { mustWait: () => starts === 0, started: () => void starts-- };
+    open({ concurrencyPerKey: 9, startLimit });
+    await ask("1", createClaim("a"));
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController();
+      const waiting = rejection(semaphore.acquire(createClaim("a"), controller.signal));
+      controller.abort();
+      await waiting;
+    }
+    await release("1");
+    await ask("2", createClaim("a"));
+    expect({ running: semaphore.running(), queued: semaphore.queued(), starts }).to.deep.equal({
+      running: 1,
+      queued: 0,
+      starts: 1,
+    });
+  });
 });
