@@ -123,6 +123,24 @@ describe("the outbox and the inbox of a socket", () => {
     expect(most).to.be.at.most(2);
   });
 
+  it("handles at most two queued messages per turn after the outbox has drained", async () => {
+    const messages = 100;
+    let [full, handled] = [true, 0];
+    const isFull = () => full;
+    const processInbox = createInbox(pair.serverSocket, isFull, () => void handled++);
+    for (let i = 0; i < messages; i++) pair.serverSocket.emit("message", Buffer.from("{}"), false);
+    expect(handled).to.equal(0);
+    full = false;
+    processInbox();
+    let most = handled;
+    while (handled < messages) {
+      const before = handled;
+      await setImmediate();
+      most = Math.max(most, handled - before);
+    }
+    expect(most).to.be.at.most(2);
+  });
+
   it("stops reading from a client that does not read, and answers everything when it does", async () => {
     const messages = 50_000;
     let handled = 0;
