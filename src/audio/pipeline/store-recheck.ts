@@ -43,7 +43,7 @@ export const renderUnlessStored = async function* (
 
 /** Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes through unchanged. */
 export class FoundInStore extends Error {
-  override readonly name = "MadeElsewhere";
+  override readonly name = "FoundInStore";
   readonly sound: Buffer;
 
   constructor(sound: Buffer) {
