@@ -139,7 +139,7 @@ describe("Fair semaphore", () => {
     await ask("a1", createClaim("a"));
     const controller = new AbortController();
     const waiting = rejection(semaphore.acquire(createClaim("a"), controller.signal));
-    const reason = new Error("nobody waits any more");
+    const reason = new Error("every caller has left");
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
     expect(semaphore.queued()).to.equal(0);

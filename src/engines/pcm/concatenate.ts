@@ -6,7 +6,7 @@ export interface ConcatenateOptions<Piece> {
   readonly sampleRate: number;
   /**
    * The samples of one piece (s16le, mono): at least one, or an error. Resolves when they have begun. An abort ends
-   * request and response, also if nobody reads yet.
+   * request and response, even before the first read.
    */
   readonly synthesizePiece: (
     piece: Piece,

@@ -17,7 +17,7 @@ export const ignoreUnknownAnswers = (): void => {
     const on: EventEmitter["on"] = call.on.bind(call);
     return Object.assign(call, {
       on: (event: string, listener: Listener) =>
-        on(event, event === "data" ? withoutErrors(listener) : listener),
+        on(event, event === "data" ? withoutTypeErrors(listener) : listener),
     });
   };
 };
@@ -26,11 +26,13 @@ type Listener = (...values: unknown[]) => void;
 
 const patched = new WeakSet<object>();
 
-/** The listener only settles promises, so nothing else is lost with its error. */
-const withoutErrors =
+/** The listener destructures the append that it looks up, which is a TypeError for an unknown one. */
+const withoutTypeErrors =
   (listener: Listener): Listener =>
   (...values) => {
     try {
       listener(...values);
-    } catch {}
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
   };
