@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { errorMessage } from "./bootstrap/shutdown.ts";
+import { errorMessage } from "./domain/errors.ts";
 import { findMisspelled } from "./settings/misspelled.ts";
 import * as schema from "./settings/schemas.ts";
 import { checkEndpoints, readTelemetrySettings, telemetryVariables } from "./settings/telemetry.ts";

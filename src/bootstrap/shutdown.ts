@@ -1,11 +1,5 @@
 import type { Logger } from "pino";
-
-/** An error in one line for operators: its message and its cause, without a stack. */
-export const errorMessage = (error: unknown): string => {
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  const because = cause instanceof Error && !message.includes(cause.message) ? ` (${cause.message})` : "";
-  return `${message}${because}`.replace(/\s+/g, " ");
-};
+import { errorMessage } from "../domain/errors.ts";
 
 /** Prints the error as one line on standard error, and makes the process exit with code 1. */
 export const exitWithError = (error: unknown): void => {

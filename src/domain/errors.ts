@@ -102,3 +102,10 @@ export class Interrupted extends Unavailable {
     super("The speech tools were interrupted.", 1, options);
   }
 }
+
+/** An error in one line for operators: its message and its cause, without a stack. */
+export const errorMessage = (error: unknown): string => {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const because = cause instanceof Error && !message.includes(cause.message) ? ` (${cause.message})` : "";
+  return `${message}${because}`.replace(/\s+/g, " ");
+};

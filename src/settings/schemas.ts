@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { BadS3Address, parseS3Address, type S3Address } from "../audio/store/s3-address.ts";
-import { errorMessage } from "../bootstrap/shutdown.ts";
+import { errorMessage } from "../domain/errors.ts";
 import { parseSelfHosted } from "../engines/self-hosted/server.ts";
 
 /* The types of settings. Messages never repeat the value: it may be a secret. */
