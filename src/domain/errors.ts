@@ -38,6 +38,13 @@ const problemText = ({ path, message }: Problem): string => {
 /** The named resource does not exist. */
 export class NotFound extends ServiceError {
   override readonly name = "NotFound";
+  /** What does not exist, where the APIs of other services distinguish it. */
+  readonly resource: "voice" | "engine" | "model" | undefined;
+
+  constructor(message: string, resource?: NotFound["resource"]) {
+    super(message);
+    this.resource = resource;
+  }
 }
 
 /** The request conflicts with the state of its resource (a key is already issued, a secret already revoked). */
@@ -50,15 +57,26 @@ export class Unauthorized extends ServiceError {
   override readonly name = "Unauthorized";
 }
 
+/** The caller is known, but may not do this. */
+export class Forbidden extends ServiceError {
+  override readonly name: string = "Forbidden";
+}
+
 /** The key is suspended, or this request would exceed its monthly quota and has suspended it. */
-export class KeyIsSuspended extends ServiceError {
+export class KeyIsSuspended extends Forbidden {
   override readonly name = "KeyIsSuspended";
+  readonly by: "quota" | "operator";
+
+  constructor(message: string, by: KeyIsSuspended["by"]) {
+    super(message);
+    this.by = by;
+  }
 }
 
 /** Too many requests. The request may be repeated after `retryAfterSeconds`. */
 export class RateLimited extends ServiceError {
   override readonly name = "RateLimited";
-  readonly kind: "minute" | "burst" | "failures" | "sockets";
+  readonly kind: "minute" | "burst" | "failures" | "sockets" | "streams" | "unread";
   readonly retryAfterSeconds: number;
 
   constructor(message: string, kind: RateLimited["kind"], retryAfterSeconds: number) {

@@ -1,9 +1,15 @@
-/** Type checks that are cheap enough for every event of a replay. Additional members are allowed. */
+/**
+ * Type checks that are cheap enough for every event of a replay. Additional members are allowed. The annotations let bundlers
+ * omit unused shapes (https://esbuild.github.io/api/#ignore-annotations).
+ */
 export type Check = (value: unknown) => boolean;
 
 export const text: Check = (value) => typeof value === "string";
 export const boolean: Check = (value) => typeof value === "boolean";
 export const number: Check = (value) => Number.isFinite(value);
+
+/** A safe integer, positive or negative. */
+export const integer: Check = (value) => Number.isSafeInteger(value);
 
 /** A safe integer of at least 0. */
 export const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -19,24 +25,34 @@ export const anyObject: Check = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 
 export const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
+  /* @__NO_SIDE_EFFECTS__ */
+    (check: Check): Check =>
+    (value) =>
+      value === undefined || check(value);
 
 export const nullable =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
+  /* @__NO_SIDE_EFFECTS__ */
+    (check: Check): Check =>
+    (value) =>
+      value === null || check(value);
 
 export const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
+  /* @__NO_SIDE_EFFECTS__ */
+    (check: Check): Check =>
+    (value) =>
+      Array.isArray(value) && value.every(check);
+
+/** A JSON object whose members all pass the check. */
+export const record =
+  /* @__NO_SIDE_EFFECTS__ */
+    (check: Check): Check =>
+    (value) =>
+      anyObject(value) && Object.values(value as object).every(check);
 
 /** A check for each member of `T`, the optional ones included. */
 export type Members<T> = { readonly [Name in keyof T]-?: Check };
 
-export const object = <T>(members: Members<T>): Check => {
+export const object = /* @__NO_SIDE_EFFECTS__ */ <T>(members: Members<T>): Check => {
   const names = Object.keys(members);
   const checks = Object.values<Check>(members);
   return (value) => {
@@ -47,4 +63,22 @@ export const object = <T>(members: Members<T>): Check => {
     }
     return true;
   };
+};
+
+export interface TypedEvent {
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/** The shapes of these event types, all of them, with all their members. */
+export type ShapesOf<Event extends { readonly type: string; readonly data: object }> = {
+  readonly [E in Event as E["type"]]: Members<E["data"]>;
+};
+
+/** A check of an event's data by its type. The data of any other type must be a JSON object. */
+export const createShapeCheck = /* @__NO_SIDE_EFFECTS__ */ (
+  shapes: Readonly<Record<string, Members<object>>>,
+): ((event: TypedEvent) => boolean) => {
+  const checks = new Map(Object.entries(shapes).map(([type, members]) => [type, object(members)]));
+  return ({ type, data }) => (checks.get(type) ?? anyObject)(data);
 };

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { Invalid, type Problem } from "./errors.ts";
 
 /** Maximum number of reported problems. */
@@ -29,3 +29,15 @@ const isOfAnotherKind = ({ code, path }: z.core.$ZodIssue): boolean =>
   path.length === 0 && (code === "invalid_type" || code === "invalid_value");
 
 const step = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key));
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/** A text on a single line: 1 to `most` characters, without control characters. */
+export const singleLine = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .refine((text) => !controlCharacters.test(text), "Control characters are not allowed.");

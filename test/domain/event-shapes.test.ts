@@ -1,15 +1,17 @@
 import { expect } from "chai";
 import { isWellFormed } from "../../src/domain/event-shapes.ts";
-import { served } from "../support/served.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
+const used = { requestId: "r", request: "parameters", at };
+const counted = { minute: 1, keys: ["k"], counts: [1], at };
 const plan = { tier: "free", requestsPerMinute: 100, monthlyCharacters: null };
 
 describe("the validation of stored events", () => {
   it("accepts events as this release writes them", () => {
     for (const [type, data] of [
-      ["SynthesisServed", served()],
-      ["SynthesisServed", served({ partial: true, stream: "sse", failed: ["espeak:x"], characters: 0 })],
+      ["IdempotencyKeyUsed", used],
+      ["IdempotencyKeyUsed", { ...used, repeat: true }],
+      ["RequestsCounted", counted],
       ["KeyIssued", { apiKey: "k", websiteId: "w", plan, at }],
       ["SecretRevoked", { secretId: "s", at }],
       ["WebsiteConfigured", { config: {}, at }],
@@ -21,24 +23,23 @@ describe("the validation of stored events", () => {
   });
 
   it("accepts unknown members and codes that a newer release may have added", () => {
-    const data = { ...served(), engine: "g9", format: "opus", more: null };
-    expect(isWellFormed({ type: "SynthesisServed", data })).to.equal(true);
+    const data = { plan: { ...plan, tier: "gold" }, more: null, at };
+    expect(isWellFormed({ type: "PlanChanged", data })).to.equal(true);
   });
 
   it("refuses an event with a missing member or a member of the wrong type", () => {
-    const good = served();
-    for (const name of Object.keys(good)) {
+    for (const name of Object.keys(used)) {
       for (const value of [undefined, null, {}, [1], true]) {
-        const data = { ...good, [name]: value };
-        expect(isWellFormed({ type: "SynthesisServed", data }), `${name}: ${value}`).to.equal(false);
+        const data = { ...used, [name]: value };
+        expect(isWellFormed({ type: "IdempotencyKeyUsed", data }), `${name}: ${value}`).to.equal(false);
       }
     }
   });
 
-  it("refuses character counts that are not safe non-negative integers", () => {
-    for (const characters of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "11"]) {
-      const data = { ...served(), characters };
-      expect(isWellFormed({ type: "SynthesisServed", data }), String(characters)).to.equal(false);
+  it("refuses counts that are not safe non-negative integers", () => {
+    for (const minute of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "11"]) {
+      const data = { ...counted, minute };
+      expect(isWellFormed({ type: "RequestsCounted", data }), String(minute)).to.equal(false);
     }
   });
 
@@ -52,7 +53,7 @@ describe("the validation of stored events", () => {
   });
 
   it("refuses data that is not a JSON object, for any event type", () => {
-    for (const type of ["SynthesisServed", "KeyIssued", "AnotherProgramsEvent"]) {
+    for (const type of ["RequestsCounted", "KeyIssued", "AnotherProgramsEvent"]) {
       for (const data of [null, undefined, "text", 5, [], new Uint8Array(3)]) {
         expect(isWellFormed({ type, data }), `${type} ${data}`).to.equal(false);
       }

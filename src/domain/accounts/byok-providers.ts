@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { firstVoiceIds } from "../catalog/voice-ids.ts";
 import { voiceName } from "../catalog/voice-name.ts";
-import { type AudioFormat, audioFormats } from "../synthesis/formats.ts";
+import { type AudioFormat, v2Formats } from "../synthesis/formats.ts";
 import { parse } from "../validation.ts";
 
 /**
- * The engines that run on a website's own credentials (BYOK). The table below is the only list of them: routes, OpenAPI,
+ * The engines that run on a website's own credentials (BYOK). The table below is their list: routes, OpenAPI,
  * CLI, catalog ids and secrets follow from it. Its driver is attached in src/bootstrap/providers.ts.
  */
 interface ByokProvider {
@@ -18,7 +19,7 @@ interface ByokProvider {
   readonly secrets: readonly string[];
   /** Credentials for the API documentation. */
   readonly example: object;
-  /** Its voices have this catalog id and the following ones: a million for each provider. Never changes. */
+  /** Its voices have this catalog id and the following ones. A new provider gets a range in `firstVoiceIds`. */
   readonly firstVoiceId: number;
 }
 
@@ -76,22 +77,22 @@ export const byokProviders = {
     credentials: googleCredentials,
     secrets: ["apiKey", "private_key", "private_key_id"],
     example: { apiKey: examplePlaceholder },
-    firstVoiceId: 1_000_000,
+    firstVoiceId: firstVoiceIds.google,
   },
   msv: {
     provider: "azure",
     title: "Azure Speech",
-    formats: audioFormats,
+    formats: v2Formats,
     defaultFormat: "mp3",
     credentials: azureCredentials,
     secrets: ["subscriptionKey"],
     example: { subscriptionKey: examplePlaceholder, region: "westeurope" },
-    firstVoiceId: 2_000_000,
+    firstVoiceId: firstVoiceIds.azure,
   },
   oai: {
     provider: "openai",
     title: "an OpenAI-compatible server",
-    formats: audioFormats,
+    formats: v2Formats,
     defaultFormat: "mp3",
     credentials: openAiCredentials,
     secrets: ["apiKey"],
@@ -101,13 +102,14 @@ export const byokProviders = {
       model: "a-model",
       voices: ["alloy"],
     },
-    firstVoiceId: 3_000_000,
+    firstVoiceId: firstVoiceIds.openai,
   },
 } as const satisfies Readonly<Record<string, ByokProvider>>;
 
 /** The wire codes. */
 export type ByokEngine = keyof typeof byokProviders;
 export const byokEngines = Object.keys(byokProviders) as ByokEngine[];
+export const providerNames = byokEngines.map((engine) => byokProviders[engine].provider);
 export const isByok = (code: string): code is ByokEngine => Object.hasOwn(byokProviders, code);
 
 /** Never part of an event, a response or a log in this form. */

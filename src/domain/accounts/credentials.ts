@@ -6,7 +6,7 @@ import type { ShortGender } from "../synthesis/speech.ts";
 import type { ByokEngine } from "./byok-providers.ts";
 
 /**
- * A website's sealed credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC.
+ * A website's encrypted credentials for BYOK engines. Stream `credentials-{websiteId}`. Times are ISO 8601, UTC.
  */
 export type CredentialsEvent =
   /** The provider accepted them and listed these voices. */
@@ -17,15 +17,15 @@ export type CredentialsEvent =
         provider: string;
         voices: readonly ListedVoice[];
         at: string;
-      } & Sealed;
+      } & Encrypted;
     }
   /** The same credentials under another key. */
-  | { readonly type: "CredentialsResealed"; readonly data: { engine: ByokEngine; at: string } & Sealed }
+  | { readonly type: "CredentialsReencrypted"; readonly data: { engine: ByokEngine; at: string } & Encrypted }
   | { readonly type: "CredentialsRemoved"; readonly data: { engine: ByokEngine; at: string } };
 
-/** A sealed text and the id of its key. */
-export interface Sealed {
-  readonly sealed: string;
+/** An encrypted text and the id of its key. */
+export interface Encrypted {
+  readonly ciphertext: string;
   readonly keyId: string;
 }
 
@@ -36,12 +36,12 @@ export interface ListedVoice {
   readonly gender: ShortGender;
 }
 
-export interface EngineCredentials extends Sealed {
-  /** google, azure or openai. */
+export interface EngineCredentials extends Encrypted {
+  /** As in the table of BYOK providers. */
   readonly provider: string;
   readonly voices: readonly ListedVoice[];
   readonly setAt: string;
-  /** Changes when credentials are set, not when they are resealed. */
+  /** Changes when credentials are set, not when they are reencrypted. */
   readonly revision: number;
 }
 
@@ -65,10 +65,12 @@ export const evolveCredentials = (credentials: Credentials, event: CredentialsEv
       const revision = settings + 1;
       return { settings: revision, byEngine: { ...byEngine, [engine]: { ...rest, setAt: at, revision } } };
     }
-    case "CredentialsResealed": {
-      const { engine, sealed, keyId } = event.data;
+    case "CredentialsReencrypted": {
+      const { engine, ciphertext, keyId } = event.data;
       const was = byEngine[engine];
-      return was ? { settings, byEngine: { ...byEngine, [engine]: { ...was, sealed, keyId } } } : credentials;
+      return was
+        ? { settings, byEngine: { ...byEngine, [engine]: { ...was, ciphertext, keyId } } }
+        : credentials;
     }
     case "CredentialsRemoved": {
       const { [event.data.engine]: _removed, ...others } = byEngine;
@@ -84,15 +86,17 @@ export const credentialsDecider = { initial: initialCredentials, evolve: evolveC
 /** Always an event, even for equal credentials: the provider has listed its voices again. */
 export const setCredentials = (
   _credentials: Credentials,
-  set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Sealed,
+  set: { engine: ByokEngine; provider: string; voices: readonly ListedVoice[]; at: string } & Encrypted,
 ): CredentialsEvent[] => [{ type: "CredentialsSet", data: set }];
 
 /** No event if the credentials were replaced after they were opened (`was`). */
-export const resealCredentials = (
+export const reencryptCredentials = (
   { byEngine }: Credentials,
-  { was, ...resealed }: { engine: ByokEngine; was: string; at: string } & Sealed,
+  { was, ...reencrypted }: { engine: ByokEngine; was: string; at: string } & Encrypted,
 ): CredentialsEvent[] =>
-  byEngine[resealed.engine]?.sealed === was ? [{ type: "CredentialsResealed", data: resealed }] : [];
+  byEngine[reencrypted.engine]?.ciphertext === was
+    ? [{ type: "CredentialsReencrypted", data: reencrypted }]
+    : [];
 
 /** @throws {NotFound} */
 export const removeCredentials = (

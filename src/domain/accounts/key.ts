@@ -1,6 +1,6 @@
 import { Conflict, NotFound } from "../errors.ts";
-import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
+import { singleLine } from "../validation.ts";
 import type { Plan } from "./plan.ts";
 
 /** An API key of a website. Stream `key-{apiKey}`. Times are ISO 8601, UTC. */

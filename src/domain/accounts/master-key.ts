@@ -1,5 +1,5 @@
 /**
- * The id of the master key that the log's credentials are sealed under. Stream `master-key`. Times are ISO 8601, UTC.
+ * The id of the master key that the log's credentials are encrypted under. Stream `master-key`. Times are ISO 8601, UTC.
  */
 export interface MasterKeyRecorded {
   readonly type: "MasterKeyRecorded";
@@ -38,7 +38,7 @@ export const recognizeMasterKey = (recorded: Recorded, keyIds: KeyIds, at: strin
   );
 };
 
-/** Records that all credentials are sealed under this key. */
+/** Records that all credentials are encrypted under this key. */
 export const replaceMasterKey = (recorded: Recorded, keyId: string, at: string): MasterKeyRecorded[] =>
   recorded === keyId ? [] : [recordedAs(keyId, at)];
 

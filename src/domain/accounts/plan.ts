@@ -2,18 +2,36 @@ import { z } from "zod";
 
 /** The limits of a key. */
 
-export const tiers = ["free", "commercial", "enterprise"] as const;
-export type Tier = (typeof tiers)[number];
-
-export interface Plan {
-  readonly tier: Tier;
+interface Limits {
   readonly requestsPerMinute: number;
   /** Code points in a calendar month (UTC); null: no limit. */
   readonly monthlyCharacters: number | null;
 }
 
-export const freePlan: Plan = { tier: "free", requestsPerMinute: 100, monthlyCharacters: 1_000_000 };
-export const commercialPlan: Plan = { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null };
+/** The list of tiers. `null`: each key of the tier has limits of its own. */
+const limitsOfTiers = {
+  free: { requestsPerMinute: 100, monthlyCharacters: 1_000_000 },
+  commercial: { requestsPerMinute: 1_000, monthlyCharacters: null },
+  enterprise: null,
+} as const satisfies Readonly<Record<string, Limits | null>>;
+
+export type Tier = keyof typeof limitsOfTiers;
+type FixedTier = {
+  [T in Tier]: (typeof limitsOfTiers)[T] extends null ? never : T;
+}[Tier];
+
+export const tiers = Object.keys(limitsOfTiers) as Tier[];
+const isFixed = (tier: Tier): tier is FixedTier => limitsOfTiers[tier] !== null;
+export const fixedTiers = tiers.filter(isFixed);
+export const customTiers = tiers.filter((tier) => !isFixed(tier));
+
+export interface Plan extends Limits {
+  readonly tier: Tier;
+}
+
+const planOf = (tier: FixedTier): Plan => ({ tier, ...limitsOfTiers[tier] });
+export const freePlan = planOf("free");
+export const commercialPlan = planOf("commercial");
 
 const requestsPerMinute = z.int().min(1).max(1_000_000);
 const monthlyCharacters = z.int().min(1).nullable();
@@ -22,7 +40,7 @@ const monthlyCharacters = z.int().min(1).nullable();
 const fixed = (plan: Plan) => {
   const own = <T extends number | null>(value: T, name: string) =>
     z.literal(value, {
-      error: `The ${plan.tier} tier has ${value ?? "no limit of"} ${name}; enterprise sets its own.`,
+      error: `The ${plan.tier} tier has ${value ?? "no limit of"} ${name}; ${customTiers.join(" or ")} sets its own.`,
     });
   return z
     .strictObject({
@@ -33,11 +51,14 @@ const fixed = (plan: Plan) => {
     .transform((): Plan => plan);
 };
 
-/** A plan in a request: `{tier}` for a tier with fixed limits; `enterprise` needs both limits. */
+const custom = (tier: Tier) =>
+  z.strictObject({ tier: z.literal(tier), requestsPerMinute, monthlyCharacters });
+
+/** A plan in a request: `{tier}` for a tier with fixed limits; any other tier needs both limits. */
 export const planRequest = z.discriminatedUnion("tier", [
   fixed(freePlan),
-  fixed(commercialPlan),
-  z.strictObject({ tier: z.literal("enterprise"), requestsPerMinute, monthlyCharacters }),
+  ...fixedTiers.filter((tier) => tier !== "free").map((tier) => fixed(planOf(tier))),
+  ...customTiers.map(custom),
 ]);
 
 /** A plan within another request: an object or the name of a tier. Default: free. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, NotFound, Unauthorized } from "../errors.ts";
-import { singleLine } from "../line.ts";
 import { never } from "../never.ts";
+import { singleLine } from "../validation.ts";
 import type { StoredConfig } from "./website-config.ts";
 
 /** A website: the owner of keys, with its player's configuration. Stream `website-{id}`. Times are ISO 8601, UTC. */

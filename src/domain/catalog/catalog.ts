@@ -2,6 +2,7 @@ import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
 import { parse } from "../validation.ts";
+import { firstVoiceIds } from "./voice-ids.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
 
 /** The voices of all websites. Stream `catalog`. Times are ISO 8601, UTC. */
@@ -27,7 +28,7 @@ export interface Seed {
 export const catalogStream = "catalog";
 
 /** Ids below are reserved for releases, so that new voices never collide with an operator's. */
-export const firstOperatorId = 100_000;
+export const firstOperatorId = firstVoiceIds.operator;
 
 export const initialCatalog = (): Catalog => ({ voices: new Map(), systemVoices: new Map() });
 

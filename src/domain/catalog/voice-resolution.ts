@@ -10,7 +10,7 @@ import {
   type Voice,
 } from "../synthesis/speech.ts";
 import type { CatalogIndex } from "./catalog-index.ts";
-import { preferCurrent, preferGender, preferLanguage } from "./voice-preference.ts";
+import { matchLanguage } from "./language-match.ts";
 
 /** The voice parameters of a synthesis request, normalised. */
 export interface VoiceRequest {
@@ -21,6 +21,8 @@ export interface VoiceRequest {
   readonly name?: string | undefined;
   readonly gender?: Gender | undefined;
   readonly format?: AudioFormat | undefined;
+  /** Whether `format` may be any format; the default is those that `/v2` offers for the engine. */
+  readonly anyFormat?: boolean | undefined;
   /** Whether the text is an SSML document. */
   readonly ssml: boolean;
 }
@@ -57,7 +59,7 @@ export const resolveVoices = (
   takesSsml: (candidate: Candidate) => boolean,
 ): readonly Candidate[] => {
   const found = find(catalog, request);
-  const fit = found.filter(hasFormat);
+  const fit = found.filter(offers(request));
   if (fit.length === 0) throw unsupportedFormat(found, request.format);
   if (!request.ssml) return fit;
   const able = fit.filter(takesSsml);
@@ -71,15 +73,15 @@ const find = (catalog: CatalogIndex, request: VoiceRequest): Candidate[] => {
   if (lang === undefined) throw invalid("lang", "Either voice or lang is needed.");
   if (request.engine) requireProvider(catalog, request.engine);
   return request.name !== undefined
-    ? byName(catalog, request.name, lang, request)
+    ? candidatesByName(catalog, request.name, lang, request)
     : byLanguage(catalog, lang, request);
 };
 
 const byVoice = (catalog: CatalogIndex, name: string, request: VoiceRequest): Candidate[] => {
   const voice = catalog.voice(name);
-  if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`);
+  if (!voice) throw new NotFound(`There is no voice named ${quote(name)}.`, "voice");
   const candidates = candidatesForVoice(catalog, voice, request);
-  if (candidates.length === 0) throw new NotFound(`No engine speaks the voice ${quote(name)}.`);
+  if (candidates.length === 0) throw new NotFound(`No engine speaks the voice ${quote(name)}.`, "voice");
   return candidates;
 };
 
@@ -90,7 +92,12 @@ const candidatesForVoice = (catalog: CatalogIndex, voice: Voice, request: VoiceR
   });
 
 /** The best match of the requested engine. It speaks its own language, even if `lang` differs. */
-const byName = (catalog: CatalogIndex, name: string, lang: string, request: VoiceRequest): Candidate[] => {
+const candidatesByName = (
+  catalog: CatalogIndex,
+  name: string,
+  lang: string,
+  request: VoiceRequest,
+): Candidate[] => {
   for (const match of catalog.named(name)) {
     const found =
       match.kind === "system"
@@ -100,6 +107,7 @@ const byName = (catalog: CatalogIndex, name: string, lang: string, request: Voic
   }
   throw new NotFound(
     `${engineList(request.engine ? [request.engine] : engineCodes)} no voice named ${quote(name)}.`,
+    "voice",
   );
 };
 
@@ -109,10 +117,12 @@ const nearestSystemVoice = (
   lang: string,
   request: VoiceRequest,
 ): Candidate[] => {
-  const asked = voices.filter(({ service }) => isAsked(service, request));
-  const candidates = nearest(asked, lang, request).flatMap((one) => candidate(one, one.name, lang, request));
+  const eligible = voices.filter(({ service }) => isEligible(service, request));
+  const candidates = nearest(eligible, lang, request).flatMap((one) =>
+    candidate(one, one.name, lang, request),
+  );
   const ordered = engineCodes.flatMap((code) => candidates.filter(({ engine }) => engine === code));
-  const best = ordered.find(hasFormat) ?? ordered[0];
+  const best = ordered.find(offers(request)) ?? ordered[0];
   return best ? [best] : [];
 };
 
@@ -123,9 +133,9 @@ const nearestVoice = (
   request: VoiceRequest,
 ): Candidate[] => {
   const candidatesOf = (voice: Voice): Candidate[] =>
-    candidatesForVoice(catalog, voice, request).filter(({ engine }) => isAsked(engine, request));
-  const asked = voices.filter((voice) => candidatesOf(voice).length > 0);
-  const [voice] = nearest(asked, lang, request);
+    candidatesForVoice(catalog, voice, request).filter(({ engine }) => isEligible(engine, request));
+  const eligible = voices.filter((voice) => candidatesOf(voice).length > 0);
+  const [voice] = nearest(eligible, lang, request);
   return voice ? candidatesOf(voice) : [];
 };
 
@@ -135,13 +145,13 @@ const nearest = <V extends Voice | SystemVoice>(
   { gender }: VoiceRequest,
 ): readonly V[] => preferGender(preferCurrent(preferLanguage(voices, lang)), gender);
 
-const isAsked = (engine: EngineCode | undefined, request: VoiceRequest): boolean =>
+const isEligible = (engine: EngineCode | undefined, request: VoiceRequest): boolean =>
   request.engine === undefined || engine === request.engine;
 
 const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest): Candidate[] => {
-  const asked = request.engine ? [request.engine] : freeEngineOrder;
-  const speakers = preferGender(preferCurrent(catalog.speakers(asked, wanted)), request.gender);
-  const first = asked.flatMap((engine) =>
+  const engineOrder = request.engine ? [request.engine] : freeEngineOrder;
+  const speakers = preferGender(preferCurrent(catalog.speakers(engineOrder, wanted)), request.gender);
+  const first = engineOrder.flatMap((engine) =>
     withFallback(
       catalog,
       speakers.filter(({ service }) => service === engine),
@@ -151,7 +161,7 @@ const byLanguage = (catalog: CatalogIndex, wanted: string, request: VoiceRequest
     candidate(systemVoice, systemVoice.name, wanted, request),
   );
   if (candidates.length > 0) return candidates;
-  throw new NotFound(`${engineList(asked)} no voice for the language ${quote(wanted)}.`);
+  throw new NotFound(`${engineList(engineOrder)} no voice for the language ${quote(wanted)}.`, "voice");
 };
 
 /** The first voice, and a fallback if it is a preferred one. */
@@ -163,7 +173,11 @@ const withFallback = ({ preferred }: CatalogIndex, speakers: readonly SystemVoic
   return other ? [first, other] : [first];
 };
 
-const hasFormat = ({ engine, format }: Candidate): boolean => engines[engine].formats.includes(format);
+/** Whether the format is offered. A format that the engine itself lacks is encoded here. */
+const offers =
+  ({ anyFormat = false }: VoiceRequest) =>
+  ({ engine, format }: Candidate): boolean =>
+    anyFormat || engines[engine].formats.includes(format);
 
 /** Empty for a native voice, which no engine speaks. */
 const candidate = (
@@ -181,7 +195,7 @@ const candidate = (
 const requireProvider = (catalog: CatalogIndex, engine: EngineCode): void => {
   if (catalog.spokenBy(engine).length > 0) return;
   const missing = isByok(engine) ? "the website has no credentials for it" : "it has no voices";
-  throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`);
+  throw new NotFound(`There is no provider for the engine ${engine}: ${missing}.`, "engine");
 };
 
 const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | undefined): Invalid => {
@@ -193,8 +207,31 @@ const unsupportedFormat = (found: readonly Candidate[], format: AudioFormat | un
 
 const invalid = (path: string, message: string): Invalid => new Invalid([{ path: [path], message }]);
 
-const engineList = (asked: readonly EngineCode[]): string =>
-  asked.length === 1 ? `The engine ${asked[0]} has` : `The engines ${asked.join(", ")} have`;
+const engineList = (engines: readonly EngineCode[]): string =>
+  engines.length === 1 ? `The engine ${engines[0]} has` : `The engines ${engines.join(", ")} have`;
 
 /** Names come from the request: long ones are truncated. */
 const quote = (text: string): string => JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100)}…`);
+
+// Filters that return all voices if none matches.
+
+type AnyVoice = Pick<Voice | SystemVoice, "lang" | "gender" | "deprecated">;
+
+/** The voices of the nearest language. A voice without a language speaks every language. */
+const preferLanguage = <V extends AnyVoice>(voices: readonly V[], wanted: string): readonly V[] => {
+  if (voices.length < 2) return voices;
+  const langs = new Set(voices.map(({ lang = wanted }) => lang));
+  const nearest = matchLanguage(wanted, [...langs]);
+  return preferring(voices, ({ lang = wanted }) => lang === nearest);
+};
+
+const preferCurrent = <V extends AnyVoice>(voices: readonly V[]): readonly V[] =>
+  preferring(voices, ({ deprecated }) => !deprecated);
+
+const preferGender = <V extends AnyVoice>(voices: readonly V[], wanted: Gender | undefined): readonly V[] =>
+  preferring(voices, ({ gender }) => gender === wanted?.charAt(0));
+
+const preferring = <V>(voices: readonly V[], fits: (voice: V) => boolean): readonly V[] => {
+  const fitting = voices.filter(fits);
+  return fitting.length > 0 ? fitting : voices;
+};

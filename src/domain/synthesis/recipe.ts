@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { type AudioFormat, extensionPattern, formats } from "./formats.ts";
+import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./formats.ts";
+import { marksExtension } from "./marks.ts";
 import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
 
 /**
  * The version of the service's own processing of a recipe: prosody to tool arguments, text to tool input, samples to file.
  * Must change with every change of that processing, or the store keeps serving the old audio; a test enforces it.
  */
-export const pipelineVersion = 2;
+export const pipelineVersion = 5;
 
 /** Exactly the inputs that determine the bytes of a sound. */
 export interface Recipe {
@@ -24,6 +25,8 @@ export interface Recipe {
   readonly format: AudioFormat;
   /** The website whose credentials the engine uses; its audio is never served to another website. */
   readonly websiteId?: string;
+  /** `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace nothing. */
+  readonly replacements?: string;
 }
 
 /** The recipe's content address: SHA-256 of its canonical form, 64 hexadecimal digits. */
@@ -36,13 +39,21 @@ export const hashRecipe = (recipe: Recipe): string =>
 export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>
   `${recipe.websiteId === undefined ? "audio" : "private"}/${hash}.${formats[recipe.format].extension}`;
 
+/** The names of all objects that may exist under this hash. */
+export const objectNamesOf = (hash: string): string[] =>
+  ["audio", "private"].flatMap((prefix) =>
+    [...audioExtensions, marksExtension].map((extension) => `${prefix}/${hash}.${extension}`),
+  );
+
 /**
  * The name of an object, created only by `objectName`: `audio/{hash}.{ext}` is public, `private/{hash}.{ext}` belongs to one
- * website.
+ * website. Its marks have the extension `marks.json`.
  */
 export const isObjectName = (name: string): boolean => objectNamePattern.test(name);
 
-const objectNamePattern = new RegExp(`^(?:audio|private)/[0-9a-f]{64}\\.${extensionPattern}$`);
+const objectNamePattern = new RegExp(
+  `^(?:audio|private)/[0-9a-f]{64}\\.(?:${extensionPattern}|${marksExtension.replace(".", "\\.")})$`,
+);
 
 const canonical = (recipe: Recipe) => [
   pipelineVersion,
@@ -54,4 +65,5 @@ const canonical = (recipe: Recipe) => [
   knobs.filter((knob) => recipe.applied.includes(knob)).map((knob) => [knob, recipe.prosody[knob]]),
   recipe.format,
   recipe.websiteId ?? null,
+  ...(recipe.replacements === undefined ? [] : [recipe.replacements]),
 ];

@@ -3,8 +3,8 @@ import {
   type CredentialsEvent,
   evolveCredentials,
   initialCredentials,
+  reencryptCredentials,
   removeCredentials,
-  resealCredentials,
   setCredentials,
   usableVoices,
 } from "../../../src/domain/accounts/credentials.ts";
@@ -13,7 +13,7 @@ import { Invalid, NotFound } from "../../../src/domain/errors.ts";
 const at = "2026-03-01T12:00:00.000Z";
 const later = "2026-03-02T12:00:00.000Z";
 const voices = [{ name: "en-US-Neural2-C", lang: "en-US", gender: "f" }] as const;
-const facts = { engine: "gwn", provider: "google", sealed: "v1.one", keyId: "k1", voices, at } as const;
+const facts = { engine: "gwn", provider: "google", ciphertext: "v1.one", keyId: "k1", voices, at } as const;
 const set = (changes = {}): CredentialsEvent => ({ type: "CredentialsSet", data: { ...facts, ...changes } });
 const removed: CredentialsEvent = { type: "CredentialsRemoved", data: { engine: "gwn", at: later } };
 const given = (...events: CredentialsEvent[]) => events.reduce(evolveCredentials, initialCredentials());
@@ -23,7 +23,7 @@ describe("a website's credentials", () => {
     expect(setCredentials(given(), facts)).to.deep.equal([set()]);
     expect(given(set()).byEngine.gwn).to.deep.equal({
       provider: "google",
-      sealed: "v1.one",
+      ciphertext: "v1.one",
       keyId: "k1",
       voices,
       setAt: at,
@@ -34,11 +34,11 @@ describe("a website's credentials", () => {
   it("replace earlier credentials of the same engine only", () => {
     const { byEngine } = given(
       set(),
-      set({ engine: "msv", sealed: "v1.azure" }),
-      set({ sealed: "v1.two", at: later }),
+      set({ engine: "msv", ciphertext: "v1.azure" }),
+      set({ ciphertext: "v1.two", at: later }),
     );
-    expect(byEngine.gwn).to.deep.include({ sealed: "v1.two", setAt: later });
-    expect(byEngine.msv?.sealed).to.equal("v1.azure");
+    expect(byEngine.gwn).to.deep.include({ ciphertext: "v1.two", setAt: later });
+    expect(byEngine.msv?.ciphertext).to.equal("v1.azure");
   });
 
   it("get a new revision each time they are set, also after a removal", () => {
@@ -51,23 +51,38 @@ describe("a website's credentials", () => {
     expect(setCredentials(given(set()), facts)).to.deep.equal([set()]);
   });
 
-  it("keep their revision and their voices when they are resealed", () => {
-    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.resealed", keyId: "k2", at: later } as const;
-    const events = resealCredentials(given(set()), resealed);
+  it("keep their revision and their voices when they are reencrypted", () => {
+    const reencrypted = {
+      engine: "gwn",
+      was: "v1.one",
+      ciphertext: "v1.reencrypted",
+      keyId: "k2",
+      at: later,
+    } as const;
+    const events = reencryptCredentials(given(set()), reencrypted);
     expect(events).to.deep.equal([
-      { type: "CredentialsResealed", data: { engine: "gwn", sealed: "v1.resealed", keyId: "k2", at: later } },
+      {
+        type: "CredentialsReencrypted",
+        data: { engine: "gwn", ciphertext: "v1.reencrypted", keyId: "k2", at: later },
+      },
     ]);
     expect(given(set(), ...events).byEngine.gwn).to.deep.equal({
       ...given(set()).byEngine.gwn,
-      sealed: "v1.resealed",
+      ciphertext: "v1.reencrypted",
       keyId: "k2",
     });
   });
 
-  it("are not resealed if they were replaced or removed meanwhile", () => {
-    const resealed = { engine: "gwn", was: "v1.one", sealed: "v1.resealed", keyId: "k2", at: later } as const;
-    expect(resealCredentials(given(set({ sealed: "v1.two" })), resealed)).to.deep.equal([]);
-    expect(resealCredentials(given(set(), removed), resealed)).to.deep.equal([]);
+  it("are not reencrypted if they were replaced or removed meanwhile", () => {
+    const reencrypted = {
+      engine: "gwn",
+      was: "v1.one",
+      ciphertext: "v1.reencrypted",
+      keyId: "k2",
+      at: later,
+    } as const;
+    expect(reencryptCredentials(given(set({ ciphertext: "v1.two" })), reencrypted)).to.deep.equal([]);
+    expect(reencryptCredentials(given(set(), removed), reencrypted)).to.deep.equal([]);
   });
 
   it("are removed only if they are set", () => {
@@ -80,12 +95,12 @@ describe("a website's credentials", () => {
   });
 
   it("do not change on events of other engines or of unknown types", () => {
-    const resealed: CredentialsEvent = {
-      type: "CredentialsResealed",
-      data: { engine: "oai", sealed: "v1.x", keyId: "k2", at },
+    const reencrypted: CredentialsEvent = {
+      type: "CredentialsReencrypted",
+      data: { engine: "oai", ciphertext: "v1.x", keyId: "k2", at },
     };
     const unknown = { type: "CredentialsLent", data: {} } as unknown as CredentialsEvent;
-    expect(given(set(), resealed, unknown)).to.deep.equal(given(set()));
+    expect(given(set(), reencrypted, unknown)).to.deep.equal(given(set()));
   });
 });
 
@@ -116,7 +131,7 @@ describe("a provider's voices", () => {
   it("have a limit that fits any provider's list and one event", () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, i) => voice(`en-US-Chirp3-HD-Voice-${i}`, "en-US"));
-    const event = set({ voices: usableVoices(many(10_000)), sealed: "x".repeat(40_000) });
+    const event = set({ voices: usableVoices(many(10_000)), ciphertext: "x".repeat(40_000) });
     expect(JSON.stringify(event).length).to.be.below(1024 * 1024);
     expect(() => usableVoices(many(20_000))).to.throw(Invalid, "more voices");
   });

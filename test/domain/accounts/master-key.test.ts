@@ -29,7 +29,7 @@ describe("the master key recorded in the log", () => {
     );
   });
 
-  it("is replaced when all credentials are sealed under another key", () => {
+  it("is replaced when all credentials are encrypted under another key", () => {
     const events = [recorded("a"), ...replaceMasterKey("a", "b", at)];
     expect(events).to.deep.equal([recorded("a"), recorded("b")]);
     expect(replaceMasterKey("b", "b", at)).to.deep.equal([]);

@@ -1,32 +1,46 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { audioFormats, formatOf, formats } from "../../../src/domain/synthesis/formats.ts";
+import {
+  audioExtensions,
+  audioFormats,
+  type FormatTraits,
+  formats,
+  mimeTypeOf,
+} from "../../../src/domain/synthesis/formats.ts";
 import { isObjectName, objectName } from "../../../src/domain/synthesis/recipe.ts";
 import { engines } from "../../../src/domain/synthesis/speech.ts";
 
 const hash = "0".repeat(64);
-const extensions = audioFormats.map((format) => formats[format].extension);
 
 describe("The table of output formats", () => {
-  it("has a unique extension and MIME type for each format", () => {
-    expect(new Set(extensions).size).to.equal(extensions.length);
-    const mimeTypes = audioFormats.map((format) => formats[format].mimeType);
-    expect(new Set(mimeTypes).size).to.equal(mimeTypes.length);
+  it("has one MIME type for each extension, and one extension for each MIME type", () => {
+    const pairs = new Set(audioFormats.map((one) => `${formats[one].extension} ${formats[one].mimeType}`));
+    expect(pairs.size).to.equal(audioExtensions.length);
+    expect(new Set(audioExtensions.map((one) => mimeTypeOf(`x.${one}`))).size).to.equal(pairs.size);
+  });
+
+  it("has the sample rate and bit rate that a format's name contains", () => {
+    for (const format of audioFormats) {
+      const [, rate, kilobits] = /^[a-z0-9]+_(\d+)(?:_(\d+))?$/.exec(format) ?? [];
+      const traits: FormatTraits = formats[format];
+      if (rate) expect(traits.sampleRate, format).to.equal(Number(rate));
+      if (kilobits) expect(traits.encoder?.options, format).to.include(`-b:a ${kilobits}k`);
+    }
   });
 
   for (const format of audioFormats) {
-    it(`gives ${format} objects names that are accepted and lead back to the format`, () => {
+    it(`gives ${format} objects names that are accepted and lead back to its MIME type`, () => {
       for (const websiteId of [undefined, "a"]) {
         const name = objectName({ format, ...(websiteId !== undefined && { websiteId }) }, hash);
         expect(isObjectName(name)).to.equal(true);
-        expect(formatOf(name)).to.equal(format);
+        expect(mimeTypeOf(name)).to.equal(formats[format].mimeType);
       }
     });
   }
 
   it("refuses object names with another extension", () => {
     expect(isObjectName(`audio/${hash}.txt`)).to.equal(false);
-    expect(() => formatOf(`audio/${hash}.txt`)).to.throw(TypeError);
+    expect(() => mimeTypeOf(`audio/${hash}.txt`)).to.throw(TypeError);
   });
 
   it("covers the formats of all engines", () => {
@@ -43,7 +57,7 @@ describe("The table of output formats", () => {
     );
     expect(patterns).to.have.length(2);
     for (const pattern of patterns) {
-      for (const extension of extensions) {
+      for (const extension of audioExtensions) {
         expect(`/audio/${hash}.${extension}`).to.match(new RegExp(pattern));
       }
     }

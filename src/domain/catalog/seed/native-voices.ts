@@ -1,5 +1,6 @@
 import type { ShortGender } from "../../synthesis/speech.ts";
 import type { NativeVoice } from "../native-voice.ts";
+import { firstVoiceIds } from "../voice-ids.ts";
 import { accents } from "./further-voices.ts";
 import { languages } from "./languages.ts";
 import { apple } from "./native-apple.ts";
@@ -37,27 +38,42 @@ const onDesktops = (browser: "chrome" | "edge"): NativeVoice["on"] =>
 /** In order of preference for browsers that have voices of several platforms. */
 const platforms: readonly Platform[] = [
   {
-    firstId: 10_000,
+    firstId: firstVoiceIds.native,
     on: onDesktops("edge"),
     rows: edge,
     nameOf: (name, label) => `Microsoft ${name} Online (Natural) - ${label}`,
   },
-  { firstId: 20_000, on: [{ os: "macos" }, { os: "ios" }], rows: apple, nameOf: (name) => name },
   {
-    firstId: 30_000,
+    firstId: firstVoiceIds.native + 10_000,
+    on: [{ os: "macos" }, { os: "ios" }],
+    rows: apple,
+    nameOf: (name) => name,
+  },
+  {
+    firstId: firstVoiceIds.native + 20_000,
     on: [...onDesktops("chrome"), { os: "chromeos" }],
     rows: chromeNatural,
     nameOf: (name) => `Google ${name} (Natural)`,
   },
-  { firstId: 40_000, on: [{ os: "chromeos" }], rows: chromeOs, nameOf: (name) => `Chrome OS ${name}` },
-  { firstId: 50_000, on: onDesktops("chrome"), rows: chrome, nameOf: (name) => `Google ${name}` },
   {
-    firstId: 60_000,
+    firstId: firstVoiceIds.native + 30_000,
+    on: [{ os: "chromeos" }],
+    rows: chromeOs,
+    nameOf: (name) => `Chrome OS ${name}`,
+  },
+  {
+    firstId: firstVoiceIds.native + 40_000,
+    on: onDesktops("chrome"),
+    rows: chrome,
+    nameOf: (name) => `Google ${name}`,
+  },
+  {
+    firstId: firstVoiceIds.native + 50_000,
     on: [{ os: "windows" }],
     rows: windows,
     nameOf: (name, label) => `Microsoft ${name} - ${label}`,
   },
-  { firstId: 70_000, on: [{ os: "android" }], rows: android, nameOf: (name) => name },
+  { firstId: firstVoiceIds.native + 60_000, on: [{ os: "android" }], rows: android, nameOf: (name) => name },
 ];
 
 const idsOfLine = 20;

@@ -1,0 +1,162 @@
+import { createHash, hash } from "node:crypto";
+import { fromBase64, toBase64 } from "../../bytes.ts";
+import { canonicalJson } from "../canonical.ts";
+import type { InclusionProof } from "../merkle-proof.ts";
+import type { NoteSigner } from "../note-signer.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import { type NoteVerifier, openNote } from "../seal-note.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+
+/*
+ * An export is NDJSON. Each line is an event in canonical JSON with the line's number, from 0, and a digest of all that. So the
+ * first line that was edited can be named. The last line is a signed note of all bytes before it. In an export of a part of the log,
+ * the lines of sealed events also have a proof that the sealed tree includes them.
+ */
+
+export interface ExportedEvent {
+  readonly event: ProvenEvent;
+  readonly inclusion?: InclusionProof | undefined;
+}
+
+interface ExportEnd {
+  readonly lines: number;
+  readonly note: string;
+}
+
+const noteText = (name: string, lines: number, digest: Uint8Array): string =>
+  `${name} export\n${lines}\n${toBase64(digest)}\n`;
+
+const endText = ({ lines, note }: ExportEnd): string => JSON.stringify({ lines, note });
+
+export const createExportWriter = (signer: NoteSigner) => {
+  const bytes = createHash("sha256");
+  let lines = 0;
+  return {
+    add: (event: ProvenEvent, inclusion?: InclusionProof): string => {
+      const proof = inclusion && { index: inclusion.index, path: inclusion.path.map(toBase64) };
+      const json = canonicalJson({ ...event, inclusion: proof, line: lines });
+      const text = `{"digest":"${hash("sha256", json)}",${json.slice(1)}\n`;
+      bytes.update(text);
+      lines += 1;
+      return text;
+    },
+    end: (): string => {
+      const note = signer.sign(noteText(signer.name, lines, bytes.digest()));
+      return `${endText({ lines, note })}\n`;
+    },
+  };
+};
+
+const digestMember = /^\{"digest":"([0-9a-f]{64})",/;
+const endMember = '{"lines":';
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder();
+
+export const createExportReader = (keys: readonly NoteVerifier[]) => {
+  const bytes = createHash("sha256");
+  let last: ProvenEvent | undefined;
+  let lines = 0;
+  let hasEnded = false;
+
+  const checkEnd = (text: string): void => {
+    const { note } = parse(text) as Partial<ExportEnd>;
+    const signed = openNote(String(note), keys);
+    const digest = bytes.digest();
+    if (signed === undefined) throw new NotGenuine("the end of the export is not signed with a given key");
+    if (!keys.some(({ name }) => signed === noteText(name, lines, digest))) {
+      throw new NotGenuine(`the export's signature is for other lines than these ${lines}`);
+    }
+    if (text !== endText({ lines, note: String(note) }))
+      throw new NotGenuine("the end of the export was changed");
+    hasEnded = true;
+  };
+
+  return {
+    /** The event of a line, without its newline; undefined for the last line. @throws {NotGenuine} */
+    read: (line: Uint8Array): ExportedEvent | undefined => {
+      if (hasEnded) throw new NotGenuine(`line ${lines + 1} follows the end of the export`);
+      const text = decode(line, lines);
+      if (text.startsWith(endMember)) {
+        checkEnd(text);
+        return undefined;
+      }
+      const exported = parseLine(text, lines, last);
+      bytes.update(line).update("\n");
+      lines += 1;
+      last = exported.event;
+      return exported;
+    },
+    /** @throws {NotGenuine} */
+    end: (): void => {
+      if (!hasEnded)
+        throw new NotGenuine(`the export was cut off after ${last ? nameOf(last) : "its beginning"}`);
+    },
+  };
+};
+
+const decode = (line: Uint8Array, index: number): string => {
+  try {
+    return decoder.decode(line);
+  } catch {
+    throw new NotGenuine(`line ${index} was changed: it is not UTF-8`);
+  }
+};
+
+const parseLine = (text: string, index: number, last: ProvenEvent | undefined): ExportedEvent => {
+  const [prefix = "", digest] = digestMember.exec(text) ?? [];
+  const json = `{${text.slice(prefix.length)}`;
+  const { line, inclusion, ...event } = parse(json) as Partial<ProvenEvent> & LineMembers;
+  const name = isProvenEvent(event) ? nameOf(event) : "an unknown event";
+  if (
+    digest === undefined ||
+    hash("sha256", json) !== digest ||
+    line === undefined ||
+    !isProvenEvent(event)
+  ) {
+    throw new NotGenuine(`line ${index} was changed: ${name}`);
+  }
+  if (line > index) {
+    const place = last ? `after ${nameOf(last)}` : "at the beginning";
+    throw new NotGenuine(`line ${index} is missing ${place}: line ${line} follows, ${name}`);
+  }
+  if (line < index)
+    throw new NotGenuine(`line ${line} was doubled, moved or added at line ${index}: ${name}`);
+  return { event, inclusion: inclusion && parseInclusion(inclusion) };
+};
+
+/** What a line has in addition to its event. The digest has been compared, so the exporter wrote it. */
+interface LineMembers {
+  readonly line?: number;
+  readonly inclusion?: { readonly index: number; readonly path: readonly string[] };
+}
+
+const parseInclusion = ({ index, path }: NonNullable<LineMembers["inclusion"]>): InclusionProof => ({
+  index,
+  path: [path].flat().map((hash) => fromBase64(String(hash)) ?? new Uint8Array()),
+});
+
+const parse = (json: string): object => {
+  try {
+    return Object(JSON.parse(json));
+  } catch {
+    return {};
+  }
+};
+
+const isProvenEvent = (event: Partial<ProvenEvent>): event is ProvenEvent =>
+  [event.position, event.revision].every((number) => Number.isSafeInteger(number)) &&
+  Number.isFinite(event.created) &&
+  [event.stream, event.id, event.type].every((text) => typeof text === "string") &&
+  event.data !== undefined &&
+  event.metadata !== undefined;
+
+/** True for the lines of seals, and for few other ones. */
+export const isSealLine = (line: Uint8Array): boolean => lenient.decode(line).includes('"stream":"seals"');
+
+/** The event of a line, unchecked: `read` checks all lines. Undefined if there is none. */
+export const peekEvent = (
+  line: Uint8Array,
+): Pick<ProvenEvent, "stream" | "revision" | "type" | "data"> | undefined => {
+  const event = parse(lenient.decode(line)) as Partial<ProvenEvent>;
+  return isProvenEvent(event) ? event : undefined;
+};

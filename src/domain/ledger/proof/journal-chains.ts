@@ -1,0 +1,92 @@
+import { eventDigest } from "../canonical.ts";
+import { type JournalEvent, journalPrefix } from "../journal.ts";
+import { type JournalRegistryEvent, journalRegistryStream } from "../journal-registry.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import { byJournal, type JournalHead } from "../seal.ts";
+import { isOfType } from "./event-type.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+
+interface Chain {
+  readonly last: ProvenEvent;
+  readonly digest: string;
+  readonly at: string;
+  readonly isClosed: boolean;
+}
+
+export const journalTypes = [
+  "SynthesesServed",
+  "ServingsVoided",
+  "StreamsEnded",
+  "JournalClosed",
+  "JournalPosted",
+] as const;
+
+/**
+ * Checks the registry of journals and the chain of digests in each of them. Holds the last event of every journal that is
+ * open or was retired after the last call of `forgetRetired`.
+ */
+export const createJournalChains = () => {
+  const chains = new Map<string, Chain | undefined>();
+  let open: readonly string[] = [];
+
+  const register = (event: ProvenEvent): void => {
+    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalOpened", "JournalRetired"])) return;
+    const { journal } = event.data;
+    const isOpened = event.type === "JournalOpened";
+    const expected = isOpened ? [...open, journal] : open.filter((one) => one !== journal);
+    if (isOpened === open.includes(journal) || !isSameSet(expected, event.data.open)) {
+      throw new NotGenuine(`${nameOf(event)} does not continue the list of open journals`);
+    }
+    if (isOpened) chains.set(journal, undefined);
+    else if (chains.get(journal)?.isClosed === false) {
+      throw new NotGenuine(`${nameOf(event)} retires a journal that is not closed`);
+    }
+    open = event.data.open;
+  };
+
+  const extend = (event: ProvenEvent): void => {
+    const journal = event.stream.slice(journalPrefix.length);
+    if (!open.includes(journal)) throw new NotGenuine(`${nameOf(event)} is of a journal that is not open`);
+    const chain = chains.get(journal);
+    if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) {
+      throw new NotGenuine(`${nameOf(event)} is not a well-formed event of a journal`);
+    }
+    if (event.data.previous !== (chain?.digest ?? null)) throw brokenChain(event, chain?.last);
+    if (chain && event.data.at < chain.at)
+      throw new NotGenuine(`${nameOf(event)} is earlier than its predecessor`);
+    if (chain?.isClosed && event.type !== "JournalPosted") {
+      throw new NotGenuine(`${nameOf(event)} follows the end of its journal`);
+    }
+    const isClosed = chain?.isClosed === true || event.type === "JournalClosed";
+    chains.set(journal, { last: event, digest: eventDigest(event), at: event.data.at, isClosed });
+  };
+
+  return {
+    /** @throws {NotGenuine} */
+    add: (event: ProvenEvent): void => {
+      if (event.stream === journalRegistryStream) register(event);
+      else if (event.stream.startsWith(journalPrefix)) extend(event);
+    },
+    /** The last event of each journal in the order of names. */
+    heads: (): JournalHead[] =>
+      [...chains]
+        .flatMap(([journal, chain]) =>
+          chain ? [{ journal, revision: chain.last.revision, digest: chain.digest }] : [],
+        )
+        .sort(byJournal),
+    isOpen: (journal: string): boolean => open.includes(journal),
+    forgetRetired: (): void => {
+      for (const journal of chains.keys()) if (!open.includes(journal)) chains.delete(journal);
+    },
+  };
+};
+
+const brokenChain = (event: ProvenEvent, last: ProvenEvent | undefined): NotGenuine =>
+  new NotGenuine(
+    last === undefined
+      ? `${nameOf(event)} was changed: its journal has no earlier event`
+      : `${nameOf(last)} was changed: revision ${event.revision} names another predecessor`,
+  );
+
+const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && new Set([...some, ...others]).size === some.length;

@@ -1,0 +1,204 @@
+import { eventDigest } from "../canonical.ts";
+import { journalPrefix } from "../journal.ts";
+import { journalRegistryStream } from "../journal-registry.ts";
+import { type InclusionProof, provesInclusion } from "../merkle-proof.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import { quotaStream } from "../quota.ts";
+import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seal.ts";
+import type { Checkpoint, NoteVerifier } from "../seal-note.ts";
+import { type UsageCount, usageAccountStream } from "../usage-account.ts";
+import { createEventOrder } from "./event-order.ts";
+import { isOfType } from "./event-type.ts";
+import { createExportReader, type ExportedEvent } from "./export-lines.ts";
+import { createJournalChains } from "./journal-chains.ts";
+import { readLines } from "./lines.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+import { createPostingsCheck } from "./postings-check.ts";
+import { createQuotaCheck, keyPrefix } from "./quota-check.ts";
+import { readCheckpoint } from "./seal-check.ts";
+
+export interface KeyMonth {
+  readonly apiKey: string;
+  /** `yyyy-mm`, UTC. */
+  readonly month: string;
+}
+
+/** What the events of a key's month give. */
+export interface KeyMonthSummary extends UsageCount {
+  readonly voided: UsageCount;
+  readonly isClosed: boolean;
+  /** Of all streams, without the seal. */
+  readonly events: number;
+  /** By stream, the number of events. */
+  readonly streams: ReadonlyMap<string, number>;
+  readonly sealed: Pick<Sealed, "position" | "at" | "note"> & { readonly seal: number };
+}
+
+/**
+ * Verifies an export of one key's month: a seal, then in order of position the key's own stream, its usage account and quota of the
+ * month, the registry of journals, and the journals that may hold entries of the key, each from its beginning.
+ */
+export interface KeyMonthVerifier {
+  /** By stream, the number of events so far. */
+  readonly streams: ReadonlyMap<string, number>;
+  /** @throws {NotGenuine} */
+  add(exported: ExportedEvent): void;
+  /** Call it after the last event. @throws {NotGenuine} */
+  end(): KeyMonthSummary;
+}
+
+interface ReadSeal {
+  readonly event: ProvenEvent & SealEvent;
+  readonly checkpoint: Checkpoint;
+}
+
+/** The streams that the export of a key's month has, besides the seal and the journals. */
+export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
+  `${keyPrefix}${apiKey}`,
+  usageAccountStream(apiKey, month),
+  quotaStream(apiKey, month),
+  journalRegistryStream,
+];
+
+export const createKeyMonthVerifier = (
+  keys: readonly NoteVerifier[],
+  keyMonth: KeyMonth,
+): KeyMonthVerifier => {
+  const [, account = "", quota] = keyMonthStreams(keyMonth);
+  const known = new Set(keyMonthStreams(keyMonth));
+  const order = createEventOrder();
+  const chains = createJournalChains();
+  const postings = createPostingsCheck((stream) => stream === account);
+  const quotas = createQuotaCheck((stream) => stream === quota);
+  const streams = new Map<string, number>();
+  /** The last event of each journal. */
+  const heads = new Map<string, ExportedEvent>();
+  let seal: ReadSeal | undefined;
+  let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
+
+  const addToChecks = (event: ProvenEvent): void => {
+    order.add(event);
+    chains.add(event);
+    postings.add(event);
+    quotas.add(event);
+  };
+
+  return {
+    streams,
+    add: ({ event, inclusion }) => {
+      if (!seal) {
+        seal = readSeal(event, keys);
+        return;
+      }
+      const isJournal = event.stream.startsWith(journalPrefix);
+      if (!isJournal && !known.has(event.stream)) {
+        throw new NotGenuine(`${nameOf(event)} was added: it is not of this key and month`);
+      }
+      checkPosition(event, seal);
+      addToChecks(event);
+      if (!isJournal || inclusion) checkInclusion(event, inclusion, seal);
+      if (isJournal) heads.set(event.stream, { event, inclusion });
+      if (event.stream === account && event.type === "AccountClosed") closing = event.data as typeof closing;
+      streams.set(event.stream, (streams.get(event.stream) ?? 0) + 1);
+    },
+    end: () => {
+      if (!seal) throw new NotGenuine("the export has no seal");
+      for (const { event, inclusion } of heads.values()) {
+        if (!inclusion) throw new NotGenuine(`events are missing after ${nameOf(event)}: no seal covers it`);
+      }
+      checkHeads(heads, seal, chains.isOpen);
+      const { balance, voided } = closing
+        ? { balance: closing, voided: closing.voided }
+        : postings.totalsOf(account);
+      const { position, at, note } = seal.event.data;
+      return {
+        requests: balance.requests,
+        characters: balance.characters,
+        voided,
+        isClosed: closing !== undefined,
+        events: [...streams.values()].reduce((sum, count) => sum + count, 0),
+        streams,
+        sealed: { seal: seal.event.revision, position, at, note },
+      };
+    },
+  };
+};
+
+const readSeal = (event: ProvenEvent, keys: readonly NoteVerifier[]): ReadSeal => {
+  if (event.stream !== sealsStream || !isOfType<SealEvent, ProvenEvent>(event, ["Sealed"])) {
+    throw new NotGenuine(`a seal is missing before ${nameOf(event)}`);
+  }
+  return { event, checkpoint: readCheckpoint(event, keys) };
+};
+
+const checkPosition = (event: ProvenEvent, { event: seal }: ReadSeal): void => {
+  if (event.position > seal.data.position) {
+    throw new NotGenuine(`${nameOf(event)} was added: seal ${seal.revision} ends before it`);
+  }
+};
+
+/** A journal is sealed by its last event, every other stream by each event. */
+const checkInclusion = (
+  event: ProvenEvent,
+  inclusion: InclusionProof | undefined,
+  { event: seal, checkpoint }: ReadSeal,
+): void => {
+  const { stream, revision } = event;
+  const leaf = stream.startsWith(journalPrefix)
+    ? journalLeaf({ journal: stream.slice(journalPrefix.length), revision, digest: eventDigest(event) })
+    : eventLeaf(event);
+  if (!inclusion || !provesInclusion(inclusion, leaf, checkpoint)) {
+    throw new NotGenuine(`${nameOf(event)} was changed: seal ${seal.revision} does not cover it`);
+  }
+};
+
+/**
+ * The tree also has the ends that earlier seals found. So each journal that may have grown before this seal must end with the event
+ * that this seal lists, and its leaf must be among the last ones of the tree, which are those of this seal.
+ */
+const checkHeads = (
+  heads: ReadonlyMap<string, ExportedEvent>,
+  { event: { revision: seal, data }, checkpoint }: ReadSeal,
+  isOpen: (journal: string) => boolean,
+): void => {
+  const firstLeaf = checkpoint.size - 1 - data.journals.length;
+  for (const [index, { journal, revision, digest }] of data.journals.entries()) {
+    const head = heads.get(`${journalPrefix}${journal}`);
+    if (!head && !isOpen(journal)) continue; // retired, without entries of the key
+    const last = head?.event.revision ?? -1;
+    if (!head || last < revision) {
+      throw new NotGenuine(
+        `${journalPrefix}${journal} revision ${last + 1} is missing: seal ${seal} covers it`,
+      );
+    }
+    if (eventDigest(head.event) !== digest || head.inclusion?.index !== firstLeaf + index) {
+      throw new NotGenuine(`${nameOf(head.event)} is not the end of its journal that seal ${seal} covers`);
+    }
+  }
+};
+
+/**
+ * Verifies the text of an export. `onEvents`: called after each chunk with the number of events by stream.
+ * @throws {NotGenuine} @throws the errors of `chunks`
+ */
+export const verifyKeyMonth = async (
+  chunks: AsyncIterable<Uint8Array>,
+  keys: readonly NoteVerifier[],
+  keyMonth: KeyMonth,
+  onEvents: (streams: ReadonlyMap<string, number>) => void = () => {},
+): Promise<KeyMonthSummary> => {
+  const reader = createExportReader(keys);
+  const verifier = createKeyMonthVerifier(keys, keyMonth);
+  async function* reported(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      onEvents(verifier.streams);
+      yield chunk;
+    }
+  }
+  for await (const line of readLines(reported())) {
+    const exported = reader.read(line);
+    if (exported) verifier.add(exported);
+  }
+  reader.end();
+  return verifier.end();
+};

@@ -1,0 +1,49 @@
+import type { ProvenEvent } from "../proven-event.ts";
+import { createEventOrder } from "./event-order.ts";
+import { createJournalChains } from "./journal-chains.ts";
+import { createPostingsCheck } from "./postings-check.ts";
+import { createQuotaCheck } from "./quota-check.ts";
+import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
+
+export interface LogSummary {
+  readonly events: number;
+  readonly seals: number;
+  /** The position and the time of the last seal, and its signed checkpoint. */
+  readonly sealed: { readonly position: number; readonly at: string; readonly note: string };
+  /** The number of events after that position. They are consistent, but no seal covers them. */
+  readonly unsealed: number;
+}
+
+/** Verifies a log event by event, in order of position. */
+export interface LogVerifier {
+  /** @throws {NotGenuine} */
+  add(event: ProvenEvent): void;
+  /** Call it after the last event. @throws {NotGenuine} */
+  end(): LogSummary;
+}
+
+export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">): LogVerifier => {
+  const order = createEventOrder();
+  const chains = createJournalChains();
+  const seals = createSealCheck({ ...options, chains });
+  const postings = createPostingsCheck();
+  const quotas = createQuotaCheck();
+  let events = 0;
+
+  return {
+    add: (event) => {
+      order.add(event);
+      seals.beforeEvent(event);
+      chains.add(event);
+      postings.add(event);
+      quotas.add(event);
+      seals.add(event);
+      events += 1;
+    },
+    end: () => {
+      const { seals: count, last, unsealed } = seals.end();
+      const { position, at, note } = last;
+      return { events, seals: count, sealed: { position, at, note }, unsealed };
+    },
+  };
+};

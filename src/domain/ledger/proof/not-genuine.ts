@@ -1,0 +1,11 @@
+import type { ProvenEvent } from "../proven-event.ts";
+
+/** The log, or an export of it, was changed. The message is one line that names the first event concerned. */
+export class NotGenuine extends Error {
+  override readonly name = "NotGenuine";
+}
+
+type EventPlace = Pick<ProvenEvent, "stream" | "revision" | "position" | "type">;
+
+export const nameOf = ({ stream, revision, position, type }: EventPlace): string =>
+  `${stream} revision ${revision} (${type}, position ${position})`;

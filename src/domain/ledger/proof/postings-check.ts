@@ -1,0 +1,241 @@
+import { createHash, type Hash } from "node:crypto";
+import { canonicalJson, eventDigest } from "../canonical.ts";
+import { type JournalEvent, journalPrefix } from "../journal.ts";
+import type { JournalRegistryEvent } from "../journal-registry.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import { hasReached, quotaThresholds } from "../quota-threshold.ts";
+import {
+  type AccountClosed,
+  parseUsageAccountStream,
+  type QuotaThresholdCrossed,
+  type UsageAccountEvent,
+  type UsageCount,
+  type UsagePosted,
+  usageAccountPrefix,
+  usageAccountStream,
+} from "../usage-account.ts";
+import { postingId, thresholdId } from "../usage-event-ids.ts";
+import { addEntries, addPosting, addRevision, emptySum, postedTotals, type UsageSum } from "../usage-sum.ts";
+import { isOfType } from "./event-type.ts";
+import { journalTypes } from "./journal-chains.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+
+/** A journal event's entries for one account. */
+interface Entries {
+  readonly revision: number;
+  readonly digest: string;
+  readonly sum: UsageSum;
+}
+
+/** What a journal has posted to an account, and has not. */
+interface Posting {
+  through: number;
+  readonly unposted: Entries[];
+}
+
+interface AccountTotals {
+  balance: UsageCount;
+  voided: UsageCount;
+  /** The reported thresholds. */
+  readonly crossed: Set<number>;
+  /** Over all events. */
+  readonly digest: Hash;
+}
+
+const accountTypes = ["UsagePosted", "QuotaThresholdCrossed", "AccountClosed"] as const;
+
+const noUsage: UsageCount = { requests: 0, characters: 0 };
+
+const noTotals = (): AccountTotals => ({
+  balance: noUsage,
+  voided: noUsage,
+  crossed: new Set(),
+  digest: createHash("sha256"),
+});
+
+/**
+ * Recomputes postings and closings from the journals. Holds the totals of every account that is not closed, and for each journal
+ * that is not retired one sum per account and event that is not posted yet. `covers`: the accounts to check; default: all.
+ */
+export const createPostingsCheck = (covers: (account: string) => boolean = () => true) => {
+  const journals = new Map<string, Map<string, Posting>>();
+  const accounts = new Map<string, AccountTotals>();
+  const closed = new Set<string>();
+
+  /** All entries up to the revision must be posted, but those that came after the closing of their account. */
+  const checkPosted = (event: ProvenEvent, journal: string, through: number): void => {
+    for (const [account, { unposted }] of journals.get(journal) ?? []) {
+      const [first] = unposted;
+      if (first && first.revision <= through && !closed.has(account)) {
+        throw new NotGenuine(`${nameOf(event)}: ${account} lacks the entries of revision ${first.revision}`);
+      }
+    }
+  };
+
+  const addJournalEvent = (event: ProvenEvent): void => {
+    if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) return;
+    const journal = event.stream.slice(journalPrefix.length);
+    if (event.type === "JournalPosted") checkPosted(event, journal, event.data.through);
+    const postings = journals.get(journal) ?? new Map<string, Posting>();
+    journals.set(journal, postings);
+    addUnposted(event, postings, covers);
+  };
+
+  const addAccountEvent = (event: ProvenEvent): void => {
+    if (!isOfType<UsageAccountEvent, ProvenEvent>(event, accountTypes)) return;
+    const { stream: account } = event;
+    if (closed.has(account)) throw new NotGenuine(`${nameOf(event)} follows the closing of its account`);
+    const totals = accounts.get(account) ?? noTotals();
+    if (event.type === "UsagePosted") {
+      checkPosting(event, journals.get(event.data.journal)?.get(account));
+      addToTotals(totals, event);
+      accounts.set(account, totals);
+    } else if (event.type === "QuotaThresholdCrossed") {
+      checkThreshold(event, totals, chargedTo(account, totals));
+      accounts.set(account, totals);
+    } else {
+      checkClosing(event, totals);
+      accounts.delete(account);
+      closed.add(account);
+    }
+  };
+
+  /** All characters that were charged up to now, whether they were voided since or not. */
+  const chargedTo = (account: string, { balance, voided }: AccountTotals): number => {
+    let charged = balance.characters + voided.characters;
+    for (const postings of journals.values()) {
+      for (const { sum } of postings.get(account)?.unposted ?? []) {
+        charged += sum.characters + sum.voided.characters;
+      }
+    }
+    return charged;
+  };
+
+  const retire = (event: ProvenEvent): void => {
+    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
+    checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
+    journals.delete(event.data.journal);
+  };
+
+  return {
+    /** @throws {NotGenuine} */
+    add: (event: ProvenEvent): void => {
+      if (event.stream.startsWith(journalPrefix)) addJournalEvent(event);
+      else if (event.stream.startsWith(usageAccountPrefix)) addAccountEvent(event);
+      else retire(event);
+    },
+    /** What an account that is not closed has been charged so far, entries that are not posted yet included. */
+    totalsOf: (account: string): { balance: UsageCount; voided: UsageCount } => {
+      const sum = emptySum();
+      for (const postings of journals.values()) {
+        for (const entries of postings.get(account)?.unposted ?? [])
+          addPosting(sum, postedTotals(entries.sum));
+      }
+      const { balance, voided } = accounts.get(account) ?? { balance: noUsage, voided: noUsage };
+      return { balance: plus(balance, sum), voided: plus(voided, sum.voided) };
+    },
+  };
+};
+
+/** Adds the event's entries to the sums of their accounts, one for each account. */
+const addUnposted = (
+  event: ProvenEvent & JournalEvent,
+  postings: Map<string, Posting>,
+  covers: (account: string) => boolean,
+): void => {
+  const { revision } = event;
+  let digest: string | undefined;
+  addEntries(event, (apiKey, month) => {
+    const account = usageAccountStream(apiKey, month);
+    if (!covers(account)) return undefined;
+    digest ??= eventDigest(event);
+    const posting = postings.get(account) ?? { through: -1, unposted: [] };
+    postings.set(account, posting);
+    const last = posting.unposted.at(-1);
+    if (last?.revision === revision) return last.sum;
+    const sum = emptySum();
+    posting.unposted.push({ revision, digest, sum });
+    return sum;
+  });
+};
+
+const checkPosting = (
+  event: ProvenEvent & { readonly data: UsagePosted },
+  posting: Posting | undefined,
+): void => {
+  const { journal, from, through, digest, ranges } = event.data;
+  if (!posting) throw new NotGenuine(`${nameOf(event)}: journal ${journal} has no entries for this account`);
+  if (from !== posting.through + 1) {
+    throw new NotGenuine(`${nameOf(event)} starts at revision ${from}, and should at ${posting.through + 1}`);
+  }
+  const count = posting.unposted.findLastIndex(({ revision }) => revision <= through) + 1;
+  const posted = posting.unposted.splice(0, count);
+  const sum = emptySum();
+  const revisions: number[] = [];
+  for (const entries of posted) {
+    addPosting(sum, postedTotals(entries.sum));
+    addRevision(revisions, entries.revision);
+  }
+  compare(event, "digest", digest, posted.at(-1)?.digest);
+  compare(event, "ranges", ranges, revisions);
+  const { requests, characters, voided, cells, until } = event.data;
+  compare(event, "totals", { requests, characters, voided, cells, until }, postedTotals(sum));
+  const { apiKey, month } = parseUsageAccountStream(event.stream);
+  compare(event, "id", event.id, postingId(journal, apiKey, month, through));
+  posting.through = through;
+};
+
+/** @throws {NotGenuine} if the posting claims another balance */
+const addToTotals = (totals: AccountTotals, event: ProvenEvent & { readonly data: UsagePosted }): void => {
+  totals.balance = plus(totals.balance, event.data);
+  totals.voided = plus(totals.voided, event.data.voided);
+  compare(event, "balance", event.data.balance, totals.balance);
+  totals.digest.update(canonicalJson({ data: event.data, type: "UsagePosted" }));
+};
+
+/** Voids may have lowered the characters after they were read: they were charged at least once. */
+const checkThreshold = (
+  event: ProvenEvent & { readonly data: QuotaThresholdCrossed },
+  { crossed, digest }: AccountTotals,
+  charged: number,
+): void => {
+  const { threshold, characters, quota } = event.data;
+  const { apiKey, month } = parseUsageAccountStream(event.stream);
+  compare(event, "id", event.id, thresholdId(apiKey, month, threshold));
+  const isKnown = quotaThresholds.some((one) => one === threshold);
+  if (!isKnown || crossed.has(threshold) || !hasReached(threshold, characters, quota)) {
+    throw new NotGenuine(
+      `${nameOf(event)} reports a threshold that is not reached, or not for the first time`,
+    );
+  }
+  if (characters > charged) {
+    throw new NotGenuine(
+      `${nameOf(event)} states ${characters} characters, of which ${charged} were charged`,
+    );
+  }
+  crossed.add(threshold);
+  digest.update(canonicalJson({ data: event.data, type: "QuotaThresholdCrossed" }));
+};
+
+const checkClosing = (
+  event: ProvenEvent & { readonly data: AccountClosed },
+  { balance, voided, digest }: AccountTotals,
+): void => {
+  const { digest: claimed, requests, characters, voided: claimedVoided } = event.data;
+  compare(event, "totals", { requests, characters, voided: claimedVoided }, { ...balance, voided });
+  compare(event, "digest", claimed, digest.digest("hex"));
+};
+
+const plus = (one: UsageCount, other: UsageCount): UsageCount => ({
+  requests: one.requests + other.requests,
+  characters: one.characters + other.characters,
+});
+
+const compare = (event: ProvenEvent, what: string, claimed: unknown, expected: unknown): void => {
+  const [found, computed] = [canonicalJson(claimed), canonicalJson(expected)];
+  if (found !== computed) {
+    throw new NotGenuine(
+      `${nameOf(event)} does not have the ${what} that the journals give: ${found}, not ${computed}`,
+    );
+  }
+};

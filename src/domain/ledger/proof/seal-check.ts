@@ -1,0 +1,165 @@
+import { equalBytes, toHex } from "../../bytes.ts";
+import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../merkle.ts";
+import type { ProvenEvent } from "../proven-event.ts";
+import {
+  eventLeaf,
+  isSealed,
+  type JournalHead,
+  journalLeaf,
+  type SealEvent,
+  type Sealed,
+  sealLeaf,
+  sealsStream,
+} from "../seal.ts";
+import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seal-note.ts";
+import { isOfType } from "./event-type.ts";
+import type { createJournalChains } from "./journal-chains.ts";
+import { NotGenuine, nameOf } from "./not-genuine.ts";
+
+/** What must be known of a seal before its event: it covers an earlier part of the log. */
+export interface SealPlan extends Pick<Sealed, "position" | "at"> {
+  readonly revision: number;
+}
+
+export interface SealCheckOptions {
+  readonly keys: readonly NoteVerifier[];
+  /** All seals, in order. */
+  readonly plan: readonly SealPlan[];
+  readonly chains: ReturnType<typeof createJournalChains>;
+  /** A checkpoint that the auditor has kept: one of the seals must be this one. */
+  readonly kept?: Checkpoint | undefined;
+}
+
+/** Adds an event of the stream `seals`. A seal out of order is ignored here: the verification finds it. */
+export const addToPlan = (plan: SealPlan[], event: Pick<ProvenEvent, "type" | "data" | "revision">): void => {
+  if (event.revision !== plan.length || !isOfType<SealEvent, typeof event>(event, ["Sealed"])) return;
+  const { position, at } = event.data;
+  plan.push({ revision: event.revision, position, at });
+};
+
+/** The tree as it must be at a seal. */
+interface Covered {
+  readonly from: number;
+  readonly tree: MerkleTree;
+  readonly heads: readonly JournalHead[];
+}
+
+/** Builds the tree from the events, and compares it with every seal. So each seal is consistent with all earlier ones. */
+export const createSealCheck = ({ keys, plan, chains, kept }: SealCheckOptions) => {
+  const covered = new Map<number, Covered>();
+  let tree = emptyTree;
+  let next = 0;
+  let from = 0;
+  let count = 0;
+  let unsealed = 0;
+  let foundKept = false;
+  let last: Sealed | undefined;
+
+  const cover = (seal: SealPlan): void => {
+    const heads = chains.heads();
+    chains.forgetRetired();
+    for (const head of heads) tree = appendLeaf(tree, journalLeaf(head));
+    tree = appendLeaf(tree, sealLeaf(seal.revision, seal));
+    covered.set(seal.revision, { from, tree, heads });
+    from = seal.position + 1;
+    unsealed = 0;
+  };
+
+  const compare = (event: ProvenEvent): void => {
+    if (!isOfType<SealEvent, ProvenEvent>(event, ["Sealed"])) {
+      throw new NotGenuine(`${nameOf(event)} is not a well-formed seal`);
+    }
+    const expected = covered.get(event.revision);
+    if (!expected) throw new NotGenuine(`${nameOf(event)} does not cover an earlier part of the log`);
+    covered.delete(event.revision);
+    const checkpoint = readCheckpoint(event, keys);
+    compareHeads(event, expected.heads);
+    compareTrees(event, checkpoint, expected);
+    if (kept?.size === checkpoint.size) {
+      if (!equalBytes(kept.root, checkpoint.root)) {
+        throw new NotGenuine(`${nameOf(event)} is not the kept seal: the log was rewritten before it`);
+      }
+      foundKept = true;
+    }
+    count += 1;
+    last = event.data;
+  };
+
+  return {
+    /** Call it before the event is added to the chains: it may be the first one after a seal's position. */
+    beforeEvent: ({ position }: ProvenEvent): void => {
+      for (let seal = plan[next]; seal && position > seal.position; seal = plan[++next]) cover(seal);
+    },
+    /** @throws {NotGenuine} */
+    add: (event: ProvenEvent): void => {
+      if (event.stream !== sealsStream) unsealed += 1;
+      if (event.stream === sealsStream) compare(event);
+      if (isSealed(event.stream)) tree = appendLeaf(tree, eventLeaf(event));
+    },
+    /** @throws {NotGenuine} */
+    end: (): { seals: number; last: Sealed; unsealed: number } => {
+      if (!last) throw new NotGenuine("there is no seal");
+      if (count < plan.length) throw new NotGenuine(`seal ${plan[count]?.revision} is missing`);
+      if (kept && !foundKept) throw new NotGenuine(`no seal has the size of the kept one, ${kept.size}`);
+      return { seals: count, last, unsealed };
+    },
+  };
+};
+
+/** @throws {NotGenuine} unless the seal signs a checkpoint with one of the keys */
+export const readCheckpoint = (event: ProvenEvent & SealEvent, keys: readonly NoteVerifier[]): Checkpoint => {
+  const text = openNote(event.data.note, keys);
+  if (text === undefined) throw new NotGenuine(`${nameOf(event)} is not signed with a given key`);
+  const checkpoint = parseCheckpoint(text);
+  if (!checkpoint || !keys.some(({ name }) => name === checkpoint.origin)) {
+    throw new NotGenuine(`${nameOf(event)} does not sign a checkpoint of this log`);
+  }
+  return checkpoint;
+};
+
+const compareHeads = (event: ProvenEvent & SealEvent, expected: readonly JournalHead[]): void => {
+  const listed = new Map(event.data.journals.map((head) => [head.journal, head]));
+  for (const { journal, revision, digest } of expected) {
+    const head = listed.get(journal);
+    if (!head) throw new NotGenuine(`${nameOf(event)} omits journal ${journal}, or that journal was added`);
+    if (revision < head.revision) {
+      throw new NotGenuine(
+        `journal-${journal} revision ${revision + 1} is missing: seal ${event.revision} covers it`,
+      );
+    }
+    if (revision > head.revision) {
+      throw new NotGenuine(
+        `journal-${journal} revision ${head.revision + 1} was added before seal ${event.revision}`,
+      );
+    }
+    if (digest !== head.digest) {
+      throw new NotGenuine(
+        `journal-${journal} revision ${revision} was changed: seal ${event.revision} covers another event`,
+      );
+    }
+    listed.delete(journal);
+  }
+  const [missing] = listed.keys();
+  if (missing)
+    throw new NotGenuine(`journal-${missing} revision 0 is missing: seal ${event.revision} covers it`);
+};
+
+const compareTrees = (
+  event: ProvenEvent & SealEvent,
+  checkpoint: Checkpoint,
+  { from, tree }: Covered,
+): void => {
+  const { position, size, edge } = event.data;
+  const range = `between the positions ${from} and ${position}, which seal ${event.revision} covers`;
+  if (tree.size !== checkpoint.size) {
+    const difference = tree.size - checkpoint.size;
+    const what = difference < 0 ? "missing" : "added";
+    throw new NotGenuine(`${Math.abs(difference)} events are ${what} ${range}`);
+  }
+  if (!equalBytes(rootOf(tree), checkpoint.root))
+    throw new NotGenuine(`an event was changed or moved ${range}`);
+  const expected = tree.edge.map(toHex);
+  if (size !== tree.size || edge.join() !== expected.join()) {
+    throw new NotGenuine(`${nameOf(event)} does not have the tree that its note signs`);
+  }
+};

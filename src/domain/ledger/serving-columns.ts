@@ -1,0 +1,160 @@
+import type { Chained, ServingDetails, SoundServed, SynthesesServed } from "./journal.ts";
+import type { Provenance, Serving } from "./serving.ts";
+
+/** Upper bounds for the JSON of a serving's numbers, provenance and separators, and of member names. */
+const rowBytes = 48;
+const soundBytes = 64;
+const traceBytes = 32;
+
+/**
+ * Builds one `SynthesesServed`. Members are created in sorted order, for which the canonical form is written fastest. Of a
+ * serving's own texts only voices and rare members may need escapes in JSON, or several bytes per character.
+ */
+export class ServingColumns {
+  readonly #keys = new Map<string, number>();
+  readonly #sounds: SoundServed[] = [];
+  /** The first sound with each hash; further ones, which differ in a name or a language, by all members. */
+  readonly #firstSounds = new Map<string, number>();
+  readonly #otherSounds = new Map<string, number>();
+  readonly #voiceBytes = new Map<string, number>();
+  readonly #requestIds: string[] = [];
+  readonly #key: number[] = [];
+  readonly #sound: number[] = [];
+  readonly #characters: number[] = [];
+  readonly #cached: Provenance[] = [];
+  #details: Record<string, ServingDetails> | undefined;
+  #bytes = 0;
+
+  get length(): number {
+    return this.#requestIds.length;
+  }
+
+  /** The size of the columns' JSON, at most. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds the serving unless the columns would exceed the size. False if it was not added. The first one always is. */
+  add(serving: Serving, maxBytes: number): boolean {
+    const { apiKey, requestId } = serving;
+    const details = detailsOf(serving);
+    const key = this.#keys.get(apiKey);
+    const sound = this.#soundIndex(serving);
+    const bytes =
+      this.#bytes +
+      rowBytes +
+      requestId.length +
+      (key === undefined ? apiKey.length + 3 : 0) +
+      (sound === undefined ? this.#bytesOfSound(serving) : 0) +
+      (details ? bytesOfDetails(details) : 0);
+    if (bytes > maxBytes && this.length > 0) return false;
+    this.#bytes = bytes;
+    if (details) {
+      this.#details ??= {};
+      this.#details[this.length] = details;
+    }
+    this.#key.push(key ?? this.#addKey(apiKey));
+    this.#sound.push(sound ?? this.#addSound(serving));
+    this.#requestIds.push(requestId);
+    this.#characters.push(serving.characters);
+    this.#cached.push(serving.cached);
+    return true;
+  }
+
+  #soundIndex(serving: Serving): number | undefined {
+    const first = this.#firstSounds.get(serving.hash);
+    if (first === undefined || isSameSound(serving, this.#sounds[first])) return first;
+    return this.#otherSounds.get(soundKey(serving));
+  }
+
+  #bytesOfSound({ engine, format, hash, lang, voice }: Serving): number {
+    let voiceBytes = this.#voiceBytes.get(voice);
+    if (voiceBytes === undefined) {
+      voiceBytes = jsonBytes(voice);
+      this.#voiceBytes.set(voice, voiceBytes);
+    }
+    return soundBytes + engine.length + format.length + hash.length + lang.length + voiceBytes;
+  }
+
+  #addKey(apiKey: string): number {
+    const index = this.#keys.size;
+    this.#keys.set(apiKey, index);
+    return index;
+  }
+
+  #addSound(serving: Serving): number {
+    const { engine, format, hash, lang, voice } = serving;
+    const index = this.#sounds.push({ engine, format, hash, lang, voice }) - 1;
+    if (this.#firstSounds.has(hash)) this.#otherSounds.set(soundKey(serving), index);
+    else this.#firstSounds.set(hash, index);
+    return index;
+  }
+
+  /** Call it once, after the last `add`: it does not copy the columns. */
+  build({ at, previous }: Chained): SynthesesServed {
+    return {
+      at,
+      cached: this.#cached,
+      characters: this.#characters,
+      ...(this.#details && { details: this.#details }),
+      key: this.#key,
+      keys: [...this.#keys.keys()],
+      previous,
+      requestIds: this.#requestIds,
+      sound: this.#sound,
+      sounds: this.#sounds,
+    };
+  }
+}
+
+const jsonBytes = (value: string | object): number => Buffer.byteLength(JSON.stringify(value)) + 1;
+
+/** Telemetry adds a trace context to every serving; the other members are rare. */
+const bytesOfDetails = ({ traceparent, ...rare }: ServingDetails): number =>
+  (traceparent === undefined ? 0 : traceBytes + traceparent.length) +
+  (Object.keys(rare).length > 0 || traceparent === undefined ? jsonBytes(rare) + rowBytes : 0);
+
+const isSameSound = (serving: Serving, sound: SoundServed | undefined): boolean =>
+  sound !== undefined &&
+  serving.voice === sound.voice &&
+  serving.lang === sound.lang &&
+  serving.engine === sound.engine &&
+  serving.format === sound.format &&
+  serving.hash === sound.hash;
+
+/** Unambiguous, because only voices contain spaces. */
+const soundKey = ({ hash, engine, format, lang, voice }: Serving): string =>
+  `${hash} ${engine} ${format} ${lang} ${voice}`;
+
+const detailsOf = (serving: Serving): ServingDetails | undefined => {
+  const { failed, idempotency, partial, repeat, stream, traceparent } = serving;
+  if (!(failed || idempotency || partial || repeat || stream || traceparent)) return undefined;
+  return {
+    ...(failed && { failed }),
+    ...(idempotency && { idempotency: { key: idempotency.key, request: idempotency.request } }),
+    ...(partial && { partial }),
+    ...(repeat && { repeat }),
+    ...(stream && { stream }),
+    ...(traceparent !== undefined && { traceparent }),
+  };
+};
+
+/** The servings of the event, in order. */
+export const expandServings = ({
+  keys,
+  sounds,
+  requestIds,
+  key,
+  sound,
+  characters,
+  cached,
+  details,
+}: SynthesesServed): Serving[] =>
+  requestIds.map((requestId, index) => ({
+    apiKey: keys[key[index] as number] as string,
+    requestId,
+    ...(sounds[sound[index] as number] as SoundServed),
+    characters: characters[index] as number,
+    cached: cached[index] as Provenance,
+    ...details?.[index],
+  }));

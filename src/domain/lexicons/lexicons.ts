@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { Conflict, NotFound } from "../errors.ts";
+import { never } from "../never.ts";
+import type { LexiconRules } from "./lexicon-rules.ts";
+
+/** A website's lexicons. Stream `lexicons-{websiteId}`. Times are ISO 8601, UTC. */
+export type LexiconEvent =
+  /** `version`: counts all settings of the website's lexicons, from 1. `digest`: SHA-256 of language and rules. */
+  | {
+      readonly type: "LexiconSet";
+      readonly data: { name: string; version: number; digest: string; at: string } & LexiconRules;
+    }
+  | { readonly type: "LexiconRemoved"; readonly data: { name: string; at: string } };
+
+export interface Lexicon extends LexiconRules {
+  readonly version: number;
+  readonly digest: string;
+  readonly setAt: string;
+}
+
+export interface Lexicons {
+  /** The highest version. */
+  readonly versions: number;
+  readonly byName: Readonly<Record<string, Lexicon>>;
+}
+
+const prefix = "lexicons-";
+export const lexiconsStream = (websiteId: string): string => `${prefix}${websiteId}`;
+
+/** Not beginning with a dot, an underscore or a hyphen, so that it is a name in every place. */
+export const lexiconName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+
+export const initialLexicons = (): Lexicons => ({ versions: 0, byName: {} });
+
+export const evolveLexicons = (lexicons: Lexicons, event: LexiconEvent): Lexicons => {
+  switch (event.type) {
+    case "LexiconSet": {
+      const { name, at, ...lexicon } = event.data;
+      const byName = { ...lexicons.byName, [name]: { ...lexicon, setAt: at } };
+      return { versions: Math.max(lexicons.versions, lexicon.version), byName };
+    }
+    case "LexiconRemoved": {
+      const { [event.data.name]: _removed, ...byName } = lexicons.byName;
+      return { ...lexicons, byName };
+    }
+    default:
+      return never(event, lexicons);
+  }
+};
+
+export const lexiconsDecider = { initial: initialLexicons, evolve: evolveLexicons };
+
+export const maxLexicons = 10;
+
+/** No event if the lexicon has these rules already. @throws {Conflict} the website has too many lexicons */
+export const setLexicon = (
+  { versions, byName }: Lexicons,
+  { name, lang, rules, at }: { name: string; at: string } & LexiconRules,
+): LexiconEvent[] => {
+  const digest = digestOf({ lang, rules });
+  const was = lexiconOf({ byName }, name);
+  if (was?.digest === digest) return [];
+  if (!was && Object.keys(byName).length >= maxLexicons) {
+    throw new Conflict(`A website has at most ${maxLexicons} lexicons: remove one first.`);
+  }
+  const language = lang === undefined ? {} : { lang };
+  return [{ type: "LexiconSet", data: { name, version: versions + 1, digest, ...language, rules, at } }];
+};
+
+/** @throws {NotFound} */
+export const removeLexicon = (
+  lexicons: Lexicons,
+  { name, at }: { name: string; at: string },
+): LexiconEvent[] => {
+  requireLexicon(lexicons, name);
+  return [{ type: "LexiconRemoved", data: { name, at } }];
+};
+
+/** @throws {NotFound} */
+export const requireLexicon = (lexicons: Pick<Lexicons, "byName">, name: string): Lexicon => {
+  const lexicon = lexiconOf(lexicons, name);
+  if (!lexicon) throw new NotFound("The website has no lexicon of this name.");
+  return lexicon;
+};
+
+/** The name may come from a request: `constructor` is no lexicon. */
+const lexiconOf = ({ byName }: Pick<Lexicons, "byName">, name: string): Lexicon | undefined =>
+  Object.hasOwn(byName, name) ? byName[name] : undefined;
+
+const digestOf = ({ lang, rules }: LexiconRules): string => {
+  const listed = rules.map(({ grapheme, alias, phoneme, alphabet }) => [
+    grapheme,
+    alias ?? null,
+    phoneme ?? null,
+    alphabet ?? null,
+  ]);
+  return createHash("sha256")
+    .update(JSON.stringify([lang ?? null, listed]))
+    .digest("hex");
+};

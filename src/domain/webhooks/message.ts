@@ -1,0 +1,21 @@
+/** The events that a webhook may subscribe to. */
+export const webhookEventTypes = ["quota.threshold_crossed", "key.suspended", "key.reinstated"] as const;
+
+export type WebhookEventType = (typeof webhookEventTypes)[number];
+
+/** What is sent to a webhook. */
+export interface WebhookMessage {
+  /** The same for all webhooks and attempts: receivers deduplicate by it. */
+  readonly id: string;
+  /** `webhook.test` is sent on request, whatever a webhook has subscribed to. */
+  readonly type: WebhookEventType | "webhook.test";
+  /** When it happened, ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The key that a message is about. */
+export interface MessageSubject {
+  readonly apiKey: string;
+  readonly websiteId: string;
+}

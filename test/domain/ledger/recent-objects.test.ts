@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { RecentObjects } from "../../../src/domain/ledger/recent-objects.ts";
+
+const windowMs = 600_000;
+
+describe("the recently charged objects", () => {
+  it("are those of the window, by key and object", () => {
+    const actions = fc.record({
+      apiKey: fc.constantFrom("a", "b"),
+      hash: fc.constantFrom("x", "y", "z"),
+      afterMs: fc.nat(windowMs / 2),
+    });
+    fc.assert(
+      fc.property(fc.array(actions, { maxLength: 60 }), (charges) => {
+        const objects = new RecentObjects(windowMs);
+        const last = new Map<string, number>();
+        let now = 1_700_000_000_000;
+        for (const { apiKey, hash, afterMs } of charges) {
+          now += afterMs;
+          for (const key of ["a", "b"]) {
+            for (const object of ["x", "y", "z"]) {
+              const at = last.get(key + object);
+              const expected = at !== undefined && at >= now - windowMs;
+              expect(objects.has(key, object, now)).to.equal(expected);
+            }
+          }
+          objects.add(apiKey, hash, now);
+          last.set(apiKey + hash, now);
+        }
+      }),
+    );
+  });
+
+  it("keep the last charge when an earlier one arrives later", () => {
+    const objects = new RecentObjects(windowMs);
+    objects.add("a", "x", windowMs);
+    objects.add("a", "x", 0);
+    expect(objects.has("a", "x", windowMs + 1)).to.equal(true);
+  });
+
+  it("forget a voided charge unless a later one followed", () => {
+    const objects = new RecentObjects(windowMs);
+    objects.add("a", "x", 1);
+    objects.add("a", "y", 1);
+    objects.add("a", "y", 2);
+    objects.delete("a", "x", 1);
+    objects.delete("a", "y", 1);
+    objects.delete("b", "z", 1);
+    expect(objects.has("a", "x", 3)).to.equal(false);
+    expect(objects.has("a", "y", 3)).to.equal(true);
+  });
+
+  it("stay charged while one of several charges, at the same or an earlier time, is not voided", () => {
+    const objects = new RecentObjects(windowMs);
+    for (const at of [1, 2, 2]) objects.add("a", "x", at);
+    objects.delete("a", "x", 2);
+    expect(objects.has("a", "x", windowMs + 2)).to.equal(true);
+    objects.delete("a", "x", 2);
+    expect(objects.has("a", "x", 3)).to.equal(true);
+    objects.delete("a", "x", 1);
+    expect(objects.has("a", "x", 3)).to.equal(false);
+  });
+
+  it("of one key cannot displace those of others, however many they are", () => {
+    const objects = new RecentObjects(windowMs);
+    objects.add("small", "x", 0);
+    for (let index = 0; index < 300_000; index++) objects.add("hostile", `h-${index}`, 1);
+    expect(objects.has("small", "x", 2)).to.equal(true);
+    expect(objects.has("hostile", "h-299999", 2)).to.equal(true);
+    expect(objects.has("hostile", "h-0", 2)).to.equal(false);
+  });
+
+  it("are at most 100,000, the newest ones", () => {
+    const objects = new RecentObjects(windowMs);
+    const count = 250_000;
+    for (let index = 0; index < count; index++) objects.add(`key-${index}`, "x", 1);
+    const held = Array.from({ length: count }, (_, index) => index).filter((index) =>
+      objects.has(`key-${index}`, "x", 2),
+    );
+    expect(held.length).to.be.at.most(100_000).and.at.least(50_000);
+    expect(held.at(-1)).to.equal(count - 1);
+    expect(held[0]).to.equal(count - held.length);
+  });
+});
