@@ -1,23 +1,9 @@
-import {
-  evolveKey,
-  type IssuedKey,
-  initialKey,
-  type Key,
-  type KeyEvent,
-  keyStream,
-} from "../src/domain/accounts/key.ts";
-import type { Projection } from "./projection.ts";
+import { type IssuedKey, type Key, keyDecider, keyStream } from "../src/domain/accounts/key.ts";
+import { streamProjection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
 /** The current state of every key. Partition: `key-{apiKey}`. */
-export const keys: Projection<Key> = {
-  name: "keys",
-  version: 1,
-  prefixes: [keyStream("")],
-  partition: ({ stream }) => stream,
-  initial: initialKey,
-  apply: (key, { type, data }) => evolveKey(key, { type, data } as KeyEvent),
-};
+export const keys = streamProjection("keys", 1, keyStream(""), keyDecider);
 
 export const findKey = (view: View<Key>, apiKey: string): IssuedKey | undefined => {
   const key = view.get(keyStream(apiKey));

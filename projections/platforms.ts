@@ -1,26 +1,17 @@
 import { isSameVoice, ownName } from "../src/domain/catalog/native-voice.ts";
 import {
-  evolvePlatform,
-  initialPlatform,
   type KnownVoice,
   type Platform,
-  type PlatformEvent,
+  platformDecider,
   platformStream,
 } from "../src/domain/catalog/platform.ts";
 import { browsers, operatingSystems, type PlatformQuery } from "../src/domain/catalog/platform-names.ts";
 import type { SystemVoice } from "../src/domain/synthesis/speech.ts";
-import type { Projection } from "./projection.ts";
+import { streamProjection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
 /** The voices that browsers were reported to have. Partition: `platform-{browser}-{os}`. */
-export const platforms: Projection<Platform> = {
-  name: "platforms",
-  version: 2,
-  prefixes: ["platform-"],
-  partition: ({ stream }) => stream,
-  initial: initialPlatform,
-  apply: (platform, { type, data }) => evolvePlatform(platform, { type, data } as PlatformEvent),
-};
+export const platforms = streamProjection("platforms", 2, "platform-", platformDecider);
 
 /** True if the native voice was reported for a matching platform, in this version or an earlier one. */
 export const isVoiceReported = (view: View<Platform>, query: PlatformQuery, voice: SystemVoice): boolean =>

@@ -2,7 +2,7 @@ import type { RecordedEvent } from "../src/eventstore/event-store.ts";
 
 /**
  * A read model: a fold over the events of some streams, in partitions (mostly one for each stream). States are plain JSON,
- * so that a snapshot is the state, and servers can run the same fold. `apply` never validates: it ignores unknown events.
+ * so that a snapshot is the state, and EventStoreDB can run the same fold. `apply` never validates: it ignores unknown events.
  * It may mutate and return its argument.
  */
 export interface Projection<S> {
@@ -19,3 +19,18 @@ export interface Projection<S> {
 
 export const hasPrefix = (stream: string, prefixes: readonly string[]): boolean =>
   prefixes.some((prefix) => stream.startsWith(prefix));
+
+/** Folds each stream with the prefix into a partition of its own, as its decider does. */
+export const streamProjection = <S, E>(
+  name: string,
+  version: number,
+  prefix: string,
+  { initial, evolve }: { initial(): S; evolve(state: S, event: E): S },
+): Projection<S> => ({
+  name,
+  version,
+  prefixes: [prefix],
+  partition: ({ stream }) => stream,
+  initial,
+  apply: (state, { type, data }) => evolve(state, { type, data } as E),
+});

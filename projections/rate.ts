@@ -1,5 +1,6 @@
-import type { RequestsCounted } from "../src/domain/usage/rate.ts";
+import { type RequestsCounted, rateStream } from "../src/domain/ledger/rate.ts";
 import type { Projection } from "./projection.ts";
+import type { View } from "./runner/runner.ts";
 
 /** The requests of every key, as reported by the instances. */
 export interface Rate {
@@ -70,3 +71,15 @@ export const requestsOnOtherInstances = (
   }
   return sum;
 };
+
+/** The instances except this one that have reported requests lately. */
+export const reportingInstances = (
+  view: View<Rate>,
+  now: number,
+): { readonly instance: string; readonly reportedAt: string }[] =>
+  Object.entries(view.get(ratePartition)?.instances ?? {})
+    .filter(([, { reportedAt }]) => reportedAt >= now - expiryMs)
+    .map(([stream, { reportedAt }]) => ({
+      instance: stream.slice(rateStream("").length),
+      reportedAt: new Date(reportedAt).toISOString(),
+    }));

@@ -1,23 +1,14 @@
 import {
-  evolveWebsite,
-  initialWebsite,
   type RegisteredWebsite,
   type Website,
-  type WebsiteEvent,
+  websiteDecider,
   websiteStream,
 } from "../src/domain/accounts/website.ts";
-import type { Projection } from "./projection.ts";
+import { streamProjection } from "./projection.ts";
 import type { View } from "./runner/runner.ts";
 
 /** The current state of every website. Partition: `website-{id}`. */
-export const websites: Projection<Website> = {
-  name: "websites",
-  version: 2,
-  prefixes: [websiteStream("")],
-  partition: ({ stream }) => stream,
-  initial: initialWebsite,
-  apply: (website, { type, data }) => evolveWebsite(website, { type, data } as WebsiteEvent),
-};
+export const websites = streamProjection("websites", 2, websiteStream(""), websiteDecider);
 
 export const findWebsite = (view: View<Website>, websiteId: string): RegisteredWebsite | undefined => {
   const website = view.get(websiteStream(websiteId));

@@ -1,5 +1,6 @@
-import { isWellFormed } from "../../src/domain/event-shapes.ts";
+import { createShapeCheck } from "../../src/domain/shape.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
+import type { StreamNames } from "../../src/eventstore/stream-prefix.ts";
 import { hasPrefix, type Projection } from "../projection.ts";
 
 /**
@@ -27,33 +28,41 @@ export interface ServerEvent {
 }
 
 /**
- * Declares the projection to the server that runs the script. Without `outputState()`: servers show states without it, and
+ * Declares the projection of one installation's streams to the server that runs the script. Events that do not have their
+ * type's shape are skipped. Without `outputState()`: servers show states without it, and
  * with it would append an event for each event.
  */
-export const declare = <S>(projection: Projection<S>, source: Source): void => {
+export const declare = <S>(
+  projection: Projection<S>,
+  shapes: Parameters<typeof createShapeCheck>[0],
+  source: Source,
+  { fromStored }: StreamNames,
+): void => {
+  const isWellFormed = createShapeCheck(shapes);
   function partitionOf(event: ServerEvent): string | null {
-    if (!hasPrefix(event.streamId, projection.prefixes) || !event.isJson) return null;
-    const recorded = toRecordedEvent(event);
+    const stream = fromStored(event.streamId);
+    if (stream === undefined || !hasPrefix(stream, projection.prefixes) || !event.isJson) return null;
+    const recorded = toRecordedEvent(event, stream);
     return isWellFormed(recorded) ? (projection.partition(recorded) ?? null) : null;
   }
   function initial(): S {
     return projection.initial();
   }
   function fold(state: S, event: ServerEvent): S {
-    return projection.apply(state, toRecordedEvent(event));
+    return projection.apply(state, toRecordedEvent(event, fromStored(event.streamId) ?? ""));
   }
   source.partitionBy(partitionOf).when({ $init: initial, $any: fold });
 };
 
 /** Folds never read metadata. The server does not give scripts the time of an append: the event's own `at` replaces it. */
-const toRecordedEvent = (event: ServerEvent): RecordedEvent => {
+const toRecordedEvent = (event: ServerEvent, stream: string): RecordedEvent => {
   const data = parseJson(event.bodyRaw);
   return {
     id: event.eventId,
     type: event.eventType,
     data,
     metadata: {},
-    stream: event.streamId,
+    stream,
     revision: event.sequenceNumber,
     created: Date.parse((data as { at: string } | undefined)?.at ?? ""),
     get position(): never {

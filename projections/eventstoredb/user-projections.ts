@@ -1,11 +1,13 @@
 import { build } from "esbuild";
+import { streamNames } from "../../src/eventstore/stream-prefix.ts";
 import { catalog } from "../catalog.ts";
 import { monthlyQuota } from "../monthly-quota.ts";
+import type { Projection } from "../projection.ts";
 import { rate } from "../rate.ts";
 
 /** A projection that an EventStoreDB server runs itself, for its administrators. */
 export interface UserProjection {
-  /** `voxledger-{projection}-v{version}`: a new version is a new projection, which starts from zero. */
+  /** `voxledger-{prefix.}{projection}-v{version}`: a new version is a new projection, which starts from zero. */
   readonly name: string;
   /** The name without the version. */
   readonly family: string;
@@ -13,36 +15,70 @@ export interface UserProjection {
   readonly query: string;
 }
 
-/** The projections that servers run: the module in `projections/`, its export, and the streams that the script reads. */
-const table = [
-  { projection: catalog, module: "catalog", exported: "catalog", source: 'fromStream("catalog")' },
-  { projection: monthlyQuota, module: "monthly-quota", exported: "monthlyQuota", source: "fromAll()" },
-  { projection: rate, module: "rate", exported: "rate", source: "fromAll()" },
+interface Row {
+  readonly projection: Projection<unknown>;
+  /** The module in `projections/`, and its export. */
+  readonly module: string;
+  readonly exported: string;
+  /** The shapes of the events that it folds: a subject of `src/domain/`, and the export of its `event-shapes.ts`. */
+  readonly shapes: readonly [subject: "catalog" | "ledger", exported: string];
+  /** The only stream that the script reads. Default: all. */
+  readonly stream?: string;
+}
+
+/** The projections that servers run. */
+const table: readonly Row[] = [
+  {
+    projection: catalog,
+    module: "catalog",
+    exported: "catalog",
+    shapes: ["catalog", "catalogShapes"],
+    stream: "catalog",
+  },
+  {
+    projection: monthlyQuota,
+    module: "monthly-quota",
+    exported: "monthlyQuota",
+    shapes: ["ledger", "usageAccountShapes"],
+  },
+  { projection: rate, module: "rate", exported: "rate", shapes: ["ledger", "rateShapes"] },
 ];
 
-/** Bundles the folds of the service's own views. */
-export const userProjections = (): Promise<UserProjection[]> => Promise.all(table.map(toUserProjection));
+/** Bundles the folds of the service's own views, for the installation with this prefix of its streams. */
+export const userProjections = (streamPrefix = ""): Promise<UserProjection[]> =>
+  Promise.all(table.map((row) => toUserProjection(row, streamPrefix)));
 
-const toUserProjection = async (row: (typeof table)[number]): Promise<UserProjection> => {
+const toUserProjection = async (row: Row, streamPrefix: string): Promise<UserProjection> => {
   const { name, version } = row.projection;
-  const family = `voxledger-${name}-v`;
-  return { family, name: `${family}${version}`, query: await bundle(row) };
+  const family = `voxledger-${streamNames(streamPrefix).toStored(name)}-v`;
+  return { family, name: `${family}${version}`, query: await bundle(row, streamPrefix) };
 };
 
 /** Servers from 23.10 on run scripts in Jint, whose oldest version supports ECMAScript 2015 without generators. */
 const target = "es2015";
 
-const bundle = async ({ module, exported, source }: (typeof table)[number]): Promise<string> => {
+const bundle = async (row: Row, streamPrefix: string): Promise<string> => {
+  const {
+    module,
+    exported,
+    stream,
+    shapes: [subject, shapes],
+  } = row;
+  const { toStored } = streamNames(streamPrefix);
+  const source = stream === undefined ? "fromAll()" : `fromStream(${JSON.stringify(toStored(stream))})`;
   const contents = `
+    import { ${shapes} } from "../../src/domain/${subject}/event-shapes.ts";
+    import { streamNames } from "../../src/eventstore/stream-prefix.ts";
     import { ${exported} } from "../${module}.ts";
     import { declare } from "./declaration.ts";
-    declare(${exported}, ${source});`;
+    declare(${exported}, ${shapes}, ${source}, streamNames(${JSON.stringify(streamPrefix)}));`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
     format: "iife",
     platform: "neutral",
     minifySyntax: true,
+    minifyWhitespace: true,
     target,
     charset: "utf8",
     legalComments: "none",

@@ -1,40 +1,35 @@
-/** How long the views have not included the whole log. */
-export interface Lag {
-  /** The log has an event at this position. */
-  appended(position: number): void;
-  /** The subscription has ended. */
-  lost(): void;
-  /** The subscription has reached the log's end. */
-  caughtUp(): void;
-  /** Milliseconds, for views at this position. */
-  at(position: number): number;
-}
-
 interface Append {
   readonly position: number;
   readonly time: number;
 }
 
+export type Lag = ReturnType<typeof createLag>;
+
 /**
+ * How long the views have not included the whole log.
  * Keeps two appends: the first that the views may lack, and the last. Once the views have passed the first, the missing
  * events are no older than the last as of then.
  */
-export const createLag = (uptime: () => number): Lag => {
+export const createLag = (uptime: () => number) => {
   let first: Append | undefined;
   let last: Append | undefined;
   let lostAt: number | undefined;
   return {
-    appended: (position) => {
+    /** The log has an event at this position. */
+    appended: (position: number): void => {
       last = { position, time: uptime() };
       first ??= last;
     },
-    lost: () => {
+    /** The subscription has ended. */
+    lost: (): void => {
       lostAt ??= uptime();
     },
-    caughtUp: () => {
+    /** The subscription has reached the log's end. */
+    caughtUp: (): void => {
       lostAt = undefined;
     },
-    at: (position) => {
+    /** Milliseconds, for views at this position. */
+    at: (position: number): number => {
       if (first && first.position <= position) first = last && last.position > position ? last : undefined;
       if (!first && lostAt === undefined) return 0;
       return uptime() - Math.min(first?.time ?? Number.POSITIVE_INFINITY, lostAt ?? Number.POSITIVE_INFINITY);

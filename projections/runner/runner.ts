@@ -52,6 +52,8 @@ export interface RunnerOptions {
   readonly snapshots?: SnapshotStore;
   /** Prefixes of streams with retention: a snapshot cannot be identified by events that are trimmed later. */
   readonly trimmedPrefixes?: readonly string[];
+  /** A stream that no view needs, although its name has a projection's prefix. */
+  readonly except?: string | undefined;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
   /** How many events to fold between two snapshots. Default 50,000. */
@@ -71,6 +73,7 @@ export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner
   new Runner({
     snapshots: noSnapshots,
     trimmedPrefixes: [],
+    except: undefined,
     uptime: () => performance.now(),
     snapshotEvery: 50_000,
     startTimeoutMs: 30_000,
@@ -127,14 +130,14 @@ class Runner implements ProjectionRunner {
 
   /** Follows the log until `close`. Events that are delivered again after an error are skipped by their positions. */
   async #follow(onCaughtUp: () => void): Promise<void> {
-    const { store, uptime, startTimeoutMs, onError } = this.#options;
+    const { store, except, uptime, startTimeoutMs, onError } = this.#options;
     const { signal } = this.#stop;
     let hasStarted = false;
     let failingSince: number | undefined;
     let delayMs = resubscribeDelayMs.first;
     while (!signal.aborted) {
       try {
-        const options = { after: this.#position, prefixes: this.#prefixes, signal };
+        const options = { after: this.#position, prefixes: this.#prefixes, except, signal };
         for await (const batch of store.subscribe(options)) {
           this.#apply(batch);
           delayMs = resubscribeDelayMs.first;
@@ -230,7 +233,8 @@ class Runner implements ProjectionRunner {
   }
 
   noteAppended = (stream: string, position: number): void => {
-    if (hasPrefix(stream, this.#prefixes)) this.#lag.appended(position);
+    if (stream === this.#options.except || !hasPrefix(stream, this.#prefixes)) return;
+    this.#lag.appended(position);
   };
 
   waitForPosition = (position: number, signal?: AbortSignal): Promise<void> => {

@@ -4,10 +4,17 @@ import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { type LogEvent, recordEvents, viewOf } from "./fold-events.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
-const set = (website: string, sealed: string): LogEvent => ({
+const set = (website: string, ciphertext: string): LogEvent => ({
   stream: `credentials-${website}`,
   type: "CredentialsSet",
-  data: { engine: "gwn", provider: "google", sealed, keyId: "k1", voices: [{ name: "v", gender: "f" }], at },
+  data: {
+    engine: "gwn",
+    provider: "google",
+    ciphertext,
+    keyId: "k1",
+    voices: [{ name: "v", gender: "f" }],
+    at,
+  },
 });
 const removed = (website: string): LogEvent => ({
   stream: `credentials-${website}`,
@@ -22,7 +29,7 @@ describe("the credentials projection", () => {
       recordEvents([set("a", "v1.a"), set("b", "v1.b"), removed("a")]),
     );
     expect(view.get("credentials-a")?.byEngine).to.deep.equal({});
-    expect(view.get("credentials-b")?.byEngine.gwn?.sealed).to.equal("v1.b");
+    expect(view.get("credentials-b")?.byEngine.gwn?.ciphertext).to.equal("v1.b");
     expect(view.get("credentials-c")).to.equal(undefined);
   });
 

@@ -33,8 +33,8 @@ const foldAll = (events: readonly RecordedEvent[]): View<Platform> => {
 };
 
 const known = (view: View<Platform>, said: PlatformParameters, voice = samantha): boolean => {
-  const asked = parsePlatform(said);
-  return asked ? isVoiceReported(view, asked, voice) : expect.fail("no platform is named");
+  const platform = parsePlatform(said);
+  return platform ? isVoiceReported(view, platform, voice) : expect.fail("no platform is named");
 };
 
 describe("the platforms projection", () => {

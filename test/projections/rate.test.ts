@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type Rate, rate, requestsOnOtherInstances } from "../../projections/rate.ts";
-import { rateStream } from "../../src/domain/usage/rate.ts";
+import { rateStream } from "../../src/domain/ledger/rate.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 
 const minute = 29_000_000;

@@ -11,16 +11,9 @@ import {
   seedCatalog,
 } from "../../../src/domain/catalog/catalog.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
-import { rateStream } from "../../../src/domain/usage/rate.ts";
-import {
-  initialUsage,
-  monthOf,
-  recordServing,
-  recordStreamEnd,
-  usageStream,
-} from "../../../src/domain/usage/usage.ts";
-import { served } from "../../support/served.ts";
-import { voidOf } from "../../support/voiding.ts";
+import { rateStream } from "../../../src/domain/ledger/rate.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/usage-account.ts";
+import { accountClosed, anyPostings, usagePosted } from "../../support/usage-account-events.ts";
 import type { LogEvent } from "../fold-events.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
@@ -78,25 +71,19 @@ const usageHistory = (): fc.Arbitrary<LogEvent[]> =>
     .array(
       fc.record({
         key: fc.constantFrom(...keys),
-        characters: fc.nat(4000),
-        at: fc.constantFrom("2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", at),
-        isStream: fc.boolean(),
-        isVoided: fc.boolean(),
+        month: fc.constantFrom("2026-10", "2026-11"),
+        postings: anyPostings(),
+        isClosed: fc.boolean(),
       }),
-      { maxLength: 20 },
+      { maxLength: 4 },
     )
-    .map((answers) =>
-      answers.flatMap(({ key, characters, at, isStream, isVoided }) => {
-        const fact = served({ characters, at });
-        const { requestId, hash } = fact;
-        const end = recordStreamEnd({ requestId, hash, outcome: "whole", bytes: 1, chunks: 1, at });
-        const voids = voidOf(fact, at);
-        const events = [
-          ...recordServing(initialUsage(), fact, null),
-          ...(isStream ? end : []),
-          ...(isVoided ? voids : []),
-        ];
-        return events.map((event) => ({ stream: usageStream(key, monthOf(at)), ...event }));
+    .map((accounts) =>
+      accounts.flatMap(({ key, month, postings, isClosed }) => {
+        const closing = isClosed ? [accountClosed({ requests: 1, characters: 2 })] : [];
+        return [...postings, ...closing].map((event) => ({
+          stream: usageAccountStream(key, month),
+          ...event,
+        }));
       }),
     );
 
@@ -117,8 +104,8 @@ const rateHistory = (): fc.Arbitrary<LogEvent[]> =>
 
 const others: readonly LogEvent[] = [
   { stream: "catalog-of-somebody", type: "VoiceDeprecated", data: { name: "x", at } },
-  { stream: "usage", type: "SynthesisServed", data: served() },
-  { stream: "key-k1", type: "SynthesisServed", data: served() },
+  { stream: "usage", ...usagePosted() },
+  { stream: "key-k1", ...usagePosted() },
   { stream: "$$usage-k1-2026-11", type: "$metadata", data: { $maxAge: 180 } },
 ];
 

@@ -10,8 +10,8 @@ import type { EventStore, RecordedEvent } from "../../../src/eventstore/event-st
 import { uuidv7 } from "../../../src/eventstore/uuid.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { compileProjection, toScriptEvent } from "../../support/projection-language.ts";
-import { served } from "../../support/served.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
+import { usagePosted } from "../../support/usage-account-events.ts";
 import { type LogEvent, recordEvents } from "../fold-events.ts";
 import { history } from "./histories.ts";
 
@@ -89,6 +89,26 @@ describe("user projections", () => {
     );
   });
 
+  it("of an installation with a stream prefix are named after it and read only its streams", async () => {
+    await fc.assert(
+      fc.asyncProperty(history(), async (events) => {
+        const ownEvents = events.filter(({ stream }) => !stream.startsWith("$"));
+        const { logged } = await appendAndFold(ownEvents);
+        const stored = logged.map((event) => ({ ...event, stream: `prod.${event.stream}` }));
+        for (const [index, { name, family, query }] of (await userProjections("prod")).entries()) {
+          const unprefixed = all[index];
+          expect([name, family].map((title) => title.replace("voxledger-prod.", "voxledger-"))).to.deep.equal(
+            [unprefixed?.name, unprefixed?.family],
+          );
+          const whole = [...stored, ...logged].sort((a, b) => a.position - b.position);
+          expect(run(query, whole)).to.deep.equal(run(unprefixed?.query ?? "", logged));
+          expect(run(unprefixed?.query ?? "", whole)).to.deep.equal(run(unprefixed?.query ?? "", logged));
+        }
+      }),
+      { numRuns: 5 },
+    );
+  });
+
   it("skip events that are not JSON", () => {
     for (const { query } of all) {
       const link = {
@@ -114,7 +134,7 @@ describe("user projections", () => {
   it("skip malformed events of the service's own streams, at which the server would fault", () => {
     const own: readonly [stream: string, type: string][] = [
       ["catalog", "VoiceAdded"],
-      ["usage-k1-2026-11", "SynthesisServed"],
+      ["usage-k1-2026-11", "UsagePosted"],
       ["rate-i1", "RequestsCounted"],
     ];
     const malformed = ['"text"', "null", "[]", "{", "", "{}", '{"at":"now"}', '{"at":"\u2028"}'];
@@ -126,10 +146,14 @@ describe("user projections", () => {
 
   it("continue after a malformed event", () => {
     const stream = "usage-k1-2026-11";
-    const { at, ...undated } = served({ characters: 5 });
-    const events = [undated, { ...undated, at }].map((data) => ({ stream, type: "SynthesisServed", data }));
+    const { type, data } = usagePosted({ characters: 5 });
+    const { at: _, ...undated } = data;
+    const events = [undated, data].map((each) => ({ stream, type, data: each }));
     const [, quota] = all;
-    expect(run(quota?.query ?? "", recordEvents(events)).get(stream)).to.include({ used: 5, revision: 1 });
+    expect(run(quota?.query ?? "", recordEvents(events)).get(stream)).to.include({
+      characters: 5,
+      revision: 1,
+    });
   });
 
   it("are small enough for the server's compilation timeout", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { keys } from "../../../projections/keys.ts";
 import { readView } from "../../../projections/runner/read-view.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
-import { append, issued } from "../../support/audit-log.ts";
+import { append, issued } from "../../support/logged-events.ts";
 import { rejection } from "../../support/rejection.ts";
 import { openTemporaryStore } from "../../support/temporary-store.ts";
 

@@ -1,0 +1,59 @@
+import {
+  type Delivery,
+  type DeliveryEvent,
+  deliveryPrefix,
+  evolveDelivery,
+  initialDelivery,
+  parseDeliveryStream,
+  type QueuedDelivery,
+} from "../src/domain/webhooks/delivery.ts";
+import { webhooksStream } from "../src/domain/webhooks/webhooks.ts";
+import type { Projection } from "./projection.ts";
+
+/** The deliveries to one webhook. */
+export interface Deliveries {
+  readonly isRemoved: boolean;
+  /** By message id, in the order in which they were queued: those that are not finished, and the last finished ones. */
+  readonly byId: Readonly<Record<string, Delivery>>;
+  /** The message ids of the finished ones in `byId`, in the order in which they ended. */
+  readonly finished: readonly string[];
+}
+
+/** Bounds the log of deliveries that is shown, and the memory of each instance. */
+export const maxFinished = 500;
+
+/** Partition: the webhook's id. */
+export const deliveries: Projection<Deliveries> = {
+  name: "deliveries",
+  version: 1,
+  prefixes: [deliveryPrefix, webhooksStream],
+  partition: ({ stream, type, data }) => {
+    if (stream !== webhooksStream) return parseDeliveryStream(stream).webhookId;
+    return type === "WebhookRemoved" ? (data as { webhookId: string }).webhookId : undefined;
+  },
+  initial: () => ({ isRemoved: false, byId: {}, finished: [] }),
+  apply: (state, { stream, type, data }) => {
+    if (stream === webhooksStream || state.isRemoved) return { isRemoved: true, byId: {}, finished: [] };
+    const { messageId } = parseDeliveryStream(stream);
+    const known = Object.hasOwn(state.byId, messageId) ? state.byId[messageId] : undefined;
+    const was = known ?? initialDelivery();
+    const delivery = evolveDelivery(was, { type, data } as DeliveryEvent);
+    if (delivery === was) return state;
+    // Changed in place: a copy of the index for each event would cost its length.
+    const byId = state.byId as Record<string, Delivery>;
+    const finished = state.finished as string[];
+    byId[messageId] = delivery;
+    if (isFinished(delivery)) finished.push(messageId);
+    if (finished.length > maxFinished) delete byId[finished.shift() as string];
+    return state;
+  },
+};
+
+const isFinished = ({ status }: Delivery): boolean => status === "succeeded" || status === "failed";
+
+export const queuedIn = ({ byId }: Deliveries): [messageId: string, QueuedDelivery][] =>
+  Object.entries(byId).flatMap(([id, delivery]) => (delivery.status === "absent" ? [] : [[id, delivery]]));
+
+/** The number of those that are not finished. */
+export const unfinishedIn = ({ byId, finished }: Deliveries): number =>
+  Object.keys(byId).length - finished.length;
