@@ -9,7 +9,7 @@ import { type Command, type Outcome, StreamQueue, type StreamQueueContext } from
 export type { Decider, DomainEvent, StreamSnapshot } from "./decider.ts";
 export { type Outcome, OutcomeUnknown } from "./stream-queue.ts";
 
-/** The only way to write events: load, fold, decide, append with the expected revision; on a conflict decide again. */
+/** Decides on streams that several processes write: load, fold, decide, append with the expected revision; on a conflict decide again. */
 export interface CommandHandler {
   /**
    * Decides on the stream's state and appends the decision. `decide` is pure and may run more than once. Commands for one

@@ -8,6 +8,8 @@ export interface Decider<S, E> {
 }
 
 export interface DomainEvent {
+  /** A UUID. Default: a new one. */
+  readonly id?: string;
   readonly type: string;
   readonly data: object;
 }
@@ -49,8 +51,8 @@ export const decideBatch = <C extends DecisionRequest>(
       const decided = command.decide(state);
       let next = state;
       for (const event of decided) next = decider.evolve(next, event);
-      for (const { type, data } of decided) {
-        events.push({ id: uuidv7(now), type, data, metadata: command.metadata });
+      for (const { id = uuidv7(now), type, data } of decided) {
+        events.push({ id, type, data, metadata: command.metadata });
       }
       state = next;
       decisions.push({ command, events: decided, state });

@@ -6,7 +6,7 @@ export interface EventMetadata {
   readonly correlationId?: string;
   /** The id of the event or command that directly caused it. */
   readonly causationId?: string;
-  /** `key:<apiKey>`, `admin`, `cli` or `system`. Never personal data. */
+  /** `key:<apiKey>`, `admin`, `auditor` (both also with `:<name>`), `cli` or `system`. Never personal data. */
   readonly actor?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
@@ -61,6 +61,8 @@ export interface SubscribeOptions {
   readonly after?: number;
   /** Only events of streams whose names start with one of these. Default, and if empty: all. */
   readonly prefixes?: readonly string[];
+  /** Leaves out this stream: its writer need not parse its own events. */
+  readonly except?: string | undefined;
   /** Ends the subscription without an error. */
   readonly signal?: AbortSignal;
 }

@@ -1,5 +1,14 @@
 import type { EventBatch, SubscribeOptions } from "./event-store.ts";
 
+/** The streams of a subscription. */
+export interface Selection {
+  readonly prefixes: readonly string[];
+  readonly except: string | undefined;
+}
+
+export const isSelected = (stream: string, { prefixes, except }: Selection): boolean =>
+  stream !== except && (prefixes.length === 0 || prefixes.some((prefix) => stream.startsWith(prefix)));
+
 /** Follows the log until the signal is aborted. */
 export type Follow = (
   options: SubscribeOptions,
@@ -46,9 +55,6 @@ export const createSubscriptions = (follow: Follow) => {
     subscribe: (options: SubscribeOptions = {}): AsyncIterable<EventBatch> => ({
       [Symbol.asyncIterator]: () => start(options),
     }),
-    get size() {
-      return open.size;
-    },
     close: (): void => {
       for (const end of open) end();
     },

@@ -1,5 +1,6 @@
 import { isWellFormed, malformedEvent } from "../domain/event-shapes.ts";
 import type { EventStore, RecordedEvent } from "./event-store.ts";
+import { mapBatches } from "./map-batches.ts";
 
 /**
  * Replaces malformed events by events of the type `MalformedEvent`, which folds ignore. They keep their stream, revision,
@@ -19,25 +20,11 @@ export const validatedEventStore = (
     return event && validated(event);
   },
   subscribe: (options) =>
-    mapped(store.subscribe(options), (batch) => {
+    mapBatches(store.subscribe(options), (batch) => {
       const malformed = batch.events.filter((event) => !isWellFormed(event));
       malformed.forEach(onMalformed);
       return malformed.length === 0 ? batch : { ...batch, events: batch.events.map(validated) };
     }),
-});
-
-/** Not a generator, because a generator's `return` waits for a pending `next`. */
-const mapped = <T>(source: AsyncIterable<T>, map: (value: T) => T): AsyncIterable<T> => ({
-  [Symbol.asyncIterator]: () => {
-    const iterator = source[Symbol.asyncIterator]();
-    return {
-      next: async () => {
-        const { done, value } = await iterator.next();
-        return done ? { done, value } : { done: false, value: map(value) };
-      },
-      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
-    };
-  },
 });
 
 const validated = (event: RecordedEvent): RecordedEvent =>

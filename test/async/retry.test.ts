@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { exponentialBackoff, retry, sleep } from "../../src/async/retry.ts";
+import { exponentialBackoff, retry } from "../../src/async/retry.ts";
+import { sleep } from "../../src/async/sleep.ts";
 import { createManualClock, type ManualClock, until } from "../support/manual-clock.ts";
 import { rejection } from "../support/rejection.ts";
 

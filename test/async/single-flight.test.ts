@@ -14,9 +14,9 @@ describe("single-flight", () => {
       starts++;
       return work.promise;
     };
-    const asked = Array.from({ length: 60 }, () => singleFlight.run("a", start, never));
+    const callers = Array.from({ length: 60 }, () => singleFlight.run("a", start, never));
     work.resolve(7);
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(callers);
     expect(starts).to.equal(1);
     expect(answers.map(({ value }) => value)).to.deep.equal(Array(60).fill(7));
     expect(answers.map(({ leader }) => leader)).to.deep.equal([true, ...Array(59).fill(false)]);
@@ -35,11 +35,14 @@ describe("single-flight", () => {
   it("rejects all waiting callers when the run fails, but no later caller", async () => {
     const singleFlight = createSingleFlight<number>();
     const failure = new Error("no engine");
-    const asked = await Promise.allSettled([
+    const results = await Promise.allSettled([
       singleFlight.run("a", () => Promise.reject(failure), never),
       singleFlight.run("a", async () => 1, never),
     ]);
-    expect(asked.map((each) => each.status === "rejected" && each.reason)).to.deep.equal([failure, failure]);
+    expect(results.map((each) => each.status === "rejected" && each.reason)).to.deep.equal([
+      failure,
+      failure,
+    ]);
     expect(await singleFlight.run("a", async () => 2, never)).to.deep.equal({ value: 2, leader: true });
   });
 
@@ -65,11 +68,11 @@ describe("single-flight", () => {
     const full = new Error("full");
     const singleFlight = createSingleFlight<number>({ max: 2, full: () => full });
     const work = Promise.withResolvers<number>();
-    const asked = ["a", "b", "a"].map((key) => singleFlight.run(key, () => work.promise, never));
+    const callers = ["a", "b", "a"].map((key) => singleFlight.run(key, () => work.promise, never));
     const refused = singleFlight.run("c", () => work.promise, never);
     expect(await refused.catch((error: unknown) => error)).to.equal(full);
     work.resolve(1);
-    await Promise.all(asked);
+    await Promise.all(callers);
     expect((await singleFlight.run("c", async () => 2, never)).value).to.equal(2);
   });
 
@@ -78,8 +81,8 @@ describe("single-flight", () => {
     const reason = new Error("gone");
     let starts = 0;
     const start = async () => ++starts;
-    const asked = singleFlight.run("a", start, AbortSignal.abort(reason));
-    expect(await asked.catch((error: unknown) => error)).to.equal(reason);
+    const result = singleFlight.run("a", start, AbortSignal.abort(reason));
+    expect(await result.catch((error: unknown) => error)).to.equal(reason);
     await setImmediate();
     expect(starts).to.equal(0);
   });
@@ -88,9 +91,9 @@ describe("single-flight", () => {
     const singleFlight = createSingleFlight<number>();
     const controller = new AbortController();
     let starts = 0;
-    const asked = singleFlight.run("a", async () => ++starts, controller.signal);
+    const result = singleFlight.run("a", async () => ++starts, controller.signal);
     controller.abort(new Error("gone"));
-    await asked.catch(() => undefined);
+    await result.catch(() => undefined);
     await setImmediate();
     expect(singleFlight.size()).to.equal(0);
     expect(starts).to.be.at.most(1);

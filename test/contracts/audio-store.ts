@@ -1,10 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect } from "chai";
 import {
+  type AudioObject,
   type AudioStore,
   AudioStoreUnavailable,
+  hashInName,
   type ObjectName,
+  type StoredSound,
 } from "../../src/audio/store/audio-store.ts";
+import { objectOf } from "../audio/pipeline/sounds.ts";
 
 /** The driver under test: an empty store, a second client of the same storage, and its cleanup. */
 export interface AudioStoreSetup {
@@ -41,37 +45,43 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       });
 
       it("returns the complete object, byte for byte", async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
       it("returns the same object on every call", async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         const answers = await Promise.all(Array.from({ length: 20 }, () => got(store, name)));
         for (const answer of answers) expect(sound.equals(answer)).to.equal(true);
       });
 
+      it("returns the length of the sound as it was put, without parsing the bytes", async () => {
+        const length = { samples: 2 ** 40 + 1, sampleRate: 24_000 };
+        await store.put(name, { bytes: sound, length });
+        expect((await (await place.again()).get(name))?.length).to.deep.equal(length);
+      });
+
       it("does not expose changes that a caller makes to a returned buffer", async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         (await got(store, name)).fill(0);
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
       it("throws the signal's reason when it is already aborted", async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         const reason = new Error("the caller left");
         expect(await thrownBy(() => store.get(name, AbortSignal.abort(reason)))).to.equal(reason);
       });
 
       it("throws the signal's reason when it is aborted midway, or returns the complete object", async () => {
         const big = randomBytes(8 * megabyte);
-        await store.put(name, big);
+        await store.put(name, objectOf(big));
         const controller = new AbortController();
         const reason = new Error("the caller left");
         const answer = store.get(name, controller.signal);
         controller.abort(reason);
         const outcome = await answer.catch((error: unknown) => error);
-        if (outcome !== reason) expect(big.equals(outcome as Buffer)).to.equal(true);
+        if (outcome !== reason) expect(big.equals((outcome as AudioObject).bytes)).to.equal(true);
         expect(big.equals(await got(store, name))).to.equal(true);
       });
     });
@@ -84,7 +94,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       ] as const) {
         it(`stores an object of ${what}`, async () => {
           const bytes = randomBytes(size);
-          await store.put(name, bytes);
+          await store.put(name, objectOf(bytes));
           expect(bytes.equals(await got(store, name))).to.equal(true);
         });
       }
@@ -92,50 +102,50 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
       it("stores any bytes, whatever format the name implies", async () => {
         for (const ext of ["mp3", "ogg", "wav"] as const) {
           const bytes = Buffer.from([0, 255, 13, 10, 0]);
-          await store.put(names("audio", ext, "any"), bytes);
+          await store.put(names("audio", ext, "any"), objectOf(bytes));
           expect(bytes.equals(await got(store, names("audio", ext, "any")))).to.equal(true);
         }
       });
 
       it("stores only the view when the bytes are part of a larger buffer", async () => {
-        await store.put(name, sound.subarray(100, 200));
+        await store.put(name, objectOf(sound.subarray(100, 200)));
         expect(sound.subarray(100, 200).equals(await got(store, name))).to.equal(true);
       });
 
       it("rejects an empty object with a TypeError and stores nothing", async () => {
-        expect(await thrownBy(() => store.put(name, Buffer.alloc(0)))).to.be.instanceOf(TypeError);
+        expect(await thrownBy(() => store.put(name, objectOf(Buffer.alloc(0))))).to.be.instanceOf(TypeError);
         expect(await store.get(name)).to.equal(undefined);
       });
 
       it("never overwrites an existing object", async () => {
-        await store.put(name, sound);
-        await store.put(name, randomBytes(20_000));
-        await store.put(name, randomBytes(30_000));
-        await store.put(name, randomBytes(10));
+        await store.put(name, objectOf(sound));
+        await store.put(name, objectOf(randomBytes(20_000)));
+        await store.put(name, objectOf(randomBytes(30_000)));
+        await store.put(name, objectOf(randomBytes(10)));
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
 
       it("permanently stores exactly one complete object when many are put concurrently under one name", async () => {
         const rivals = Array.from({ length: 24 }, (_, i) => Buffer.alloc(50_000 + i, i + 1));
         const other = await place.again();
-        await Promise.all(rivals.map((bytes, i) => (i % 2 ? store : other).put(name, bytes)));
+        await Promise.all(rivals.map((bytes, i) => (i % 2 ? store : other).put(name, objectOf(bytes))));
         const kept = await got(store, name);
         expect(rivals.filter((bytes) => bytes.equals(kept))).to.have.length(1);
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         expect(kept.equals(await got(other, name))).to.equal(true);
         await other.close();
       });
 
       it("never exposes part of an object during a put", async () => {
         const big = randomBytes(8 * megabyte);
-        const written = store.put(name, big);
+        const written = store.put(name, objectOf(big));
         let done = false;
         const finished = written.then(() => {
           done = true;
         });
         while (!done) {
           const seen = await store.get(name);
-          if (seen) expect(big.equals(seen)).to.equal(true);
+          if (seen) expect(big.equals(seen.bytes)).to.equal(true);
         }
         await finished;
       });
@@ -145,13 +155,13 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
           name: names(i % 3 ? "audio" : "private", "ogg", `${i}`),
           bytes: randomBytes(1 + i * 37),
         }));
-        await Promise.all(objects.map((object) => store.put(object.name, object.bytes)));
+        await Promise.all(objects.map((object) => store.put(object.name, objectOf(object.bytes))));
         for (const object of objects)
           expect(object.bytes.equals(await got(store, object.name))).to.equal(true);
       });
 
       it("makes the object visible to every other client before it resolves", async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         const other = await place.again();
         expect(sound.equals(await got(other, name))).to.equal(true);
         await other.close();
@@ -163,7 +173,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         const all = (["audio", "private"] as const).flatMap((prefix) =>
           (["mp3", "ogg", "wav"] as const).map((ext) => names(prefix, ext, "same")),
         );
-        for (const [i, each] of all.entries()) await store.put(each, Buffer.from([i]));
+        for (const [i, each] of all.entries()) await store.put(each, objectOf(Buffer.from([i])));
         for (const [i, each] of all.entries()) expect([...(await got(store, each))]).to.deep.equal([i]);
       });
 
@@ -172,7 +182,7 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         ["nothing", ""],
         ["a hash without prefix and extension", hash],
         ["no extension", `audio/${hash}`],
-        ["an unknown format", `audio/${hash}.flac`],
+        ["an unknown format", `audio/${hash}.txt`],
         ["a trailing newline", `audio/${hash}.mp3\n`],
         ["a short hash", `audio/${hash.slice(1)}.mp3`],
         ["capital digits", `audio/${hash.slice(1)}A.mp3`],
@@ -184,24 +194,119 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
         ["a NUL byte", `audio/${hash}.mp3\0`],
       ] as const) {
         it(`are rejected with a TypeError when invalid: ${what}`, async () => {
-          expect(await thrownBy(() => store.put(bad, sound))).to.be.instanceOf(TypeError);
+          expect(await thrownBy(() => store.put(bad, objectOf(sound)))).to.be.instanceOf(TypeError);
           expect(await thrownBy(() => store.get(bad))).to.be.instanceOf(TypeError);
         });
       }
+    });
+
+    describe("list and remove", () => {
+      const never = new AbortController().signal;
+      const listed = async (): Promise<StoredSound[]> => {
+        const all: StoredSound[] = [];
+        for await (const one of store.list(never)) all.push(one);
+        return all;
+      };
+      const hashOf = (object: ObjectName): string => hashInName(object) ?? "";
+
+      it("lists every sound once, in the order of their names, with its size and the time of its last use", async () => {
+        expect(await listed()).to.deep.equal([]);
+        const objects = Array.from({ length: 30 }, (_, i) =>
+          names(i % 3 ? "audio" : "private", "ogg", `${i}`),
+        );
+        for (const [i, object] of objects.entries()) await store.put(object, objectOf(randomBytes(100 + i)));
+        const all = await listed();
+        expect(all.map((one) => one.names)).to.deep.equal(objects.toSorted().map((object) => [object]));
+        for (const { bytes, usedAt } of all) {
+          expect(bytes).to.be.within(100, 200);
+          expect(Math.abs(usedAt - Date.now())).to.be.below(10 * 60_000);
+        }
+      });
+
+      it("lists objects under one hash as one sound, and removes them together", async () => {
+        for (const ext of ["mp3", "wav"] as const)
+          await store.put(names("audio", ext, "same"), objectOf(sound));
+        await store.put(name, objectOf(sound));
+        const both = [names("audio", "mp3", "same"), names("audio", "wav", "same")];
+        const hash = hashOf(both[0] ?? "");
+        expect((await listed()).find((one) => one.hash === hash)?.names).to.deep.equal(both);
+        expect((await store.remove(hash)).toSorted()).to.deep.equal(both);
+        for (const gone of both) expect(await store.get(gone)).to.equal(undefined);
+        expect(sound.equals(await got(store, name))).to.equal(true);
+      });
+
+      it("removes nothing where there is nothing, and accepts the object again afterwards", async () => {
+        expect(await store.remove(hashOf(name))).to.deep.equal([]);
+        await store.put(name, objectOf(sound));
+        expect(await store.remove(hashOf(name))).to.deep.equal([name]);
+        expect(await store.remove(hashOf(name))).to.deep.equal([]);
+        await store.put(name, objectOf(sound));
+        expect(sound.equals(await got(store, name))).to.equal(true);
+      });
+
+      it("does not remove what was used later than the condition names", async () => {
+        await store.put(name, objectOf(sound));
+        const usedAt = (await store.get(name))?.usedAt ?? 0;
+        expect(await store.remove(hashOf(name), { unusedSince: usedAt - 1 })).to.deep.equal([]);
+        expect(sound.equals(await got(store, name))).to.equal(true);
+        expect(await store.remove(hashOf(name), { unusedSince: usedAt })).to.deep.equal([name]);
+      });
+
+      it("ends with the reason of an aborted signal", async () => {
+        await store.put(name, objectOf(sound));
+        const reason = new Error("enough");
+        const listing = store.list(AbortSignal.abort(reason))[Symbol.asyncIterator]();
+        expect(await thrownBy(() => listing.next())).to.equal(reason);
+      });
+
+      it("refuses names that are not hashes with a TypeError", async () => {
+        expect(await thrownBy(() => store.remove("../private"))).to.be.instanceOf(TypeError);
+      });
+    });
+
+    describe("touch", () => {
+      it("renews the time of the last use and nothing else", async () => {
+        await store.put(name, { bytes: sound, length: { samples: 5, sampleRate: 8000 } });
+        const before = await store.get(name);
+        for (
+          let usedAt = before?.usedAt;
+          usedAt === before?.usedAt;
+          usedAt = (await store.get(name))?.usedAt
+        ) {
+          await store.touch(name);
+        }
+        const { bytes, length, usedAt } = (await store.get(name)) ?? { usedAt: 0 };
+        expect(bytes && sound.equals(bytes)).to.equal(true);
+        expect(length).to.deep.equal({ samples: 5, sampleRate: 8000 });
+        expect(usedAt).to.be.above(before?.usedAt ?? 0);
+      });
+
+      it("of a missing object does nothing", async () => {
+        await store.touch(name);
+        expect(await store.get(name)).to.equal(undefined);
+      });
+    });
+
+    it("remembers when it was first asked for a label", async () => {
+      const first = await store.firstSeen("pipeline-2");
+      await store.put(name, objectOf(sound));
+      expect(await (await place.again()).firstSeen("pipeline-2")).to.equal(first);
+      expect(Math.abs(first - Date.now())).to.be.below(10 * 60_000);
+      expect(await store.firstSeen("pipeline-3")).to.be.at.least(first);
     });
 
     describe("ping", () => {
       it("succeeds when the store is writable, and leaves nothing behind", async () => {
         await store.ping();
         await Promise.all([store.ping(), store.ping()]);
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         expect(sound.equals(await got(store, name))).to.equal(true);
       });
     });
 
     describe("close", () => {
       it("waits for pending puts", async () => {
-        const written = store.put(name, sound);
+        const written = store.put(name, objectOf(sound));
         await store.close();
         const other = await place.again();
         expect(sound.equals(await got(other, name))).to.equal(true);
@@ -212,12 +317,15 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 
     describe("a failing storage", () => {
       beforeEach(async () => {
-        await store.put(name, sound);
+        await store.put(name, objectOf(sound));
         await place.breakDown();
       });
 
       it("causes AudioStoreUnavailable with its cause in put and ping", async () => {
-        for (const run of [() => store.put(names("audio", "mp3", "new"), sound), () => store.ping()]) {
+        for (const run of [
+          () => store.put(names("audio", "mp3", "new"), objectOf(sound)),
+          () => store.ping(),
+        ]) {
           const error = await thrownBy(run);
           expect(error).to.be.instanceOf(AudioStoreUnavailable);
           expect((error as Error).cause).to.be.instanceOf(Error);
@@ -237,9 +345,9 @@ export const audioStoreContract = (driver: string, setUp: () => Promise<AudioSto
 };
 
 const got = async (store: AudioStore, name: ObjectName): Promise<Buffer> => {
-  const bytes = await store.get(name);
-  expect(bytes, "the object is there").to.be.instanceOf(Buffer);
-  return bytes as Buffer;
+  const object = await store.get(name);
+  expect(object?.bytes, "the object is there").to.be.instanceOf(Buffer);
+  return object?.bytes as Buffer;
 };
 
 const thrownBy = async (run: () => Promise<unknown>): Promise<unknown> => {

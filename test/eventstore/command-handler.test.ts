@@ -90,7 +90,7 @@ describe("the command handler", () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(60_000);
+  });
 
   it("appends concurrent commands as one batch", async () => {
     const stream = freshStream();
@@ -364,7 +364,7 @@ describe("the command handler", () => {
       const log = await logOf(temporary.store, stream);
       expect(log.at(-1)?.id).to.equal(4);
       expect(state.sum).to.equal(log.reduce((sum, { amount }) => sum + amount, 0));
-    }).timeout(20_000);
+    });
   });
 
   it("refuses commands above `maxPending`", async () => {

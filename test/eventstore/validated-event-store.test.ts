@@ -9,7 +9,6 @@ import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-s
 import { validatedEventStore } from "../../src/eventstore/validated-event-store.ts";
 import { eventStoreContract } from "../contracts/event-store.ts";
 import { collect } from "../support/collect.ts";
-import { served } from "../support/served.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 eventStoreContract("validated", async () => {
@@ -31,6 +30,8 @@ eventStoreContract("validated", async () => {
   };
 });
 
+const revoked = { secretId: "s", at: "2026-11-05T10:00:00.000Z" };
+
 describe("a validated event store", () => {
   let temporary: TemporaryStore;
   beforeEach(async () => {
@@ -38,23 +39,23 @@ describe("a validated event store", () => {
   });
   afterEach(() => temporary.remove());
 
-  const append = async (data: object, type = "SynthesisServed"): Promise<string> => {
+  const append = async (data: object, type = "SecretRevoked"): Promise<string> => {
     const id = randomUUID();
-    await temporary.store.append("usage-k-2026-11", [{ id, type, data, metadata: {} }], "any");
+    await temporary.store.append("key-k", [{ id, type, data, metadata: {} }], "any");
     return id;
   };
 
   it("replaces a malformed event by one that folds ignore, with its place and without its data", async () => {
-    await append(served());
-    const id = await append({ characters: "a secret" });
+    await append(revoked);
+    const id = await append({ secretId: ["a secret"] });
     const malformed: RecordedEvent[] = [];
     const store = validatedEventStore(temporary.store, { onMalformed: (event) => malformed.push(event) });
-    const events = await collect(store.readStream("usage-k-2026-11"));
+    const events = await collect(store.readStream("key-k"));
     expect(events.map(({ type, revision }) => [type, revision])).to.deep.equal([
-      ["SynthesisServed", 0],
+      ["SecretRevoked", 0],
       ["MalformedEvent", 1],
     ]);
-    expect(events[1]).to.deep.include({ id, data: { type: "SynthesisServed" } });
+    expect(events[1]).to.deep.include({ id, data: { type: "SecretRevoked" } });
     expect(await store.eventAt(events[1]?.position ?? 0)).to.deep.equal(events[1]);
     expect(malformed).to.deep.equal([]);
     for await (const { events: delivered } of store.subscribe()) {
@@ -68,11 +69,11 @@ describe("a validated event store", () => {
     await append({});
     const decider = {
       initial: () => 0,
-      evolve: (count: number, { type }: { type: string }) => count + Number(type === "SynthesisServed"),
+      evolve: (count: number, { type }: { type: string }) => count + Number(type === "SecretRevoked"),
     };
     const handler = createCommandHandler({ store: validatedEventStore(temporary.store) });
-    const decide = () => [{ type: "SynthesisServed", data: served() }];
-    const { state } = await handler.execute(decider, "usage-k-2026-11", decide, {});
+    const decide = () => [{ type: "SecretRevoked", data: revoked }];
+    const { state } = await handler.execute(decider, "key-k", decide, {});
     expect(state).to.equal(1);
   });
 });

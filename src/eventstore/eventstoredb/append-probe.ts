@@ -1,9 +1,6 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { type AppendResult, EventStoreUnavailable } from "../event-store.ts";
 
-/** The probe's stream. Subscriptions without prefixes skip it, and retention keeps its last event only. */
-export const probeStream = "health";
-
 export interface AppendProbe {
   /** Returns the append's result, and records its outcome. */
   observe(append: Promise<AppendResult>): Promise<AppendResult>;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventStoreDBClient } from "@eventstore/db-client";
-import { untilAborted } from "../../async/deadline.ts";
+import { type Clock, systemClock } from "../../async/clock.ts";
+import { withDeadline } from "../../async/deadline.ts";
 import { EventStoreUnavailable } from "../event-store.ts";
 import { clientFor } from "./connection-string.ts";
 import { requiresNewClient } from "./errors.ts";
@@ -93,17 +94,16 @@ const createClient = async (url: string, closing: AbortSignal): Promise<EventSto
 /** Ends early when the signal is aborted. */
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => {});
 
-const withTimeout = async <T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-  const deadline = new AbortController();
-  const expire = () => deadline.abort(new EventStoreUnavailable("the event store gave no answer in time"));
-  // If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires.
-  const timer = setTimeout(() => setImmediate(expire), ms);
-  try {
-    return await untilAborted(run(deadline.signal), deadline.signal);
-  } finally {
-    clearTimeout(timer);
-  }
+/** If the process was too busy to read an answer that has arrived, the answer is read before `setImmediate` fires. */
+const clockAfterReads: Clock = {
+  ...systemClock,
+  after: (ms, run) => systemClock.after(ms, () => setImmediate(run)),
 };
+
+const withTimeout = <T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  withDeadline({ clock: clockAfterReads, ms, onTimeout: noAnswer }, task);
+
+const noAnswer = () => new EventStoreUnavailable("the event store gave no answer in time");
 
 /**
  * Ends every call in progress on the client. `dispose` alone leaves the channel open, and an append that still waits for
@@ -116,9 +116,7 @@ const discard = async (client: EventStoreDBClient): Promise<void> => {
     () => {},
   );
   // A new client must not append before the old one's stream has ended: its end rejects the appends of both (6.2.1).
-  const timeout = new AbortController();
-  await Promise.race([client.dispose(), sleep(disposalTimeoutMs, timeout.signal)]);
-  timeout.abort();
+  await withDeadline({ ms: disposalTimeoutMs, onTimeout: noAnswer }, () => client.dispose()).catch(() => {});
 };
 
 const closedError = (): EventStoreUnavailable => new EventStoreUnavailable("the event store is closed");

@@ -5,8 +5,8 @@ import {
   streamNameFilter,
 } from "@eventstore/db-client";
 import { type EventBatch, EventStoreUnavailable } from "../event-store.ts";
-import type { Follow } from "../subscriptions.ts";
-import { probeStream } from "./append-probe.ts";
+import { probeStream } from "../stream-prefix.ts";
+import { type Follow, isSelected, type Selection } from "../subscriptions.ts";
 import { isConsumerTooSlow, toUnavailable } from "./errors.ts";
 import { toClientPosition, toRecordedEvent } from "./event-mapping.ts";
 import type { LogReader } from "./log-reader.ts";
@@ -29,12 +29,12 @@ interface ResumePoint {
 
 /** Subscribes to $all, and again whenever the server ends the subscription because the consumer is slow. */
 export const createFollow = (client: ReconnectingClient, reader: LogReader): Follow =>
-  async function* follow({ after = beforeFirst, prefixes = [] }, stopped) {
+  async function* follow({ after = beforeFirst, prefixes = [], except }, stopped) {
     let resume: ResumePoint = { after, caughtUp: false };
     while (!stopped.aborted) {
       let hasDelivered = false;
       try {
-        for await (const batch of subscribeOnce(client, reader, resume, prefixes, stopped)) {
+        for await (const batch of subscribeOnce(client, reader, resume, { prefixes, except }, stopped)) {
           hasDelivered = true;
           resume = { after: batch.position, caughtUp: batch.caughtUp };
           yield batch;
@@ -52,20 +52,18 @@ async function* subscribeOnce(
   client: ReconnectingClient,
   reader: LogReader,
   { after, caughtUp: wasCaughtUp }: ResumePoint,
-  prefixes: readonly string[],
+  selection: Selection,
   stopped: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> {
   // Caught up at this position at the latest, also on a log that grows faster than it is read.
   const target = wasCaughtUp ? undefined : await reader.lastPosition();
-  const isFiltered = prefixes.length > 0 && (await canFilterFrom(reader, after, prefixes));
+  const filter = await filterFrom(reader, after, selection);
   const current = await client.current();
   if (stopped.aborted) return;
   const subscription = current.subscribeToAll(
     {
       fromPosition: after === beforeFirst ? START : toClientPosition(after),
-      ...(isFiltered && {
-        filter: streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: searchWindow }),
-      }),
+      ...(filter && { filter }),
     },
     { highWaterMark: clientBufferSize },
   );
@@ -81,7 +79,7 @@ async function* subscribeOnce(
       if (last > position || isNowCaughtUp !== caughtUp) {
         position = last;
         caughtUp = isNowCaughtUp;
-        yield { events: events.filter(({ stream }) => isIncluded(stream, prefixes)), position, caughtUp };
+        yield { events: events.filter(({ stream }) => isIncluded(stream, selection)), position, caughtUp };
       }
       if (page.length === 0) await pages.wait();
     }
@@ -137,21 +135,30 @@ const createPageReader = (subscription: AllStreamSubscription, stopped: AbortSig
   };
 };
 
-const isIncluded = (stream: string, prefixes: readonly string[]): boolean =>
-  prefixes.length === 0
-    ? !stream.startsWith("$") && stream !== probeStream
-    : prefixes.some((prefix) => stream.startsWith(prefix));
+const isIncluded = (stream: string, selection: Selection): boolean =>
+  isSelected(stream, selection) &&
+  (selection.prefixes.length > 0 || (!stream.startsWith("$") && stream !== probeStream));
+
+const filterFor = ({ prefixes, except }: Selection) => {
+  const maxSearchWindow = searchWindow;
+  if (except === undefined) return streamNameFilter({ prefixes: [...prefixes], maxSearchWindow });
+  const anyPrefix = prefixes.map(escapeRegex).join("|");
+  return streamNameFilter({ regex: `^(?!${escapeRegex(except)}$)(?:${anyPrefix})`, maxSearchWindow });
+};
+
+/** The server's regular expressions are those of .NET, with lookaheads (EventFilter: `new Regex(expected, RegexOptions.Compiled)`). */
+const escapeRegex = (text: string): string => text.replace(/[\\*+?|{}[\]()^$.#\s]/g, "\\$&");
 
 /**
- * Whether a filtered subscription may start at this position. Servers of 23.10 skip the first matching event at or after
- * the position (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint): the event at the position must be that event.
+ * The server's filter for a subscription after this position; undefined if it must read everything. Servers of 23.10 skip the
+ * first matching event at or after the position (Enumerator.AllSubscriptionFiltered, CatchUpFromCheckpoint). The event at the
+ * position must be that event: therefore the filter includes its stream too.
  */
-const canFilterFrom = async (
-  reader: LogReader,
-  after: number,
-  prefixes: readonly string[],
-): Promise<boolean> => {
-  if (after === beforeFirst) return true;
+const filterFrom = async (reader: LogReader, after: number, selection: Selection) => {
+  if (selection.prefixes.length === 0) return undefined;
+  if (after === beforeFirst) return filterFor(selection);
   const event = await reader.eventAt(after);
-  return event !== undefined && isIncluded(event.stream, prefixes);
+  if (event === undefined || event.stream === selection.except) return undefined;
+  if (isIncluded(event.stream, selection)) return filterFor(selection);
+  return filterFor({ ...selection, prefixes: [...selection.prefixes, event.stream] });
 };

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Selection } from "../subscriptions.ts";
 import { prepareFind, prepareGet } from "./database.ts";
 import type { LogPage, LogRequest, ScanStrategy, StreamPage, StreamRequest } from "./protocol.ts";
 
@@ -88,12 +89,12 @@ export const logPages = (db: DatabaseSync) => {
   const byIndex = indexScan(db);
   const byLog = logScan(db);
 
-  return ({ after, prefixes, wait, strategy }: LogRequest): LogPage => {
+  return ({ after, prefixes, except, wait, strategy }: LogRequest): LogPage => {
     const head = newest().position ?? 0;
     const chooseStrategy = (): ScanStrategy => (byIndex.isFaster(prefixes, head - after) ? "index" : "log");
     const chosen = wait ? "log" : (strategy ?? chooseStrategy());
     const scan = chosen === "index" ? byIndex.read : byLog;
-    return { ...scan(prefixes, after, head), head, strategy: chosen };
+    return { ...scan({ prefixes, except }, after, head), head, strategy: chosen };
   };
 };
 
@@ -112,15 +113,15 @@ const logScan = (db: DatabaseSync) => {
       Array.from({ length: prefixCount }, () => "substr(s.name, 1, ?) = ?").join(" OR ") || "TRUE";
     // CROSS JOIN keeps the order of the loops: by position, not by stream.
     const events = `SELECT e.position AS key, ${json} FROM events e CROSS JOIN streams s ON s.id = e.stream
-      WHERE e.position > ? AND e.position <= ? AND e.revision >= s.first_revision AND (${condition})`;
+      WHERE e.position > ? AND e.position <= ? AND e.revision >= s.first_revision AND s.name IS NOT ? AND (${condition})`;
     const query = prepareGet<JoinedEvents>(db, joinJson(events));
     queries.set(prefixCount, query);
     return query;
   };
 
-  return (prefixes: readonly string[], after: number, head: number) => {
+  return ({ prefixes, except }: Selection, after: number, head: number) => {
     const query = queries.get(prefixes.length) ?? prepareQuery(prefixes.length);
-    const parameters = prefixes.flatMap((prefix) => [[...prefix].length, prefix]);
+    const parameters = [except ?? null, ...prefixes.flatMap((prefix) => [[...prefix].length, prefix])];
     const page = createPage();
     let [position, scanned, isAtEnd] = [after, 0, false];
     while (!isAtEnd && !page.isFull() && scanned < maxScannedPerPage) {
@@ -151,7 +152,7 @@ const indexScan = (db: DatabaseSync) => {
   const findPositions = prepareGet<{ json: string }>(
     db,
     `SELECT json_group_array(position) AS json FROM (SELECT DISTINCT e.position ${matching}
-     WHERE e.revision >= s.first_revision AND e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ${maxEventsPerPage})`,
+     WHERE e.revision >= s.first_revision AND s.name IS NOT ? AND e.position > ? AND e.position <= ? ORDER BY e.position LIMIT ${maxEventsPerPage})`,
   );
   const readAt = prepareGet<JoinedEvents>(
     db,
@@ -167,8 +168,9 @@ const indexScan = (db: DatabaseSync) => {
       const { count } = countMatching(JSON.stringify(prefixes));
       return count < maxIndexedEvents && count * minLogToIndexRatio < logEvents;
     },
-    read: (prefixes: readonly string[], after: number, head: number) => {
-      const positions = JSON.parse(findPositions(JSON.stringify(prefixes), after, head).json) as number[];
+    read: ({ prefixes, except }: Selection, after: number, head: number) => {
+      const found = findPositions(JSON.stringify(prefixes), except ?? null, after, head);
+      const positions = JSON.parse(found.json) as number[];
       const page = createPage();
       let read = 0;
       while (read < positions.length && !page.isFull()) {

@@ -1,5 +1,6 @@
 /** The calls of the main thread to the two workers. */
 import type { ExpectedRevision, Retention } from "../event-store.ts";
+import type { Selection } from "../subscriptions.ts";
 
 export type WriterProtocol = {
   append: { request: AppendRequest; answer: AppendAnswer };
@@ -53,12 +54,11 @@ export interface StreamPage {
   readonly end: boolean;
 }
 
-export interface LogRequest {
+export interface LogRequest extends Selection {
   /** Identifies a waiting request for `forget`. */
   readonly subscriptionId: number;
   readonly after: number;
-  readonly prefixes: readonly string[];
-  /** Waits until the log has grown past `after`. */
+  /** Waits for an event, or until events of other streams have been skipped for a while. */
   readonly wait: boolean;
   /** The strategy of the previous page; absent for the first. */
   readonly strategy?: ScanStrategy;

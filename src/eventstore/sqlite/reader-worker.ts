@@ -9,6 +9,16 @@ type ReaderCall = Call<ReaderProtocol>;
 
 /** How often to look for other processes' appends while a request waits. */
 const pollMs = 20;
+/** How long a waiting request skips events of other streams before its subscription learns their position. */
+const maxSkipMs = 500;
+
+interface WaitingRequest {
+  readonly id: number;
+  readonly request: LogRequest;
+  /** The log is scanned up to here, and has no event for the request. */
+  readonly scanned: number;
+  readonly since: number;
+}
 
 class Reader implements Service<ReaderProtocol> {
   readonly #reply: Reply;
@@ -19,7 +29,7 @@ class Reader implements Service<ReaderProtocol> {
   /** Changes with every commit of another connection, in this process or another. */
   readonly #dataVersion = prepareGet<{ data_version: number }>(this.#database.db, "PRAGMA data_version");
   /** Requests that wait for events, by subscription. */
-  readonly #waiting = new Map<number, { readonly id: number; readonly request: LogRequest }>();
+  readonly #waiting = new Map<number, WaitingRequest>();
   #seenVersion = 0;
   #polling: NodeJS.Timeout | undefined;
 
@@ -54,23 +64,40 @@ class Reader implements Service<ReaderProtocol> {
   }
 
   #readLog(id: number, request: LogRequest): Answer[] {
-    const page = this.#readLogPage(request);
-    if (!request.wait || page.position > request.after) return [{ id, answer: page }];
-    this.#waiting.set(request.subscriptionId, { id, request });
+    return this.#scan({ id, request, scanned: request.after, since: performance.now() });
+  }
+
+  /** Every answer costs both threads a message: a waiting request is answered only if there is an event for it. */
+  #scan({ scanned, ...waiting }: WaitingRequest): Answer[] {
+    const { id, request } = waiting;
+    const page = this.#readLogPage({ ...request, after: scanned });
+    const isAtEnd = page.position >= page.head;
+    if (!request.wait || page.count > 0 || !isAtEnd) return [{ id, answer: page }];
+    this.#waiting.set(request.subscriptionId, { ...waiting, scanned: page.position });
     return [];
   }
 
   #forget(subscriptionId: number): Answer[] {
     const found = this.#waiting.get(subscriptionId);
     this.#waiting.delete(subscriptionId);
-    return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.request) }];
+    return found === undefined ? [] : [{ id: found.id, answer: emptyPage(found.scanned) }];
   }
 
   #repeatWaiting(): Answer[] {
     this.#seenVersion = this.#dataVersion().data_version;
     const requests = [...this.#waiting.values()];
     this.#waiting.clear();
-    return requests.flatMap(({ id, request }) => this.#orFailure(id, () => this.#readLog(id, request)));
+    return requests.flatMap((waiting) => this.#orFailure(waiting.id, () => this.#scan(waiting)));
+  }
+
+  /** Answers the requests that have skipped events for long enough. */
+  #reportSkipped(): Answer[] {
+    const before = performance.now() - maxSkipMs;
+    const due = [...this.#waiting.values()].filter(
+      ({ request, scanned, since }) => scanned > request.after && since <= before,
+    );
+    for (const { request } of due) this.#waiting.delete(request.subscriptionId);
+    return due.map(({ id, scanned }) => ({ id, answer: emptyPage(scanned) }));
   }
 
   #orFailure(id: number, read: () => Answer[]): Answer[] {
@@ -94,6 +121,7 @@ class Reader implements Service<ReaderProtocol> {
   #poll(): void {
     if (this.#isFileLost() || this.#dataVersion().data_version !== this.#seenVersion)
       this.#send(this.#repeatWaiting());
+    this.#send(this.#reportSkipped());
   }
 
   #isFileLost(): boolean {
@@ -106,11 +134,11 @@ class Reader implements Service<ReaderProtocol> {
   }
 }
 
-const emptyPage = ({ after }: LogRequest): LogPage => ({
+const emptyPage = (position: number): LogPage => ({
   json: "[]",
   count: 0,
-  position: after,
-  head: after,
+  position,
+  head: position,
   strategy: "log",
 });
 

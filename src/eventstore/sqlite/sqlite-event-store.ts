@@ -75,7 +75,7 @@ export const openSqliteEventStore = async (options: SqliteEventStoreOptions): Pr
       const request = { stream, expected, ids, bodies, now: Math.floor(clock()) };
       const answer = await withinBudget(ids.length, size, () => writer.call("append", request));
       if ("conflictsWith" in answer) throw new WrongExpectedRevision(stream, expected, answer.conflictsWith);
-      subscriptions.wake();
+      subscriptions.wake(stream);
       return answer;
     },
     readStream: (stream, readOptions) => readStream(reader, stream, readOptions),

@@ -1,5 +1,5 @@
-import type { RecordedEvent } from "../event-store.ts";
-import { createSubscriptions } from "../subscriptions.ts";
+import type { EventBatch, RecordedEvent } from "../event-store.ts";
+import { createSubscriptions, isSelected, type Selection } from "../subscriptions.ts";
 import type { LogPage, ReaderProtocol, ScanStrategy } from "./protocol.ts";
 import type { WorkerClient } from "./worker-rpc.ts";
 
@@ -9,14 +9,19 @@ const minWakeIntervalMs = 5;
 /** The subscriptions of one store, and how to wake those that wait for events. */
 export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
   let lastId = 0;
+  const selections = new Map<number, Selection>();
+  const wakeReader = throttle(minWakeIntervalMs, () => reader.post("wake", undefined));
 
   /** Prefetches one page, unparsed: a slow consumer holds no more. */
-  const subscriptions = createSubscriptions(async function* follow({ after = 0, prefixes = [] }, stopped) {
-    lastId += 1;
-    const subscriptionId = lastId;
+  async function* readPages(
+    subscriptionId: number,
+    after: number,
+    selection: Selection,
+    stopped: AbortSignal,
+  ): AsyncGenerator<EventBatch, void, undefined> {
     stopped.addEventListener("abort", () => reader.post("forget", subscriptionId));
     const fetch = (position: number, wait: boolean, strategy?: ScanStrategy): Promise<LogPage> => {
-      const options = { subscriptionId, after: position, prefixes, wait, ...(strategy && { strategy }) };
+      const options = { subscriptionId, after: position, ...selection, wait, ...(strategy && { strategy }) };
       const page = reader.call("log", options);
       page.catch(() => {}); // The page may fail before it is awaited.
       return page;
@@ -38,14 +43,28 @@ export const openSubscriptions = (reader: WorkerClient<ReaderProtocol>) => {
       position = page.position;
       yield { events: JSON.parse(page.json) as RecordedEvent[], position, caughtUp };
     }
+  }
+
+  const subscriptions = createSubscriptions(async function* follow(
+    { after = 0, prefixes = [], except },
+    stopped,
+  ) {
+    const id = ++lastId;
+    const selection = { prefixes, except };
+    selections.set(id, selection);
+    try {
+      yield* readPages(id, after, selection, stopped);
+    } finally {
+      selections.delete(id);
+    }
   });
 
   return {
     ...subscriptions,
-    /** Delivers own appends at once, instead of at the next poll. */
-    wake: throttle(minWakeIntervalMs, () => {
-      if (subscriptions.size > 0) reader.post("wake", undefined);
-    }),
+    /** Delivers own appends to the stream at once, instead of at the next poll. */
+    wake: (stream: string): void => {
+      if (selections.values().some((selection) => isSelected(stream, selection))) wakeReader();
+    },
   };
 };
 

@@ -37,12 +37,19 @@ export const subscriptionRules = (rule: Rule): void => {
     await fill(store, "s", 11_000);
     const batches = await batchesUntil(store, {}, ({ caughtUp }) => caughtUp);
     const all = batches.flatMap(({ events }) => ids(events));
-    let before = 0;
-    for (const { events, position } of batches) {
-      before += events.length;
-      expect(ids(await readLog(store, { after: position }))).to.deep.equal(all.slice(before));
-    }
     expect(all).to.have.length(11_000);
+    // Reads a batch after each position, and the whole rest of the log after the middle one.
+    const middle = batches.length >> 1;
+    let before = 0;
+    for (const [index, { events, position }] of batches.entries()) {
+      before += events.length;
+      const isEnough = ({ events, caughtUp }: EventBatch) =>
+        caughtUp || (index !== middle && events.length > 0);
+      const continued = await batchesUntil(store, { after: position }, isEnough);
+      const next = continued.flatMap((batch) => ids(batch.events));
+      expect(next).to.deep.equal(all.slice(before, index === middle ? undefined : before + next.length));
+      if (before < all.length) expect(next).not.to.deep.equal([]);
+    }
   });
 
   rule("delivers each event of a long log once, in order, during concurrent appends", async ({ store }) => {
@@ -169,6 +176,53 @@ export const subscriptionRules = (rule: Rule): void => {
       expect(await delivered()).to.deep.equal(names);
     },
   );
+
+  rule("leaves out one stream, whose name is taken literally", async ({ store }) => {
+    const names = [
+      "journal-1",
+      "journal-1+",
+      "journal-11",
+      "journal-(1)",
+      "journal-(1).2",
+      "journal-(1)x2",
+      "journal",
+      "other-1",
+    ];
+    for (const name of names) await store.append(name, [event()], "none");
+    const delivered = async (except: string, ...prefixes: string[]): Promise<string[]> =>
+      (await readLog(store, { prefixes, except })).map(({ stream }) => stream);
+    expect(await delivered("journal-1", "journal-")).to.deep.equal([
+      "journal-1+",
+      "journal-11",
+      "journal-(1)",
+      "journal-(1).2",
+      "journal-(1)x2",
+    ]);
+    expect(await delivered("journal-(1).2", "journal-(")).to.deep.equal(["journal-(1)", "journal-(1)x2"]);
+    expect(await delivered("journal-1+", "journal-1", "other-")).to.deep.equal([
+      "journal-1",
+      "journal-11",
+      "other-1",
+    ]);
+    expect(await delivered("journal-(1)", "journal-(")).to.deep.equal(["journal-(1).2", "journal-(1)x2"]);
+    expect(await delivered("journal")).to.deep.equal(names.filter((name) => name !== "journal"));
+    expect(await delivered("nothing", "other-")).to.deep.equal(["other-1"]);
+  });
+
+  rule("delivers live events of all but the stream that is left out", async ({ store }) => {
+    const own = "journal-own";
+    let appending: Promise<unknown> | undefined;
+    const append = async () => {
+      for (const name of [own, "journal-other", own]) await store.append(name, [event()], "any");
+    };
+    const batches = await batchesUntil(store, { prefixes: ["journal-"], except: own }, (batch) => {
+      if (batch.caughtUp) appending ??= append();
+      return batch.events.length > 0;
+    });
+    await appending;
+    const streams = batches.flatMap(({ events }) => events.map(({ stream }) => stream));
+    expect(streams).to.deep.equal(["journal-other"]);
+  });
 
   rule("finds the few events of a prefix in a long log", async ({ store }) => {
     await store.append("rare-1", [event()], "none");

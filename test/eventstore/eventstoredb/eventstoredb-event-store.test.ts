@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { prefixedEventStore } from "../../../src/eventstore/prefixed-event-store.ts";
 import { event } from "../../contracts/event-store/events.ts";
 import type { EventStoreSetup } from "../../contracts/event-store/rule.ts";
 import { eventStoreContract } from "../../contracts/event-store.ts";
@@ -42,9 +43,16 @@ const onNode = async (options: EventStoreDBNodeOptions = {}): Promise<EventStore
   };
 };
 
+const prefixed = ({ store, again, ...setup }: EventStoreSetup): EventStoreSetup => ({
+  ...setup,
+  store: prefixedEventStore(store, "prod"),
+  again: async () => prefixedEventStore(await again(), "prod"),
+});
+
 const seed = Date.now();
 
 eventStoreContract("EventStoreDB", onNode, { except });
+eventStoreContract("EventStoreDB with a stream prefix", async () => prefixed(await onNode()), { except });
 eventStoreContract(
   `EventStoreDB with index lag (seed ${seed})`,
   () => onNode({ indexLagMs: randomLag(seed), commitTimeoutMs: 250 }),
@@ -63,11 +71,11 @@ if (shared) {
   eventStoreContract(
     "EventStoreDB at EVENT_STORE_TEST_URL",
     async () => {
-      const scope = `contract-${randomUUID()}-`;
+      const scope = `contract-${randomUUID().slice(0, 8)}`;
       const plain = () => openEventStoreDB({ url: shared, appendTimeoutMs: 15_000 });
       const first = await plain();
       // Within the scope, because a filtered subscription must start at a matching event.
-      const { position } = await first.append(`${scope}beginning`, [event()], "none");
+      const { position } = await prefixedEventStore(first, scope).append("beginning", [event()], "none");
       return {
         store: scopedStore(first, scope, position),
         again: async () => scopedStore(await plain(), scope, position),

@@ -37,7 +37,7 @@ describe("an EventStoreDB log that processes share", () => {
         expect(revisions).to.deep.equal(dense(limit));
         await store.close();
         await node.kill();
-      })).timeout(60_000);
+      }));
   }
 
   it("continues commands and views after the server was killed and restarted", () =>
@@ -63,5 +63,5 @@ describe("an EventStoreDB log that processes share", () => {
       await runner.close();
       await store.close();
       await node.kill();
-    })).timeout(60_000);
+    }));
 });

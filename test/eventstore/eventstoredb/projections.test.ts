@@ -6,7 +6,7 @@ import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
 import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
-import { installProjections } from "../../../src/application/server-projections.ts";
+import { installUserProjections } from "../../../src/application/install-user-projections.ts";
 import { EventStoreUnavailable } from "../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openProjectionServer } from "../../../src/eventstore/eventstoredb/projection-server.ts";
@@ -18,10 +18,10 @@ import {
   startEventStoreDBNode,
 } from "../../support/eventstoredb-node/node.ts";
 import { rejection } from "../../support/rejection.ts";
-import { served } from "../../support/served.ts";
+import { usagePosted } from "../../support/usage-account-events.ts";
 
 const cli = join(import.meta.dirname, "../../../src/cli.ts");
-const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v2", "voxledger-rate-v2"];
+const names = ["voxledger-catalog-v1", "voxledger-monthly-quota-v4", "voxledger-rate-v2"];
 const atOnce = { attempts: 1, intervalMs: 0 };
 
 describe("server-side projections", () => {
@@ -87,16 +87,16 @@ describe("server-side projections", () => {
     const client = EventStoreDBClient.connectionString(node.url);
     try {
       for (const characters of [7, 0, 35]) {
-        const event = { type: "SynthesisServed", data: served({ characters }), metadata: {} };
+        const event = { ...usagePosted({ characters }), metadata: {} };
         await store.append("usage-k1-2026-11", [{ id: uuidv7(Date.now()), ...event }], "any");
       }
       const runner = createProjectionRunner({ store, projections: [monthlyQuota] });
       await runner.start();
       const own = runner.view(monthlyQuota).get("usage-k1-2026-11");
       await runner.close();
-      expect(own).to.deep.equal({ used: 42, requests: 3, keyedAt: 0, revision: 2 });
+      expect(own).to.include({ characters: 42, requests: 3, revision: 2 });
       const partition = "usage-k1-2026-11";
-      const state = await client.getProjectionState("voxledger-monthly-quota-v2", { partition });
+      const state = await client.getProjectionState("voxledger-monthly-quota-v4", { partition });
       expect(state).to.deep.equal(own);
     } finally {
       await store.close();
@@ -111,7 +111,7 @@ describe("server-side projections", () => {
       await server.create(name, script);
     }
     const wanted = [{ name: "voxledger-x-v3", family: "voxledger-x-v", query: script }];
-    expect(await installProjections(server, wanted, atOnce)).to.deep.equal([
+    expect(await installUserProjections(server, wanted, atOnce)).to.deep.equal([
       { name: "voxledger-x-v3", done: "created", state: "running", reason: undefined },
       { name: "voxledger-x-v1", done: "disabled", state: "stopped", reason: undefined },
       { name: "voxledger-x-v2", done: "disabled", state: "stopped", reason: undefined },
@@ -123,7 +123,7 @@ describe("server-side projections", () => {
   it("that the server cannot run are reported with its reason", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromNowhere();" }];
-    const [installed] = await installProjections(server, wanted, atOnce);
+    const [installed] = await installUserProjections(server, wanted, atOnce);
     expect(installed).to.include({ done: "created", state: "faulted" });
     expect(installed?.reason).to.contain("fromNowhere");
   });
@@ -160,7 +160,7 @@ describe("server-side projections", () => {
   it("that have a syntax error are reported with the server's answer", async () => {
     await start();
     const wanted = [{ name: "voxledger-x-v1", family: "voxledger-x-v", query: "fromAll(" }];
-    const [installed] = await installProjections(server, wanted, atOnce);
+    const [installed] = await installUserProjections(server, wanted, atOnce);
     expect(installed).to.include({ done: "created", state: "faulted" });
     expect(installed?.reason).to.contain("code 2: Exception was thrown by handler.");
   });

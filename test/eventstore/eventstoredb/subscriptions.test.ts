@@ -39,6 +39,24 @@ describe("subscriptions of the EventStoreDB driver", () => {
     }
   });
 
+  it("let the server leave out other streams after a position of another stream", async () => {
+    const { position: after } = await store.append("start", [event()], "none");
+    await fill(patient, "other", 500);
+    const first = await store.append("mine", [event()], "none");
+    const { delivered } = node.faults;
+    for await (const { events, position } of store.subscribe({
+      prefixes: ["mine"],
+      except: "mine-too",
+      after,
+    })) {
+      if (events.length === 0) continue;
+      expect(events.map(({ stream }) => stream)).to.deep.equal(["mine"]);
+      expect(position).to.equal(first.position);
+      break;
+    }
+    expect(node.faults.delivered - delivered).to.equal(1);
+  });
+
   for (const [how, code] of [
     ["with OK", undefined],
     ["with an error", 13],

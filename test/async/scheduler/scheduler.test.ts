@@ -1,12 +1,9 @@
 import { expect } from "chai";
-import { type Claim, createClaim } from "../../src/async/claim.ts";
-import {
-  createFairSemaphore,
-  type FairSemaphore,
-  type FairSemaphoreOptions,
-} from "../../src/async/fair-semaphore.ts";
-import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
-import { rejection } from "../support/rejection.ts";
+import { type Claim, createClaim } from "../../../src/async/scheduler/claim.ts";
+import type { Resource, ResourceOptions } from "../../../src/async/scheduler/resource.ts";
+import { createScheduler, type Scheduler } from "../../../src/async/scheduler/scheduler.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
 const settle = () => new Promise(setImmediate);
@@ -15,13 +12,15 @@ class Overloaded extends Error {}
 
 const overloaded = (scope: "all" | "key") => new Overloaded(scope);
 
-describe("Fair semaphore", () => {
+describe("The scheduler", () => {
   let clock: ManualClock;
-  let semaphore: FairSemaphore;
+  let scheduler: Scheduler;
+  let resource: Resource;
+  let waits: number[];
   let served: string[];
   let releases: Map<string, () => void>;
 
-  const open = (options: Partial<FairSemaphoreOptions> = {}): void => {
+  const open = (options: Partial<ResourceOptions> = {}): void => {
     const defaults = {
       concurrency: 1,
       concurrencyPerKey: 1,
@@ -30,11 +29,11 @@ describe("Fair semaphore", () => {
       queueTimeoutMs: 10_000,
       overloaded,
     };
-    semaphore = createFairSemaphore({ ...defaults, clock, ...options });
+    resource = scheduler.resource("tools", { ...defaults, ...options });
   };
   /** Asks for a slot under a name, by which it is listed in `served` and can be released. */
   const ask = async (name: string, claim: Claim, isContinuation = false, signal = never): Promise<void> => {
-    const release = await semaphore.acquire(claim, signal, { isContinuation });
+    const release = await resource.acquire(claim, signal, { isContinuation });
     served.push(name);
     releases.set(name, release);
   };
@@ -45,18 +44,20 @@ describe("Fair semaphore", () => {
 
   beforeEach(() => {
     clock = createManualClock();
+    waits = [];
+    scheduler = createScheduler({ clock, onStart: (_resource, waitedMs) => waits.push(waitedMs) });
     served = [];
     releases = new Map();
     open();
   });
 
   it("serves the queues of the keys in turn", async () => {
-    const asked = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
-    for (const name of asked) void ask(name, createClaim(name[0]));
+    const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
+    for (const name of names) void ask(name, createClaim(name[0]));
     await settle();
-    for (let turn = 0; turn < asked.length; turn++) await release(served[turn] ?? "");
-    expect(served).to.deep.equal(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
-    expect(semaphore.running()).to.equal(0);
+    for (let turn = 0; turn < names.length; turn++) await release(served[turn] ?? "");
+    expect(served).to.deep.equal(["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
+    expect(resource.running()).to.equal(0);
   });
 
   it("gives no key all slots", async () => {
@@ -70,44 +71,43 @@ describe("Fair semaphore", () => {
     expect(served).to.deep.equal(["a1", "a2", "b1", "a3"]);
   });
 
-  it("starts at most one job of a busy key between another key's request and its start", async () => {
-    open({ concurrency: 2, concurrencyPerKey: 2 });
-    for (let job = 0; job < 10; job++) void ask(`a${job}`, createClaim("a"));
+  it("keeps reserved slots for keys with little work", async () => {
+    open({ concurrency: 3, concurrencyPerKey: 3, reserved: 1 });
+    for (const name of ["a1", "a2", "a3", "a4"]) void ask(name, createClaim(name[0], 20));
     await settle();
-    void ask("b", createClaim("b"));
-    await release("a0");
-    await release("a1");
-    expect(served.indexOf("b")).to.be.at.most(3);
+    expect(served).to.deep.equal(["a1", "a2"]);
+    void ask("c1", createClaim("c"));
+    await settle();
+    expect(served).to.deep.equal(["a1", "a2", "c1"]);
   });
 
-  it("serves a continuation before new work of the same key", async () => {
-    void ask("first", createClaim("a"));
-    await settle();
-    void ask("another", createClaim("a"));
-    void ask("its second piece", createClaim("a"), true);
-    await release("first");
-    expect(served).to.deep.equal(["first", "its second piece"]);
+  it("weighs jobs by their estimated seconds of speech", async () => {
+    const names = ["a1", "a2", "a3", "b1", "b2", "b3", "b4", "b5", "b6"];
+    await ask("busy", createClaim("busy"));
+    for (const name of names) void ask(name, createClaim(name[0], name.startsWith("a") ? 20 : 10), true);
+    for (let turn = 0; turn < names.length; turn++) await release(served.at(-1) ?? "");
+    expect(served.slice(1)).to.deep.equal(["a1", "b1", "b2", "a2", "b3", "b4", "a3", "b5", "b6"]);
   });
 
   it("refuses a key whose queue is full, and no other key", async () => {
     open({ queueLimitPerKey: 2 });
     for (const name of ["a1", "a2", "a3"]) void ask(name, createClaim("a"));
     await settle();
-    const refused = await rejection(semaphore.acquire(createClaim("a"), never));
+    const refused = await rejection(resource.acquire(createClaim("a"), never));
     expect(refused).to.be.instanceOf(Overloaded).with.property("message", "key");
-    expect(() => semaphore.requireCapacity(createClaim("a"))).to.throw(Overloaded, "key");
-    semaphore.requireCapacity(createClaim("b"));
+    expect(() => resource.requireCapacity(createClaim("a"))).to.throw(Overloaded, "key");
+    resource.requireCapacity(createClaim("b"));
     void ask("b1", createClaim("b"));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
-    expect(semaphore.queued()).to.equal(4);
+    expect(resource.queued()).to.equal(4);
   });
 
   it("refuses every key when all queues together are full, unless a slot is free", async () => {
     open({ concurrency: 2, queueLimit: 1 });
     for (const name of ["a1", "a2"]) void ask(name, createClaim("a"));
     await settle();
-    expect(await rejection(semaphore.acquire(createClaim("a"), never))).to.be.instanceOf(Overloaded);
+    expect(await rejection(resource.acquire(createClaim("a"), never))).to.be.instanceOf(Overloaded);
     await ask("b1", createClaim("b"));
     expect(served).to.deep.equal(["a1", "b1"]);
   });
@@ -126,7 +126,7 @@ describe("Fair semaphore", () => {
 
   it("refuses new work after the queue timeout, and lets continuations wait", async () => {
     await ask("a1", createClaim("a"));
-    const begins = rejection(semaphore.acquire(createClaim("a"), never));
+    const begins = rejection(resource.acquire(createClaim("a"), never));
     void ask("a's second piece", createClaim("a"), true);
     await settle();
     clock.advance(10_000);
@@ -138,11 +138,45 @@ describe("Fair semaphore", () => {
   it("leaves the queue with the signal's reason when it is aborted", async () => {
     await ask("a1", createClaim("a"));
     const controller = new AbortController();
-    const waiting = rejection(semaphore.acquire(createClaim("a"), controller.signal));
+    const waiting = rejection(resource.acquire(createClaim("a"), controller.signal));
     const reason = new Error("every caller has left");
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
-    expect(semaphore.queued()).to.equal(0);
+    expect(resource.queued()).to.equal(0);
+  });
+
+  it("gives a slot at once or refuses", () => {
+    open({ concurrency: 2, queueLimit: 0, queueLimitPerKey: 0 });
+    const release = resource.acquireNow(createClaim("a"));
+    expect(() => resource.acquireNow(createClaim("a"))).to.throw(Overloaded, "key");
+    resource.acquireNow(createClaim("b"));
+    expect(() => resource.acquireNow(createClaim("c"))).to.throw(Overloaded, "all");
+    release();
+    resource.acquireNow(createClaim("a"));
+  });
+
+  it("reports running, waiting and refused jobs, the time that jobs waited, and the oldest wait", async () => {
+    open({ queueLimit: 1 });
+    await ask("a1", createClaim("a"));
+    void ask("b1", createClaim("b"));
+    await settle();
+    await rejection(resource.acquire(createClaim("c"), never));
+    clock.advance(3_000);
+    const state = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, oldestWaitMs: 3_000 };
+    expect(scheduler.stats()).to.deep.equal([state]);
+    await release("a1");
+    await release("b1");
+    expect(waits).to.deep.equal([0, 3_000]);
+    const idle = { resource: "tools", running: 0, queued: 0, refused: 1, isFull: false, oldestWaitMs: 0 };
+    expect(scheduler.stats()).to.deep.equal([idle]);
+  });
+
+  it("does not count the wait of a key that gets slots, or is at its own limit", async () => {
+    open({ concurrency: 2 });
+    for (const name of ["a1", "a2", "b1"]) void ask(name, createClaim(name[0]));
+    await settle();
+    clock.advance(3_000);
+    expect(scheduler.stats()).to.have.nested.property("[0].oldestWaitMs", 0);
   });
 
   it("serves claims without a key in order of arrival", async () => {
@@ -158,7 +192,7 @@ describe("Fair semaphore", () => {
     await ask("b1", createClaim("b"));
     await release("a1");
     await release("a1");
-    expect(semaphore.running()).to.equal(1);
+    expect(resource.running()).to.equal(1);
   });
 
   it("starts nothing while the start limit makes it wait", async () => {
@@ -185,13 +219,13 @@ describe("Fair semaphore", () => {
     await ask("1", createClaim("a"));
     for (let round = 0; round < 20; round++) {
       const controller = new AbortController();
-      const waiting = rejection(semaphore.acquire(createClaim("a"), controller.signal));
+      const waiting = rejection(resource.acquire(createClaim("a"), controller.signal));
       controller.abort();
       await waiting;
     }
     await release("1");
     await ask("2", createClaim("a"));
-    expect({ running: semaphore.running(), queued: semaphore.queued(), starts }).to.deep.equal({
+    expect({ running: resource.running(), queued: resource.queued(), starts }).to.deep.equal({
       running: 1,
       queued: 0,
       starts: 1,

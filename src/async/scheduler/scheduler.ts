@@ -1,0 +1,69 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { createResource, type Resource, type ResourceOptions, type ResourceState } from "./resource.ts";
+
+/**
+ * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
+ * fair-queues.ts).
+ */
+export interface Scheduler {
+  /**
+   * A resource by its name, which labels metrics. Several resources may have the same name (a provider, with the
+   * credentials of different websites): their figures are added up.
+   */
+  resource(name: string, options: ResourceOptions): Resource;
+  /** The state of all resources, by name. */
+  stats(): readonly ResourceStats[];
+}
+
+export interface ResourceStats {
+  readonly resource: string;
+  readonly running: number;
+  readonly queued: number;
+  /** Since the start. */
+  readonly refused: number;
+  /** True if it refuses every key. */
+  readonly isFull: boolean;
+  /** The longest time in which a key with waiting jobs, and below its limits, has got no slot. 0: none waits. */
+  readonly oldestWaitMs: number;
+}
+
+export interface SchedulerOptions {
+  readonly clock?: Clock;
+  /** Called with the time that each job has waited for its slot. */
+  readonly onStart?: (resource: string, waitedMs: number) => void;
+}
+
+export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptions = {}): Scheduler => {
+  const refusals = new Map<string, number>();
+  /** Only those with jobs: the others may have been dropped by their owners. */
+  const active = new Map<ResourceState, string>();
+
+  const statsOf = (resource: string, refused: number): ResourceStats => {
+    const states = [...active].filter(([, name]) => name === resource).map(([state]) => state);
+    const sum = (count: (state: ResourceState) => number) => states.reduce((all, one) => all + count(one), 0);
+    return {
+      resource,
+      running: sum((state) => state.running()),
+      queued: sum((state) => state.queued()),
+      refused,
+      isFull: states.some((state) => state.isFull()),
+      oldestWaitMs: Math.max(0, ...states.map((state) => state.oldestWaitMs())),
+    };
+  };
+
+  return {
+    resource: (name, options) => {
+      refusals.set(name, refusals.get(name) ?? 0);
+      return createResource(options, {
+        clock: options.clock ?? clock,
+        onChange: (state) => {
+          if (state.running() + state.queued() > 0) active.set(state, name);
+          else active.delete(state);
+        },
+        onRefused: () => void refusals.set(name, (refusals.get(name) ?? 0) + 1),
+        onStart: (waitedMs) => onStart?.(name, waitedMs),
+      });
+    },
+    stats: () => [...refusals].map(([resource, refused]) => statsOf(resource, refused)),
+  };
+};

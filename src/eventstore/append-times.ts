@@ -1,0 +1,86 @@
+import type { EventStore, RecordedEvent } from "./event-store.ts";
+import { probeStream } from "./stream-prefix.ts";
+import { uuidv7 } from "./uuid.ts";
+
+/** When an append happened: by the store's clock, and its limits by this process's clock. Milliseconds since the epoch. */
+export interface AppendTimes {
+  readonly created: number;
+  readonly sent: number;
+  readonly answered: number;
+}
+
+export interface AppendTimesOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Monotonic time in milliseconds. */
+  readonly uptime?: () => number;
+  readonly onTimes: (times: AppendTimes) => void;
+  /** Whether `ping` must append an event, in order to report new times. */
+  readonly isProbeNeeded: () => boolean;
+}
+
+/** At most one append in this time is read back. */
+const intervalMs = 10_000;
+
+/**
+ * Reports the times of appends. Reads the last event of an append back, because its answer does not hold its time. The first
+ * append waits for that, later ones do not.
+ */
+export const withAppendTimes = (
+  store: EventStore,
+  { clock, uptime = () => performance.now(), onTimes, isProbeNeeded }: AppendTimesOptions,
+): EventStore => {
+  let readAt = Number.NEGATIVE_INFINITY;
+  const isDue = (): boolean => uptime() - readAt >= intervalMs;
+
+  /** Resolves although the store is unavailable: a later append reports its times. */
+  const report = async (stream: string, revision: number, id: string, called: number): Promise<void> => {
+    const answered = clock();
+    const idTime = timeOf(id);
+    if (idTime === undefined || !isDue()) return;
+    const isFirst = readAt === Number.NEGATIVE_INFINITY;
+    readAt = uptime();
+    const sent = Math.min(called, idTime);
+    const reading = readEvent(store, stream, revision).then(
+      (event) => {
+        if (event?.id === id) onTimes({ created: event.created, sent, answered });
+      },
+      () => {},
+    );
+    if (isFirst) await reading;
+  };
+
+  const append: EventStore["append"] = async (stream, events, expected) => {
+    const called = clock();
+    const result = await store.append(stream, events, expected);
+    await report(stream, result.revision, events.at(-1)?.id ?? "", called);
+    return result;
+  };
+
+  return {
+    ...store,
+    append,
+    ping: async () => {
+      if (!isProbeNeeded() || !isDue()) return await store.ping();
+      const event = { id: uuidv7(clock()), type: "AppendProbed", data: {}, metadata: { actor: "system" } };
+      await store.setRetention(probeStream, { maxCount: 1 });
+      await append(probeStream, [event], "any");
+    },
+  };
+};
+
+const readEvent = async (
+  store: EventStore,
+  stream: string,
+  from: number,
+): Promise<RecordedEvent | undefined> => {
+  for await (const event of store.readStream(stream, { from, limit: 1 })) return event;
+  return undefined;
+};
+
+/**
+ * The time in a version 7 UUID; undefined for other versions. An append may repeat an earlier one whose outcome was unknown:
+ * then the event may have been created before this call, but not before its id.
+ */
+const timeOf = (id: string): number | undefined =>
+  id.charAt(14) === "7" ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;

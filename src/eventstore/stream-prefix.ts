@@ -1,0 +1,33 @@
+/** How the installations that share one log name their streams. User projections of the server use this file too. */
+
+/** Never part of a prefix, so that no installation's prefix begins another's. */
+const separator = ".";
+/** A stream of all installations, for events that test whether appends are possible. It keeps its last event only. */
+export const probeStream = "health";
+
+const prefixPattern = /^[A-Za-z0-9_-]{1,32}$/;
+const prefixedName = /^[A-Za-z0-9_-]{1,32}\./;
+
+/** The names of one installation's streams in a shared log. */
+export interface StreamNames {
+  /** What the names of all its streams begin with; empty without a prefix. */
+  readonly beginning: string;
+  /** The name in the log. */
+  toStored(stream: string): string;
+  /** The installation's own name; undefined for a stream of another installation. */
+  fromStored(stored: string): string | undefined;
+}
+
+export const isStreamPrefix = (prefix: string): boolean => prefixPattern.test(prefix);
+
+/** Without a prefix, names are stored unchanged, and names with any prefix, and the probes', are not its own. */
+export const streamNames = (prefix: string): StreamNames => {
+  const beginning = prefix === "" ? "" : prefix + separator;
+  const isOwn = (stored: string): boolean =>
+    prefix === "" ? !prefixedName.test(stored) && stored !== probeStream : stored.startsWith(beginning);
+  return {
+    beginning,
+    toStored: (stream) => beginning + stream,
+    fromStored: (stored) => (isOwn(stored) ? stored.slice(beginning.length) : undefined),
+  };
+};
