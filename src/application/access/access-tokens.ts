@@ -1,6 +1,6 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { readJwt, signJwt } from "./jwt.ts";
 import type { Principal, Proof, Validity } from "./principal.ts";
 
 /** A bearer token; `exp` in unix seconds. */
@@ -15,18 +15,6 @@ export interface TokenClaims extends Validity {
   readonly proof: Proof;
 }
 
-/** Short-lived tokens, bound to the proof of a principal. */
-export interface AccessTokens {
-  /** A new token, bound to the principal's proof. */
-  issue(principal: Principal): AccessToken;
-  /** A new token if the principal's token is past half its lifetime, else undefined. */
-  renew(principal: Principal): AccessToken | undefined;
-  /** The claims, or undefined if the token was not issued here or is not valid now. */
-  read(token: string): TokenClaims | undefined;
-  /** True if the token was issued here, valid or not: an expired token is not a failed attempt. */
-  isSigned(token: string): boolean;
-}
-
 /** Longer than any token issued here. Longer ones are refused before any work. */
 const maxTokenLength = 1_000;
 const maxCachedTokens = 10_000;
@@ -34,6 +22,9 @@ const maxCachedTokens = 10_000;
 /** Maximum clock skew between instances that issue tokens. */
 const leewaySeconds = 30;
 
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
+
+/** Short-lived tokens, bound to the proof of a principal. */
 export const createAccessTokens = ({
   key,
   previousKeys = [],
@@ -47,7 +38,7 @@ export const createAccessTokens = ({
   ttlSeconds: number;
   /** Milliseconds since the epoch. */
   clock: () => number;
-}): AccessTokens => {
+}) => {
   const known = new LRUCache<string, SignedClaims>({ max: maxCachedTokens });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
@@ -75,20 +66,24 @@ export const createAccessTokens = ({
   };
 
   return {
+    /** A new token, bound to the principal's proof. */
     issue,
-    renew: (principal) => {
+    /** A new token if the principal's token is past half its lifetime, else undefined. */
+    renew: (principal: Principal): AccessToken | undefined => {
       const { token } = principal;
       const isDue = token && clock() >= ((token.issuedAt + token.exp) / 2) * 1_000;
       return isDue ? issue(principal) : undefined;
     },
-    read: (token) => {
+    /** The claims, or undefined if the token was not issued here or is not valid now. */
+    read: (token: string): TokenClaims | undefined => {
       const claims = signedClaims(token);
       if (!claims) return undefined;
       const now = nowSeconds();
       const hasBegun = claims.from <= now + leewaySeconds;
       return hasBegun && now < claims.exp ? claims : undefined;
     },
-    isSigned: (token) => signedClaims(token) !== undefined,
+    /** True if the token was issued here, valid or not: an expired token is not a failed attempt. */
+    isSigned: (token: string): boolean => signedClaims(token) !== undefined,
   };
 };
 
@@ -122,3 +117,27 @@ const proofOf = (secretId: string | undefined, origin: string | undefined): Proo
   if (secretId !== undefined) return origin === undefined ? { by: "secret", secretId } : undefined;
   return origin === undefined ? undefined : { by: "origin", origin };
 };
+
+/*
+ * JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256. There is one header, compared as it is written: a token cannot
+ * choose its own algorithm.
+ */
+const header = Buffer.from(JSON.stringify({ alg: "HS256", typ: "JWT" })).toString("base64url");
+
+const signJwt = (claims: object, key: Buffer): string => {
+  const signed = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signed}.${signature(signed, key)}`;
+};
+
+/** The token's claims, or undefined if it is not signed with this key. The caller checks its times. */
+const readJwt = (token: string, key: Buffer): unknown => {
+  const [head, payload, signed, ...more] = token.split(".");
+  if (head !== header || payload === undefined || signed === undefined || more.length > 0) return undefined;
+  // Compared as text: several base64url spellings decode to the same signature.
+  const [expected, given] = [Buffer.from(signature(`${head}.${payload}`, key)), Buffer.from(signed)];
+  if (expected.length !== given.length || !timingSafeEqual(expected, given)) return undefined;
+  return JSON.parse(Buffer.from(payload, "base64url").toString());
+};
+
+const signature = (text: string, key: Buffer): string =>
+  createHmac("sha256", key).update(text).digest("base64url");

@@ -3,11 +3,11 @@ import type { View } from "../../../projections/runner/runner.ts";
 import { findWebsite } from "../../../projections/websites.ts";
 import type { IssuedKey, Key } from "../../domain/accounts/key.ts";
 import type { Website } from "../../domain/accounts/website.ts";
-import { Unauthorized } from "../../domain/errors.ts";
+import { NotFound, Unauthorized } from "../../domain/errors.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import type { Principal, Proof } from "./principal.ts";
-import { matchingSecret } from "./secrets.ts";
+import type { ActingKey, Principal, Proof } from "./principal.ts";
+import { createSecretMatcher } from "./secrets.ts";
 
 export type { Principal };
 
@@ -37,19 +37,60 @@ export interface Authenticator {
    * @throws {Unauthorized} when its proof was withdrawn
    */
   reauthenticate(principal: Principal): Principal;
+  /** A key without its credentials, for an operator. @throws {NotFound} */
+  actFor(apiKey: string): ActingKey;
+  /** The website that the credentials name, right or wrong: it proves nothing. */
+  claimedWebsite(credentials: Credentials): string | undefined;
+}
+
+interface Accounts {
+  readonly keys: View<Key>;
+  readonly websites: View<Website>;
+  readonly accessTokens: AccessTokens;
 }
 
 export const createAuthenticator = ({
-  keys,
-  websites,
-  accessTokens,
   failedAttempts,
-}: {
-  keys: View<Key>;
-  websites: View<Website>;
-  accessTokens: AccessTokens;
-  failedAttempts: FailedAttempts;
-}): Authenticator => {
+  ...accounts
+}: Accounts & { readonly failedAttempts: FailedAttempts }): Authenticator => {
+  const { findPrincipal, refreshPrincipal } = createPrincipalFinder(accounts);
+
+  /** True for a secret or token that was not issued here. */
+  const isFailedAttempt = (credentials: Credentials): boolean =>
+    credentials.by === "secret" ||
+    (credentials.by === "token" && !accounts.accessTokens.isSigned(credentials.token));
+
+  return {
+    authenticate: (credentials, client) => {
+      failedAttempts.throwIfThrottled(client);
+      const principal = findPrincipal(credentials);
+      if (principal) return principal;
+      if (isFailedAttempt(credentials)) failedAttempts.count(client);
+      throw new Unauthorized(refusals[credentials.by]);
+    },
+    reauthenticate: (principal) => {
+      const current = refreshPrincipal(principal);
+      if (!current) throw new Unauthorized("The credentials were withdrawn.");
+      return current;
+    },
+    actFor: (apiKey) => {
+      const key = findKey(accounts.keys, apiKey);
+      if (!key) throw new NotFound("There is no such key.");
+      return actingKey(key);
+    },
+    claimedWebsite: (credentials) => {
+      const { keys, accessTokens } = accounts;
+      const apiKey =
+        credentials.by === "token" ? accessTokens.read(credentials.token)?.apiKey : credentials.apiKey;
+      return findKey(keys, apiKey ?? "")?.websiteId;
+    },
+  };
+};
+
+/** Checks credentials and proofs against the views. Both results are undefined for wrong or withdrawn ones. */
+const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
+  const matchSecret = createSecretMatcher();
+
   const isOriginOf = ({ websiteId }: IssuedKey, origin: string): boolean =>
     findWebsite(websites, websiteId)?.origins.includes(origin) ?? false;
 
@@ -61,7 +102,7 @@ export const createAuthenticator = ({
 
   const bySecret = ({ apiKey, apiSecret }: Of<"secret">): Principal | undefined => {
     const key = findKey(keys, apiKey ?? "");
-    const secret = key && matchingSecret(apiSecret, key.secrets);
+    const secret = key && matchSecret(apiSecret, key.secrets);
     return secret && principalOf(key, { by: "secret", secretId: secret.secretId });
   };
 
@@ -80,7 +121,7 @@ export const createAuthenticator = ({
     return principalOf(key, { by: "origin", origin });
   };
 
-  const principalBy = (credentials: Credentials): Principal | undefined => {
+  const findPrincipal = (credentials: Credentials): Principal | undefined => {
     switch (credentials.by) {
       case "secret":
         return bySecret(credentials);
@@ -91,24 +132,12 @@ export const createAuthenticator = ({
     }
   };
 
-  /** True for a secret or token that was not issued here. */
-  const isFailedAttempt = (credentials: Credentials): boolean =>
-    credentials.by === "secret" || (credentials.by === "token" && !accessTokens.isSigned(credentials.token));
-
-  return {
-    authenticate: (credentials, client) => {
-      failedAttempts.throwIfThrottled(client);
-      const principal = principalBy(credentials);
-      if (principal) return principal;
-      if (isFailedAttempt(credentials)) failedAttempts.count(client);
-      throw new Unauthorized(refusals[credentials.by]);
-    },
-    reauthenticate: ({ apiKey, proof }) => {
-      const key = findKey(keys, apiKey);
-      if (!key || !isProofValid(proof, key)) throw new Unauthorized("The credentials were withdrawn.");
-      return principalOf(key, proof);
-    },
+  const refreshPrincipal = ({ apiKey, proof }: Principal): Principal | undefined => {
+    const key = findKey(keys, apiKey);
+    return key && isProofValid(proof, key) ? principalOf(key, proof) : undefined;
   };
+
+  return { findPrincipal, refreshPrincipal };
 };
 
 type Of<By extends Credentials["by"]> = Extract<Credentials, { by: By }>;
@@ -120,10 +149,11 @@ const refusals: Readonly<Record<Credentials["by"], string>> = {
   origin: wrongKey,
 };
 
-const principalOf = (key: IssuedKey, proof: Proof): Principal => ({
-  apiKey: key.apiKey,
-  websiteId: key.websiteId,
-  plan: key.plan,
-  ...(key.status === "suspended" && { suspension: key.reason }),
-  proof,
-});
+const principalOf = (key: IssuedKey, proof: Proof): Principal => ({ ...actingKey(key), proof });
+
+const actingKey = (key: IssuedKey): ActingKey => {
+  const { apiKey, websiteId, plan } = key;
+  if (key.status !== "suspended") return { apiKey, websiteId, plan };
+  const { cause, reason } = key;
+  return { apiKey, websiteId, plan, suspension: { cause, reason } };
+};

@@ -1,55 +1,72 @@
 import { LRUCache } from "lru-cache";
 
-/** Counts requests per key and client in a sliding window. */
-export interface BurstLimiter {
-  /** Counts a request and returns true, or returns false if it would exceed the limit. */
-  tryAcquire(id: string, limit: number): boolean;
-  /** The time without requests after which the full limit is available. */
-  readonly recoveryMs: number;
-}
-
 /** Steps per window. The effective window is at most one step longer than configured, and never shorter. */
 const slots = 20;
 /** The current slot and a full window of slots. */
 const cells = slots + 1;
 const maxClients = 50_000;
 
-interface Window {
-  readonly counts: Uint32Array;
-  sum: number;
+export interface BurstWindow {
+  /** The slot of the last request. */
   slot: number;
+  sum: number;
+  /** By slot. Absent as long as all counted requests were in one slot, as with most keys. */
+  counts: number[] | undefined;
 }
 
-/** `uptime`: milliseconds that never go back. */
-export const createBurstLimiter = (windowMs: number, uptime = () => performance.now()): BurstLimiter => {
-  const windows = new LRUCache<string, Window>({ max: maxClients });
+export type BurstLimiter = ReturnType<typeof createBurstLimiter>;
+
+/**
+ * Counts requests per key and client in a sliding window.
+ * `uptime`: milliseconds that never go back.
+ */
+export const createBurstLimiter = (windowMs: number, uptime = () => performance.now()) => {
+  const windows = new LRUCache<string, BurstWindow>({ max: maxClients });
   const slotMs = windowMs / slots;
+  const currentSlot = (): number => Math.floor(uptime() / slotMs);
 
   return {
-    tryAcquire: (id, limit) => {
-      const slot = Math.floor(uptime() / slotMs);
-      let window = windows.get(id);
-      if (!window) {
-        window = { counts: new Uint32Array(cells), sum: 0, slot };
-        windows.set(id, window);
-      }
+    /** The window of a key and client. A caller may keep it instead of looking it up for each request. */
+    windowOf: (id: string): BurstWindow => {
+      const known = windows.get(id);
+      if (known) return known;
+      const window = { slot: currentSlot(), sum: 0, counts: undefined };
+      windows.set(id, window);
+      return window;
+    },
+    /** Counts a request and returns true, or returns false if it would exceed the limit. */
+    tryAcquire: (window: BurstWindow, limit: number): boolean => {
+      const slot = currentSlot();
       advance(window, slot);
       if (window.sum >= limit) return false;
-      window.counts[slot % cells] = (window.counts[slot % cells] ?? 0) + 1;
       window.sum += 1;
+      if (window.counts) window.counts[slot % cells] = (window.counts[slot % cells] ?? 0) + 1;
       return true;
     },
+    /** The time without requests after which the full limit is available. */
     recoveryMs: windowMs + slotMs,
   };
 };
 
-/** Clears the slots that have left the window. */
-const advance = (window: Window, slot: number): void => {
-  const steps = Math.min(slot - window.slot, cells);
-  for (let step = 1; step <= steps; step++) {
-    const index = (window.slot + step) % cells;
-    window.sum -= window.counts[index] ?? 0;
-    window.counts[index] = 0;
+/** Removes the requests of the slots that have left the window. */
+const advance = (window: BurstWindow, slot: number): void => {
+  const steps = slot - window.slot;
+  if (steps === 0) return;
+  if (steps >= cells) {
+    window.sum = 0;
+    window.counts = undefined;
+  } else if (window.sum > 0) {
+    window.counts ??= countsOf(window);
+    for (let left = window.slot + 1; left <= slot; left++) {
+      window.sum -= window.counts[left % cells] ?? 0;
+      window.counts[left % cells] = 0;
+    }
   }
   window.slot = slot;
+};
+
+const countsOf = ({ slot, sum }: BurstWindow): number[] => {
+  const counts = new Array<number>(cells).fill(0);
+  counts[slot % cells] = sum;
+  return counts;
 };

@@ -2,6 +2,14 @@ import { LRUCache } from "lru-cache";
 import { RateLimited } from "../../domain/errors.ts";
 import { clientNetwork } from "./client-network.ts";
 
+/** Maximum failed attempts per client and minute. */
+export const maxFailuresPerMinute = 30;
+/** Bounds the memory: the least recently seen client is evicted. */
+const maxClients = 50_000;
+const minuteMs = 60_000;
+
+export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
+
 /**
  * Throttles brute-force attempts. A failed attempt is a request with a secret or token that this service never issued.
  * A client with too many of them in the current minute (UTC) is refused until the minute ends, before its credentials are
@@ -11,20 +19,7 @@ import { clientNetwork } from "./client-network.ts";
  * else counts: requests without credentials, a public key from an unverified origin, and expired or withdrawn tokens
  * get 401 only.
  */
-export interface FailedAttempts {
-  /** To be called before credentials are checked. @throws {RateLimited} for a throttled client */
-  throwIfThrottled(client: string): void;
-  /** Counts a failed attempt. */
-  count(client: string): void;
-}
-
-/** Maximum failed attempts per client and minute. */
-export const maxFailuresPerMinute = 30;
-/** Bounds the memory: the least recently seen client is evicted. */
-const maxClients = 50_000;
-const minuteMs = 60_000;
-
-export const createFailedAttempts = ({ clock }: { clock: () => number }): FailedAttempts => {
+export const createFailedAttempts = ({ clock }: { clock: () => number }) => {
   const failures = new LRUCache<string, { minute: number; count: number }>({ max: maxClients });
   const currentMinute = (): number => Math.floor(clock() / minuteMs);
 
@@ -34,12 +29,14 @@ export const createFailedAttempts = ({ clock }: { clock: () => number }): Failed
   };
 
   return {
-    throwIfThrottled: (client) => {
+    /** To be called before credentials are checked. @throws {RateLimited} for a throttled client */
+    throwIfThrottled: (client: string): void => {
       if (failures.size === 0 || countOf(clientNetwork(client)) < maxFailuresPerMinute) return;
       const secondsLeft = Math.ceil((minuteMs - (clock() % minuteMs)) / 1_000);
       throw new RateLimited("Too many failed attempts from this address.", "failures", secondsLeft);
     },
-    count: (client) => {
+    /** Counts a failed attempt. */
+    count: (client: string): void => {
       const network = clientNetwork(client);
       failures.set(network, { minute: currentMinute(), count: countOf(network) + 1 });
     },

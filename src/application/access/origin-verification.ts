@@ -8,7 +8,7 @@ import {
   websiteStream,
 } from "../../domain/accounts/website.ts";
 import { newVerificationToken, type Random, websiteIdOfVerification } from "../accounts/identifiers.ts";
-import type { CommandContext, Execute } from "../commands.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { hashSecret } from "./secrets.ts";
 
 /** A single-use token that verifies one origin. It is returned once and not stored. Times are ISO 8601, UTC. */
@@ -27,30 +27,23 @@ export interface VerificationOutcome {
 /** The body of a request for a token: `{origin}`. */
 export const verificationRequest = z.strictObject({ origin: originSchema });
 
-/** Verification of a website's origins. Both methods may throw {Unavailable}. */
-export interface OriginVerification {
-  /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are under way */
-  issue(websiteId: string, origin: string, context: CommandContext): Promise<NewVerification>;
-  /**
-   * Consumes the token and adds the origin to the website. Of several concurrent calls, one succeeds.
-   * @throws {Unauthorized} for an unknown token
-   */
-  verify(presented: { token: string; origin: string }, requestId: string): Promise<VerificationOutcome>;
-}
-
 const verificationMinutes = 15;
 
+export type OriginVerification = ReturnType<typeof createOriginVerification>;
+
+/** Verification of a website's origins. Both methods may throw {Unavailable}. */
 export const createOriginVerification = ({
   execute,
   clock,
   random,
 }: {
-  execute: Execute;
+  execute: ExecuteCommand;
   /** Milliseconds since the epoch. */
   clock: () => number;
   random: Random;
-}): OriginVerification => ({
-  issue: async (websiteId, origin, context) => {
+}) => ({
+  /** @throws {NotFound} for an unknown website @throws {Conflict} when too many are in progress */
+  issue: async (websiteId: string, origin: string, context: CommandContext): Promise<NewVerification> => {
     const token = newVerificationToken(random, websiteId);
     const now = clock();
     const issued = {
@@ -67,7 +60,14 @@ export const createOriginVerification = ({
     );
     return { token, origin, expiresAt: issued.expiresAt };
   },
-  verify: async ({ token, origin }, requestId) => {
+  /**
+   * Consumes the token and adds the origin to the website. Of several concurrent calls, one succeeds.
+   * @throws {Unauthorized} for an unknown token
+   */
+  verify: async (
+    { token, origin }: { token: string; origin: string },
+    requestId: string,
+  ): Promise<VerificationOutcome> => {
     const websiteId = websiteIdOfVerification(token);
     if (websiteId === undefined) throw unknownVerification();
     const presented = { hash: hashSecret(token), origin };

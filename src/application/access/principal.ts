@@ -1,12 +1,17 @@
+import type { SuspensionCause } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 
-/** An authenticated caller. */
-export interface Principal {
+/** A key with its current permissions, for which a request is made. */
+export interface ActingKey {
   readonly apiKey: string;
   readonly websiteId: string;
   readonly plan: Plan;
-  /** The reason, while the key is suspended. */
-  readonly suspension?: string;
+  /** While the key is suspended. */
+  readonly suspension?: { readonly cause: SuspensionCause; readonly reason: string };
+}
+
+/** An authenticated caller. */
+export interface Principal extends ActingKey {
   readonly proof: Proof;
   /** Set when authenticated by an access token: its validity. */
   readonly token?: Validity;

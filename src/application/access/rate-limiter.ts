@@ -1,13 +1,12 @@
 import { type Rate, ratePartition, requestsOnOtherInstances } from "../../../projections/rate.ts";
 import type { View } from "../../../projections/runner/runner.ts";
-import { untilAborted } from "../../async/deadline.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { RateLimited } from "../../domain/errors.ts";
-import { minuteOf, rateRetentionSeconds, rateStream, reportRequests } from "../../domain/usage/rate.ts";
+import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { uuidv7 } from "../../eventstore/uuid.ts";
-import { createBurstLimiter } from "./burst-limiter.ts";
+import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
+import { createRateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
 export interface Admission {
@@ -47,10 +46,10 @@ export interface RateLimiterOptions {
   readonly onError?: (what: string, error: unknown) => void;
 }
 
-interface Counter {
-  minute: number;
-  count: number;
-  reported: number;
+interface Counter extends ReportedCounter {
+  /** The last client and its burst window: most keys have few clients. */
+  client: string | undefined;
+  window: BurstWindow | undefined;
 }
 
 export const createRateLimiter = ({
@@ -69,65 +68,33 @@ export const createRateLimiter = ({
   const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new Map<string, Counter>();
   const stream = rateStream(instance);
-  let isTrimmed = false;
-  let isFailing = false;
-  let flushing: Promise<void> | undefined;
+  const { markChanged, flush, close } = createRateReports(counters, {
+    store,
+    stream,
+    clock,
+    deadlineMs,
+    onError,
+  });
 
+  /** Reused for the next minute: with many keys, new counters would be most of the work. */
   const counterOf = (apiKey: string, minute: number): Counter => {
     const known = counters.get(apiKey);
     if (known?.minute === minute) return known;
-    const fresh = { minute, count: 0, reported: 0 };
-    counters.set(apiKey, fresh);
-    return fresh;
+    const counter = known ?? {
+      apiKey,
+      minute,
+      count: 0,
+      isChanged: false,
+      client: undefined,
+      window: undefined,
+    };
+    counter.minute = minute;
+    counter.count = 0;
+    if (!known) counters.set(apiKey, counter);
+    return counter;
   };
 
-  /** The counters that changed in this minute. Deletes those of past minutes. */
-  const changedIn = (minute: number): [apiKey: string, Counter, count: number][] => {
-    const changed: [string, Counter, number][] = [];
-    for (const [apiKey, counter] of counters) {
-      if (counter.minute < minute) counters.delete(apiKey);
-      else if (counter.minute === minute && counter.count > counter.reported)
-        changed.push([apiKey, counter, counter.count]);
-    }
-    return changed;
-  };
-
-  /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
-  const append = async (minute: number, counts: readonly [string, number][]): Promise<void> => {
-    const now = clock();
-    const metadata = { actor: "system" };
-    for (const report of reportRequests(minute, counts, new Date(now).toISOString())) {
-      await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
-    }
-    if (isTrimmed) return;
-    await store.setRetention(stream, { maxAgeSeconds: rateRetentionSeconds });
-    isTrimmed = true;
-  };
-
-  /** A failed report is repeated by the next flush within the same minute. */
-  const flush = async (): Promise<void> => {
-    const minute = minuteOf(clock());
-    const changed = changedIn(minute);
-    if (changed.length === 0) return;
-    try {
-      const counts = changed.map(([apiKey, , count]): [string, number] => [apiKey, count]);
-      await untilAborted(append(minute, counts), AbortSignal.timeout(deadlineMs));
-      for (const [, counter, count] of changed) counter.reported = count;
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) onError("requests counted here cannot be reported to the other instances", error);
-      isFailing = true;
-    }
-  };
-
-  const flushOnce = (): Promise<void> => {
-    flushing ??= flush().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  };
-
-  const timer = setInterval(() => void flushOnce(), flushMs).unref();
+  const timer = setInterval(() => void flush(), flushMs).unref();
 
   return {
     admit: (apiKey, plan, client) => {
@@ -140,19 +107,26 @@ export const createRateLimiter = ({
       // Checked before the burst: after a burst's Retry-After, the request would be refused again.
       if (left === 0) return { limit, remaining: 0, refusal: minuteExceeded(secondsLeft(now)) };
       const burst = burstLimit ?? Math.max(20, Math.floor(limit / 20));
-      if (!bursts.tryAcquire(`${apiKey} ${clientNetwork(client)}`, burst)) {
+      if (!bursts.tryAcquire(windowOf(bursts, counter, client), burst)) {
         return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
       counter.count += 1;
+      markChanged(counter);
       return { limit, remaining: left - 1 };
     },
-    flush: flushOnce,
+    flush,
     close: async () => {
       clearInterval(timer);
-      await flushing;
-      await flushOnce();
+      await close();
     },
   };
+};
+
+const windowOf = (bursts: BurstLimiter, counter: Counter, client: string): BurstWindow => {
+  if (counter.window && counter.client === client) return counter.window;
+  counter.client = client;
+  counter.window = bursts.windowOf(`${counter.apiKey} ${clientNetwork(client)}`);
+  return counter.window;
 };
 
 const secondsLeft = (now: number): number => Math.max(1, Math.ceil(60 - ((now / 1_000) % 60)));

@@ -11,8 +11,8 @@ import {
   credentialsDecider,
   credentialsStream,
   type EngineCredentials,
+  reencryptCredentials,
   removeCredentials,
-  resealCredentials,
   setCredentials,
   usableVoices,
   websiteOfCredentials,
@@ -25,14 +25,19 @@ import {
   websiteStream,
 } from "../../domain/accounts/website.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { CommandContext, Execute } from "../commands.ts";
-import { listVoices, type Providers } from "./providers.ts";
-import { type SealContext, type Sealing, UnsealFailed } from "./sealing.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
+import {
+  type CredentialsCipher,
+  type CredentialsOwner,
+  DecryptionFailed,
+  type SecretOwner,
+} from "./credentials-cipher.ts";
+import { listProviderVoices, type Providers } from "./list-provider-voices.ts";
 
 /** A description of credentials, without their values. */
 export interface CredentialsDetails {
   readonly engine: ByokEngine;
-  /** google, azure, openai. */
+  /** As in the table of BYOK providers. */
   readonly provider: string;
   /** How many voices the provider listed. */
   readonly voices: number;
@@ -40,14 +45,21 @@ export interface CredentialsDetails {
   readonly setAt: string;
 }
 
-/** The result of resealing all credentials. */
-export interface Resealing {
-  /** Sealed again under the current key. */
-  readonly resealed: number;
-  /** Sealed under the current key already. */
+/** A description of credentials with their website. */
+export interface WebsiteCredentials extends CredentialsDetails {
+  readonly websiteId: string;
+  /** Absent while this instance does not know the website. */
+  readonly websiteName?: string;
+}
+
+/** The result of encrypting all credentials. */
+export interface Reencryption {
+  /** Encrypted again under the current key. */
+  readonly reencrypted: number;
+  /** Encrypted under the current key already. */
   readonly current: number;
   /** Those that no key opens. They are unchanged. */
-  readonly unopened: readonly SealContext[];
+  readonly unopened: readonly SecretOwner[];
 }
 
 /** BYOK credentials of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
@@ -67,34 +79,31 @@ export interface CredentialsService {
   remove(websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void>;
   /** @throws {NotFound} for an unknown website */
   list(websiteId: string): CredentialsDetails[];
+  /** Those of all websites, by website and engine. */
+  listAll(): WebsiteCredentials[];
   /**
-   * Seals all credentials under the current key, and records it as the log's key. May be interrupted and repeated.
+   * Encrypts all credentials under the current key, and records it as the log's key. May be interrupted and repeated.
    */
-  reseal(context: CommandContext): Promise<Resealing>;
+  reencrypt(context: CommandContext): Promise<Reencryption>;
 }
 
 export interface CredentialsServiceOptions {
-  readonly execute: Execute;
+  readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly credentials: View<Credentials>;
   readonly providers: Providers;
-  /** Called when something is sealed or opened. */
-  readonly sealing: () => Promise<Sealing>;
+  /** Called when something is encrypted or opened. */
+  readonly cipher: () => Promise<CredentialsCipher>;
+  /** Encrypts the secrets of webhooks under the current key. Default: there are none. */
+  readonly reencryptWebhooks?: (context: CommandContext) => Promise<Reencryption>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The deadline of listing a provider's voices. Default 15 s. */
   readonly deadlineMs?: number;
 }
 
-export const createCredentialsService = ({
-  execute,
-  websites,
-  credentials: view,
-  providers,
-  sealing,
-  clock,
-  deadlineMs = 15_000,
-}: CredentialsServiceOptions): CredentialsService => {
+export const createCredentialsService = (options: CredentialsServiceOptions): CredentialsService => {
+  const { execute, websites, credentials: view, providers, cipher, clock, deadlineMs = 15_000 } = options;
   const now = (): string => new Date(clock()).toISOString();
 
   const command = (
@@ -106,17 +115,6 @@ export const createCredentialsService = ({
   const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
 
-  /** Whether it is under the current key now. @throws {UnsealFailed} */
-  const resealOne = async (owner: SealContext, context: CommandContext): Promise<boolean> => {
-    const was = view.get(credentialsStream(owner.websiteId))?.byEngine[owner.engine];
-    const seals = await sealing();
-    if (!was || was.keyId === seals.keyId) return false;
-    const sealed = seals.seal(seals.open(was, owner), owner);
-    const resealed = { engine: owner.engine, was: was.sealed, ...sealed, at: now() };
-    await command(owner.websiteId, (state) => resealCredentials(state, resealed), context);
-    return true;
-  };
-
   return {
     set: async (websiteId, engine, given, context) => {
       await loadWebsite(websiteId, context);
@@ -124,11 +122,11 @@ export const createCredentialsService = ({
       if (!provider) {
         throw new NotFound(`There is no provider for the engine ${engine}: it is not running here.`);
       }
-      const { seal } = await sealing(); // reports a wrong master key before the provider is called
-      const voices = usableVoices(await listVoices(provider, given, deadlineMs));
-      const sealed = seal(JSON.stringify(given), { websiteId, engine });
+      const { encrypt } = await cipher(); // reports a wrong master key before the provider is called
+      const voices = usableVoices(await listProviderVoices(provider, given, deadlineMs));
+      const encrypted = encrypt(JSON.stringify(given), { websiteId, engine });
       const at = now();
-      const set = { engine, provider: provider.name, ...sealed, voices, at };
+      const set = { engine, provider: provider.name, ...encrypted, voices, at };
       await command(websiteId, (state) => setCredentials(state, set), context);
       return details(engine, { ...set, setAt: at });
     },
@@ -138,38 +136,77 @@ export const createCredentialsService = ({
     },
     list: (websiteId) => {
       if (!findWebsite(websites, websiteId)) throw new NotFound("There is no such website.");
-      const { byEngine = {} } = view.get(credentialsStream(websiteId)) ?? {};
-      return byokEngines.flatMap((engine) => {
-        const set = byEngine[engine];
-        return set ? details(engine, set) : [];
-      });
+      return describe(view.get(credentialsStream(websiteId)));
     },
-    reseal: async (context) => {
-      const unopened: SealContext[] = [];
-      let [resealed, current] = [0, 0];
-      for (const owner of sealContexts(view)) {
-        try {
-          if (await resealOne(owner, context)) resealed++;
-          else current++;
-        } catch (error) {
-          if (!(error instanceof UnsealFailed)) throw error;
-          unopened.push(owner);
-        }
-      }
-      const { keyId } = await sealing();
-      const replace = (recorded: string | undefined) => replaceMasterKey(recorded, keyId, now());
-      await execute(masterKeyDecider, masterKeyStream, replace, context);
-      return { resealed, current, unopened };
-    },
+    listAll: () =>
+      [...view.entries()].flatMap(([stream, credentials]) => {
+        const websiteId = websiteOfCredentials(stream);
+        const website = findWebsite(websites, websiteId);
+        const owner = { websiteId, ...(website && { websiteName: website.name }) };
+        return describe(credentials).map((one) => ({ ...owner, ...one }));
+      }),
+    reencrypt: createReencrypt(options),
   };
 };
+
+/** One command for each set of credentials, then one that records the key. */
+const createReencrypt = ({
+  execute,
+  credentials,
+  cipher,
+  clock,
+  reencryptWebhooks = async () => ({ reencrypted: 0, current: 0, unopened: [] }),
+}: CredentialsServiceOptions) => {
+  const now = (): string => new Date(clock()).toISOString();
+
+  /** Returns false if they were under the current key already. @throws {DecryptionFailed} */
+  const reencryptOne = async (owner: CredentialsOwner, context: CommandContext): Promise<boolean> => {
+    const stream = credentialsStream(owner.websiteId);
+    const was = credentials.get(stream)?.byEngine[owner.engine];
+    const current = await cipher();
+    if (!was || was.keyId === current.keyId) return false;
+    const encrypted = current.encrypt(current.decrypt(was, owner), owner);
+    const reencrypted = { engine: owner.engine, was: was.ciphertext, ...encrypted, at: now() };
+    await execute(credentialsDecider, stream, (state) => reencryptCredentials(state, reencrypted), context);
+    return true;
+  };
+
+  return async (context: CommandContext): Promise<Reencryption> => {
+    const unopened: SecretOwner[] = [];
+    let [reencrypted, current] = [0, 0];
+    for (const owner of ownersOf(credentials)) {
+      try {
+        if (await reencryptOne(owner, context)) reencrypted++;
+        else current++;
+      } catch (error) {
+        if (!(error instanceof DecryptionFailed)) throw error;
+        unopened.push(owner);
+      }
+    }
+    const webhooks = await reencryptWebhooks(context);
+    const { keyId } = await cipher();
+    const replace = (recorded: string | undefined) => replaceMasterKey(recorded, keyId, now());
+    await execute(masterKeyDecider, masterKeyStream, replace, context);
+    return {
+      reencrypted: reencrypted + webhooks.reencrypted,
+      current: current + webhooks.current,
+      unopened: [...unopened, ...webhooks.unopened],
+    };
+  };
+};
+
+const describe = ({ byEngine }: Pick<Credentials, "byEngine"> = { byEngine: {} }): CredentialsDetails[] =>
+  byokEngines.flatMap((engine) => {
+    const set = byEngine[engine];
+    return set ? details(engine, set) : [];
+  });
 
 const details = (
   engine: ByokEngine,
   { provider, voices, setAt }: Pick<EngineCredentials, "provider" | "voices" | "setAt">,
 ): CredentialsDetails => ({ engine, provider, voices: voices.length, setAt });
 
-const sealContexts = (view: View<Credentials>): SealContext[] =>
+const ownersOf = (view: View<Credentials>): CredentialsOwner[] =>
   Iterator.from(view.entries())
     .flatMap(([stream, { byEngine }]) =>
       byokEngines

@@ -11,6 +11,7 @@ const base = BigInt(digits.length);
 /** A key's public name, 136 random bits. */
 export const newApiKey = (random: Random): string => `vlk_${base62(random(17), 24)}`;
 export const newWebsiteId = (random: Random): string => `web_${base62(random(16), 22)}`;
+export const newWebhookId = (random: Random): string => `whk_${base62(random(16), 22)}`;
 export const newSecretId = (random: Random): string => `sec_${base62(random(16), 22)}`;
 
 /** A key's secret half, 256 random bits. */

@@ -19,21 +19,24 @@ import {
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { requireWebsite, websiteDecider, websiteStream } from "../../domain/accounts/website.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { monthOf, usageStream } from "../../domain/usage/usage.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
 import { hashSecret } from "../access/secrets.ts";
-import type { CommandContext, Execute } from "../commands.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
+import { throwUnavailable } from "../store-error.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 
 /** A key without its secrets. Times are ISO 8601, UTC. */
 export interface KeyDetails {
   readonly apiKey: string;
   readonly websiteId: string;
+  /** Absent while this instance does not know the website. */
+  readonly websiteName?: string;
   readonly status: "active" | "suspended";
   readonly suspension?: { readonly cause: SuspensionCause; readonly reason: string; readonly since: string };
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** This month's (UTC) characters and quota; null: no limit. Absent without a view of usage. */
+  /** This month's (UTC) characters and quota; null: no limit. Absent in lists and on the command line where it is not read. */
   readonly usage?: { readonly month: string; readonly characters: number; readonly quota: number | null };
 }
 
@@ -64,49 +67,50 @@ export interface Keys {
   /** @throws {NotFound} */
   reinstate(apiKey: string, reason: string, context: CommandContext): Promise<KeyDetails>;
   /** @throws {NotFound} */
-  get(apiKey: string): KeyDetails;
-  /** All keys, or one website's, the oldest first. */
+  get(apiKey: string): Promise<KeyDetails>;
+  /** All keys, or one website's, the oldest first, without their usage. */
   list(websiteId?: string): KeyDetails[];
+  /** Adds this month's usage to some keys. */
+  addUsage(keys: readonly KeyDetails[]): Promise<KeyDetails[]>;
 }
 
+/** The usage of some keys in a month (`yyyy-mm`), by API key. @throws {EventStoreUnavailable} */
+export type CountUsage = (
+  apiKeys: readonly string[],
+  month: string,
+) => Promise<ReadonlyMap<string, { readonly characters: number }>>;
+
 export interface KeysOptions {
-  readonly execute: Execute;
+  readonly execute: ExecuteCommand;
   readonly keys: View<Key>;
-  /** Partitions are the usage streams. */
-  readonly quotas?: View<{ readonly used: number }>;
+  readonly websiteName: (websiteId: string) => string | undefined;
+  /** Without it, keys are described without their usage. */
+  readonly countUsage?: CountUsage;
+  /** Counts against the new quota what the key has used this month without one. @throws {Unavailable} */
+  readonly carryOverUsage: (apiKey: string, month: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: Random;
 }
 
-export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions): Keys => {
+export const createKeys = (options: KeysOptions): Keys => {
+  const { execute, carryOverUsage, clock, random } = options;
+  const reader = createKeyReader(options);
   const now = (): string => new Date(clock()).toISOString();
-
-  const details = (key: IssuedKey): KeyDetails => {
-    if (!quotas) return describe(key);
-    const month = monthOf(now());
-    const characters = quotas.get(usageStream(key.apiKey, month))?.used ?? 0;
-    return { ...describe(key), usage: { month, characters, quota: key.plan.monthlyCharacters } };
-  };
-
-  const newlyMade = () => {
-    const apiSecret = newSecret(random);
-    return { apiSecret, secretId: newSecretId(random), hash: hashSecret(apiSecret), at: now() };
-  };
+  const generateSecret = () => secretFrom(random, now());
 
   const command = async (
     apiKey: string,
     decide: (key: Key) => KeyEvent[],
     context: CommandContext,
-  ): Promise<KeyDetails> =>
-    details(requireIssued(await execute(keyDecider, keyStream(apiKey), decide, context)));
+  ): Promise<IssuedKey> => requireIssued(await execute(keyDecider, keyStream(apiKey), decide, context));
 
   return {
     issue: async (websiteId, plan, context) => {
       // Reads the stream, not the view: another instance may have just registered the website.
       await execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
       const apiKey = newApiKey(random);
-      const { apiSecret, ...secret } = newlyMade();
+      const { apiSecret, ...secret } = generateSecret();
       await command(
         apiKey,
         (key) => {
@@ -118,32 +122,84 @@ export const createKeys = ({ execute, keys, quotas, clock, random }: KeysOptions
       return { apiKey, websiteId, plan, secretId: secret.secretId, apiSecret };
     },
     createSecret: async (apiKey, context) => {
-      const { apiSecret, ...secret } = newlyMade();
+      const { apiSecret, ...secret } = generateSecret();
       await command(apiKey, (key) => createSecret(key, secret), context);
       return { secretId: secret.secretId, apiSecret };
     },
     revokeSecret: async (apiKey, secretId, context) => {
       await command(apiKey, (key) => revokeSecret(key, { secretId, at: now() }), context);
     },
-    changePlan: (apiKey, plan, context) =>
-      command(apiKey, (key) => changePlan(key, { plan, at: now() }), context),
-    suspend: (apiKey, reason, context) =>
-      command(apiKey, (key) => suspendKey(key, { cause: "operator", reason, at: now() }), context),
-    reinstate: (apiKey, reason, context) =>
-      command(apiKey, (key) => reinstateKey(key, { reason, at: now() }), context),
-    get: (apiKey) => {
+    changePlan: async (apiKey, plan, context) => {
+      const decide = (key: Key) => changePlan(key, { plan, at: now() });
+      // Before the change, and again for what is spent until every instance knows the new plan.
+      const carryOver = async () => {
+        if (plan.monthlyCharacters !== null) await carryOverUsage(apiKey, monthOf(now()));
+      };
+      await carryOver();
+      const changed = await command(apiKey, decide, context);
+      await carryOver();
+      return await reader.details(changed);
+    },
+    suspend: async (apiKey, reason, context) => {
+      const decide = (key: Key) => suspendKey(key, { cause: "operator", reason, at: now() });
+      return await reader.details(await command(apiKey, decide, context));
+    },
+    reinstate: async (apiKey, reason, context) => {
+      const decide = (key: Key) => reinstateKey(key, { reason, at: now() });
+      return await reader.details(await command(apiKey, decide, context));
+    },
+    get: reader.get,
+    list: reader.list,
+    addUsage: reader.addUsage,
+  };
+};
+
+const secretFrom = (random: Random, at: string) => {
+  const apiSecret = newSecret(random);
+  return { apiSecret, secretId: newSecretId(random), hash: hashSecret(apiSecret), at };
+};
+
+const createKeyReader = ({
+  keys,
+  websiteName,
+  countUsage,
+  clock,
+}: Pick<KeysOptions, "keys" | "websiteName" | "countUsage" | "clock">) => {
+  const describe = (key: IssuedKey) => describeKey(key, websiteName(key.websiteId));
+
+  const addUsage = async (some: readonly KeyDetails[]): Promise<KeyDetails[]> => {
+    if (!countUsage) return [...some];
+    const month = monthOf(new Date(clock()).toISOString());
+    const apiKeys = some.map(({ apiKey }) => apiKey);
+    const counts = await countUsage(apiKeys, month).catch(throwUnavailable);
+    return some.map((key) => {
+      const characters = counts.get(key.apiKey)?.characters ?? 0;
+      return { ...key, usage: { month, characters, quota: key.plan.monthlyCharacters } };
+    });
+  };
+
+  const details = async (key: IssuedKey): Promise<KeyDetails> => {
+    const [described] = await addUsage([describe(key)]);
+    return described as KeyDetails;
+  };
+
+  return {
+    addUsage,
+    details,
+    get: async (apiKey: string): Promise<KeyDetails> => {
       const key = findKey(keys, apiKey);
       if (!key) throw new NotFound("There is no such key.");
-      return details(key);
+      return await details(key);
     },
-    list: (websiteId) => allKeys(keys, websiteId).map(details),
+    list: (websiteId?: string): KeyDetails[] => allKeys(keys, websiteId).map(describe),
   };
 };
 
 /** Omits the hashes. */
-const describe = (key: IssuedKey): Omit<KeyDetails, "usage"> => ({
+const describeKey = (key: IssuedKey, websiteName: string | undefined): Omit<KeyDetails, "usage"> => ({
   apiKey: key.apiKey,
   websiteId: key.websiteId,
+  ...(websiteName !== undefined && { websiteName }),
   status: key.status,
   ...(key.status === "suspended" && {
     suspension: { cause: key.cause, reason: key.reason, since: key.suspendedAt },

@@ -21,7 +21,7 @@ import {
   type WebsiteConfig,
 } from "../../domain/accounts/website-config.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { CommandContext, Execute } from "../commands.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 import { newWebsiteId, type Random } from "./identifiers.ts";
 import type { Keys, NewSecret } from "./keys.ts";
 
@@ -73,7 +73,7 @@ export interface Websites {
 }
 
 export interface WebsitesOptions {
-  readonly execute: Execute;
+  readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
   readonly keys: Pick<Keys, "issue">;
   /** Milliseconds since the epoch. */

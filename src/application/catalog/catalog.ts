@@ -16,7 +16,7 @@ import { systemVoice as systemVoiceSchema, voice as voiceSchema } from "../../do
 import { NotFound } from "../../domain/errors.ts";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
-import type { CommandContext, Execute } from "../commands.ts";
+import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 
 /** A new system voice: the catalog assigns the id and marks fallback voices. */
 export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });
@@ -47,7 +47,7 @@ export const createCatalogService = ({
   catalog,
   clock,
 }: {
-  execute: Execute;
+  execute: ExecuteCommand;
   catalog: View<CatalogState>;
   /** Milliseconds since the epoch. */
   clock: () => number;

@@ -11,7 +11,7 @@ import {
   reportVoices,
 } from "../../domain/catalog/platform.ts";
 import { findBrowser, findOperatingSystem } from "../../domain/catalog/platform-names.ts";
-import type { Execute } from "../commands.ts";
+import type { ExecuteCommand } from "../execute-command.ts";
 
 /** A browser's report of its platform and voices. */
 export interface VoiceReport {
@@ -36,7 +36,7 @@ export const createVoiceReports =
     catalog,
     clock,
   }: {
-    execute: Execute;
+    execute: ExecuteCommand;
     catalog: View<CatalogState>;
     /** Milliseconds since the epoch. */
     clock: () => number;

@@ -14,8 +14,15 @@ import {
   type PlatformQuery,
   parsePlatform,
 } from "../../domain/catalog/platform-names.ts";
+import type { NameMatch } from "../../domain/catalog/voice-names.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { GenderName, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import {
+  type EngineCode,
+  engineCodes,
+  type GenderName,
+  type SystemVoice,
+  type Voice,
+} from "../../domain/synthesis/speech.ts";
 import type { CatalogOf } from "./website-catalog.ts";
 
 /** Voices at one revision of the catalog. */
@@ -44,7 +51,17 @@ export interface Voices {
   inLanguage(websiteId: string, lang: string): readonly Voice[];
   /** @throws {NotFound} */
   named(websiteId: string, name: string): Voice;
+  /** True if a request for speech may name it, alone or with this engine, by any name. */
+  isNamed(websiteId: string, name: string, engine?: EngineCode): boolean;
+  /** The engines that have voices for the website. */
+  engines(websiteId: string): readonly EngineCode[];
 }
+
+/** The voices without those that only browsers have. */
+export const spokenVoices = ({ voices, systemVoices }: VoiceCollection): Voice[] => {
+  const spoken = new Set(systemVoices.flatMap(({ id, service }) => (service === undefined ? [] : [id])));
+  return voices.filter(({ voiceIDs }) => voiceIDs.some((id) => spoken.has(id)));
+};
 
 export const createVoices = ({
   catalogOf,
@@ -98,7 +115,30 @@ export const createVoices = ({
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
+    isNamed: (websiteId, name, engine) => {
+      const { index } = catalogOf(websiteId);
+      const isSpokenHere = ({ service }: SystemVoice): boolean =>
+        service !== undefined && (engine === undefined || service === engine);
+      const isMatch = ({ kind, voices }: NameMatch): boolean =>
+        kind === "system"
+          ? voices.some(isSpokenHere)
+          : voices.some(({ voiceIDs }) => voiceIDs.some((id) => isSpokenBy(index, id, isSpokenHere)));
+      return Iterator.from(index.named(name)).some(isMatch);
+    },
+    engines: (websiteId) => {
+      const { index } = catalogOf(websiteId);
+      return engineCodes.filter((code) => index.spokenBy(code).length > 0);
+    },
   };
+};
+
+const isSpokenBy = (
+  index: CatalogIndex,
+  id: number,
+  isSpokenHere: (voice: SystemVoice) => boolean,
+): boolean => {
+  const voice = index.systemVoice(id);
+  return voice !== undefined && isSpokenHere(voice);
 };
 
 /** True if the service speaks it. */

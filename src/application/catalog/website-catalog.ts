@@ -19,6 +19,9 @@ export interface WebsiteCatalog {
 
 export type CatalogOf = (websiteId: string) => WebsiteCatalog;
 
+/** In place of a website's id: no website has it, so its catalog is the shared one. */
+export const sharedCatalog = "";
+
 /** Voices in addition to the shared ones. `revision` changes with the voices. */
 export interface AddedVoices {
   readonly revision: string;
@@ -51,7 +54,7 @@ export const createWebsiteCatalogs = ({
   const merged = new LRUCache<string, WebsiteCatalog>({ max: maxCachedCatalogs });
   let shared: { readonly of: number; readonly catalog: WebsiteCatalog } | undefined;
 
-  const sharedCatalog = (): WebsiteCatalog => {
+  const currentShared = (): WebsiteCatalog => {
     const state = catalog.get(catalogStream) ?? emptyCatalog;
     if (shared?.of === state.revision) return shared.catalog;
     const index = catalogIndexOf(state);
@@ -67,7 +70,7 @@ export const createWebsiteCatalogs = ({
   };
 
   return (websiteId) => {
-    const common = sharedCatalog();
+    const common = currentShared();
     const own = byokVoices(websiteId);
     if (!own) return common;
     const revision = `${common.revision} ${websiteId} ${own.revision}`;

@@ -1,3 +1,5 @@
+import { withDeadline } from "../../async/deadline.ts";
+
 /** The health of one dependency. */
 export interface ComponentHealth {
   readonly status: "ok" | "down";
@@ -72,15 +74,11 @@ export const createHealth = ({
   };
 };
 
-const runProbe = async (look: () => Promise<void>, timeoutMs: number): Promise<ComponentHealth> => {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(new Error("no answer in time")), timeoutMs);
+const runProbe = async (probe: () => Promise<void>, ms: number): Promise<ComponentHealth> => {
   try {
-    await Promise.race([look(), timeout.promise]);
+    await withDeadline({ ms, onTimeout: () => new Error("no answer in time") }, probe);
     return { status: "ok" };
   } catch (error) {
     return { status: "down", detail: error instanceof Error ? error.message : "unknown" };
-  } finally {
-    clearTimeout(timer);
   }
 };

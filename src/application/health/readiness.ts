@@ -13,12 +13,7 @@ export interface Readiness {
   readonly dependencies: readonly Dependency[];
 }
 
-export interface ReadinessCheck {
-  /** Never rejects. */
-  check(): Promise<Readiness>;
-  /** Reports `draining` from now on. */
-  drain(): void;
-}
+export type ReadinessCheck = ReturnType<typeof createReadiness>;
 
 export const createReadiness = ({
   checkHealth,
@@ -27,7 +22,7 @@ export const createReadiness = ({
   readonly checkHealth: CheckHealth;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-}): ReadinessCheck => {
+}) => {
   const now = isoClock(clock);
   const seen = new Map<string, { readonly status: ComponentHealth["status"]; readonly since: string }>();
   let draining = false;
@@ -41,7 +36,8 @@ export const createReadiness = ({
   };
 
   return {
-    check: async () => {
+    /** Never rejects. */
+    check: async (): Promise<Readiness> => {
       const { status, parts } = await checkHealth();
       const dependencies = Object.entries(parts).map(([name, part]) => ({
         name,
@@ -50,7 +46,8 @@ export const createReadiness = ({
       }));
       return { status: draining ? "draining" : status, dependencies };
     },
-    drain: () => {
+    /** Reports `draining` from now on. */
+    drain: (): void => {
       draining = true;
     },
   };

@@ -1,21 +1,32 @@
-import type { Pipeline, Rendition, Sound, StreamedSound } from "../../audio/pipeline/pipeline.ts";
+import type {
+  AudioMemory,
+  Pipeline,
+  Rendition,
+  Sound,
+  StreamedSound,
+} from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed, NotFound, Unavailable } from "../../domain/errors.ts";
+import type { Idempotency, Provenance, Receipt, StreamKind } from "../../domain/ledger/serving.ts";
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { Knob } from "../../domain/synthesis/speech.ts";
-import type { Idempotency, Provenance, StreamKind, SynthesisServed } from "../../domain/usage/usage.ts";
-import type { Principal } from "../access/authentication.ts";
-import type { Ledger, StreamOutcome } from "../usage/ledger.ts";
+import type { ActingKey } from "../access/principal.ts";
+import type { Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
-export type { Rendition, Sound, StreamKind };
+export type { AudioMemory, Rendition, Sound, StreamKind };
 
 /** The caller and the request that a delivery is for. */
 export interface RequestContext {
-  readonly principal: Principal;
+  readonly principal: ActingKey;
   readonly requestId: string;
   /** The Idempotency-Key: a repeat of the same request is charged once. */
   readonly idempotency?: Idempotency | undefined;
+  /**
+   * Calls back when the client has read the whole answer, or has left. Absent: the caller keeps no audio in memory that it
+   * has read.
+   */
+  readonly onAnswered?: (callback: () => void) => void;
 }
 
 export interface StreamContext extends RequestContext {
@@ -27,14 +38,19 @@ export type Extent = "whole" | "part" | "uncertain";
 
 /** A sound that is still being synthesized. Its first bytes exist, and the ledger holds its serving. */
 export interface SynthesisStream {
+  readonly rendition: Rendition;
   readonly contentType: MimeType;
   readonly prosodyApplied: readonly Knob[];
   readonly provenance: Provenance;
+  /** Charged to the key; 0 for a repeat. */
+  readonly characters: number;
   /**
    * The chunks, at the reader's pace; to be read once. When reading ends, for any reason, the delivered bytes are
    * recorded. A failure during the stream throws {EngineFailed} or {Unavailable}.
    */
   readonly audio: AsyncIterable<Buffer>;
+  /** What the reader keeps in memory. */
+  readonly memory: AudioMemory;
   /** To be called when audio is written to the connection. Without a call the serving is voided. */
   readonly delivered: () => void;
 }
@@ -50,21 +66,33 @@ export interface WholeDelivery {
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
   obtain(plan: SynthesisPlan, context: RequestContext, extent: Extent, signal: AbortSignal): Promise<Sound>;
-  /** Records the serving. The audio may leave only after this resolves. @throws {KeyIsSuspended} @throws {Unavailable} */
-  record(plan: SynthesisPlan, context: RequestContext, sound: Sound, partial: boolean): Promise<void>;
+  /**
+   * Records the serving. The audio may leave only after this resolves, with the characters that are charged: 0 for a repeat.
+   * @throws {KeyIsSuspended} @throws {Unavailable}
+   */
+  record(plan: SynthesisPlan, context: RequestContext, sound: Sound, partial: boolean): Promise<number>;
+  readonly recordWhole: RecordWhole;
 }
+
+/** Records the serving of a whole sound, like `record`. Calls `done` once, later: without an error the audio may leave. */
+export type RecordWhole = (
+  plan: SynthesisPlan,
+  principal: ActingKey,
+  requestId: string,
+  sound: Sound,
+  done: (error?: unknown) => void,
+) => void;
 
 /** Plans requests and delivers whole sounds. */
 export interface Synthesis extends Planner, WholeDelivery {}
 
-/** Sounds that are sent while they are synthesized; BYOK engines only. */
+/** Sounds that are sent while they are synthesized. */
 export interface Streaming {
-  /** @throws {NotFound} if the plan's engine does not stream */
+  /** `/v2` streams only BYOK engines. @throws {NotFound} for any other engine */
   requireProvider(plan: SynthesisPlan): void;
   /**
    * Resolves when the first bytes may leave. An aborted `signal` ends the stream, and the synthesis if it was the last
    * listener. Silent plans are not accepted.
-   * @throws {NotFound} if the plan's engine does not stream
    * @throws {KeyIsSuspended} @throws {EngineFailed} @throws {Unavailable}
    */
   begin(plan: SynthesisPlan, context: StreamContext, signal: AbortSignal): Promise<SynthesisStream>;
@@ -73,88 +101,114 @@ export interface Streaming {
 export interface DeliveryOptions {
   readonly pipeline: Pick<Pipeline, "fromMemory" | "fromCache" | "obtain" | "stream">;
   readonly ledger: Ledger;
-  /** Called when the end of a stream could not be recorded. */
-  readonly onError: (what: string, error: unknown) => void;
 }
 
 /**
  * Delivers sounds. Every delivery, whole or streamed, takes the same steps: check the quota, obtain the sound, record the
  * serving, and only then hand the audio over. The ledger voids servings without audio.
  */
-export const createDelivery = ({ pipeline, ledger, onError }: DeliveryOptions): WholeDelivery & Streaming => {
-  const checkQuota = (plan: SynthesisPlan, context: RequestContext, partial: boolean): Promise<void> => {
-    const { principal, requestId, idempotency } = context;
-    const hashes = plan.renditions.map(({ hash }) => hash);
-    const request = { hashes, characters: plan.characters, partial, idempotency };
-    return ledger.checkQuota(principal, request, requestId);
-  };
+export const createDelivery = ({ pipeline, ledger }: DeliveryOptions): WholeDelivery & Streaming => ({
+  fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
+  fromCache: async ({ renditions: [first] }, signal) => pipeline.fromCache(first, signal),
+  obtain: async (plan, context, extent, signal) => {
+    if (extent !== "uncertain") await reserveQuota(ledger, plan, context, extent === "part");
+    return await pipeline.obtain(plan.renditions, signal, context.principal.apiKey);
+  },
+  record: async (plan, context, sound, partial) => {
+    const { serving } = await recorded(ledger, plan, context, sound, partial ? { partial } : {});
+    return serving.characters;
+  },
+  recordWhole: (plan, principal, requestId, sound, done) => {
+    ledger.record(principal, servedAudio(plan, requestId, sound), done);
+  },
+  requireProvider,
+  begin: async (plan, context, signal) => {
+    await reserveQuota(ledger, plan, context, false);
+    return await beginStream({ pipeline, ledger }, plan, context, signal);
+  },
+});
 
-  const record = (
-    plan: SynthesisPlan,
-    context: RequestContext,
-    sound: Sound | StreamedSound,
-    delivery: Pick<SynthesisServed, "partial" | "stream">,
-  ) => {
-    const { recipe, hash, voice } = sound.rendition;
-    return ledger.record(context.principal, {
-      requestId: context.requestId,
-      hash,
-      characters: plan.characters,
-      engine: recipe.engine,
-      voice,
-      lang: recipe.lang,
-      format: recipe.format,
-      cached: sound.provenance,
-      ...delivery,
-      ...(context.idempotency && { idempotency: context.idempotency }),
-      ...(sound.failed.length > 0 && { failed: sound.failed }),
-    });
-  };
+const reserveQuota = (
+  ledger: Ledger,
+  { renditions, characters }: SynthesisPlan,
+  { principal, requestId, idempotency }: RequestContext,
+  partial: boolean,
+): Promise<void> => {
+  const hashes = renditions.map(({ hash }) => hash);
+  return ledger.reserveQuota(principal, { requestId, hashes, characters, partial, idempotency });
+};
 
-  const begin: Streaming["begin"] = async (plan, context, signal) => {
-    requireProvider(plan);
-    await checkQuota(plan, context, false);
-    const { principal, kind } = context;
-    const synthesis = new AbortController();
-    const signals = AbortSignal.any([signal, synthesis.signal]);
-    const sound = await pipeline.stream(plan.renditions, signals, principal.apiKey);
-    const receipt = await record(plan, context, sound, { stream: kind }).catch((error) => {
-      synthesis.abort(error);
-      throw error;
-    });
-    const { rendition, provenance } = sound;
-    let hasDelivered = false;
-    const audio = meterStream(sound.audio, signal, (outcome) => {
-      synthesis.abort(streamEnded);
-      ledger
-        .recordStreamEnd(principal, receipt, { hash: rendition.hash, ...outcome })
-        .catch((error) => onError("the end of a stream was not recorded", error));
-      if (!hasDelivered) ledger.void(receipt);
-    });
-    signal.throwIfAborted();
-    return {
-      contentType: formats[rendition.recipe.format].mimeType,
-      prosodyApplied: rendition.recipe.applied,
-      provenance,
-      audio,
-      delivered: () => {
-        hasDelivered = true;
-      },
-    };
-  };
+/** How the sound is delivered, as the ledger records it. */
+type Delivered = Pick<NewServing, "partial" | "stream">;
 
+const record = (
+  ledger: Ledger,
+  plan: SynthesisPlan,
+  { principal, requestId, idempotency }: RequestContext,
+  sound: Sound | StreamedSound,
+  delivered: Delivered,
+  done: RecordCallback,
+): void => {
+  const served = { ...servedAudio(plan, requestId, sound), ...delivered };
+  ledger.record(principal, idempotency ? { ...served, idempotency } : served, done);
+};
+
+/** On the path of every cached GET: optional members are added only where they exist. */
+const servedAudio = (
+  { characters }: SynthesisPlan,
+  requestId: string,
+  { rendition: { recipe, hash, voice }, provenance, failed }: Sound | StreamedSound,
+): NewServing => {
+  const { engine, lang, format } = recipe;
+  const served = { requestId, hash, characters, engine, voice, lang, format, cached: provenance };
+  return failed.length > 0 ? { ...served, failed } : served;
+};
+
+const recorded = (
+  ledger: Ledger,
+  plan: SynthesisPlan,
+  context: RequestContext,
+  sound: Sound | StreamedSound,
+  delivered: Delivered,
+): Promise<Receipt> =>
+  new Promise((resolve, reject) =>
+    record(ledger, plan, context, sound, delivered, (error, receipt) =>
+      receipt ? resolve(receipt) : reject(error),
+    ),
+  );
+
+const beginStream = async (
+  { pipeline, ledger }: DeliveryOptions,
+  plan: SynthesisPlan,
+  context: StreamContext,
+  signal: AbortSignal,
+): Promise<SynthesisStream> => {
+  const synthesis = new AbortController();
+  const signals = AbortSignal.any([signal, synthesis.signal]);
+  const sound = await pipeline.stream(plan.renditions, signals, context.principal.apiKey);
+  const receipt = await recorded(ledger, plan, context, sound, { stream: context.kind }).catch((error) => {
+    synthesis.abort(error);
+    throw error;
+  });
+  const { rendition, provenance, memory } = sound;
+  let hasDelivered = false;
+  const audio = meterStream(sound.audio, signal, (outcome) => {
+    synthesis.abort(streamEnded);
+    ledger.recordStreamEnd(receipt, { hash: rendition.hash, ...outcome });
+    if (!hasDelivered) ledger.voidServing(receipt);
+  });
+  signal.throwIfAborted();
   return {
-    fromMemory: ({ renditions: [first] }) => pipeline.fromMemory(first),
-    fromCache: async ({ renditions: [first] }, signal) => pipeline.fromCache(first, signal),
-    obtain: async (plan, context, extent, signal) => {
-      if (extent !== "uncertain") await checkQuota(plan, context, extent === "part");
-      return await pipeline.obtain(plan.renditions, signal, context.principal.apiKey);
+    rendition,
+    contentType: formats[rendition.recipe.format].mimeType,
+    prosodyApplied: rendition.recipe.applied,
+    provenance,
+    characters: receipt.serving.characters,
+    audio,
+    memory,
+    delivered: () => {
+      hasDelivered = true;
     },
-    record: async (plan, context, sound, partial) => {
-      await record(plan, context, sound, partial ? { partial } : {});
-    },
-    requireProvider,
-    begin,
   };
 };
 

@@ -2,14 +2,17 @@ import type { Rendition } from "../../audio/pipeline/pipeline.ts";
 import { isByok } from "../../domain/accounts/byok-providers.ts";
 import { type Candidate, resolveVoices } from "../../domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../domain/errors.ts";
+import { type FindReplacements, replacementsDigest } from "../../domain/lexicons/replacements.ts";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import { effectiveProsody } from "../../domain/synthesis/prosody.ts";
 import { hashRecipe, objectName, type Recipe } from "../../domain/synthesis/recipe.ts";
 import type { EngineCode, Gender, Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../../engines/engine.ts";
+import { type PronouncedText, pronounce } from "../../engines/text/pronounce.ts";
 import { isSsml, parseSsml } from "../../engines/text/ssml.ts";
-import type { CatalogOf } from "../catalog/website-catalog.ts";
+import { type CatalogOf, sharedCatalog } from "../catalog/website-catalog.ts";
+import type { LexiconChoice, WebsiteLexicons } from "../lexicons/website-lexicons.ts";
 
 /** A validated and normalised synthesis request. */
 export interface SynthesisRequest {
@@ -21,6 +24,10 @@ export interface SynthesisRequest {
   readonly gender?: Gender | undefined;
   readonly prosody: Prosody;
   readonly format?: AudioFormat | undefined;
+  /** Whether `format` may be any format; the default is those that `/v2` offers for the engine. */
+  readonly anyFormat?: boolean | undefined;
+  /** Default: all lexicons of the website. */
+  readonly lexicons?: readonly LexiconChoice[] | undefined;
 }
 
 /** The result of planning a website's request. It is valid until the website's voices change. */
@@ -32,41 +39,36 @@ export interface SynthesisPlan {
   readonly renditions: readonly [Rendition, ...Rendition[]];
   /** The revision of the shared catalog. A shared plan depends on nothing else. */
   readonly catalogRevision: string;
-  /** True if the plan is the same for every website: no BYOK engine is involved. */
+  /** True if the plan is the same for every website without lexicons: no BYOK engine and no lexicon is involved. */
   readonly shared: boolean;
 }
 
 /** The engine that speaks for the website; undefined if it is not running or the website has no credentials for it. */
 export type FindEngine = (code: EngineCode, websiteId: string) => Engine | undefined;
 
-export interface Planner {
-  /** @throws {Invalid} @throws {NotFound} if there is no voice or engine for the request */
-  plan(request: SynthesisRequest, websiteId: string): SynthesisPlan;
-  /** True if a shared plan was made from the current catalog. */
-  isCurrent(plan: SynthesisPlan): boolean;
-}
-
 export interface PlannerOptions {
   readonly findEngine: FindEngine;
   /** The encoder's part of every recipe: encoded bytes depend on it. */
   readonly encoderVersion: string;
   readonly catalogOf: CatalogOf;
+  readonly lexicons: WebsiteLexicons;
 }
 
-/** No website has this id: its catalog is the shared one. */
-const noWebsite = "";
+export type Planner = ReturnType<typeof createPlanner>;
 
-export const createPlanner = ({ findEngine, encoderVersion, catalogOf }: PlannerOptions): Planner => {
+export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons }: PlannerOptions) => {
   const renditionFor = (candidate: Candidate, request: ParsedRequest): Rendition[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
-    const { text, ssml, prosody, websiteId } = request;
+    const { text, prosody, websiteId, find } = request;
     const engine = findEngine(candidate.engine, websiteId);
     if (!engine) return [];
     const byok = isByok(engine.code);
     const version = engine.version(voiceName);
+    const takesPhonemes = engine.takesPhonemes?.(voiceName) ?? false;
+    const pronounced = find && pronounce(text, find, { lang, takesPhonemes });
     const recipe: Recipe = {
-      // A website's paid audio is not synthesized again because this machine has another version of ffmpeg.
-      tools: byok ? version : `${version}; ${encoderVersion}`,
+      // Audio that is paid for, or cannot be made again, is kept although this machine has another version of ffmpeg.
+      tools: byok || engine.isExact?.(voiceName) === false ? version : `${version}; ${encoderVersion}`,
       engine: engine.code,
       voice: voiceName,
       lang,
@@ -75,44 +77,67 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf }: Planner
       applied: engine.prosody(voiceName),
       format,
       ...(byok && { websiteId }),
+      ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
     };
     const hash = hashRecipe(recipe);
     const name = objectName(recipe, hash);
-    return [{ recipe, hash, name, ssml, voice: candidate.label, systemVoice: systemVoice.name }];
+    const hasMarks = !byok && request.isNfc && (engine.marks?.(voiceName) ?? false);
+    const spoken = { ...(pronounced ?? spokenAsSent(request)), hasMarks };
+    return [{ recipe, hash, name, ...spoken, voice: candidate.label, systemVoice: systemVoice.name }];
   };
 
   return {
-    plan: (request, websiteId) => {
+    /** @throws {Invalid} @throws {NotFound} if there is no voice or engine for the request */
+    plan: (request: SynthesisRequest, websiteId: string): SynthesisPlan => {
       const ssml = isSsml(request.text);
-      const text = (ssml ? parseSsml(request.text) : request.text).normalize("NFC");
+      const text = request.text.normalize("NFC");
+      const document = ssml ? parseSsml(text) : undefined;
+      const isNfc = text === request.text;
       const takesSsml = ({ engine, voiceName }: Candidate): boolean =>
         findEngine(engine, websiteId)?.takesSsml(voiceName) ?? false;
       const candidates = resolveVoices(catalogOf(websiteId).index, { ...request, ssml }, takesSsml);
-      const parsed = { prosody: request.prosody, text, ssml, websiteId };
+      const find = lexicons.of(websiteId, request.lexicons);
+      const parsed = { prosody: request.prosody, text, document, isNfc, websiteId, find };
       const [first, ...others] = candidates.flatMap((candidate) => renditionFor(candidate, parsed));
       if (!first) throw noEngine(candidates);
+      const renditions = [first, ...others] as const;
+      const isOwn = candidates.some(({ engine }) => isByok(engine));
+      const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
         characters: countCharacters(request.text),
         silent: request.prosody.volume === 0,
-        renditions: [first, ...others],
-        catalogRevision: catalogOf(noWebsite).revision,
-        shared: !candidates.some(({ engine }) => isByok(engine)),
+        renditions,
+        catalogRevision: catalogOf(sharedCatalog).revision,
+        shared: !isOwn && !isReplaced,
       };
     },
-    isCurrent: ({ catalogRevision }) => catalogOf(noWebsite).revision === catalogRevision,
+    /** True if a shared plan was made from the current catalog. */
+    isCurrent: ({ catalogRevision }: SynthesisPlan): boolean =>
+      catalogOf(sharedCatalog).revision === catalogRevision,
+    /** False if a website's plans may differ from shared ones. `websiteId` is called only if any website has lexicons. */
+    usesSharedPlans: (websiteId: () => string | undefined): boolean =>
+      lexicons.isEmpty() || !lexicons.has(websiteId() ?? sharedCatalog),
   };
 };
 
 interface ParsedRequest {
-  /** Normalised; SSML in canonical form. */
+  /** In NFC. */
   readonly text: string;
-  readonly ssml: boolean;
+  /** SSML in canonical form. */
+  readonly document: string | undefined;
+  /** False if places in the text as sent are not those in `text`. */
+  readonly isNfc: boolean;
   readonly prosody: Prosody;
   readonly websiteId: string;
+  /** The website's lexicons. */
+  readonly find: FindReplacements | undefined;
 }
+
+const spokenAsSent = ({ document }: ParsedRequest): Partial<PronouncedText> & { readonly ssml: boolean } =>
+  document === undefined ? { ssml: false } : { ssml: true, document };
 
 const noEngine = (candidates: readonly Candidate[]): NotFound => {
   const codes = [...new Set(candidates.map(({ engine }) => engine))];
   const why = codes.every(isByok) ? "the website has no credentials for it" : "it is not running here";
-  return new NotFound(`There is no provider for the engine ${codes.join(", ")}: ${why}.`);
+  return new NotFound(`There is no provider for the engine ${codes.join(", ")}: ${why}.`, "engine");
 };

@@ -1,14 +1,10 @@
 import { z } from "zod";
 import { parse } from "../../domain/validation.ts";
-import {
-  type EventMetadata,
-  type EventStore,
-  EventStoreUnavailable,
-  type RecordedEvent,
-} from "../../eventstore/event-store.ts";
-import { eventTime, instant } from "./business-time.ts";
-import { readKeyEvents } from "./key-log.ts";
-import { toUnavailable } from "./store-error.ts";
+import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../store-error.ts";
+import { type AuditEntry, auditEntries } from "./audit-entries.ts";
+import { instant } from "./event-time.ts";
+import { readKeyEvents } from "./key-events.ts";
 
 export interface AuditRequest {
   /** Only this key's events. Default: the whole log. */
@@ -17,25 +13,25 @@ export interface AuditRequest {
   readonly from?: string | undefined;
   /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
   readonly to?: string | undefined;
-  /** Starts after this position, that of the last entry received. */
-  readonly after?: number | undefined;
+  /** Starts after this place, that of the last entry received. */
+  readonly after?: AuditPlace | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An event in an audit. */
-export interface AuditEntry {
-  /** Increases over the whole log, with gaps. */
+/** The place of an entry in the log. Without an index: after all entries of the event. */
+export interface AuditPlace {
   readonly position: number;
-  readonly stream: string;
-  /** Counts from 0 within the stream, without gaps: a missing entry is noticed. */
-  readonly revision: number;
-  readonly id: string;
-  readonly type: string;
-  /** When it happened, ISO 8601 UTC. */
-  readonly at: string;
-  readonly data: object;
-  readonly metadata: EventMetadata;
+  readonly index?: number;
 }
+
+/** `<position>` or `<position>.<index>`. */
+export const auditPlace = z
+  .string()
+  .regex(/^\d{1,15}(\.\d{1,6})?$/, { error: "Must be the <position> or <position>.<index> of an entry." })
+  .transform((text): AuditPlace => {
+    const [position, index] = text.split(".");
+    return { position: Number(position), ...(index !== undefined && { index: Number(index) }) };
+  });
 
 /**
  * Replays the log in order of position, up to its current end. An interrupted replay throws, so a replay that ends is
@@ -48,36 +44,41 @@ export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
   ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
-  ({ apiKey, from, to, after, signal }) => {
-    const inPeriod = isInPeriod(parse(period, { from, to }));
+  ({ apiKey, after, signal, ...request }) => {
+    const { from: since, to: until } = parse(period, request);
     const events =
       apiKey === undefined
         ? readLog(store, after, signal)
-        : readKeyEvents(store, clock(), { apiKey, after, signal });
-    return replay(events, inPeriod);
+        : readKeyEvents(store, clock(), { apiKey, from: firstPosition(after), since, until, signal });
+    return replay(events, apiKey, (entry) => isInPeriod(entry, since, until) && !isBefore(entry, after));
   };
 
 async function* replay(
   events: AsyncIterable<RecordedEvent>,
-  within: (at: string) => boolean,
+  apiKey: string | undefined,
+  isIncluded: (entry: AuditEntry) => boolean,
 ): AsyncGenerator<AuditEntry> {
   try {
     for await (const event of events) {
-      const at = eventTime(event);
-      if (within(at)) yield entry(event, at);
+      for (const entry of auditEntries(event, apiKey)) if (isIncluded(entry)) yield entry;
     }
   } catch (error) {
     throw toUnavailable(error);
   }
 }
 
+const firstPosition = (after: AuditPlace | undefined): number =>
+  after ? after.position + (after.index === undefined ? 1 : 0) : 0;
+
 /** Omits the per-minute request counts: they are trimmed by age and prove nothing. */
 async function* readLog(
   store: EventStore,
-  after: number | undefined,
+  after: AuditPlace | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RecordedEvent> {
-  const options = { ...(after !== undefined && { after }), ...(signal && { signal }) };
+  const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
+  if (started) yield started;
+  const options = { ...(after && { after: after.position }), ...(signal && { signal }) };
   for await (const { events, caughtUp } of store.subscribe(options)) {
     for (const event of events) if (!event.stream.startsWith("rate-")) yield event;
     if (caughtUp) return;
@@ -89,36 +90,11 @@ async function* readLog(
 const period = z.object({ from: instant.optional(), to: instant.optional() });
 
 /** Times are compared as numbers: zones and precision may differ. An unparsable time is always included. */
-const isInPeriod = ({ from, to }: z.infer<typeof period>): ((at: string) => boolean) => {
-  if (from === undefined && to === undefined) return () => true;
-  return (at) => {
-    const time = Date.parse(at);
-    return !(from !== undefined && time < from) && !(to !== undefined && time >= to);
-  };
+const isInPeriod = ({ at }: AuditEntry, since: number | undefined, until: number | undefined): boolean => {
+  if (since === undefined && until === undefined) return true;
+  const time = Date.parse(at);
+  return !(since !== undefined && time < since) && !(until !== undefined && time >= until);
 };
 
-const entry = (
-  { position, stream, revision, id, type, data, metadata }: RecordedEvent,
-  at: string,
-): AuditEntry => ({
-  position,
-  stream,
-  revision,
-  id,
-  type,
-  at,
-  data: redact(type, data),
-  metadata,
-});
-
-/** Members that an audit does not need, but an attacker could use. */
-const withheld: ReadonlyMap<string, string> = new Map([
-  ["SecretCreated", "hash"],
-  ["CredentialsSet", "sealed"],
-  ["CredentialsResealed", "sealed"],
-]);
-
-const redact = (type: string, data: object): object => {
-  const member = withheld.get(type);
-  return member === undefined ? data : { ...data, [member]: "[withheld]" };
-};
+const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
+  position === after?.position && index <= (after.index ?? index);

@@ -1,35 +1,43 @@
 import { z } from "zod";
-import type { View } from "../../../projections/runner/runner.ts";
-import {
-  totalsBy,
-  type UsageCount,
-  type UsageTotals,
-  usageTotals,
-} from "../../../projections/usage-totals.ts";
 import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../../domain/accounts/key.ts";
-import { NotFound } from "../../domain/errors.ts";
-import { monthOf, usageStream } from "../../domain/usage/usage.ts";
+import type { Plan } from "../../domain/accounts/plan.ts";
+import { Invalid, NotFound } from "../../domain/errors.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import type { UsageCount } from "../../domain/ledger/usage-account.ts";
+import { totalsBy, type UsageSum } from "../../domain/ledger/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { eventTime, instant, month as monthName } from "./business-time.ts";
-import { toUnavailable } from "./store-error.ts";
+import type { AsOf, UsageReader } from "../ledger/usage-reader.ts";
+import { toUnavailable } from "../store-error.ts";
+import { eventTime, instant, month as monthName } from "./event-time.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;
   /** `yyyy-mm`, UTC. Default: the month of `asOf`. */
   readonly month?: string | undefined;
-  /** A date (its midnight, UTC) or an ISO 8601 time, inclusive. Default: now. */
+  /** A date (its midnight, UTC) or an ISO 8601 time, inclusive. Default: the time of `asOfPosition`, else now. */
   readonly asOf?: string | undefined;
+  /** The position of an event, as in an audit, inclusive. With `asOf`, both limit the report. */
+  readonly asOfPosition?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Charged requests and characters. `voided` has those without audio, which are not charged. */
+/** Charged requests and characters. `voided` has what was not charged after all. */
 export interface UsageReport extends UsageCount {
   readonly apiKey: string;
   readonly month: string;
   readonly asOf: string;
+  readonly asOfPosition?: number;
+  /**
+   * What is charged is complete up to this time: no instance can still record an earlier serving that it answers. At most `asOf`.
+   * Only `voided` may grow: an append that the event store delayed is voided when it is found.
+   */
+  readonly finalUntil: string;
   /** The plan's monthly characters at that time; null: no limit. Absent if the key was not issued yet. */
   readonly quota?: number | null;
+  /** The key's plan and state at that time. Absent if the key was not issued yet. */
+  readonly plan?: Plan;
+  readonly status?: "active" | "suspended";
   readonly voided: UsageCount;
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
   readonly byEngine: readonly (UsageCount & { readonly engine: string })[];
@@ -37,89 +45,106 @@ export interface UsageReport extends UsageCount {
 }
 
 /**
- * A key's usage in a month, in characters and requests, as of any time.
- * @throws {Invalid} for a bad month or time, {NotFound} for a key that was never issued,
+ * A key's usage in a month, in characters and requests, as of any time or any position of the log.
+ * @throws {Invalid} for a bad month, time or position, {NotFound} for a key that was never issued,
  * {Unavailable} when the event store cannot be read.
  */
 export type ReportUsage = (request: UsageReportRequest) => Promise<UsageReport>;
 
 export interface UsageReportParts {
   readonly store: EventStore;
-  /** The live view for current reports. Without it, they are folded from the log like past ones. */
-  readonly totals?: Pick<View<UsageTotals>, "get">;
+  readonly accounts: Pick<UsageReader, "usageOf">;
   readonly clock?: () => number;
 }
 
-const times = z.object({ month: monthName.optional(), asOf: instant.optional() });
+/** An instance whose clock is off by more records nothing. */
+const clockToleranceMs = 60_000;
+
+const limits = z.object({
+  month: monthName.optional(),
+  asOf: instant.optional(),
+  asOfPosition: z.int().min(0).optional(),
+});
 
 export const createUsageReport =
   (parts: UsageReportParts): ReportUsage =>
-  async (request) => {
-    const { asOf, month } = parse(times, request);
+  async ({ apiKey, signal, ...request }) => {
+    const query = parse(limits, request);
     try {
-      return await report(parts, { apiKey: request.apiKey, month, asOf, signal: request.signal });
+      return await report(parts, { apiKey, signal, ...query });
     } catch (error) {
       throw toUnavailable(error);
     }
   };
 
-interface Query {
+interface Query extends z.infer<typeof limits> {
   readonly apiKey: string;
-  readonly month: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly asOf: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
 const report = async (
-  { store, totals, clock = Date.now }: UsageReportParts,
-  { apiKey, month: named, asOf: until, signal }: Query,
+  { store, accounts, clock = Date.now }: UsageReportParts,
+  { apiKey, month: named, asOf: time, asOfPosition: position, signal }: Query,
 ): Promise<UsageReport> => {
-  const asOf = new Date(until ?? clock()).toISOString();
+  const now = clock();
+  const positionTime = position === undefined ? undefined : await timeAt(store, position);
+  const until = time ?? positionTime ?? now;
+  const asOf = new Date(until).toISOString();
   const month = named ?? monthOf(asOf);
-  const read = (name: string) => store.readStream(name, signal && { signal });
-  const key = await keyAsOf(read(keyStream(apiKey)), until);
-  const stream = usageStream(apiKey, month);
-  const state = totals && until === undefined ? totals.get(stream) : await totalsAsOf(read(stream), until);
-  const quota = key.status === "absent" ? {} : { quota: key.plan.monthlyCharacters };
-  return { apiKey, month, asOf, ...quota, ...present(state ?? usageTotals.initial()) };
+  const limit = { time, position };
+  const key = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
+  const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
+  return {
+    apiKey,
+    month,
+    asOf,
+    ...(position !== undefined && { asOfPosition: position }),
+    finalUntil: finalUntil({ now, until, positionTime }),
+    ...(key.status !== "absent" && {
+      quota: key.plan.monthlyCharacters,
+      plan: key.plan,
+      status: key.status,
+    }),
+    ...present(sum),
+  };
 };
 
-/** The fold of the live view, over the events up to that time. */
-const totalsAsOf = async (events: AsyncIterable<RecordedEvent>, until?: number): Promise<UsageTotals> => {
-  let state = usageTotals.initial();
-  for await (const event of events) {
-    if (happenedBy(event, until)) state = usageTotals.apply(state, event);
-  }
-  return state;
+const timeAt = async (store: EventStore, position: number): Promise<number> => {
+  const event = await store.eventAt(position);
+  if (event) return Date.parse(eventTime(event));
+  throw new Invalid([{ path: ["asOfPosition"], message: "Must be the position of an event in the log." }]);
 };
 
-const keyAsOf = async (events: AsyncIterable<RecordedEvent>, until?: number): Promise<Key> => {
+/** Servings that other instances recorded at about the time of a position may have later positions. */
+const finalUntil = ({
+  now,
+  until,
+  positionTime = now,
+}: {
+  readonly now: number;
+  readonly until: number;
+  readonly positionTime: number | undefined;
+}): string => new Date(Math.min(until, Math.min(now, positionTime) - clockToleranceMs)).toISOString();
+
+const keyAsOf = async (events: AsyncIterable<RecordedEvent>, { time, position }: AsOf): Promise<Key> => {
   let issued = false;
   let key: Key = initialKey();
   for await (const event of events) {
     issued = true;
-    if (happenedBy(event, until)) key = evolveKey(key, event as unknown as KeyEvent);
+    const isLater =
+      (position !== undefined && event.position > position) ||
+      (time !== undefined && Date.parse(eventTime(event)) > time);
+    if (!isLater) key = evolveKey(key, event as unknown as KeyEvent);
   }
   if (!issued) throw new NotFound("There is no such key.");
   return key;
 };
 
-/** Events of several instances are not ordered by time, so the whole stream is read. */
-const happenedBy = (event: RecordedEvent, until: number | undefined): boolean =>
-  until === undefined || Date.parse(eventTime(event)) <= until;
-
-const present = (state: UsageTotals) => {
-  const byDay = totalsBy("day", state).map(([day, tally]) => ({ day, ...tally }));
-  const byEngine = totalsBy("engine", state).map(([engine, tally]) => ({ engine, ...tally }));
-  const byVoice = totalsBy("voice", state).map(([voice, tally]) => ({ voice, ...tally }));
-  const sum = (of: keyof UsageCount) => byDay.reduce((total, day) => total + day[of], 0);
-  return {
-    characters: sum("characters"),
-    requests: sum("requests"),
-    voided: state.voided,
-    byDay,
-    byEngine,
-    byVoice,
-  };
-};
+const present = (sum: UsageSum) => ({
+  characters: sum.characters,
+  requests: sum.requests,
+  voided: sum.voided,
+  byDay: totalsBy("day", sum).map(([day, count]) => ({ day, ...count })),
+  byEngine: totalsBy("engine", sum).map(([engine, count]) => ({ engine, ...count })),
+  byVoice: totalsBy("voice", sum).map(([voice, count]) => ({ voice, ...count })),
+});

@@ -11,23 +11,23 @@ describe("the burst check", () => {
 
   it("admits a burst up to the limit", () => {
     const burst = limiter();
-    const taken = Array.from({ length: 25 }, () => burst.tryAcquire("k ip", 20));
+    const taken = Array.from({ length: 25 }, () => burst.tryAcquire(burst.windowOf("k ip"), 20));
     expect(taken.filter(Boolean)).to.have.length(20);
   });
 
   it("admits requests again after the window", () => {
     const burst = limiter();
-    for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
+    for (let i = 0; i < 20; i++) burst.tryAcquire(burst.windowOf("k ip"), 20);
     time.now = 6_049;
-    expect(burst.tryAcquire("k ip", 20)).to.equal(false);
+    expect(burst.tryAcquire(burst.windowOf("k ip"), 20)).to.equal(false);
     time.now = 6_050;
-    expect(burst.tryAcquire("k ip", 20)).to.equal(true);
+    expect(burst.tryAcquire(burst.windowOf("k ip"), 20)).to.equal(true);
   });
 
   it("counts each key and client separately", () => {
     const burst = limiter();
-    for (let i = 0; i < 20; i++) burst.tryAcquire("k ip", 20);
-    expect(burst.tryAcquire("k other", 20)).to.equal(true);
+    for (let i = 0; i < 20; i++) burst.tryAcquire(burst.windowOf("k ip"), 20);
+    expect(burst.tryAcquire(burst.windowOf("k other"), 20)).to.equal(true);
   });
 
   it("never admits more than the limit within any window, and after a pause always", () => {
@@ -38,14 +38,16 @@ describe("the burst check", () => {
         const admitted: number[] = [];
         for (const wait of all) {
           time.now += wait;
-          if (burst.tryAcquire("k ip", limit)) admitted.push(time.now);
+          if (burst.tryAcquire(burst.windowOf("k ip"), limit)) admitted.push(time.now);
         }
         for (const [index, at] of admitted.entries()) {
           const nth = admitted[index + limit];
           if (nth !== undefined) expect(nth - at).to.be.above(1_000);
         }
         time.now += burst.recoveryMs;
-        const afterwards = Array.from({ length: limit + 1 }, () => burst.tryAcquire("k ip", limit));
+        const afterwards = Array.from({ length: limit + 1 }, () =>
+          burst.tryAcquire(burst.windowOf("k ip"), limit),
+        );
         expect(afterwards.filter(Boolean)).to.have.length(limit);
       }),
     );

@@ -35,8 +35,8 @@ describe("origin verification over a store", () => {
   it("succeeds once when several instances receive it concurrently", async () => {
     const { token } = await service.originVerification.issue(websiteId, origin, admin);
     const instances = [service.originVerification, anotherInstance(), anotherInstance()];
-    const asked = Array.from({ length: 30 }, (_, i) => instances[i % instances.length] ?? instances[0]);
-    const outcomes = await Promise.all(asked.map((one) => one?.verify({ token, origin }, "req-2")));
+    const callers = Array.from({ length: 30 }, (_, i) => instances[i % instances.length] ?? instances[0]);
+    const outcomes = await Promise.all(callers.map((one) => one?.verify({ token, origin }, "req-2")));
     expect(outcomes.filter((outcome) => outcome?.verified)).to.have.length(1);
     for (const outcome of outcomes) expect(outcome).to.include({ origin });
     const events = await service.read(websiteStream(websiteId));

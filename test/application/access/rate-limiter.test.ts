@@ -148,7 +148,7 @@ describe("the per-minute limit", () => {
       append: (...append) => (hangs ? new Promise<never>(() => {}) : temporary.store.append(...append)),
     };
     const onError = (what: string) => troubles.push(what);
-    const { limiter } = await instance("a", { store, deadlineMs: 10, onError });
+    const { limiter } = await instance("a", { store, deadlineMs: 300, onError });
     limiter.admit("k", roomy, "ip");
     const keepAlive = setTimeout(() => {}, 60_000); // the deadline's timer is unreferenced
     await limiter.flush();

@@ -3,16 +3,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keys as keysProjection } from "../../../projections/keys.ts";
-import { monthlyQuota } from "../../../projections/monthly-quota.ts";
 import { createProjectionRunner } from "../../../projections/runner/runner.ts";
 import { websites as websitesProjection } from "../../../projections/websites.ts";
 import {
   createOriginVerification,
   type OriginVerification,
 } from "../../../src/application/access/origin-verification.ts";
+import { createKeyHistory, type ReadKeyHistory } from "../../../src/application/accounts/key-history.ts";
 import { createKeys, type Keys } from "../../../src/application/accounts/keys.ts";
 import { createWebsites, type Websites } from "../../../src/application/accounts/websites.ts";
-import { createExecute } from "../../../src/application/commands.ts";
+import { createExecuteCommand } from "../../../src/application/execute-command.ts";
+import { createCarryOverUsage } from "../../../src/application/ledger/carry-over.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore, NewEvent, RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -22,6 +24,7 @@ import { collect } from "../../support/collect.ts";
 export interface AdminFixture {
   readonly websites: Websites;
   readonly keys: Keys;
+  readonly readKeyHistory: ReadKeyHistory;
   readonly originVerification: OriginVerification;
   readonly store: EventStore;
   /** The services' clock; tests may change it. */
@@ -35,24 +38,29 @@ export interface AdminFixture {
 export const openAdminServices = async (): Promise<AdminFixture> => {
   const folder = await mkdtemp(join(tmpdir(), "voxledger-admin-"));
   const store = await openSqliteEventStore({ path: join(folder, "events.db") });
-  const projections = [websitesProjection, keysProjection, monthlyQuota];
+  const projections = [websitesProjection, keysProjection];
   const runner = createProjectionRunner({ store, projections });
   await runner.start();
   const time = { now: Date.parse("2026-03-01T12:00:00.000Z") };
+  const handler = createCommandHandler({ store });
+  const accounts = createUsageReader({ store });
   const parts = {
-    execute: createExecute({ handler: createCommandHandler({ store }), runner }),
+    execute: createExecuteCommand({ handler, runner }),
     clock: () => time.now,
     random: randomBytes,
   };
   const keys = createKeys({
     ...parts,
     keys: runner.view(keysProjection),
-    quotas: runner.view(monthlyQuota),
+    websiteName: () => undefined,
+    countUsage: accounts.countsOf,
+    carryOverUsage: createCarryOverUsage(handler, accounts.totalsByJournal, parts.clock),
   });
   const websites = createWebsites({ ...parts, websites: runner.view(websitesProjection), keys });
   return {
     websites,
     keys,
+    readKeyHistory: createKeyHistory({ store }),
     originVerification: createOriginVerification(parts),
     store,
     time,

@@ -4,22 +4,22 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
 import {
-  type Credentialed,
-  openCredentialed,
+  type CredentialsInstance,
+  openCredentialsInstance,
   operator,
   otherKey,
   rightKey,
   textFrom,
-} from "../../support/credentialed.ts";
+} from "../../support/credentials-instance.ts";
 
 const program = join(import.meta.dirname, "../../support/set-credentials.ts");
 
 describe("credentials shared by processes on one log", () => {
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialed();
+    service = await openCredentialsInstance();
     website = await service.aWebsite();
   });
   afterEach(() => service.close());
@@ -41,10 +41,10 @@ describe("credentials shared by processes on one log", () => {
   });
 
   it("replaced by one process are no longer used by the other", async () => {
-    await service.keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+    await service.credentials.set(website, "gwn", { apiKey: rightKey }, operator);
     const before = service.accountOf(website, "gwn");
     await setElsewhere(otherKey);
     expect(service.accountOf(website, "gwn")).to.not.equal(before);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(otherKey);
   });
-}).timeout(60_000);
+});

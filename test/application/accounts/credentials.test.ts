@@ -5,15 +5,15 @@ import { credentialsStream } from "../../../src/domain/accounts/credentials.ts";
 import { Invalid, NotFound } from "../../../src/domain/errors.ts";
 import type { ProviderVoice } from "../../../src/engines/provider.ts";
 import {
-  type Credentialed,
-  handMadeGoogle,
+  type CredentialsInstance,
+  fakeGoogle,
   masterKeys,
-  openCredentialed,
+  openCredentialsInstance,
   operator,
   otherKey,
   rightKey,
   textFrom,
-} from "../../support/credentialed.ts";
+} from "../../support/credentials-instance.ts";
 import { rejection } from "../../support/rejection.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
@@ -21,71 +21,72 @@ const at = "2026-03-01T12:00:00.000Z";
 const details = { engine: "gwn", provider: "google", voices: 2, setAt: at };
 
 describe("credentials over a store", () => {
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialed();
+    service = await openCredentialsInstance();
     website = await service.aWebsite();
   });
   afterEach(() => service.close());
 
-  const set = (apiKey = rightKey, { keeper } = service) => keeper.set(website, "gwn", { apiKey }, operator);
+  const set = (apiKey = rightKey, { credentials } = service) =>
+    credentials.set(website, "gwn", { apiKey }, operator);
   const eventsOf = (id = website) => service.read(credentialsStream(id));
 
   it("are listed by engine, provider and number of voices, without the secrets", async () => {
     expect(await set()).to.deep.equal(details);
-    expect(service.keeper.list(website)).to.deep.equal([details]);
+    expect(service.credentials.list(website)).to.deep.equal([details]);
   });
 
   it("that the provider refuses are not stored, and its message is returned without them", async () => {
     const error = await rejection(set("wrong-key-03fd"));
     expect(error).to.be.instanceOf(Invalid).with.property("message", "API key not valid: ….");
     expect(await eventsOf()).to.deep.equal([]);
-    expect(service.keeper.list(website)).to.deep.equal([]);
+    expect(service.credentials.list(website)).to.deep.equal([]);
   });
 
   it("that the provider refuses do not replace earlier ones", async () => {
     await set();
     await rejection(set("wrong-key-03fd"));
-    expect(service.keeper.list(website)).to.deep.equal([details]);
+    expect(service.credentials.list(website)).to.deep.equal([details]);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(rightKey);
   });
 
   it("are replaced completely by new ones", async () => {
     await set();
     await set(otherKey);
-    expect(service.keeper.list(website)).to.deep.equal([details]);
+    expect(service.credentials.list(website)).to.deep.equal([details]);
     expect(await textFrom(service.accountOf(website, "gwn"))).to.equal(otherKey);
   });
 
   it("are removed with their voices", async () => {
     await set();
-    await service.keeper.remove(website, "gwn", operator);
-    expect(service.keeper.list(website)).to.deep.equal([]);
+    await service.credentials.remove(website, "gwn", operator);
+    expect(service.credentials.list(website)).to.deep.equal([]);
     expect(service.accountOf(website, "gwn")).to.equal(undefined);
     expect(service.ownVoicesOf(website)).to.equal(undefined);
-    const again = await rejection(service.keeper.remove(website, "gwn", operator));
+    const again = await rejection(service.credentials.remove(website, "gwn", operator));
     expect(again).to.be.instanceOf(NotFound).with.property("message").that.includes("gwn");
   });
 
   it("are refused for an unknown website", async () => {
-    const { keeper } = service;
+    const { credentials } = service;
     const unknownStream = credentialsStream("web_none");
     for (const refused of [
-      keeper.set("web_none", "gwn", { apiKey: rightKey }, operator),
-      keeper.remove("web_none", "gwn", operator),
+      credentials.set("web_none", "gwn", { apiKey: rightKey }, operator),
+      credentials.remove("web_none", "gwn", operator),
     ]) {
       expect(await rejection(refused))
         .to.be.instanceOf(NotFound)
         .with.property("message", "There is no such website.");
     }
-    expect(() => keeper.list("web_none")).to.throw(NotFound);
+    expect(() => credentials.list("web_none")).to.throw(NotFound);
     expect(await service.read(unknownStream)).to.deep.equal([]);
   });
 
   it("are refused for an engine without a provider", async () => {
-    const azure = service.keeper.set(
+    const azure = service.credentials.set(
       website,
       "msv",
       { subscriptionKey: "k", region: "westeurope" },
@@ -114,8 +115,8 @@ describe("credentials over a store", () => {
         .filter((file) => file.isFile())
         .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
     );
-    const kept = event?.data as { sealed: string } | undefined;
-    expect(contents.some((content) => content.includes(kept?.sealed ?? "nothing"))).to.equal(true);
+    const kept = event?.data as { ciphertext: string } | undefined;
+    expect(contents.some((content) => content.includes(kept?.ciphertext ?? "nothing"))).to.equal(true);
     for (const clear of [rightKey, Buffer.from(rightKey).toString("base64url").slice(0, 20)]) {
       expect(contents.some((content) => content.includes(clear))).to.equal(false);
     }
@@ -128,10 +129,10 @@ describe("listing a provider's voices when credentials are set", () => {
     list: () => Promise<readonly ProviderVoice[]>,
     deadlineMs = 15_000,
   ): Promise<unknown> => {
-    const service = await openCredentialed({ providers: { gwn: handMadeGoogle(list) }, deadlineMs });
+    const service = await openCredentialsInstance({ providers: { gwn: fakeGoogle(list) }, deadlineMs });
     try {
       const website = await service.aWebsite();
-      const error = await rejection(service.keeper.set(website, "gwn", { apiKey: rightKey }, operator));
+      const error = await rejection(service.credentials.set(website, "gwn", { apiKey: rightKey }, operator));
       expect(await service.read(credentialsStream(website))).to.deep.equal([]);
       return error;
     } finally {
@@ -178,9 +179,9 @@ describe("rotating the master key", () => {
 
   const withKeys = async <T>(
     keys: readonly [Buffer, ...Buffer[]],
-    work: (service: Credentialed) => Promise<T>,
+    work: (service: CredentialsInstance) => Promise<T>,
   ): Promise<T> => {
-    const service = await openCredentialed({ folder: folder.path, keys });
+    const service = await openCredentialsInstance({ folder: folder.path, keys });
     try {
       return await work(service);
     } finally {
@@ -188,47 +189,52 @@ describe("rotating the master key", () => {
     }
   };
   const aWebsiteWithCredentials = () =>
-    withKeys([oldKey], async ({ aWebsite, keeper }) => {
+    withKeys([oldKey], async ({ aWebsite, credentials }) => {
       const website = await aWebsite();
-      await keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+      await credentials.set(website, "gwn", { apiKey: rightKey }, operator);
       return website;
     });
-  const spoken = (website: string) => (service: Credentialed) => textFrom(service.accountOf(website, "gwn"));
+  const spoken = (website: string) => (service: CredentialsInstance) =>
+    textFrom(service.accountOf(website, "gwn"));
 
-  it("keeps all credentials usable, with both keys before resealing and with the new key after it", async () => {
+  it("keeps all credentials usable, with both keys before re-encryption and with the new key after it", async () => {
     const websites = [await aWebsiteWithCredentials(), await aWebsiteWithCredentials()];
     for (const website of websites)
       expect(await withKeys([newKey, oldKey], spoken(website))).to.equal(rightKey);
 
-    const done = await withKeys([newKey, oldKey], ({ keeper }) => keeper.reseal(operator));
-    expect(done).to.deep.equal({ resealed: 2, current: 0, unopened: [] });
+    const done = await withKeys([newKey, oldKey], ({ credentials }) => credentials.reencrypt(operator));
+    expect(done).to.deep.equal({ reencrypted: 2, current: 0, unopened: [] });
     for (const website of websites) expect(await withKeys([newKey], spoken(website))).to.equal(rightKey);
   });
 
   it("is idempotent", async () => {
     const website = await aWebsiteWithCredentials();
-    await withKeys([newKey, oldKey], async ({ keeper, read }) => {
-      await keeper.reseal(operator);
-      expect(await keeper.reseal(operator)).to.deep.equal({ resealed: 0, current: 1, unopened: [] });
+    await withKeys([newKey, oldKey], async ({ credentials, read }) => {
+      await credentials.reencrypt(operator);
+      expect(await credentials.reencrypt(operator)).to.deep.equal({
+        reencrypted: 0,
+        current: 1,
+        unopened: [],
+      });
       const events = await read(credentialsStream(website));
-      expect(events.map(({ type }) => type)).to.deep.equal(["CredentialsSet", "CredentialsResealed"]);
+      expect(events.map(({ type }) => type)).to.deep.equal(["CredentialsSet", "CredentialsReencrypted"]);
     });
   });
 
   it("keeps the account with its limits and connections", async () => {
     const website = await aWebsiteWithCredentials();
-    await withKeys([newKey, oldKey], async ({ keeper, accountOf }) => {
+    await withKeys([newKey, oldKey], async ({ credentials, accountOf }) => {
       const before = accountOf(website, "gwn");
-      await keeper.reseal(operator);
+      await credentials.reencrypt(operator);
       expect(accountOf(website, "gwn")).to.equal(before);
     });
   });
 
   it("reports credentials that no key can open and does not change them", async () => {
     const website = await aWebsiteWithCredentials();
-    const done = await withKeys([newKey], ({ keeper }) => keeper.reseal(operator));
+    const done = await withKeys([newKey], ({ credentials }) => credentials.reencrypt(operator));
     expect(done).to.deep.equal({
-      resealed: 0,
+      reencrypted: 0,
       current: 0,
       unopened: [{ websiteId: website, engine: "gwn" }],
     });

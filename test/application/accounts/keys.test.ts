@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { hashSecret, matchingSecret } from "../../../src/application/access/secrets.ts";
+import { createSecretMatcher, hashSecret } from "../../../src/application/access/secrets.ts";
 import { keyStream, maxSecrets } from "../../../src/domain/accounts/key.ts";
 import { commercialPlan, freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Conflict, NotFound } from "../../../src/domain/errors.ts";
-import { usageStream } from "../../../src/domain/usage/usage.ts";
 import { rejection } from "../../support/rejection.ts";
+import { servedAudio } from "../../support/served-audio.ts";
+import { openTestLedger, record } from "../../support/test-ledger.ts";
 import { type AdminFixture, openAdminServices } from "./admin-fixture.ts";
 
 const admin = { actor: "admin", requestId: "req-1" };
@@ -19,6 +20,14 @@ describe("keys over a store", () => {
     websiteId = (await service.websites.register({ name: "Shop", origins: [], plan: freePlan }, admin)).id;
   });
   after(() => service.close());
+
+  /** An answer of another instance, at this time. */
+  const serve = async (apiKey: string, at: string, characters: number): Promise<void> => {
+    const opened = await openTestLedger(service.store, () => Date.parse(at));
+    const principal = { apiKey, websiteId, plan: freePlan, proof: { by: "secret", secretId: "s" } } as const;
+    await record(opened.ledger, principal, servedAudio({ characters }));
+    await opened.close(1_000);
+  };
 
   const issue = (plan = freePlan) => service.keys.issue(websiteId, plan, admin);
 
@@ -55,7 +64,7 @@ describe("keys over a store", () => {
 
   it("are shown as soon as they are issued, without a hash", async () => {
     const { apiKey, secretId, apiSecret } = await issue(commercialPlan);
-    const shown = service.keys.get(apiKey);
+    const shown = await service.keys.get(apiKey);
     expect(shown).to.deep.equal({
       apiKey,
       websiteId,
@@ -69,8 +78,8 @@ describe("keys over a store", () => {
   });
 
   it("are not found if they were never issued", async () => {
-    expect(() => service.keys.get("vlk_none")).to.throw(NotFound);
     const commands = [
+      service.keys.get("vlk_none"),
       service.keys.createSecret("vlk_none", admin),
       service.keys.revokeSecret("vlk_none", "sec_1", admin),
       service.keys.changePlan("vlk_none", freePlan, admin),
@@ -82,22 +91,22 @@ describe("keys over a store", () => {
 
   it("show only this month's characters against the quota", async () => {
     const { apiKey } = await issue();
-    await service.append(usageStream(apiKey, "2026-02"), "SynthesisServed", { characters: 7 });
-    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
-    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 12 });
-    const { usage } = service.keys.get(apiKey);
+    await serve(apiKey, "2026-02-01T12:00:00.000Z", 7);
+    await serve(apiKey, "2026-03-01T12:00:00.000Z", 30);
+    await serve(apiKey, "2026-03-01T12:00:00.000Z", 12);
+    const { usage } = await service.keys.get(apiKey);
     expect(usage).to.deep.equal({ month: "2026-03", characters: 42, quota: 1_000_000 });
   });
 
   it("start each month in UTC with zero usage", async () => {
     const { apiKey } = await issue();
-    await service.append(usageStream(apiKey, "2026-03"), "SynthesisServed", { characters: 30 });
+    await serve(apiKey, "2026-03-01T12:00:00.000Z", 30);
     const was = service.time.now;
     try {
       service.time.now = Date.parse("2026-03-31T23:59:59.999Z");
-      expect(service.keys.get(apiKey).usage).to.deep.include({ month: "2026-03", characters: 30 });
+      expect((await service.keys.get(apiKey)).usage).to.deep.include({ month: "2026-03", characters: 30 });
       service.time.now += 1;
-      expect(service.keys.get(apiKey).usage).to.deep.include({ month: "2026-04", characters: 0 });
+      expect((await service.keys.get(apiKey)).usage).to.deep.include({ month: "2026-04", characters: 0 });
     } finally {
       service.time.now = was;
     }
@@ -106,12 +115,12 @@ describe("keys over a store", () => {
   it("can have further secrets, each valid until it is revoked", async () => {
     const { apiKey, secretId } = await issue();
     const second = await service.keys.createSecret(apiKey, admin);
-    expect(service.keys.get(apiKey).secrets.map((secret) => secret.secretId)).to.deep.equal([
+    expect((await service.keys.get(apiKey)).secrets.map((secret) => secret.secretId)).to.deep.equal([
       secretId,
       second.secretId,
     ]);
     await service.keys.revokeSecret(apiKey, secretId, admin);
-    expect(service.keys.get(apiKey).secrets.map((secret) => secret.secretId)).to.deep.equal([
+    expect((await service.keys.get(apiKey)).secrets.map((secret) => secret.secretId)).to.deep.equal([
       second.secretId,
     ]);
     expect(await rejection(service.keys.revokeSecret(apiKey, secretId, admin))).to.be.instanceOf(NotFound);
@@ -124,32 +133,32 @@ describe("keys over a store", () => {
     const refused = outcomes.filter((outcome) => outcome.status === "rejected");
     expect(refused).to.have.length(15 - (maxSecrets - 1));
     for (const { reason } of refused) expect(reason).to.be.instanceOf(Conflict);
-    expect(service.keys.get(apiKey).secrets).to.have.length(maxSecrets);
+    expect((await service.keys.get(apiKey)).secrets).to.have.length(maxSecrets);
   });
 
   it("can change their plan", async () => {
     const { apiKey } = await issue();
     const changed = await service.keys.changePlan(apiKey, commercialPlan, admin);
     expect(changed).to.deep.include({ plan: commercialPlan, status: "active" });
-    expect(service.keys.get(apiKey)).to.deep.equal(changed);
+    expect(await service.keys.get(apiKey)).to.deep.equal(changed);
   });
 
   it("are suspended and reinstated by their operator", async () => {
     const { apiKey } = await issue();
     const suspended = await service.keys.suspend(apiKey, "abuse", admin);
     expect(suspended.suspension).to.deep.equal({ cause: "operator", reason: "abuse", since: now });
-    expect(service.keys.get(apiKey)).to.deep.equal(suspended);
+    expect(await service.keys.get(apiKey)).to.deep.equal(suspended);
     const reinstated = await service.keys.reinstate(apiKey, "apologised", admin);
     expect(reinstated.status).to.equal("active");
     expect(reinstated).to.not.have.property("suspension");
-    expect(service.keys.get(apiKey)).to.deep.equal(reinstated);
+    expect(await service.keys.get(apiKey)).to.deep.equal(reinstated);
   });
 
   it("suspended by quota are reinstated by a higher quota", async () => {
     const { apiKey } = await issue();
     const data = { cause: "quota", reason: "over quota", at: now };
     await service.append(keyStream(apiKey), "KeySuspended", data);
-    expect(service.keys.get(apiKey).status).to.equal("suspended");
+    expect((await service.keys.get(apiKey)).status).to.equal("suspended");
     expect((await service.keys.changePlan(apiKey, commercialPlan, admin)).status).to.equal("active");
   });
 
@@ -179,20 +188,34 @@ describe("keys over a store", () => {
 
 describe("a secret", () => {
   const secrets = ["one", "two", "three"].map((name) => ({ secretId: name, hash: hashSecret(name) }));
+  const matchSecret = createSecretMatcher();
 
   it("matches if it is any of the valid secrets", () => {
-    for (const secret of secrets) expect(matchingSecret(secret.secretId, secrets)).to.equal(secret);
+    for (let times = 0; times < 2; times++)
+      for (const secret of secrets) expect(matchSecret(secret.secretId, secrets)).to.equal(secret);
   });
 
   it("does not match another secret", () => {
     for (const secret of ["", "four", "one ", "One", hashSecret("one")]) {
-      expect(matchingSecret(secret, secrets)).to.equal(undefined);
+      expect(matchSecret(secret, secrets)).to.equal(undefined);
     }
-    expect(matchingSecret("one", [])).to.equal(undefined);
+    expect(matchSecret("one", [])).to.equal(undefined);
+  });
+
+  it("does not match once it is revoked, although it matched before", () => {
+    expect(matchSecret("one", secrets)).to.equal(secrets[0]);
+    expect(matchSecret("one", secrets.slice(1))).to.equal(undefined);
+    expect(matchSecret("one", [{ hash: hashSecret("four") }])).to.equal(undefined);
+  });
+
+  it("matches among more secrets than are remembered", () => {
+    const many = Array.from({ length: 10_000 }, (_, n) => ({ name: `s${n}`, hash: hashSecret(`s${n}`) }));
+    for (const secret of many) expect(matchSecret(secret.name, [secret])).to.equal(secret);
+    for (const { name } of many) expect(matchSecret(name, secrets)).to.equal(undefined);
   });
 
   it("does not match a damaged hash", () => {
     const damaged = [{ hash: "" }, { hash: "zz" }, { hash: hashSecret("one").slice(2) }];
-    expect(matchingSecret("one", damaged)).to.equal(undefined);
+    expect(matchSecret("one", damaged)).to.equal(undefined);
   });
 });

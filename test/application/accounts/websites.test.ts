@@ -23,7 +23,7 @@ describe("websites over a store", () => {
     const website = await service.websites.register({ name: "Shop", origins, plan: commercialPlan }, admin);
     expect(website).to.have.all.keys("id", "name", "origins", "apiKey", "apiSecret", "secretId", "plan");
     expect(website.id).to.match(/^web_[0-9A-Za-z]{22}$/);
-    expect(service.keys.get(website.apiKey)).to.deep.include({
+    expect(await service.keys.get(website.apiKey)).to.deep.include({
       websiteId: website.id,
       plan: commercialPlan,
       secrets: [{ secretId: website.secretId, createdAt: now }],

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { systemVoice, voice } from "../../../src/domain/catalog/voice-schema.ts";
 import {
-  type Credentialed,
-  handMadeGoogle,
-  openCredentialed,
+  type CredentialsInstance,
+  fakeGoogle,
+  openCredentialsInstance,
   operator,
   otherKey,
   rightKey,
-} from "../../support/credentialed.ts";
+} from "../../support/credentials-instance.ts";
 
 describe("a website's own voices", () => {
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let website: string;
   let listed: { name: string; lang: string | undefined; gender: "f" | "m" }[];
 
@@ -20,12 +20,12 @@ describe("a website's own voices", () => {
       { name: "ar-XA-Wavenet-B", lang: "ar-XA", gender: "m" },
       { name: "alloy", lang: undefined, gender: "f" },
     ];
-    service = await openCredentialed({ providers: { gwn: handMadeGoogle(async () => listed) } });
+    service = await openCredentialsInstance({ providers: { gwn: fakeGoogle(async () => listed) } });
     website = await service.aWebsite();
   });
   afterEach(() => service.close());
 
-  const set = (apiKey = rightKey) => service.keeper.set(website, "gwn", { apiKey }, operator);
+  const set = (apiKey = rightKey) => service.credentials.set(website, "gwn", { apiKey }, operator);
   const own = () => service.ownVoicesOf(website);
 
   it("do not exist without credentials", async () => {
@@ -96,18 +96,18 @@ describe("a website's own voices", () => {
     await set(otherKey);
     expect(own()?.voices).to.have.length(2);
     expect(own()?.revision).to.not.equal(first?.revision);
-    await service.keeper.remove(website, "gwn", operator);
+    await service.credentials.remove(website, "gwn", operator);
     expect(own()).to.equal(undefined);
   });
 
-  it("keep their revision when the credentials are resealed", async () => {
+  it("keep their revision when the credentials are reencrypted", async () => {
     await set();
-    const rotated = await openCredentialed({
+    const rotated = await openCredentialsInstance({
       folder: service.folder,
       keys: [Buffer.alloc(32, 8), Buffer.alloc(32, 7)],
     });
     const before = rotated.ownVoicesOf(website);
-    expect(await rotated.keeper.reseal(operator)).to.include({ resealed: 1 });
+    expect(await rotated.credentials.reencrypt(operator)).to.include({ reencrypted: 1 });
     expect(rotated.ownVoicesOf(website)).to.deep.equal(before);
     await rotated.close();
   });

@@ -3,7 +3,7 @@ import { catalog as catalogProjection } from "../../../projections/catalog.ts";
 import { isVoiceReported, platforms } from "../../../projections/platforms.ts";
 import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { createVoiceReports, type ReportVoices } from "../../../src/application/catalog/voice-reports.ts";
-import { createExecute } from "../../../src/application/commands.ts";
+import { createExecuteCommand } from "../../../src/application/execute-command.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
 import { collect } from "../../support/collect.ts";
@@ -24,7 +24,7 @@ describe("a voice report", () => {
     runner = createProjectionRunner({ store, projections: [catalogProjection, platforms] });
     await runner.start();
     report = createVoiceReports({
-      execute: createExecute({ handler: createCommandHandler({ store }), runner }),
+      execute: createExecuteCommand({ handler: createCommandHandler({ store }), runner }),
       catalog: runner.view(catalogProjection),
       clock: () => Date.parse(now),
     });

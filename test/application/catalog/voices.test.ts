@@ -11,7 +11,7 @@ import type { NativeVoice } from "../../../src/domain/catalog/native-voice.ts";
 import type { Platform } from "../../../src/domain/catalog/platform.ts";
 import { resolveVoices } from "../../../src/domain/catalog/voice-resolution.ts";
 import { NotFound } from "../../../src/domain/errors.ts";
-import type { SystemVoice, Voice } from "../../../src/domain/synthesis/speech.ts";
+import type { EngineCode, SystemVoice, Voice } from "../../../src/domain/synthesis/speech.ts";
 
 const systemVoices: readonly SystemVoice[] = [
   { id: 1, name: "g1-en", lang: "en-US", service: "g1", voiceName: "espeak:gmw/en-US" },
@@ -71,6 +71,24 @@ describe("a website's voices", () => {
   };
   const namesFor = (platform?: Parameters<Voices["collection"]>[1]) =>
     voices.collection("web_1", platform).voices.map(({ name }) => name);
+
+  it("are spoken under every name, in any case, but only by engines that have them", () => {
+    own.set("web_2", premium);
+    const named = (name: string, engine?: EngineCode) => voices.isNamed("web_2", name, engine);
+    for (const name of ["Spoken here", "native FIRST", "g1-en", "espeak:gmw/en-US", "en-us-neural2-c"]) {
+      expect(named(name), name).to.equal(true);
+    }
+    for (const name of ["Native only", "Samantha", "Nobody"]) expect(named(name), name).to.equal(false);
+    expect([named("g1-en", "g1"), named("g1-en", "g2")]).to.deep.equal([true, false]);
+    expect([named("Spoken here", "g1"), named("Spoken here", "gwn")]).to.deep.equal([true, false]);
+    expect(voices.isNamed("web_1", "en-US-Neural2-C")).to.equal(false);
+  });
+
+  it("name the engines that speak them", () => {
+    own.set("web_2", premium);
+    expect(voices.engines("web_1")).to.deep.equal(["g1"]);
+    expect(voices.engines("web_2")).to.deep.equal(["g1", "gwn"]);
+  });
 
   it("are the catalog's", () => {
     expect(voices.collection("web_1")).to.deep.include({

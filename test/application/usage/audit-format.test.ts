@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { AuditEntry } from "../../../src/application/usage/audit.ts";
+import type { AuditEntry } from "../../../src/application/usage/audit-entries.ts";
 import { type AuditFormat, auditFormats, auditText } from "../../../src/application/usage/audit-format.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
 
-const header = ["position", "stream", "revision", "id", "type", "at", "data", "metadata"];
+const header = ["position", "index", "stream", "revision", "id", "type", "at", "data", "metadata"];
 /** Includes the full-width signs: spreadsheets treat them like the ASCII ones. */
 const formulaStarts = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"];
 
@@ -26,6 +26,7 @@ const word = () =>
 const anEntry = (): fc.Arbitrary<AuditEntry> =>
   fc.record({
     position: fc.nat(),
+    index: fc.nat(),
     stream: word(),
     revision: fc.nat(),
     id: fc.uuid(),
@@ -66,6 +67,7 @@ describe("an audit formatted as text", () => {
   it("is split into small chunks of complete lines", async () => {
     const entry: AuditEntry = {
       position: 1,
+      index: 0,
       stream: "catalog",
       revision: 0,
       id: "e",
@@ -85,9 +87,10 @@ describe("an audit formatted as text", () => {
   });
 });
 
-const cellsOf = ({ position, stream, revision, id, type, at, data, metadata }: AuditEntry): string[] =>
+const cellsOf = ({ position, index, stream, revision, id, type, at, data, metadata }: AuditEntry): string[] =>
   [
     String(position),
+    String(index),
     stream,
     String(revision),
     id,

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type AuditEntry, type AuditRequest, createAudit } from "../../../src/application/usage/audit.ts";
+import { type AuditRequest, createAudit } from "../../../src/application/usage/audit.ts";
+import type { AuditEntry } from "../../../src/application/usage/audit-entries.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
-import { append, busyMonth, issued } from "../../support/audit-log.ts";
 import { collect } from "../../support/collect.ts";
+import { append, busyMonth, issued } from "../../support/logged-events.ts";
 import { rejection } from "../../support/rejection.ts";
 import { countSubscriptions } from "../../support/subscription-counter.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -33,7 +34,10 @@ describe("an audit", () => {
     it("contains everything except the rate counters, in order of position", async () => {
       const entries = await replay();
       expect(entries.map(({ stream, type, at }) => ({ stream, type, at }))).to.deep.equal(
-        audited.map(({ stream, type, data }) => ({ stream, type, at: (data as { at: string }).at })),
+        audited.map(({ stream, type, data }) => {
+          const entry = type === "SynthesesServed" ? "SynthesisServed" : type;
+          return { stream, type: entry, at: (data as { at: string }).at };
+        }),
       );
       expect(entries.every(({ position }, i) => position > (entries[i - 1]?.position ?? -1))).to.equal(true);
       expect(revisionsOf(entries)).to.deep.equal(denseRevisionsOf(entries));
@@ -41,15 +45,13 @@ describe("an audit", () => {
 
     it("of one key contains only that key's entries, not those of a key with the same prefix", async () => {
       const entries = await replay({ apiKey: "ab" });
-      expect(new Set(entries.map(({ stream }) => stream))).to.deep.equal(
-        new Set(["key-ab", "usage-ab-2026-10"]),
-      );
+      expect(new Set(entries.map(({ stream }) => stream))).to.deep.equal(new Set(["key-ab", "journal-j1"]));
       expect(entries).to.have.length(
-        audited.filter(({ stream }) => /^(key|usage)-ab(-|$)/.test(stream)).length,
+        audited.filter(({ stream, data }) => stream === "key-ab" || isServed(data, "ab")).length,
       );
     });
 
-    it("of one key reads only that key's streams, without a subscription", async () => {
+    it("of one key reads only that key's streams and unposted revisions, without a subscription", async () => {
       const reads = new Map<string, number>();
       let eventsRead = 0;
       const store: EventStore = {
@@ -64,11 +66,12 @@ describe("an audit", () => {
         subscribe: () => expect.fail("an audit of one key subscribed"),
       };
       const clock = () => Date.parse("2026-11-05T10:00:00.000Z");
-      const entries = await collect(createAudit({ store, clock })({ apiKey: "ab" }));
+      await collect(createAudit({ store, clock })({ apiKey: "ab" }));
       const months = ["2026-09", "2026-10", "2026-11", "2026-12"].map((month) => `usage-ab-${month}`);
-      expect([...reads.keys()].sort()).to.deep.equal(["key-ab", ...months]);
-      expect(Math.max(...reads.values())).to.be.at.most(4);
-      expect(eventsRead).to.be.at.most(entries.length + 2 * reads.size + 1);
+      expect([...reads.keys()].sort()).to.deep.equal(["journal-j1", "journals", "key-ab", ...months]);
+      expect(Math.max(...reads.values())).to.be.at.most(6);
+      const journalled = audited.filter(({ stream }) => stream === "journal-j1").length;
+      expect(eventsRead).to.be.at.most(journalled * 2 + 3 * reads.size);
     });
 
     it("contains each entry exactly once when it is split at midnight", async () => {
@@ -103,7 +106,7 @@ describe("an audit", () => {
         fc.asyncProperty(cuts, fc.constantFrom(undefined, "ab"), async (lengths, apiKey) => {
           const parts: AuditEntry[] = [];
           for (const length of [...lengths, Number.POSITIVE_INFINITY]) {
-            const part = createAudit({ store: temporary.store })({ apiKey, after: parts.at(-1)?.position });
+            const part = createAudit({ store: temporary.store })({ apiKey, after: parts.at(-1) });
             let read = 0;
             for await (const entry of part) {
               parts.push(entry);
@@ -111,7 +114,9 @@ describe("an audit", () => {
             }
           }
           expect(parts).to.deep.equal(
-            whole.filter(({ stream }) => apiKey === undefined || /-ab(-|$)/.test(stream)),
+            whole.filter(
+              ({ stream, data }) => apiKey === undefined || stream === "key-ab" || isServed(data, apiKey),
+            ),
           );
         }),
         { numRuns: 40 },
@@ -120,8 +125,8 @@ describe("an audit", () => {
 
     it("after the last entry is empty", async () => {
       await openStore();
-      const after = await append(temporary.store, issued("ab"));
-      expect(await replay({ after })).to.deep.equal([]);
+      const position = await append(temporary.store, issued("ab"));
+      expect(await replay({ after: { position } })).to.deep.equal([]);
     });
   });
 
@@ -183,16 +188,16 @@ describe("an audit", () => {
     expect(JSON.stringify(entries)).to.not.include("5ec2e7");
   });
 
-  it("withholds sealed credentials", async () => {
+  it("withholds encrypted credentials", async () => {
     await openStore();
-    const data = { engine: "gwn", sealed: "v1.5ea1ed", keyId: "k1", at: "2026-10-01T00:00:00.000Z" };
+    const data = { engine: "gwn", ciphertext: "v1.5ea1ed", keyId: "k1", at: "2026-10-01T00:00:00.000Z" };
     const stream = "credentials-web_1";
     await append(temporary.store, [
       { stream, type: "CredentialsSet", data: { ...data, provider: "google", voices: [] } },
-      { stream, type: "CredentialsResealed", data },
+      { stream, type: "CredentialsReencrypted", data },
     ]);
     const entries = await replay();
-    for (const entry of entries) expect(entry.data).to.include({ engine: "gwn", sealed: "[withheld]" });
+    for (const entry of entries) expect(entry.data).to.include({ engine: "gwn", ciphertext: "[withheld]" });
     expect(JSON.stringify(entries)).to.not.include("5ea1ed");
   });
 
@@ -238,6 +243,11 @@ describe("an audit", () => {
     expect(await rejection(rest)).to.have.property("message", "enough");
   });
 });
+
+/** Of an event, or of an entry. */
+const isServed = (data: object, apiKey: string): boolean =>
+  ("keys" in data && Array.isArray(data.keys) && data.keys.includes(apiKey)) ||
+  ("requestId" in data && "apiKey" in data && data.apiKey === apiKey);
 
 const revisionsOf = (entries: readonly AuditEntry[]) =>
   Map.groupBy(

@@ -1,48 +1,50 @@
 import { expect } from "chai";
-import fc from "fast-check";
-import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
-import { usageTotals } from "../../../projections/usage-totals.ts";
+import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
 import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
+import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
-import { monthOf, type SynthesisServed, usageStream } from "../../../src/domain/usage/usage.ts";
-import { append, issued } from "../../support/audit-log.ts";
+import type { Serving } from "../../../src/domain/ledger/serving.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import { createJournalAppender, type JournalAppender } from "../../support/append-to-journal.ts";
+import { servingsVoided, synthesesServed } from "../../support/build-journal-events.ts";
+import { append, issued } from "../../support/logged-events.ts";
 import { rejection } from "../../support/rejection.ts";
-import { served, servedInNovember } from "../../support/served.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
-import { voidOf } from "../../support/voiding.ts";
 
 const now = "2026-11-20T12:00:00.000Z";
+const clock = () => Date.parse(now);
+const noon = "2026-11-05T10:00:00.000Z";
 
 describe("a usage report", () => {
   let temporary: TemporaryStore;
-  let runner: ProjectionRunner;
+  let log: JournalAppender;
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
-    runner = createProjectionRunner({ store: temporary.store, projections: [usageTotals] });
-    await runner.start();
+    log = await openJournal();
   });
 
-  afterEach(async () => {
-    await runner.close();
-    await temporary.remove();
-  });
+  afterEach(() => temporary.remove());
 
-  const report = (request: { apiKey: string; month?: string; asOf?: string }): Promise<UsageReport> =>
-    createUsageReport({
-      store: temporary.store,
-      totals: runner.view(usageTotals),
-      clock: () => Date.parse(now),
-    })(request);
-
-  const serve = async (apiKey: string, events: readonly SynthesisServed[]): Promise<void> => {
-    const newEvents = events.map((data) => ({
-      stream: usageStream(apiKey, monthOf(data.at)),
-      type: "SynthesisServed",
-      data,
-    }));
-    await runner.waitForPosition(await append(temporary.store, newEvents));
+  const openJournal = async (): Promise<JournalAppender> => {
+    const opened = createJournalAppender(temporary.store);
+    await createJournalRegistry(createCommandHandler({ store: temporary.store }), clock).open(opened.journal);
+    return opened;
   };
+
+  const report = (request: {
+    apiKey: string;
+    month?: string;
+    asOf?: string;
+    asOfPosition?: number;
+  }): Promise<UsageReport> => {
+    const { store } = temporary;
+    return createUsageReport({ store, accounts: createUsageReader({ store }), clock })(request);
+  };
+
+  const serve = async (apiKey: string, at: string, members: Partial<Serving> = {}): Promise<number> =>
+    (await log.append(synthesesServed(at, [{ apiKey, ...members }]))).position;
 
   const issue = async (apiKey: string): Promise<void> => {
     await append(temporary.store, issued(apiKey));
@@ -50,16 +52,17 @@ describe("a usage report", () => {
 
   it("contains a month's characters and requests by day, engine and voice", async () => {
     await issue("k");
-    await serve("k", [
-      served({ at: "2026-11-01T09:00:00.000Z", characters: 3 }),
-      served({ at: "2026-11-02T09:00:00.000Z", characters: 4, engine: "oai", voice: "alloy" }),
-      served({ at: "2026-11-02T10:00:00.000Z", characters: 0, partial: true }),
-    ]);
+    await serve("k", "2026-11-01T09:00:00.000Z", { characters: 3 });
+    await serve("k", "2026-11-02T09:00:00.000Z", { characters: 4, engine: "oai", voice: "alloy" });
+    await serve("k", "2026-11-02T10:00:00.000Z", { characters: 0, partial: true });
     expect(await report({ apiKey: "k", month: "2026-11" })).to.deep.equal({
       apiKey: "k",
       month: "2026-11",
       asOf: now,
+      finalUntil: "2026-11-20T11:59:00.000Z",
       quota: 1_000_000,
+      plan: freePlan,
+      status: "active",
       characters: 7,
       requests: 3,
       voided: { characters: 0, requests: 0 },
@@ -80,18 +83,11 @@ describe("a usage report", () => {
 
   it("excludes voided servings from its totals and lists them separately", async () => {
     await issue("k");
-    const kept = served({ requestId: "kept", characters: 3 });
-    const taken = served({ requestId: "taken", characters: 4 });
-    await serve("k", [kept, taken]);
+    await serve("k", noon, { requestId: "kept", characters: 3 });
+    await serve("k", noon, { requestId: "taken", characters: 4 });
     const at = "2026-11-05T10:00:01.000Z";
-    const voids = voidOf(taken, at);
-    const stream = "usage-k-2026-11";
-    await runner.waitForPosition(
-      await append(
-        temporary.store,
-        voids.map((event) => ({ ...event, stream })),
-      ),
-    );
+    const taken = { apiKey: "k", requestId: "taken", characters: 4, servedAt: noon };
+    await log.append(servingsVoided(at, [taken]));
     const charged = {
       characters: 3,
       requests: 1,
@@ -100,12 +96,12 @@ describe("a usage report", () => {
     };
     expect(await report({ apiKey: "k", month: "2026-11" })).to.deep.include(charged);
     expect(await report({ apiKey: "k", month: "2026-11", asOf: at })).to.deep.include(charged);
-    expect(await report({ apiKey: "k", asOf: taken.at })).to.include({ characters: 7, requests: 2 });
+    expect(await report({ apiKey: "k", asOf: noon })).to.include({ characters: 7, requests: 2 });
   });
 
   it("covers the month of asOf, and the current month by default", async () => {
     await issue("k");
-    await serve("k", [served({ at: "2026-10-09T09:00:00.000Z", characters: 5 })]);
+    await serve("k", "2026-10-09T09:00:00.000Z", { characters: 5 });
     expect(await report({ apiKey: "k" })).to.include({ month: "2026-11", characters: 0 });
     expect(await report({ apiKey: "k", asOf: "2026-10-10" })).to.include({ month: "2026-10", characters: 5 });
   });
@@ -119,65 +115,62 @@ describe("a usage report", () => {
 
   it("includes servings at exactly the asOf time", async () => {
     await issue("k");
-    await serve("k", [served({ at: "2026-11-05T10:00:00.000Z" })]);
+    await serve("k", noon);
     expect(await report({ apiKey: "k", asOf: "2026-11-05T10:00:00Z" })).to.include({ requests: 1 });
     expect(await report({ apiKey: "k", asOf: "2026-11-05T09:59:59.999Z" })).to.include({ requests: 0 });
   });
 
   it("shows the quota at the asOf time, and none before the key was issued", async () => {
     await issue("k");
-    const plan = { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null };
-    const raised = { stream: "key-k", type: "PlanChanged", data: { plan, at: "2026-11-10T00:00:00.000Z" } };
+    const data = { plan: unlimited, at: "2026-11-10T00:00:00.000Z" };
+    const raised = { stream: "key-k", type: "PlanChanged", data };
     await append(temporary.store, [raised]);
     expect(await report({ apiKey: "k" })).to.have.property("quota", null);
     expect(await report({ apiKey: "k", asOf: "2026-11-09" })).to.have.property("quota", 1_000_000);
     expect(await report({ apiKey: "k", asOf: "2026-09-01" })).to.not.have.property("quota");
   });
 
-  it("computed from the log as of the month's end equals the live one", async () => {
-    let keys = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(servedInNovember(), { maxLength: 40 }), async (events) => {
-        const apiKey = `k${keys++}`;
-        await issue(apiKey);
-        await serve(apiKey, events);
-        const live = await report({ apiKey, month: "2026-11" });
-        const folded = await report({ apiKey, month: "2026-11", asOf: "2026-12-01" });
-        expect({ ...folded, asOf: now }).to.deep.equal(live);
-        expect(live.characters).to.equal(events.reduce((sum, { characters }) => sum + characters, 0));
-      }),
-      { numRuns: 40 },
-    );
+  it("as of a position includes what was recorded up to it, with the quota and the month of then", async () => {
+    await issue("k");
+    const first = await serve("k", "2026-10-31T23:00:00.000Z", { characters: 1 });
+    const second = await serve("k", noon, { characters: 2 });
+    await append(temporary.store, [
+      { stream: "key-k", type: "PlanChanged", data: { plan: unlimited, at: "2026-11-06T00:00:00.000Z" } },
+    ]);
+    await serve("k", noon, { characters: 4 });
+    const ofPosition = { asOf: noon, asOfPosition: second, quota: 1_000_000, month: "2026-11" };
+    expect(await report({ apiKey: "k", asOfPosition: second })).to.include({ ...ofPosition, characters: 2 });
+    expect(await report({ apiKey: "k", asOfPosition: first })).to.include({
+      month: "2026-10",
+      characters: 1,
+    });
+    const earlier = { asOfPosition: second, asOf: "2026-11-04", month: "2026-11" };
+    expect(await report({ apiKey: "k", ...earlier })).to.include({ characters: 0 });
   });
 
-  it("computed from the log as of any time equals the live one of that time", async () => {
-    let keys = 0;
-    const events = fc.array(servedInNovember(), { minLength: 1, maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(events, fc.nat(), async (unordered, cut) => {
-        const apiKey = `k${keys++}`;
-        const asOf = unordered[cut % unordered.length]?.at ?? now;
-        await issue(apiKey);
-        await serve(
-          apiKey,
-          unordered.filter(({ at }) => at <= asOf),
-        );
-        const liveThen = await report({ apiKey, month: "2026-11" });
-        await serve(
-          apiKey,
-          unordered.filter(({ at }) => at > asOf),
-        );
-        expect(await report({ apiKey, month: "2026-11", asOf })).to.deep.equal({ ...liveThen, asOf });
-      }),
-      { numRuns: 40 },
-    );
+  it("is final up to the clock tolerance before now, the asOf time, or the time of the position", async () => {
+    await issue("k");
+    const asOfPosition = await serve("k", noon);
+    const finalUntil = async (request: object) => (await report({ apiKey: "k", ...request })).finalUntil;
+    expect(await finalUntil({})).to.equal("2026-11-20T11:59:00.000Z");
+    expect(await finalUntil({ asOf: "2027-01-01", month: "2026-11" })).to.equal("2026-11-20T11:59:00.000Z");
+    expect(await finalUntil({ asOf: noon })).to.equal(noon);
+    expect(await finalUntil({ asOfPosition })).to.equal("2026-11-05T09:59:00.000Z");
+  });
+
+  it("is refused for a position without an event, with the path in the error", async () => {
+    await issue("k");
+    expect(await failureOf(report({ apiKey: "k", asOfPosition: 1_000_000 }))).to.deep.equal(["asOfPosition"]);
+    expect(await failureOf(report({ apiKey: "k", asOfPosition: -1 }))).to.deep.equal(["asOfPosition"]);
   });
 
   it("does not depend on the order in which instances appended their servings", async () => {
     await issue("k");
     const asOf = "2026-11-10T00:00:00.000Z";
     const [late, early] = ["2026-11-12T00:00:00.000Z", "2026-11-08T00:00:00.000Z"];
-    await serve("k", [served({ at: late, characters: 100 }), served({ at: early, characters: 1 })]);
+    await serve("k", late, { characters: 100 });
+    log = await openJournal();
+    await serve("k", early, { characters: 1 });
     expect(await report({ apiKey: "k", asOf })).to.include({ characters: 1, requests: 1 });
   });
 
@@ -209,3 +202,5 @@ const failureOf = async (report: Promise<UsageReport>) => {
   expect(error).to.be.instanceOf(Invalid);
   return error instanceof Invalid ? error.problems.flatMap(({ path }) => path) : [];
 };
+
+const unlimited = { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null };

@@ -1,0 +1,98 @@
+import { createCipheriv, createDecipheriv, hash } from "node:crypto";
+import type { ByokEngine } from "../../domain/accounts/byok-providers.ts";
+import type { Encrypted } from "../../domain/accounts/credentials.ts";
+import type { Random } from "./identifiers.ts";
+
+/** The owner and purpose of an encrypted text, authenticated as associated data: it decrypts in no other context. */
+export interface CredentialsOwner {
+  readonly websiteId: string;
+  readonly engine: ByokEngine;
+}
+
+/** A webhook, whose secret is encrypted. */
+export interface WebhookSecretOwner {
+  readonly webhookId: string;
+}
+
+export type SecretOwner = CredentialsOwner | WebhookSecretOwner;
+
+/** Authenticated encryption of credentials and of webhooks' secrets. */
+export interface CredentialsCipher {
+  /** The id of the key that encrypts now. */
+  readonly keyId: string;
+  /** The ids of all keys, that one first. */
+  readonly keyIds: readonly [string, ...string[]];
+  encrypt(text: string, context: SecretOwner): Encrypted;
+  /** With the key that it was encrypted under. @throws {DecryptionFailed} */
+  decrypt(encrypted: Encrypted, context: SecretOwner): string;
+}
+
+/** An encrypted text cannot be opened. The message discloses nothing of it. */
+export class DecryptionFailed extends Error {
+  override readonly name = "DecryptionFailed";
+}
+
+/** AES-256-GCM. A nonce must never repeat under one key: random 96-bit nonces allow 2³² encryptions (NIST SP 800-38D). */
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Format: `v1.`, then nonce, ciphertext and tag in base64url. */
+const version = "v1";
+
+export const createCredentialsCipher = ({
+  keys,
+  random,
+}: {
+  /** 32 bytes each, for this purpose only: the current key, then previous ones, which only open. */
+  keys: readonly [Buffer, ...Buffer[]];
+  random: Random;
+}): CredentialsCipher => {
+  const [current, ...previous] = keys;
+  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const keyId = keyIdOf(current);
+  return {
+    keyId,
+    keyIds: [keyId, ...previous.map(keyIdOf)],
+    encrypt: (text, context) => {
+      const nonce = random(nonceBytes);
+      const closing = createCipheriv(algorithm, current, nonce, { authTagLength: tagBytes }).setAAD(
+        associatedData(context),
+      );
+      const parts = [nonce, closing.update(text, "utf8"), closing.final(), closing.getAuthTag()];
+      return { ciphertext: `${version}.${Buffer.concat(parts).toString("base64url")}`, keyId };
+    },
+    decrypt: (encrypted, context) => {
+      const key = byId.get(encrypted.keyId);
+      if (!key) throw new DecryptionFailed(`It is encrypted under an unknown key (${encrypted.keyId}).`);
+      try {
+        return decryptWith(key, encrypted.ciphertext, context);
+      } catch {
+        throw new DecryptionFailed(
+          "It was changed after it was encrypted, or encrypted for another context.",
+        );
+      }
+    },
+  };
+};
+
+const decryptWith = (key: Buffer, ciphertext: string, context: SecretOwner): string => {
+  const [form, encoded = ""] = ciphertext.split(".");
+  const bytes = Buffer.from(encoded, "base64url");
+  if (form !== version || bytes.length < nonceBytes + tagBytes) throw new DecryptionFailed();
+  const opening = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    .setAAD(associatedData(context))
+    .setAuthTag(bytes.subarray(-tagBytes));
+  return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString();
+};
+
+/** The associated data. A JSON list is unambiguous. */
+const associatedData = (owner: SecretOwner): Buffer =>
+  Buffer.from(
+    JSON.stringify(
+      "webhookId" in owner ? [version, "webhook", owner.webhookId] : [version, owner.websiteId, owner.engine],
+    ),
+  );
+
+/** The hash of a 256-bit random key discloses nothing. */
+const keyIdOf = (key: Buffer): string => hash("sha256", key).slice(0, 16);

@@ -1,0 +1,48 @@
+import { withDeadline } from "../../async/deadline.ts";
+import {
+  type ByokEngine,
+  byokProviders,
+  type ProviderCredentials,
+} from "../../domain/accounts/byok-providers.ts";
+import { EngineFailed, Invalid, ServiceError } from "../../domain/errors.ts";
+import type { Provider, ProviderVoice } from "../../engines/provider.ts";
+
+/** The configured providers. */
+export type Providers = { readonly [E in ByokEngine]?: Provider<ProviderCredentials[E]> };
+
+/**
+ * Lists the provider's voices, which verifies the credentials. A refusal carries the provider's message, without the
+ * credentials.
+ * @throws {Invalid}
+ */
+export const listProviderVoices = async <C extends object>(
+  provider: Provider<C>,
+  credentials: C,
+  deadlineMs: number,
+): Promise<readonly ProviderVoice[]> => {
+  const onTimeout = () => refused(`The provider did not list its voices in ${deadlineMs / 1_000} s.`);
+  try {
+    const client = provider.open(credentials);
+    return await withDeadline({ ms: deadlineMs, onTimeout }, (signal) => client.listVoices(signal));
+  } catch (error) {
+    if (error instanceof EngineFailed)
+      throw refused(
+        withoutSecrets(error.message, secretsIn(credentials, byokProviders[provider.code].secrets)),
+      );
+    if (error instanceof ServiceError) throw error;
+    // Any other error of a driver may contain the request, and with it the credentials.
+    throw refused("The provider's voices could not be listed.");
+  }
+};
+
+const refused = (message: string): Invalid => new Invalid([{ path: [], message }]);
+
+/** Providers may repeat a key that they refuse. Other members (a region, a model) help to find the mistake. */
+const withoutSecrets = (message: string, secrets: readonly string[]): string =>
+  secrets.reduce((text, secret) => text.replaceAll(secret, "…"), message);
+
+const secretsIn = (credentials: object, members: readonly string[]): string[] =>
+  Object.entries(credentials).flatMap(([name, value]) => {
+    if (typeof value === "object" && value !== null) return secretsIn(value, members);
+    return typeof value === "string" && members.includes(name) ? [value] : [];
+  });

@@ -1,0 +1,60 @@
+import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
+import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
+import { NotFound, Unavailable } from "../../domain/errors.ts";
+import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-deletion.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { CommandContext } from "../execute-command.ts";
+
+export interface DeletedAudio {
+  readonly hash: string;
+  /** The names of the objects that were in the store. */
+  readonly objects: readonly string[];
+  /** True if it was purged from the CDN; false if none is configured. */
+  readonly purged: boolean;
+}
+
+/**
+ * Deletes a sound and what belongs to it: from the store, then from the memory of all instances, which follow the event
+ * that records the deletion, then from the CDN. In this order no copy returns from a later place. Can be repeated.
+ * @throws {NotFound} not a hash @throws {Unavailable} a step failed: repeat it
+ */
+export type DeleteAudio = (hash: string, context: CommandContext) => Promise<DeletedAudio>;
+
+export const createDeleteAudio =
+  ({
+    handler,
+    openStore,
+    forget,
+    purge,
+    clock,
+  }: {
+    readonly handler: CommandHandler;
+    readonly openStore: () => Promise<AudioStore>;
+    /** Removes it from the memory of this process. */
+    readonly forget: (hash: string) => void;
+    /** Absent without a CDN. */
+    readonly purge: PurgeCdn | undefined;
+    /** Milliseconds since the epoch. */
+    readonly clock: () => number;
+  }): DeleteAudio =>
+  async (hash, { requestId, actor }) => {
+    if (!/^[0-9a-f]{64}$/.test(hash)) {
+      throw new NotFound("There is no such audio: a hash has 64 hexadecimal digits, as in the ETag.");
+    }
+    const at = new Date(clock()).toISOString();
+    const deleted = (): AudioEvent[] => [{ type: "AudioDeleted", data: { hash, at } }];
+    const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
+    try {
+      const store = await openStore();
+      const objects = await store.remove(hash);
+      await handler.execute(audioDecider, audioStream, deleted, metadata);
+      forget(hash);
+      // What this process wrote in the meantime.
+      const written = await store.remove(hash);
+      await purge?.(hash);
+      return { hash, objects: [...new Set([...objects, ...written])], purged: purge !== undefined };
+    } catch (error) {
+      if (!(error instanceof AudioStoreUnavailable || error instanceof CdnUnavailable)) throw error;
+      throw new Unavailable(`The deletion is incomplete, repeat it: ${error.message}`, 5, { cause: error });
+    }
+  };

@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { Invalid } from "../../domain/errors.ts";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import { journalPrefix, type SoundServed, type SynthesesServed } from "../../domain/ledger/journal.ts";
+import type { Provenance } from "../../domain/ledger/serving.ts";
+import { parse } from "../../domain/validation.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { toUnavailable } from "../store-error.ts";
+import { instant } from "../usage/event-time.ts";
+import type { ReportQueue } from "../usage/report-queue.ts";
+import { positionBefore, timeToleranceMs } from "../usage/seal-times.ts";
+
+/** How often a sound was served in a period. */
+export interface SoundServings extends SoundServed {
+  readonly served: number;
+  /** Characters charged. */
+  readonly characters: number;
+  readonly from: Readonly<Record<Provenance, number>>;
+  readonly firstAt: string;
+  readonly lastAt: string;
+}
+
+export interface ServingsRequest {
+  /** Default: 31 days before `to`. */
+  readonly from?: string | undefined;
+  /** Exclusive. Default: now. */
+  readonly to?: string | undefined;
+  /** Only this sound. */
+  readonly hash?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface CountedSounds {
+  readonly sounds: ReadonlyMap<string, SoundServings>;
+  /** All servings of the period, also of sounds that are not in `sounds`. */
+  readonly served: number;
+  readonly fromCache: number;
+  /** False if the period has more sounds than are counted one by one. */
+  readonly isComplete: boolean;
+  readonly asOfPosition: number;
+}
+
+/**
+ * Counts servings in the journals of at most 31 days.
+ * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
+ */
+export type CountServings = (request: ServingsRequest) => Promise<CountedSounds>;
+
+/** Bounds the memory: 0.5 KB each. */
+const maxSounds = 100_000;
+const maxPeriodMs = 31 * 24 * 60 * 60_000;
+
+const period = z.object({ from: instant.optional(), to: instant.optional() });
+
+type Counted = { -readonly [Member in keyof SoundServings]: SoundServings[Member] } & {
+  from: Record<Provenance, number>;
+};
+
+export const createCountServings =
+  ({
+    store,
+    queue,
+    clock,
+  }: {
+    readonly store: EventStore;
+    /** Counts wait here for their turn: each may read the journals of a whole month. */
+    readonly queue: ReportQueue;
+    /** Milliseconds since the epoch. */
+    readonly clock: () => number;
+  }): CountServings =>
+  async ({ hash, signal, ...request }) => {
+    const { to = clock(), from = to - maxPeriodMs } = parse(period, request);
+    if (to <= from || to - from > maxPeriodMs) {
+      throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 31 days." }]);
+    }
+    try {
+      return await queue.run("sounds", signal, (limited) =>
+        count(store, { from, to, hash, signal: limited }),
+      );
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+  };
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly hash: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const count = async (store: EventStore, { from, to, hash, signal }: Range): Promise<CountedSounds> => {
+  const sounds = new Map<string, Counted>();
+  let [served, fromCache, isComplete, asOfPosition] = [0, 0, true, 0];
+  const add = (event: RecordedEvent & { readonly data: SynthesesServed }): void => {
+    const { at, sounds: listed, sound, characters, cached } = event.data;
+    const time = Date.parse(at);
+    if (time < from || time >= to) return;
+    for (const [index, which] of sound.entries()) {
+      const one = listed[which] as SoundServed;
+      if (hash !== undefined && one.hash !== hash) continue;
+      const provenance = cached[index] as Provenance;
+      served += 1;
+      if (provenance !== "miss") fromCache += 1;
+      const known = sounds.get(one.hash);
+      if (!known && sounds.size >= maxSounds) {
+        isComplete = false;
+        continue;
+      }
+      const counted = known ?? newlyServed(one, at);
+      if (!known) sounds.set(one.hash, counted);
+      counted.served += 1;
+      counted.characters += characters[index] as number;
+      counted.from[provenance] += 1;
+      counted.lastAt = at;
+    }
+  };
+  const after = await positionBefore(store, from);
+  const options = { prefixes: [journalPrefix], ...(after !== undefined && { after }), signal };
+  for await (const batch of store.subscribe(options)) {
+    for (const event of batch.events) if (isServed(event)) add(event);
+    asOfPosition = Math.max(asOfPosition, batch.position);
+    if (batch.caughtUp || (batch.events.at(-1)?.created ?? 0) > to + timeToleranceMs) break;
+  }
+  signal.throwIfAborted();
+  return { sounds, served, fromCache, isComplete, asOfPosition };
+};
+
+const isServed = (event: RecordedEvent): event is RecordedEvent & { readonly data: SynthesesServed } =>
+  event.type === "SynthesesServed" && isWellFormed(event);
+
+const newlyServed = ({ hash, engine, voice, lang, format }: SoundServed, at: string): Counted => ({
+  hash,
+  engine,
+  voice,
+  lang,
+  format,
+  served: 0,
+  characters: 0,
+  from: { miss: 0, coalesced: 0, memory: 0, store: 0 },
+  firstAt: at,
+  lastAt: at,
+});

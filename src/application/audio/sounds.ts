@@ -1,0 +1,148 @@
+import pLimit from "p-limit";
+import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
+import { type AudioStore, AudioStoreUnavailable, DamagedObject } from "../../audio/store/audio-store.ts";
+import { NotFound, Unavailable } from "../../domain/errors.ts";
+import { formats } from "../../domain/synthesis/formats.ts";
+import { isMarksName } from "../../domain/synthesis/marks.ts";
+import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
+import type { CountServings, ServingsRequest, SoundServings } from "./sound-servings.ts";
+
+/** An object of the audio store. */
+export interface StoredFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Absent for marks. */
+  readonly seconds?: number;
+  /** When it was last written, or reported as used: only with a retention. ISO 8601, UTC. */
+  readonly usedAt: string;
+  /** True if `/audio/{object}` serves it to everyone. */
+  readonly public: boolean;
+  readonly isMarks: boolean;
+}
+
+export interface Sound {
+  readonly hash: string;
+  /** Its servings in the period; absent without any. */
+  readonly servings?: SoundServings;
+  /** Those of the audio store; none if the sound was deleted, or was never stored. */
+  readonly objects: readonly StoredFile[];
+  readonly asOfPosition: number;
+}
+
+export interface ListedSound extends SoundServings {
+  /** Of the audio, in the store; absent if it is not stored. */
+  readonly bytes?: number;
+}
+
+export interface SoundList {
+  /** The most served ones, first. */
+  readonly sounds: readonly ListedSound[];
+  /** Of all sounds of the period. */
+  readonly served: number;
+  readonly fromCache: number;
+  readonly distinct: number;
+  readonly isComplete: boolean;
+  readonly asOfPosition: number;
+}
+
+/** What the service knows of sounds, by their hashes. */
+export interface Sounds {
+  /** @throws {Invalid} for a bad period @throws {Unavailable} */
+  list(request: Omit<ServingsRequest, "hash"> & { readonly limit: number }): Promise<SoundList>;
+  /** @throws {NotFound} not a hash @throws {Invalid} @throws {Unavailable} */
+  find(hash: string, request: Omit<ServingsRequest, "hash">): Promise<Sound>;
+  /** Makes the CDN forget a sound. False if none is configured. @throws {NotFound} not a hash @throws {Unavailable} */
+  purge(hash: string): Promise<{ readonly hash: string; readonly purged: boolean }>;
+}
+
+const maxConcurrentReads = 4;
+
+export const createSounds = ({
+  audioStore,
+  countServings,
+  purge,
+}: {
+  readonly audioStore: Pick<AudioStore, "get">;
+  readonly countServings: CountServings;
+  /** Absent without a CDN. */
+  readonly purge: PurgeCdn | undefined;
+}): Sounds => {
+  const limit = pLimit(maxConcurrentReads);
+  const readObjects = async (names: readonly string[], signal: AbortSignal): Promise<StoredFile[]> => {
+    const found = await limit.map(names, (name) => readObject(audioStore, name, signal));
+    return found.filter((file) => file !== undefined);
+  };
+
+  return {
+    list: async ({ limit: shown, ...request }) => {
+      const { sounds, ...totals } = await countServings(request);
+      const most = [...sounds.values()].sort((a, b) => b.served - a.served).slice(0, shown);
+      const listed = await available(
+        Promise.all(
+          most.map(async (sound) => {
+            const [audio] = await readObjects(audioNamesOf(sound), request.signal);
+            return { ...sound, ...(audio && { bytes: audio.bytes }) };
+          }),
+        ),
+      );
+      return { ...totals, sounds: listed, distinct: sounds.size };
+    },
+    find: async (hash, request) => {
+      checkHash(hash);
+      const { sounds, asOfPosition } = await countServings({ ...request, hash });
+      const servings = sounds.get(hash);
+      const objects = await available(readObjects(objectNamesOf(hash), request.signal));
+      return { hash, ...(servings && { servings }), objects, asOfPosition };
+    },
+    purge: async (hash) => {
+      checkHash(hash);
+      try {
+        await purge?.(hash);
+      } catch (error) {
+        if (!(error instanceof CdnUnavailable)) throw error;
+        throw new Unavailable(`The purge is incomplete, repeat it: ${error.message}`, 5, { cause: error });
+      }
+      return { hash, purged: purge !== undefined };
+    },
+  };
+};
+
+/** The public and the private object. A hash has only one of them. */
+const audioNamesOf = ({ hash, format }: SoundServings): string[] =>
+  objectNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
+
+const checkHash = (hash: string): void => {
+  if (/^[0-9a-f]{64}$/.test(hash)) return;
+  throw new NotFound("There is no such audio: a hash has 64 hexadecimal digits, as in the ETag.");
+};
+
+const readObject = async (
+  store: Pick<AudioStore, "get">,
+  name: string,
+  signal: AbortSignal,
+): Promise<StoredFile | undefined> => {
+  const object = await store.get(name, signal).catch((error: unknown) => {
+    if (error instanceof DamagedObject) return undefined; // requests treat it as missing too
+    throw error;
+  });
+  if (!object) return undefined;
+  const { bytes, length, usedAt } = object;
+  const isMarks = isMarksName(name);
+  return {
+    name,
+    bytes: bytes.length,
+    ...(!isMarks && { seconds: length.samples / length.sampleRate }),
+    usedAt: new Date(usedAt).toISOString(),
+    public: name.startsWith("audio/"),
+    isMarks,
+  };
+};
+
+const available = async <T>(reading: Promise<T>): Promise<T> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof AudioStoreUnavailable)) throw error;
+    throw new Unavailable("The audio store cannot be read.", 5, { cause: error });
+  }
+};

@@ -1,0 +1,37 @@
+import type { ProjectionRunner } from "../../projections/runner/runner.ts";
+import type { CommandHandler, Decider, DomainEvent } from "../eventstore/command-handler.ts";
+import { untilVisible } from "./until-visible.ts";
+
+/** The origin of a command. */
+export interface CommandContext {
+  readonly requestId?: string;
+  /** `admin`, `admin:<name>`, `auditor:<name>`, `cli`, `system` or `key:<apiKey>`. */
+  readonly actor: string;
+}
+
+/**
+ * Applies a decision to a stream. Resolves with the new state once this instance's views show it.
+ * @throws whatever `decide` throws
+ * @throws {Unavailable} when the event store does not answer
+ */
+export type ExecuteCommand = <S, E extends DomainEvent>(
+  decider: Decider<S, E>,
+  stream: string,
+  decide: (state: S) => readonly E[],
+  context: CommandContext,
+) => Promise<S>;
+
+export const createExecuteCommand =
+  ({
+    handler,
+    runner,
+  }: {
+    handler: CommandHandler;
+    runner: Pick<ProjectionRunner, "waitForPosition">;
+  }): ExecuteCommand =>
+  async (decider, stream, decide, { requestId, actor }) => {
+    const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };
+    const { state, position } = await handler.execute(decider, stream, decide, metadata);
+    await untilVisible(runner, position);
+    return state;
+  };

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { UserProjection } from "../../projections/eventstoredb/user-projections.ts";
+import type { ProjectionServer, ServerProjection } from "../eventstore/projection-server.ts";
+
+/** The change made to one projection, and its current state on the server. */
+export interface InstalledProjection {
+  readonly name: string;
+  readonly done: "created" | "updated" | "disabled";
+  readonly state: ServerProjection["state"] | "absent";
+  /** The reason if it is faulted now. */
+  readonly reason?: string | undefined;
+  /** The reason if it was faulted before the update. */
+  readonly fault?: string;
+}
+
+export interface PollOptions {
+  /** How often to poll for their state, and the interval in milliseconds. */
+  readonly attempts: number;
+  readonly intervalMs: number;
+}
+
+/**
+ * Installs this release's projections; idempotent. Creates missing ones, updates existing ones, restarts stopped or faulted
+ * ones, and disables earlier versions.
+ * @throws {EventStoreUnavailable}
+ */
+export const installUserProjections = async (
+  server: ProjectionServer,
+  wanted: readonly UserProjection[],
+  poll: PollOptions = { attempts: 50, intervalMs: 200 },
+): Promise<InstalledProjection[]> => {
+  const done: Pick<InstalledProjection, "name" | "done" | "fault">[] = [];
+  for (const projection of wanted) done.push(await install(server, projection));
+  for (const name of wanted.flatMap(earlierVersions)) {
+    const found = await server.find(name);
+    if (!found || found.state === "stopped") continue;
+    await server.disable(name);
+    done.push({ name, done: "disabled" });
+  }
+  const installed: InstalledProjection[] = [];
+  for (const one of done) {
+    const { state = "absent", reason } = (await awaitSettled(server, one.name, poll)) ?? {};
+    installed.push({ ...one, state, reason });
+  }
+  return installed;
+};
+
+const install = async (
+  server: ProjectionServer,
+  { name, query }: UserProjection,
+): Promise<Pick<InstalledProjection, "name" | "done" | "fault">> => {
+  const found = await server.find(name);
+  if (!found) {
+    await server.create(name, query);
+    return { name, done: "created" };
+  }
+  await server.update(name, query);
+  if (found.state !== "running") await server.enable(name);
+  return { name, done: "updated", ...(found.state === "faulted" && { fault: found.reason ?? "unknown" }) };
+};
+
+const earlierVersions = ({ name, family }: UserProjection): string[] => {
+  const version = Number(name.slice(family.length));
+  return Array.from({ length: version - 1 }, (_, index) => `${family}${index + 1}`);
+};
+
+/** The state once it runs, is stopped or has faulted, or after the last attempt. */
+const awaitSettled = async (
+  server: ProjectionServer,
+  name: string,
+  { attempts, intervalMs }: PollOptions,
+): Promise<ServerProjection | undefined> => {
+  for (let look = 1; ; look++) {
+    const found = await server.find(name);
+    if (look >= attempts || (found && found.state !== "changing")) return found;
+    await delay(intervalMs);
+  }
+};

@@ -1,0 +1,93 @@
+import {
+  type IdempotencyEvent,
+  type IdempotencyState,
+  idempotencyDecider,
+  idempotencyStream,
+  isRepeat,
+  recordRepeat,
+  recordUse,
+  recoverUse,
+  releaseKey,
+} from "../../domain/ledger/idempotency.ts";
+import type { Idempotency } from "../../domain/ledger/serving.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+
+/** A request with an Idempotency-Key. */
+export interface IdempotentRequest {
+  readonly apiKey: string;
+  readonly requestId: string;
+  readonly idempotency: Idempotency;
+}
+
+/** Decides which of the requests with one Idempotency-Key is charged. All methods may throw {Unavailable}. */
+export interface IdempotencyKeys {
+  /** True if the request repeats a charged one. Records nothing. @throws {Invalid} if the parameters differ */
+  isRepeat(request: IdempotentRequest): Promise<boolean>;
+  /** Records a repeat of a charged request; false if there is none. @throws {Invalid} if the parameters differ */
+  recordRepeat(request: IdempotentRequest): Promise<boolean>;
+  /** Records that the request is charged; false if a concurrent request is. @throws {Invalid} if the parameters differ */
+  recordUse(request: IdempotentRequest): Promise<boolean>;
+  /**
+   * Records a charged request from the journal of a process that is gone. True if the caller must void the charge: another
+   * request with the key is charged. It is true for one caller only.
+   */
+  recover(request: IdempotentRequest): Promise<boolean>;
+  /** True if the charge of the request may be voided: no repeat of it was served. */
+  release(request: IdempotentRequest): Promise<boolean>;
+}
+
+export const createIdempotencyKeys = ({
+  handler,
+  clock,
+}: {
+  readonly handler: Pick<CommandHandler, "execute">;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}): IdempotencyKeys => {
+  const execute = async (
+    { apiKey, requestId, idempotency }: IdempotentRequest,
+    decide: (
+      state: IdempotencyState,
+      use: Idempotency & { requestId: string; at: string },
+    ) => IdempotencyEvent[],
+  ) => {
+    const use = { ...idempotency, requestId, at: new Date(clock()).toISOString() };
+    const stream = idempotencyStream(apiKey, idempotency.key);
+    const metadata = { correlationId: requestId, actor: `key:${apiKey}` };
+    return await handler.execute(idempotencyDecider, stream, (state) => decide(state, use), metadata);
+  };
+
+  const decideOnRepeat = async (
+    request: IdempotentRequest,
+    decide: (...args: Parameters<typeof recordRepeat>) => IdempotencyEvent[],
+  ): Promise<boolean> => {
+    let repeats = false;
+    await execute(request, (state, use) => {
+      repeats = isRepeat(state, use);
+      return decide(state, use);
+    });
+    return repeats;
+  };
+
+  return {
+    isRepeat: (request) => decideOnRepeat(request, () => []),
+    recordRepeat: (request) => decideOnRepeat(request, recordRepeat),
+    recordUse: async (request) => {
+      const { state } = await execute(request, recordUse);
+      return state.charged?.requestId === request.requestId || isVoidedByRecovery(state, request);
+    },
+    recover: async (request) => {
+      const { events } = await execute(request, recoverUse);
+      return events.some(({ type, data }) => type === "IdempotencyKeyUsed" && data.repeat);
+    },
+    release: async (request) => {
+      const { state } = await execute(request, releaseKey);
+      return state.charged?.requestId !== request.requestId && !isVoidedByRecovery(state, request);
+    },
+  };
+};
+
+const isVoidedByRecovery = (
+  { recoveredRepeats }: IdempotencyState,
+  { requestId }: Pick<IdempotentRequest, "requestId">,
+): boolean => recoveredRepeats.includes(requestId);

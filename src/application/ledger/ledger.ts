@@ -1,0 +1,300 @@
+import type { Clock } from "../../async/clock.ts";
+import { keyDecider, keyStream, type SuspendedKey, suspendKey } from "../../domain/accounts/key.ts";
+import { KeyIsSuspended, Unavailable } from "../../domain/errors.ts";
+import { JournalFenced } from "../../domain/ledger/journal.ts";
+import { QuotaExceeded } from "../../domain/ledger/quota.ts";
+import type { Idempotency, Receipt, Serving, StreamEnd, VoidedServing } from "../../domain/ledger/serving.ts";
+import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
+import type { ActingKey } from "../access/principal.ts";
+import { type BackgroundTasks, createBackgroundTasks } from "./background-tasks.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import type { Incarnation, Incarnations } from "./incarnations.ts";
+import type { RecentCharges } from "./recent-charges.ts";
+import { ReservationsClosed } from "./reservations.ts";
+import {
+  hasIdempotencyKey,
+  type IdempotentServing,
+  voidCharge,
+  voidUnlessRepeated,
+} from "./void-servings.ts";
+
+/** The ledger of servings: each is recorded before its audio leaves, never beyond the quota. */
+export interface Ledger {
+  /**
+   * Records an answer with audio. The audio may leave only after `done` is called without an error, which is
+   *  - {KeyIsSuspended} when it would exceed the quota: the key is now suspended
+   *  - {Invalid} when its Idempotency-Key was used with another request
+   *  - {Unavailable} when the event store does not answer: nothing may be served, and what the log may hold of the request
+   *    is voided in the background
+   */
+  record(principal: ActingKey, served: NewServing, done: RecordCallback): void;
+  /** Records the end of a recorded stream, in the background. */
+  recordStreamEnd(receipt: Receipt, ended: StreamOutcome): void;
+  /** Voids a recorded serving in the background: its caller received no audio. */
+  voidServing(receipt: Receipt): void;
+  /** Records the entries that a closed journal has lost in the next one, in the background. */
+  recordLost(voids: readonly VoidedServing[], streams: readonly StreamEnd[]): void;
+  /**
+   * Reserves the request's characters before any work. `record` spends them; they are not kept for this request. Nothing is
+   * reserved for a repeat, a free part or a key without a quota.
+   * @throws {KeyIsSuspended} when the request would exceed the quota: the key is now suspended
+   * @throws {Unavailable} @throws {Invalid} for an Idempotency-Key of another request
+   */
+  reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void>;
+  /** Voids and ends of streams that are not durable yet. */
+  readonly backgroundEntries: number;
+  /** Resolves when all of them were given to the journal's writer. */
+  drained(): Promise<void>;
+  /** Refuses everything from now on, and reports what is pending as lost. */
+  close(): void;
+}
+
+export type NewServing = Omit<Serving, "apiKey" | "repeat">;
+export type RecordCallback = (error: Error | undefined, receipt: Receipt | undefined) => void;
+export type StreamOutcome = Pick<StreamEnd, "hash" | "outcome" | "bytes" | "chunks">;
+
+/** A request that needs characters of the quota. It has several hashes while the rendition is undecided. */
+export interface QuotaRequest {
+  readonly requestId: string;
+  readonly hashes: readonly string[];
+  readonly characters: number;
+  readonly partial: boolean;
+  readonly idempotency?: Idempotency | undefined;
+}
+
+export interface LedgerOptions {
+  readonly incarnations: Incarnations;
+  readonly recentCharges: Pick<RecentCharges, "wasCharged">;
+  readonly idempotencyKeys: IdempotencyKeys;
+  /** Executes the suspension of a key. */
+  readonly handler: Pick<CommandHandler, "execute">;
+  /** Resolves when this instance's views show the position. */
+  readonly untilVisible: (position: number) => Promise<void>;
+  /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
+  readonly requireCorrectClock: () => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  /** Called when a request does not fit into the key's quota. */
+  readonly onQuotaExceeded: (apiKey: string) => void;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** How often one request is tried again, in a new journal or after a reservation. */
+const maxAttempts = 5;
+
+export const createLedger = (options: LedgerOptions): Ledger => {
+  const background = createBackgroundTasks(options);
+  const recorder = new Recorder(options, background);
+  return {
+    record: (principal, served, done) => {
+      const serving: Serving = { ...served, apiKey: principal.apiKey };
+      if (!hasIdempotencyKey(serving)) return recorder.record(principal, serving, done);
+      recorder.recordIdempotently(principal, serving).then(
+        (receipt) => done(undefined, receipt),
+        (error) => done(error, undefined),
+      );
+    },
+    recordStreamEnd: ({ serving: { apiKey, requestId } }, ended) =>
+      recorder.addInBackground((writer) => writer.addStreamEnd({ apiKey, requestId, ...ended })),
+    voidServing: (receipt) => recorder.voidServing(receipt),
+    recordLost: (voids, streams) => {
+      if (voids.length > 0) recorder.addInBackground((writer) => writer.addVoids(voids));
+      for (const end of streams) recorder.addInBackground((writer) => writer.addStreamEnd(end));
+    },
+    reserveQuota: (principal, request) => recorder.reserveQuota(principal, request),
+    get backgroundEntries() {
+      return background.pending + options.incarnations.backgroundEntries;
+    },
+    drained: background.drained,
+    close: background.close,
+  };
+};
+
+class Recorder {
+  readonly #options: LedgerOptions;
+  readonly #background: BackgroundTasks;
+
+  constructor(options: LedgerOptions, background: BackgroundTasks) {
+    this.#options = options;
+    this.#background = background;
+  }
+
+  record(
+    principal: ActingKey,
+    serving: Serving,
+    done: RecordCallback,
+    { number, obstacle } = firstAttempt,
+  ): void {
+    const again = (next: Obstacle) =>
+      this.record(principal, serving, done, { number: number + 1, obstacle: next });
+    try {
+      this.#requireReady(number, obstacle);
+      const incarnation = this.#options.incarnations.current;
+      if (incarnation && this.#spendAndServe(incarnation, principal, serving, done, again)) return;
+      this.#openOrReserve(incarnation, principal, serving)
+        .then(again, (error) => done(error, undefined))
+        .catch(this.#reportFailedCallback);
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  }
+
+  /** @throws {Unavailable} */
+  #requireReady(attempt: number, obstacle: Obstacle): void {
+    this.#background.throwIfUnavailable(this.#options.incarnations.backgroundEntries);
+    if (attempt > maxAttempts) throw new Unavailable(obstacles[obstacle], 2);
+    this.#options.requireCorrectClock();
+  }
+
+  /** False if the incarnation has not reserved enough characters. */
+  #spendAndServe(
+    incarnation: Incarnation,
+    { plan }: ActingKey,
+    given: Serving,
+    done: RecordCallback,
+    again: (obstacle: Obstacle) => void,
+  ): boolean {
+    const { writer, reservations } = incarnation;
+    const { apiKey } = given;
+    const month = writer.month();
+    const characters = this.#chargedCharacters(given);
+    if (!reservations.trySpend(apiKey, month, characters, plan.monthlyCharacters)) return false;
+    const serving = characters === given.characters ? given : { ...given, characters };
+    writer.addServing(serving, (error, at) => {
+      if (!error) return done(undefined, { journal: writer.journal, serving, at });
+      if (error instanceof JournalFenced) {
+        this.#options.incarnations.discard(incarnation);
+        return again("fenced");
+      }
+      // With an unknown outcome the writer voids the serving, should it become durable.
+      if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
+      done(error, undefined);
+    });
+    return true;
+  }
+
+  /** A part of an object is free if the key was charged for the object shortly before. */
+  #chargedCharacters({ apiKey, hash, characters, partial }: Serving): number {
+    return partial && this.#options.recentCharges.wasCharged(apiKey, hash) ? 0 : characters;
+  }
+
+  /** Opens an incarnation, or reserves the characters of the serving. @throws {KeyIsSuspended} @throws {Unavailable} */
+  async #openOrReserve(
+    incarnation: Incarnation | undefined,
+    principal: ActingKey,
+    serving: Serving,
+  ): Promise<Obstacle> {
+    if (!incarnation) await this.#options.incarnations.open();
+    else {
+      const characters = this.#chargedCharacters(serving);
+      await this.#reserveCharacters(incarnation, principal, serving.requestId, characters);
+    }
+    return "reservationUsed";
+  }
+
+  async #reserveCharacters(
+    incarnation: Incarnation,
+    principal: ActingKey,
+    requestId: string,
+    characters: number,
+  ): Promise<void> {
+    const { apiKey, plan } = principal;
+    if (plan.monthlyCharacters === null) return;
+    const { writer, reservations } = incarnation;
+    try {
+      await reservations.reserve(apiKey, writer.month(), characters, plan.monthlyCharacters);
+    } catch (error) {
+      if (error instanceof JournalFenced) this.#options.incarnations.discard(incarnation);
+      else if (error instanceof ReservationsClosed)
+        return; // The next attempt uses the next journal.
+      else if (error instanceof QuotaExceeded) await this.#suspend(apiKey, error, requestId);
+      else throw error;
+    }
+  }
+
+  async #suspend(apiKey: string, exceeded: QuotaExceeded, requestId: string): Promise<never> {
+    const { handler, untilVisible, clock } = this.#options;
+    const { quota, message: reason } = exceeded;
+    this.#options.onQuotaExceeded(apiKey);
+    const at = new Date(clock()).toISOString();
+    const { position, state } = await handler.execute(
+      keyDecider,
+      keyStream(apiKey),
+      (key) => suspendKey(key, { cause: "quota", quota, reason, at }),
+      { correlationId: requestId, actor: "system" },
+    );
+    await untilVisible(position);
+    if (state.status !== "suspended") throw new Unavailable("The key's plan has just changed: try again.", 1);
+    throw suspended(state);
+  }
+
+  /**
+   * The journal charges before the Idempotency-Key is recorded: a request that crashes in between is charged, never served
+   * without a charge. Of two concurrent requests the slower one's charge is voided.
+   */
+  async recordIdempotently(principal: ActingKey, serving: IdempotentServing): Promise<Receipt> {
+    const { idempotencyKeys } = this.#options;
+    if (await idempotencyKeys.recordRepeat(serving)) {
+      return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
+    }
+    const receipt = await this.#recorded(principal, serving);
+    try {
+      const isCharged = await idempotencyKeys.recordUse(serving);
+      if (!isCharged) this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));
+      return receipt;
+    } catch (error) {
+      this.voidServing(receipt);
+      throw error;
+    }
+  }
+
+  #recorded(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    return new Promise((resolve, reject) =>
+      this.record(principal, serving, (error, receipt) => (receipt ? resolve(receipt) : reject(error))),
+    );
+  }
+
+  voidServing(receipt: Receipt): void {
+    this.#background.run(() => voidUnlessRepeated(this.#options, receipt));
+  }
+
+  addInBackground(add: (writer: Incarnation["writer"]) => void): void {
+    this.#background.run(async () => add((await this.#options.incarnations.open()).writer));
+  }
+
+  readonly #reportFailedCallback = (error: unknown): void =>
+    this.#options.onError("a request could not be answered", error);
+
+  async reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void> {
+    const { idempotencyKeys, recentCharges, incarnations } = this.#options;
+    const { apiKey, plan } = principal;
+    const { requestId, hashes, characters, partial, idempotency } = request;
+    this.#background.throwIfUnavailable(incarnations.backgroundEntries);
+    if (idempotency && (await idempotencyKeys.isRepeat({ apiKey, requestId, idempotency }))) return;
+    if (plan.monthlyCharacters === null) return;
+    if (partial && hashes.some((hash) => recentCharges.wasCharged(apiKey, hash))) return;
+    const incarnation = await incarnations.open();
+    await this.#reserveCharacters(incarnation, principal, requestId, characters);
+  }
+}
+
+/** What kept the previous attempt from recording a serving. */
+type Obstacle = keyof typeof obstacles;
+
+const obstacles = {
+  fenced: "Other instances have closed this instance's journal several times: try again.",
+  reservationUsed:
+    "Other requests have used the characters reserved for this request several times: try again.",
+};
+
+const firstAttempt: { readonly number: number; readonly obstacle: Obstacle } = {
+  number: 1,
+  obstacle: "reservationUsed",
+};
+
+const suspended = ({ reason, cause }: SuspendedKey): KeyIsSuspended =>
+  new KeyIsSuspended(
+    `The key is suspended: ${reason}. It is reinstated by a plan with a higher quota, or by the operator.`,
+    cause,
+  );

@@ -1,0 +1,94 @@
+import type { Clock } from "../../async/clock.ts";
+import type { JournalClosed } from "../../domain/ledger/journal.ts";
+import { monthOf } from "../../domain/ledger/month.ts";
+import type { Receipt } from "../../domain/ledger/serving.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { uuidv7 } from "../../eventstore/uuid.ts";
+import { throwUnavailable } from "../store-error.ts";
+import type { Incarnation } from "./incarnations.ts";
+import type { JournalRegistry } from "./journal-registry.ts";
+import { createJournalWriter, type FlushedEvent, type LostEntries } from "./journal-writer.ts";
+import { createPostings } from "./postings.ts";
+import type { RecentCharges } from "./recent-charges.ts";
+import { createReservations } from "./reservations.ts";
+import { createUsageReader } from "./usage-reader.ts";
+
+export interface IncarnationOptions {
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  readonly registry: JournalRegistry;
+  readonly recentCharges: RecentCharges;
+  /** Closes the journal of any process. @throws {Unavailable} */
+  readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
+  readonly deadlineMs: number | undefined;
+  /** Called with the journal's events when they are durable. */
+  readonly onFlushed: (events: readonly FlushedEvent[]) => void;
+  /** Called when the journal cannot be used any more. */
+  readonly onUnusable: (incarnation: Incarnation) => void;
+  /** Called with a serving with an Idempotency-Key that is durable, and whose caller was refused. */
+  readonly onExpired: (receipt: Receipt) => void;
+  /** Called with the entries that belong into the next journal. */
+  readonly onLost: (lost: LostEntries) => void;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** Registers a new journal and opens everything that belongs to it. @throws {Unavailable} */
+export const openIncarnation = async (options: IncarnationOptions): Promise<Incarnation> => {
+  const { registry, recentCharges, closeJournal, deadlineMs, onError } = options;
+  const { store, handler, clock, timers } = options;
+  const usageReader = createUsageReader({ store });
+  const journal = uuidv7(clock());
+  const after = await registry.open(journal);
+  await recentCharges.follow(journal, after);
+  const writer = createJournalWriter({
+    store,
+    clock,
+    timers,
+    journal,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    onFlushed: (events) => {
+      postings.add(events);
+      recentCharges.add(events);
+      options.onFlushed(events);
+    },
+    onVoided: ({ apiKey, servedAt, characters }) =>
+      reservations.refund(apiKey, monthOf(servedAt), characters),
+    onExpired: (serving, at) => options.onExpired({ journal, serving, at }),
+    onFenced: (lost) => {
+      discard();
+      options.onLost(lost);
+    },
+    onError: (error) => onError("servings could not be recorded", error),
+  });
+  const reservations = createReservations({
+    store,
+    handler,
+    clock,
+    timers,
+    journal,
+    after,
+    waitForAppends: writer.flushed,
+    fence: async (other) => void (await closeJournal(other, "unresponsive")),
+    spentBy: (...request) => usageReader.spentBy(...request).catch(throwUnavailable),
+    onFenced: () => discard(),
+  });
+  const postings = createPostings({
+    store,
+    clock,
+    timers,
+    onError,
+    journal,
+    since: after,
+    markPosted: writer.markPosted,
+  });
+  const incarnation: Incarnation = { writer, reservations, postings };
+  const discard = (): void => {
+    reservations.abandon();
+    options.onUnusable(incarnation);
+  };
+  return incarnation;
+};

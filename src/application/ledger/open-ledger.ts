@@ -1,0 +1,177 @@
+import { backgroundClock, type Clock } from "../../async/clock.ts";
+import { sleep } from "../../async/sleep.ts";
+import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../store-error.ts";
+import { closeJournal } from "./close-journal.ts";
+import { type CloseUsageAccountsOptions, createCloseUsageAccounts } from "./close-usage-accounts.ts";
+import { createIdempotencyKeys } from "./idempotency-keys.ts";
+import { createIncarnations, type Incarnations } from "./incarnations.ts";
+import { createJournalRegistry } from "./journal-registry.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
+import { openIncarnation } from "./open-incarnation.ts";
+import { createRecentCharges } from "./recent-charges.ts";
+import { createRecoverIdempotencyKeys } from "./recover-idempotency-keys.ts";
+import { createRecoverJournal, type RecoverJournalOptions } from "./recover-journal.ts";
+import { createSweepSilentJournals, type SweepOptions } from "./sweep-silent-journals.ts";
+
+export interface OpenLedgerOptions {
+  /** Must deliver well-formed events only: see `validatedEventStore`. */
+  readonly store: EventStore;
+  readonly handler: CommandHandler;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** For deadlines, retries and schedules. */
+  readonly timers?: Clock;
+  /** Resolves when this instance's views show the position. */
+  readonly untilVisible: (position: number) => Promise<void>;
+  /** All keys, for closing the accounts of past months. */
+  readonly apiKeys?: () => Iterable<string>;
+  /** @throws {Unavailable} if this machine's clock is wrong */
+  readonly requireCorrectClock?: () => void;
+  /** Called with the own journal's events when they are durable. */
+  readonly onRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called with the durable events of other processes' journals. */
+  readonly onOthersRecorded?: (events: readonly JournalEvent[]) => void;
+  /** Called when a request does not fit into the key's quota. */
+  readonly onQuotaExceeded?: (apiKey: string) => void;
+  /** How long a request may wait for its append. Default 5,000. */
+  readonly deadlineMs?: number;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  /** Entries of journals that are not durable yet. */
+  readonly pendingEntries: () => number;
+  /** Resolves when everything recorded so far is durable. */
+  drained(): Promise<void>;
+  /**
+   * Records what is pending, returns reserved characters and closes the journal. Waits at most `timeoutMs` for an event store
+   * that is not available.
+   */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** An unused journal is closed after this time, so that its month can be closed. */
+const idleMs = 10 * 60_000;
+/** How often idle journals are closed, and those of processes that are gone are recovered. */
+const checkMs = 60_000;
+
+/** Opens this process's journal and everything that records servings. @throws {Unavailable} @throws {EventStoreUnavailable} */
+export const openLedger = async (options: OpenLedgerOptions): Promise<OpenLedger> => {
+  const { store, handler, clock, timers = backgroundClock, onError } = options;
+  const { untilVisible, requireCorrectClock = () => {}, apiKeys = () => [] } = options;
+  const shared = { store, handler, clock, timers, onError };
+  const registry = createJournalRegistry(handler, clock);
+  const { onOthersRecorded: onFollowed = () => {} } = options;
+  const recentCharges = createRecentCharges({ ...shared, onFollowed });
+  const close = (journal: string, reason: JournalClosed["reason"]) =>
+    closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);
+  const idempotencyKeys = createIdempotencyKeys(shared);
+  const recoverIdempotencyKeys = createRecoverIdempotencyKeys({
+    ...shared,
+    idempotencyKeys,
+    onVoided: (voids) => ledger.recordLost(voids, []),
+  });
+  const maintain = createMaintenance({
+    ...shared,
+    closeJournal: close,
+    registry,
+    apiKeys,
+    recoverIdempotencyKeys,
+  });
+  let lastFlushAt = timers.now();
+  const incarnations = createIncarnations({
+    create: () =>
+      openIncarnation({
+        ...shared,
+        registry,
+        recentCharges,
+        closeJournal: close,
+        deadlineMs: options.deadlineMs,
+        onFlushed: (events) => {
+          lastFlushAt = timers.now();
+          options.onRecorded?.(events);
+        },
+        onUnusable: (incarnation) => incarnations.discard(incarnation),
+        onExpired: (receipt) => ledger.voidServing(receipt),
+        onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
+      }).finally(() => {
+        lastFlushAt = timers.now();
+      }),
+    // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
+    fence: (journal) => close(journal, "unresponsive"),
+    retire: registry.retire,
+    onError,
+  });
+  const ledger = createLedger({
+    ...shared,
+    incarnations,
+    recentCharges,
+    idempotencyKeys,
+    untilVisible,
+    requireCorrectClock,
+    onQuotaExceeded: options.onQuotaExceeded ?? (() => {}),
+  });
+  // A slow event store must not prevent the start: otherwise the first request opens the journal.
+  await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
+  const stopChecks = every(checkMs, timers, async () => {
+    if (timers.now() - lastFlushAt >= idleMs) await incarnations.close("idle");
+    await maintain(incarnations.current?.writer.journal);
+  });
+
+  return {
+    ledger,
+    pendingEntries: () => incarnations.pending,
+    drained: () => ledger.drained().then(() => incarnations.current?.writer.flushed()),
+    close: async (timeoutMs) => {
+      stopChecks();
+      await Promise.race([closeJournals(ledger, incarnations), sleep(timeoutMs, { clock: timers })]);
+      ledger.close();
+      recentCharges.close();
+      reportLost(incarnations.pending, onError);
+    },
+  };
+};
+
+/** Recovers the journals of processes that are gone, then closes the usage accounts of past months. */
+const createMaintenance = (
+  options: RecoverJournalOptions & CloseUsageAccountsOptions & Omit<SweepOptions, "recoverJournal">,
+) => {
+  const recoverJournal = createRecoverJournal(options);
+  const sweepSilentJournals = createSweepSilentJournals({ ...options, recoverJournal });
+  const closeAccounts = createCloseUsageAccounts(options);
+  return async (ownJournal: string | undefined): Promise<void> => {
+    await sweepSilentJournals(ownJournal);
+    await closeAccounts();
+  };
+};
+
+const reportLost = (pending: number, onError: OpenLedgerOptions["onError"]): void => {
+  if (pending > 0) onError("entries of the journal may be lost", new Error(`${pending} are not durable`));
+};
+
+/** A journal that is fenced at the last moment hands its entries over to a further one. */
+const closeJournals = async (ledger: Ledger, incarnations: Incarnations): Promise<void> => {
+  do {
+    await ledger.drained();
+    await incarnations.close("shutdown");
+  } while (ledger.backgroundEntries > 0);
+};
+
+/** Repeats a task that never rejects, with a pause after each run. */
+const every = (ms: number, timers: Clock, task: () => Promise<void>): (() => void) => {
+  let cancel = () => {};
+  let stopped = false;
+  const schedule = (): void => {
+    if (stopped) return;
+    cancel = timers.after(ms, () => void task().then(schedule));
+  };
+  schedule();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+};

@@ -1,0 +1,87 @@
+import pLimit from "p-limit";
+import { isWellFormed } from "../../domain/event-shapes.ts";
+import { journalStream } from "../../domain/ledger/journal.ts";
+import type { UsagePosted } from "../../domain/ledger/usage-account.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readPostedMark } from "../ledger/journal-reader.ts";
+import { listOpenJournals } from "../ledger/journal-registry.ts";
+import { cursorOf, type EventCursor } from "./event-cursor.ts";
+import { eventTime } from "./event-time.ts";
+
+type Range = readonly [first: number, last: number];
+
+const end = Number.MAX_SAFE_INTEGER;
+const maxConcurrentReads = 8;
+
+/**
+ * By journal, the revisions that may hold entries of the key: those that its accounts name, and the unposted tails of open
+ * journals. `starts`: the accounts, and the revisions from which on they are read. Ranges overlap if several accounts name them.
+ */
+export const journalRanges = async (
+  store: EventStore,
+  starts: readonly { readonly stream: string; readonly revision: number }[],
+  { since, signal }: { readonly since: number | undefined; readonly signal: AbortSignal | undefined },
+): Promise<ReadonlyMap<string, Range[]>> => {
+  const ranges = new Map<string, Range[]>();
+  const rangesOf = (journal: string): Range[] => {
+    const known = ranges.get(journal) ?? [];
+    ranges.set(journal, known);
+    return known;
+  };
+  // The marks before the accounts: what is posted in between is in both.
+  for (const journal of await listOpenJournals(store)) {
+    rangesOf(journal).push([(await readPostedMark(store, journal)) + 1, end]);
+  }
+  for (const { stream, revision } of starts) {
+    for await (const event of store.readStream(stream, { from: revision, ...(signal && { signal }) })) {
+      if (event.type !== "UsagePosted" || !isWellFormed(event)) continue;
+      const { journal, ranges: posted, until } = event.data as UsagePosted;
+      if (since !== undefined && Date.parse(until) < since) continue;
+      const known = rangesOf(journal);
+      for (let i = 0; i < posted.length; i += 2) known.push([posted[i] as number, posted[i + 1] as number]);
+    }
+  }
+  return ranges;
+};
+
+/** A cursor for each journal. Reads each revision of the ranges once. */
+export const readRanges = (
+  store: EventStore,
+  ranges: ReadonlyMap<string, Range[]>,
+  { until, signal }: { readonly until: number | undefined; readonly signal: AbortSignal | undefined },
+): Promise<EventCursor[]> => {
+  async function* read(journal: string, parts: readonly Range[]): AsyncGenerator<RecordedEvent> {
+    for (const [from, last] of parts) {
+      if (last < from) continue;
+      const options = { from, ...(last < end && { limit: last - from + 1 }), ...(signal && { signal }) };
+      for await (const event of store.readStream(journalStream(journal), options)) {
+        // Times never go backwards within a journal.
+        if (until !== undefined && Date.parse(eventTime(event)) >= until) return;
+        yield event;
+      }
+    }
+  }
+  return pLimit(maxConcurrentReads).map(ranges, async ([journal, overlapping]) => {
+    const parts = union(overlapping);
+    const [first] = parts;
+    const head =
+      first && (await firstOf(store.readStream(journalStream(journal), { from: first[0], limit: 1 })));
+    return cursorOf(head, () => read(journal, first ? [[first[0] + 1, first[1]], ...parts.slice(1)] : []));
+  });
+};
+
+/** The same revisions as ranges that do not overlap, in order. */
+const union = (ranges: readonly Range[]): Range[] => {
+  const united: [number, number][] = [];
+  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
+    const previous = united.at(-1);
+    if (previous && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
+    else united.push([first, last]);
+  }
+  return united;
+};
+
+const firstOf = async <T>(items: AsyncIterable<T>): Promise<T | undefined> => {
+  for await (const item of items) return item;
+  return undefined;
+};

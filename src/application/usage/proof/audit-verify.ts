@@ -1,0 +1,65 @@
+import { createExportReader, isSealLine, peekEvent } from "../../../domain/ledger/proof/export-lines.ts";
+import { readLines } from "../../../domain/ledger/proof/lines.ts";
+import { createLogVerifier, type LogSummary } from "../../../domain/ledger/proof/log-verifier.ts";
+import { addToPlan, type SealPlan } from "../../../domain/ledger/proof/seal-check.ts";
+import { provenEvent } from "../../../domain/ledger/proven-event.ts";
+import { sealsStream } from "../../../domain/ledger/seal.ts";
+import type { Checkpoint, NoteVerifier } from "../../../domain/ledger/seal-note.ts";
+import type { EventStore } from "../../../eventstore/event-store.ts";
+import { toUnavailable } from "../../store-error.ts";
+import { readSealedEvents } from "./sealed-log.ts";
+
+export interface VerifyOptions {
+  /** The keys that seals may be signed with. */
+  readonly keys: readonly NoteVerifier[];
+  /** A checkpoint that the auditor has kept: one of the seals must be this one. */
+  readonly kept?: Checkpoint | undefined;
+}
+
+/**
+ * Verifies the log of the event store, up to its current end.
+ * @throws {NotGenuine} @throws {Unavailable} when the event store cannot be read
+ */
+export const verifyLog = async (store: EventStore, options: VerifyOptions): Promise<LogSummary> => {
+  try {
+    const plan: SealPlan[] = [];
+    for await (const event of store.readStream(sealsStream)) addToPlan(plan, event);
+    const verifier = createLogVerifier({ ...options, plan });
+    for await (const event of readSealedEvents(store, { journals: true })) {
+      const isLaterSeal = event.stream === sealsStream && event.revision > (plan.at(-1)?.revision ?? -1);
+      if (isLaterSeal) break;
+      verifier.add(provenEvent(event));
+    }
+    return verifier.end();
+  } catch (error) {
+    throw toUnavailable(error);
+  }
+};
+
+/**
+ * Verifies an export, which `open` opens for two reads: seals cover what precedes them, so their positions are needed first.
+ * @throws {NotGenuine} @throws the errors of `open`
+ */
+export const verifyExport = async (
+  open: () => AsyncIterable<Uint8Array>,
+  options: VerifyOptions,
+): Promise<LogSummary> => {
+  const verifier = createLogVerifier({ ...options, plan: await readPlan(open()) });
+  const reader = createExportReader(options.keys);
+  for await (const line of readLines(open())) {
+    const exported = reader.read(line);
+    if (exported) verifier.add(exported.event);
+  }
+  reader.end();
+  return verifier.end();
+};
+
+const readPlan = async (chunks: AsyncIterable<Uint8Array>): Promise<SealPlan[]> => {
+  const plan: SealPlan[] = [];
+  for await (const line of readLines(chunks)) {
+    if (!isSealLine(line)) continue;
+    const event = peekEvent(line);
+    if (event?.stream === sealsStream) addToPlan(plan, event);
+  }
+  return plan;
+};

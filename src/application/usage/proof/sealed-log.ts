@@ -1,0 +1,88 @@
+import { eventDigest } from "../../../domain/ledger/canonical.ts";
+import { journalStream } from "../../../domain/ledger/journal.ts";
+import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
+import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
+import { byJournal, isSealed, type JournalHead, sealedPrefixes } from "../../../domain/ledger/seal.ts";
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from "../../../eventstore/event-store.ts";
+
+/**
+ * The events of the sealed streams after a position, up to the current end of the log, in order; with `journals` also those
+ * of the journals.
+ * @throws {EventStoreUnavailable}
+ */
+export async function* readSealedEvents(
+  store: EventStore,
+  { after = -1, journals = false }: { readonly after?: number; readonly journals?: boolean } = {},
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const prefixes = journals ? [...sealedPrefixes, journalStream("")] : sealedPrefixes;
+  const included = (stream: string) => isSealed(stream) || (journals && stream.startsWith(journalStream("")));
+  for await (const { events, caughtUp } of store.subscribe({ prefixes, ...(after >= 0 && { after }) })) {
+    for (const event of events) if (included(event.stream)) yield event;
+    if (caughtUp) return;
+  }
+  throw new EventStoreUnavailable("the subscription ended before the end of the log");
+}
+
+/** The last event of a stream, up to a position. @throws {EventStoreUnavailable} */
+export const lastEvent = async (
+  store: EventStore,
+  stream: string,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<RecordedEvent | undefined> => {
+  let from: number | undefined;
+  for (let limit = 1; from === undefined || from >= 0; limit *= 8) {
+    const before = from;
+    const options = { direction: "backwards", limit, ...(from !== undefined && { from }) } as const;
+    for await (const event of store.readStream(stream, options)) {
+      if (event.position <= upTo) return event;
+      from = event.revision - 1;
+    }
+    if (from === before) return undefined;
+  }
+  return undefined;
+};
+
+/**
+ * The last events, up to the position `upTo`, of the journals that were open at the position `after` or opened since.
+ * @throws {EventStoreUnavailable}
+ */
+export const readJournalHeads = async (
+  store: EventStore,
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+): Promise<JournalHead[]> => {
+  const heads: JournalHead[] = [];
+  for (const journal of await journalsSince(store, after, upTo)) {
+    const last = await lastEvent(store, journalStream(journal), upTo);
+    if (last) heads.push({ journal, revision: last.revision, digest: eventDigest(last) });
+  }
+  return heads.sort(byJournal);
+};
+
+const journalsSince = async (store: EventStore, after: number, upTo: number): Promise<Set<string>> => {
+  const journals = new Set<string>();
+  for await (const event of store.readStream(journalRegistryStream, { direction: "backwards" })) {
+    if (event.position > upTo || !isJournalsEvent(event)) continue;
+    if (event.position <= after) {
+      for (const journal of event.data.open) journals.add(journal);
+      break;
+    }
+    if (event.type === "JournalOpened") journals.add(event.data.journal);
+  }
+  return journals;
+};
+
+/** A recent position: no read that starts later misses an event before it. @throws {EventStoreUnavailable} */
+export const readablePosition = async (store: EventStore): Promise<number> => {
+  const registry = await lastEvent(store, journalRegistryStream);
+  if (!registry) return -1;
+  const open = isJournalsEvent(registry) ? registry.data.open : [];
+  const ends = await Promise.all(open.map((journal) => lastEvent(store, journalStream(journal))));
+  return Math.max(registry.position, ...ends.map((end) => end?.position ?? -1));
+};
+
+const isJournalsEvent = (event: RecordedEvent): event is RecordedEvent & JournalRegistryEvent =>
+  isOfType<JournalRegistryEvent, RecordedEvent>(event, ["JournalOpened", "JournalRetired"]);

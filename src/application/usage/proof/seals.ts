@@ -1,0 +1,153 @@
+import { type Clock, systemClock } from "../../../async/clock.ts";
+import { exponentialBackoff, retry } from "../../../async/retry.ts";
+import { equalBytes, fromHex, toHex } from "../../../domain/bytes.ts";
+import { Unavailable } from "../../../domain/errors.ts";
+import { isWellFormed } from "../../../domain/event-shapes.ts";
+import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../../domain/ledger/merkle.ts";
+import type { NoteSigner } from "../../../domain/ledger/note-signer.ts";
+import { provenEvent } from "../../../domain/ledger/proven-event.ts";
+import { eventLeaf, journalLeaf, type Sealed, sealLeaf, sealsStream } from "../../../domain/ledger/seal.ts";
+import {
+  checkpointText,
+  type NoteVerifier,
+  openNote,
+  parseCheckpoint,
+} from "../../../domain/ledger/seal-note.ts";
+import {
+  type EventMetadata,
+  type EventStore,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from "../../../eventstore/event-store.ts";
+import { uuidv7 } from "../../../eventstore/uuid.ts";
+import { toUnavailable } from "../../store-error.ts";
+import { lastEvent, readablePosition, readJournalHeads, readSealedEvents } from "./sealed-log.ts";
+
+export interface RecordedSeal {
+  /** The seal's number, from 0: its revision in the stream `seals`. */
+  readonly revision: number;
+  readonly data: Sealed;
+}
+
+export interface Seals {
+  /**
+   * Seals the log up to its current end. Reads only what follows the last seal.
+   * @throws {Unavailable} when the event store cannot be read or written
+   * @throws {BadSeal} when the last seal is not genuine: nothing may continue it
+   */
+  seal(metadata: EventMetadata): Promise<RecordedSeal>;
+  /** Seals the log unless that was done within the interval, by any process. @throws as `seal` does */
+  sealIfDue(intervalMs: number, metadata: EventMetadata): Promise<void>;
+}
+
+/** The last seal in the log is malformed, damaged, or signed with an unknown key. */
+export class BadSeal extends Error {
+  override readonly name = "BadSeal";
+}
+
+export interface SealsOptions {
+  /** Events as stored: malformed ones are sealed too. */
+  readonly store: EventStore;
+  readonly signer: NoteSigner;
+  /** The keys that earlier seals may be signed with, that of `signer` included. */
+  readonly keys: readonly NoteVerifier[];
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** For the delays after a conflict. Default: real time. */
+  readonly timers?: Clock;
+}
+
+/** Attempts while other processes seal at the same time. */
+const maxAttempts = 10;
+
+export const createSeals = ({ store, signer, keys, clock, timers = systemClock }: SealsOptions): Seals => {
+  const attempt = async (metadata: EventMetadata): Promise<RecordedSeal> => {
+    const last = await readLastSeal(store, keys);
+    const at = new Date(Math.max(clock(), last ? Date.parse(last.data.at) : 0)).toISOString();
+    const data = await prepareSeal(store, signer, last, at);
+    const event = { id: uuidv7(clock()), type: "Sealed", data, metadata };
+    const { revision } = await store.append(sealsStream, [event], last?.revision ?? "none");
+    return { revision, data };
+  };
+
+  return {
+    seal: async (metadata) => {
+      const delayAfter = (outcome: object, attempts: number) =>
+        "error" in outcome && outcome.error instanceof WrongExpectedRevision && attempts < maxAttempts
+          ? exponentialBackoff({ firstMs: 20, maxMs: 1_000 }, attempts)
+          : undefined;
+      try {
+        return await retry({ delayAfter, clock: timers }, () => attempt(metadata));
+      } catch (error) {
+        if (error instanceof WrongExpectedRevision) {
+          throw new Unavailable("Other processes keep sealing the log.", 1, { cause: error });
+        }
+        throw toUnavailable(error);
+      }
+    },
+    sealIfDue: async (intervalMs, metadata) => {
+      try {
+        const last = await readLastSeal(store, keys);
+        if (last && clock() < Date.parse(last.data.at) + intervalMs) return;
+        await attempt(metadata);
+      } catch (error) {
+        if (error instanceof WrongExpectedRevision) return; // another process sealed the log
+        throw toUnavailable(error);
+      }
+    },
+  };
+};
+
+interface LastSeal extends RecordedSeal {
+  readonly tree: MerkleTree;
+}
+
+/** @throws {BadSeal} */
+const readLastSeal = async (
+  store: EventStore,
+  keys: readonly NoteVerifier[],
+): Promise<LastSeal | undefined> => {
+  const event = await lastEvent(store, sealsStream);
+  if (!event) return undefined;
+  const { revision } = event;
+  if (!isSealedEvent(event)) throw new BadSeal(`seal ${revision} is malformed`);
+  const { data } = event;
+  const tree = { size: data.size, edge: data.edge.map(fromHex) };
+  const text = openNote(data.note, keys);
+  if (text === undefined) {
+    throw new BadSeal(`seal ${revision} is not signed with a known key: add its verifier key to seal.pub`);
+  }
+  const { size, root } = parseCheckpoint(text) ?? {};
+  if (size !== tree.size || !root || !equalBytes(root, rootOf(tree))) {
+    throw new BadSeal(`seal ${revision} does not have the tree that its note signs`);
+  }
+  return { revision, data, tree };
+};
+
+const isSealedEvent = (event: RecordedEvent): event is RecordedEvent & { readonly data: Sealed } =>
+  event.type === "Sealed" && isWellFormed(event);
+
+/**
+ * A seal that continues the last one. Positions are readable in order: when a read has shown one position, a read that starts
+ * later misses no event before it. So the streams are read after `readablePosition`, and the journals after both.
+ */
+const prepareSeal = async (
+  store: EventStore,
+  { name, sign }: NoteSigner,
+  last: LastSeal | undefined,
+  at: string,
+): Promise<Sealed> => {
+  const after = last?.data.position ?? -1;
+  let position = Math.max(after, await readablePosition(store));
+  let tree = last?.tree ?? emptyTree;
+  for await (const event of readSealedEvents(store, { after })) {
+    tree = appendLeaf(tree, eventLeaf(provenEvent(event)));
+    position = Math.max(position, event.position);
+  }
+  const journals = await readJournalHeads(store, { after, upTo: position });
+  for (const journal of journals) tree = appendLeaf(tree, journalLeaf(journal));
+  tree = appendLeaf(tree, sealLeaf((last?.revision ?? -1) + 1, { position, at }));
+  const { size, edge } = tree;
+  const note = sign(checkpointText({ origin: name, size, root: rootOf(tree) }));
+  return { position, journals, size, edge: edge.map(toHex), note, at };
+};

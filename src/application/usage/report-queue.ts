@@ -1,0 +1,102 @@
+import { backgroundClock, type Clock } from "../../async/clock.ts";
+import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
+import { createScheduler } from "../../async/scheduler/scheduler.ts";
+import { Unavailable } from "../../domain/errors.ts";
+
+/** Runs reports that read much of the log, such as the usage reports that keys request. */
+export interface ReportQueue {
+  /**
+   * Runs `report` when it is the key's turn. The signal that it receives is aborted when it takes too long. A slow report may be
+   * aborted and run once more, when one of the slots for slow ones is free.
+   * @throws {Unavailable} if too many reports are waiting, or this one takes too long
+   */
+  run<T>(apiKey: string, signal: AbortSignal, report: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/**
+ * A report reads the tails of all open journals, so its cost grows with the traffic of other keys. Therefore few reports run
+ * at once, one of each key.
+ */
+const limits = { concurrency: 2, concurrencyPerKey: 1, queueLimit: 200, queueLimitPerKey: 4 };
+
+/** After this time a report needs a slot for slow ones: all others would wait behind two long reports of two keys. */
+const slowAfterMs = 1_000;
+const maxReportMs = 30_000;
+/** Of reports that have not begun; and of slow ones, which may wait for another slow one. */
+const queueTimeoutMs = { first: 5_000, slow: maxReportMs };
+
+const tooMany = (): Unavailable => new Unavailable("Too many reports are waiting. Try again later.", 1);
+const tooLong = (cause: unknown): Unavailable =>
+  new Unavailable("The report takes too long. Request a shorter range.", 60, { cause });
+
+/** Why a report is aborted. */
+const needsSlowSlot = new Error("The report is slow, and other slow ones are running.");
+const timedOut = new Error("The report takes too long.");
+
+export const createReportQueue = ({ clock = backgroundClock }: { clock?: Clock } = {}): ReportQueue => {
+  // A scheduler of its own: reports that wait say nothing about the health of syntheses.
+  const scheduler = createScheduler({ clock });
+  const resource = (name: string, timeoutMs: number) =>
+    scheduler.resource(name, { ...limits, queueTimeoutMs: timeoutMs, overloaded: tooMany });
+  const reports = resource("usage_reports", queueTimeoutMs.first);
+  const slowReports = resource("slow_usage_reports", queueTimeoutMs.slow);
+
+  /** Moves the report to a slot for slow ones, if one is free. */
+  const slowSlot = (claim: Claim): (() => void) | undefined => {
+    try {
+      return slowReports.acquireNow(claim);
+    } catch {
+      return undefined;
+    }
+  };
+
+  return {
+    run: async (apiKey, signal, report) => {
+      const claim = createClaim(apiKey);
+      const run = async (slot: { release: () => void }, attempt: AbortController) => {
+        try {
+          return await report(AbortSignal.any([signal, attempt.signal]));
+        } finally {
+          slot.release();
+        }
+      };
+
+      const runFirst = async () => {
+        const slot = { release: await reports.acquire(claim, signal) };
+        const attempt = new AbortController();
+        let cancel = clock.after(slowAfterMs, () => {
+          const slow = slowSlot(claim);
+          if (!slow) return attempt.abort(needsSlowSlot);
+          slot.release();
+          slot.release = slow;
+          cancel = clock.after(maxReportMs - slowAfterMs, () => attempt.abort(timedOut));
+        });
+        return await run(slot, attempt)
+          .catch(failureOf(attempt, signal))
+          .finally(() => cancel());
+      };
+
+      const runSlow = async () => {
+        const slot = { release: await slowReports.acquire(claim, signal) };
+        const attempt = new AbortController();
+        const cancel = clock.after(maxReportMs, () => attempt.abort(timedOut));
+        return await run(slot, attempt).catch(failureOf(attempt, signal)).finally(cancel);
+      };
+
+      try {
+        return await runFirst();
+      } catch (error) {
+        if (error !== needsSlowSlot) throw error;
+        return await runSlow();
+      }
+    },
+  };
+};
+
+/** Throws why the report failed: its own error, unless this queue has aborted it. */
+const failureOf =
+  ({ signal: attempt }: AbortController, caller: AbortSignal) =>
+  (error: unknown): never => {
+    if (!attempt.aborted || caller.aborted) throw error;
+    throw attempt.reason === timedOut ? tooLong(error) : needsSlowSlot;
+  };

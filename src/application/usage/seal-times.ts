@@ -1,0 +1,43 @@
+import { type Sealed, sealsStream } from "../../domain/ledger/seal.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+
+/** An event's own time may be this much later or earlier than the time at which it was stored. */
+export const timeToleranceMs = 5 * 60_000;
+
+/**
+ * A position such that no later event is missing which happened at the time or later: that of the last seal well before it, found by
+ * bisection. Undefined: the log's beginning. Seals are an hour apart. @throws {EventStoreUnavailable}
+ */
+export const positionBefore = async (store: EventStore, time: number): Promise<number | undefined> => {
+  const last = await sealAt(store, { direction: "backwards" });
+  if (!last) return undefined;
+  let [low, high] = [0, last.revision];
+  let found: number | undefined;
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2);
+    const seal = await sealAt(store, { from: middle });
+    if (seal && timeOf(seal) <= time - timeToleranceMs) {
+      found = positionOf(seal) ?? found;
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
+};
+
+const sealAt = async (
+  store: EventStore,
+  options: { readonly from?: number; readonly direction?: "backwards" },
+): Promise<RecordedEvent | undefined> => {
+  for await (const event of store.readStream(sealsStream, { ...options, limit: 1 })) return event;
+  return undefined;
+};
+
+/** The seal covers what was readable before this time. */
+const timeOf = ({ data }: RecordedEvent): number => Date.parse((data as Partial<Sealed>).at ?? "");
+
+const positionOf = ({ data }: RecordedEvent): number | undefined => {
+  const { position } = data as Partial<Sealed>;
+  return Number.isSafeInteger(position) && (position as number) >= 0 ? position : undefined;
+};

@@ -1,0 +1,298 @@
+import { type Deliveries, queuedIn, unfinishedIn } from "../../../projections/deliveries.ts";
+import { findKey } from "../../../projections/keys.ts";
+import type { View } from "../../../projections/runner/runner.ts";
+import { latestSuspensions, type SuspensionChange } from "../../../projections/suspensions.ts";
+import { allWebhooks } from "../../../projections/webhooks.ts";
+import type { Clock } from "../../async/clock.ts";
+import type { Key } from "../../domain/accounts/key.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { thresholdId } from "../../domain/ledger/usage-event-ids.ts";
+import {
+  type AttemptOutcome,
+  deliveryDecider,
+  deliveryStream,
+  finishAttempt,
+  queueDelivery,
+  startAttempt,
+} from "../../domain/webhooks/delivery.ts";
+import type { WebhookEventType, WebhookMessage } from "../../domain/webhooks/message.ts";
+import {
+  disableWebhook,
+  isSubscribed,
+  type Webhook,
+  type Webhooks,
+  webhooksDecider,
+  webhooksStream,
+} from "../../domain/webhooks/webhooks.ts";
+import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
+import type { CrossedThresholds } from "../ledger/quota-thresholds.ts";
+import { type SignedMessage, signMessage } from "./signature.ts";
+
+/** Sends a message once. Resolves with the status of the answer, 2xx or not. @throws {WebhookUnreachable} */
+export type PostWebhook = (url: URL, message: SignedMessage, signal: AbortSignal) => Promise<number>;
+
+/** There is no answer. The message names the reason, and no address. */
+export class WebhookUnreachable extends Error {
+  override readonly name = "WebhookUnreachable";
+  /** The status of an answer that is not followed: a redirect. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";
+
+/** Queues messages for the webhooks that subscribe to them, and delivers what is due. */
+export interface WebhookDispatcher {
+  /** Queues the messages of a key's thresholds, each once. @throws {Unavailable} */
+  queueThresholds(crossed: CrossedThresholds): Promise<void>;
+  /** Starts what is due. Runs every second, and after each attempt that was recorded. */
+  dispatch(): void;
+  /** The number of deliveries in progress. */
+  readonly active: number;
+  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated later. */
+  readonly close: () => Promise<void>;
+}
+
+export interface WebhookDispatcherOptions {
+  readonly handler: Pick<CommandHandler, "execute">;
+  readonly webhooks: View<Webhooks>;
+  readonly deliveries: View<Deliveries>;
+  readonly suspensions: View<readonly SuspensionChange[]>;
+  readonly keys: View<Key>;
+  /** Resolves when the views show the position. */
+  readonly untilVisible: (position: number) => Promise<void>;
+  readonly cipher: () => Promise<CredentialsCipher>;
+  readonly post: PostWebhook;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly onOutcome?: (outcome: DeliveryOutcome) => void;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+const intervalMs = 1_000;
+/** The only limit of concurrent requests, so that a webhook that does not answer never delays others. */
+const maxActivePerWebhook = 4;
+/** More are not queued. */
+const maxQueuedPerWebhook = 10_000;
+const gone = 410;
+const system = { actor: "system" };
+
+export const createWebhookDispatcher = (options: WebhookDispatcherOptions): WebhookDispatcher => {
+  const dispatcher = new Dispatcher(options);
+  dispatcher.start();
+  return dispatcher;
+};
+
+class Dispatcher implements WebhookDispatcher {
+  readonly #options: WebhookDispatcherOptions;
+  /** The deliveries in progress, by the name of their stream, and their webhooks. */
+  readonly #active = new Map<string, { readonly webhookId: string; readonly ended: Promise<void> }>();
+  /** The ids of suspensions whose messages are queued. */
+  #queued = new Set<string>();
+  #queuing: Promise<void> | undefined;
+  readonly #stop = new AbortController();
+  #cancelTimer = () => {};
+
+  constructor(options: WebhookDispatcherOptions) {
+    this.#options = options;
+  }
+
+  get active(): number {
+    return this.#active.size;
+  }
+
+  start(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#cancelTimer = this.#options.timers.after(intervalMs, () => {
+      this.dispatch();
+      this.start();
+    });
+  }
+
+  close = async (): Promise<void> => {
+    this.#stop.abort(new Error("the service is shutting down"));
+    this.#cancelTimer();
+    await this.#queuing;
+    await Promise.all([...this.#active.values()].map(({ ended }) => ended));
+  };
+
+  queueThresholds = async ({ apiKey, month, crossed }: CrossedThresholds): Promise<void> => {
+    for (const { threshold, characters, quota, at } of crossed) {
+      await this.#queue("quota.threshold_crossed", apiKey, {
+        id: thresholdId(apiKey, month, threshold),
+        timestamp: at,
+        data: { month, threshold, characters, quota },
+      });
+    }
+  };
+
+  dispatch = (): void => {
+    if (this.#stop.signal.aborted) return;
+    try {
+      this.#queuing ??= this.#queueSuspensions().finally(() => {
+        this.#queuing = undefined;
+      });
+      this.#startDue();
+    } catch (error) {
+      // A view that lags is asked again a second later.
+      if (!(error instanceof Unavailable)) this.#options.onError("webhooks could not be delivered", error);
+    }
+  };
+
+  async #queueSuspensions(): Promise<void> {
+    const { suspensions, onError } = this.#options;
+    try {
+      const latest = latestSuspensions(suspensions);
+      for (const { id, type, apiKey, cause, reason, at } of latest) {
+        if (this.#queued.has(id)) continue;
+        const data = { ...(cause !== undefined && { cause }), reason };
+        const named = type === "KeySuspended" ? "key.suspended" : "key.reinstated";
+        await this.#queue(named, apiKey, { id, timestamp: at, data });
+        this.#queued.add(id);
+      }
+      this.#queued = new Set(latest.map(({ id }) => id)).intersection(this.#queued);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) onError("messages for webhooks could not be queued", error);
+    }
+  }
+
+  /** Queues the message for each webhook that subscribes to it. Repeating it is harmless. */
+  async #queue(
+    type: WebhookEventType,
+    apiKey: string,
+    { id, timestamp, data }: Omit<WebhookMessage, "type">,
+  ): Promise<void> {
+    const { webhooks, deliveries, keys, clock, handler, onError } = this.#options;
+    const websiteId = findKey(keys, apiKey)?.websiteId;
+    if (websiteId === undefined) return;
+    const message = { id, type, timestamp, data: { apiKey, websiteId, ...data } };
+    for (const webhook of Object.values(allWebhooks(webhooks))) {
+      const { webhookId } = webhook;
+      if (!isSubscribed(webhook, type, { apiKey, websiteId }, timestamp)) continue;
+      const known = deliveries.get(webhookId);
+      if (known && Object.hasOwn(known.byId, id)) continue;
+      if (known && unfinishedIn(known) >= maxQueuedPerWebhook) {
+        onError("a message for a webhook is dropped", new Error(`the queue of ${webhookId} is full`));
+        continue;
+      }
+      const at = new Date(clock()).toISOString();
+      const stream = deliveryStream(webhookId, id);
+      await handler.execute(deliveryDecider, stream, (one) => queueDelivery(one, message, at), system);
+    }
+  }
+
+  #startDue(): void {
+    const { webhooks, deliveries, clock } = this.#options;
+    const now = new Date(clock()).toISOString();
+    for (const webhook of Object.values(allWebhooks(webhooks))) {
+      const known = deliveries.get(webhook.webhookId);
+      if (webhook.status === "disabled" || !known || unfinishedIn(known) === 0) continue;
+      let free = maxActivePerWebhook - this.#activeOf(webhook.webhookId);
+      for (const [messageId, { dueAt }] of queuedIn(known)) {
+        if (free <= 0) break;
+        const stream = deliveryStream(webhook.webhookId, messageId);
+        if (dueAt === "" || dueAt > now || this.#active.has(stream)) continue;
+        free -= 1;
+        this.#start(webhook, stream);
+      }
+    }
+  }
+
+  #activeOf(webhookId: string): number {
+    return this.#active
+      .values()
+      .filter((one) => one.webhookId === webhookId)
+      .toArray().length;
+  }
+
+  #start(webhook: Webhook, stream: string): void {
+    const ended = this.#attempt(webhook, stream).then(
+      () => {
+        this.#active.delete(stream);
+        this.dispatch();
+      },
+      (error) => {
+        // It is still due. At once, a busy event store would refuse it again.
+        this.#active.delete(stream);
+        this.#options.onError("a webhook's delivery could not be recorded", error);
+      },
+    );
+    this.#active.set(stream, { webhookId: webhook.webhookId, ended });
+  }
+
+  /** Another instance may have started the attempt: then it is not sent here. */
+  async #attempt(webhook: Webhook, stream: string): Promise<void> {
+    const { handler, clock, random, onOutcome, onError, untilVisible } = this.#options;
+    const now = (): string => new Date(clock()).toISOString();
+    const started = await handler.execute(
+      deliveryDecider,
+      stream,
+      (delivery) => startAttempt(delivery, now()),
+      system,
+    );
+    if (started.events.length === 0 || started.state.status === "absent") {
+      await untilVisible(started.position);
+      return;
+    }
+    const { message, attempts } = started.state;
+    const sent = await this.#send(webhook, message);
+    const outcome = { ...sent, attempt: attempts.length, at: now(), jitter: random() };
+    if (sent.status === gone) await this.#disable(webhook);
+    const ended = await handler.execute(
+      deliveryDecider,
+      stream,
+      (delivery) => finishAttempt(delivery, outcome),
+      system,
+    );
+    const isAbandoned = ended.state.status === "failed";
+    onOutcome?.(sent.error === undefined ? "succeeded" : isAbandoned ? "abandoned" : "failed");
+    if (sent.error !== undefined) {
+      const what = isAbandoned ? "a webhook's message is given up" : "a webhook's message was not accepted";
+      onError(
+        what,
+        new Error(`${webhook.webhookId}, ${message.id}, attempt ${attempts.length}: ${sent.error}`),
+      );
+    }
+    await untilVisible(ended.position);
+  }
+
+  async #send(
+    webhook: Webhook,
+    message: WebhookMessage,
+  ): Promise<Pick<AttemptOutcome, "status" | "error" | "isFinal">> {
+    const { post, clock } = this.#options;
+    try {
+      const signed = signMessage(message, await this.#secretsOf(webhook), clock());
+      const status = await post(new URL(webhook.url), signed, this.#stop.signal);
+      if (status >= 200 && status < 300) return { status };
+      return { status, error: `HTTP ${status}`, isFinal: status === gone };
+    } catch (error) {
+      if (this.#stop.signal.aborted) return { error: "the service was shut down" };
+      if (error instanceof WebhookUnreachable) return { status: error.status, error: error.message };
+      this.#options.onError("a webhook's message could not be sent", error);
+      return { error: "the message could not be signed or sent" };
+    }
+  }
+
+  async #secretsOf({ webhookId, secret, former }: Webhook): Promise<string[]> {
+    const { cipher, clock } = this.#options;
+    const { decrypt } = await cipher();
+    const isValid = former !== undefined && Date.parse(former.until) > clock();
+    return [secret, ...(isValid ? [former.secret] : [])].map((one) => decrypt(one, { webhookId }));
+  }
+
+  async #disable({ webhookId }: Webhook): Promise<void> {
+    const { handler, clock } = this.#options;
+    const at = new Date(clock()).toISOString();
+    const disabled = { webhookId, by: "receiver", at } as const;
+    await handler.execute(webhooksDecider, webhooksStream, (all) => disableWebhook(all, disabled), system);
+  }
+}

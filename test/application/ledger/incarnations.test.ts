@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import type { Principal } from "../../../src/application/access/principal.ts";
+import { closeJournal } from "../../../src/application/ledger/close-journal.ts";
+import { listOpenJournals } from "../../../src/application/ledger/journal-registry.ts";
+import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import { quotaStream } from "../../../src/domain/ledger/quota.ts";
+import type { Receipt } from "../../../src/domain/ledger/serving.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/usage-account.ts";
+import { collect } from "../../support/collect.ts";
+import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { rejection } from "../../support/rejection.ts";
+import { servedAudio } from "../../support/served-audio.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
+import { type DisturbedStore, disturbedStore } from "./disturbed-store.ts";
+
+const start = Date.parse("2026-11-21T10:00:00.000Z");
+const principal = (monthlyCharacters: number | null): Principal => ({
+  apiKey: "k",
+  websiteId: "w",
+  plan: { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters },
+  proof: { by: "secret", secretId: "s" },
+});
+
+describe("the journals of a process", () => {
+  let temporary: TemporaryStore;
+  let store: DisturbedStore;
+  let timers: ManualClock;
+  let opened: OpenLedger;
+  let errors: string[];
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+    store = disturbedStore(temporary.store);
+    timers = createManualClock();
+    errors = [];
+    const onError = (what: string) => void errors.push(what);
+    opened = await openTestLedger(store, () => start, { timers, onError });
+  });
+
+  afterEach(async () => {
+    store.release();
+    const closed = opened.close(1);
+    timers.advance(1);
+    await closed;
+    await temporary.remove();
+  });
+
+  const serve = (quota: number | null, requestId: string): Promise<Receipt> =>
+    record(opened.ledger, principal(quota), servedAudio({ requestId }));
+  const requestIds = async () => (await readLedger(temporary.store)).servings.map((one) => one.requestId);
+
+  /** Lets minutes pass, with the check at the end of each. */
+  const pass = async (minutes: number): Promise<void> => {
+    for (let minute = 0; minute < minutes; minute++) {
+      const active = timers.waiting();
+      timers.advance(60_000);
+      await until(() => timers.waiting() >= active);
+    }
+  };
+
+  it("serve a request from the next journal if the idle one is closed while it waits for characters", async () => {
+    const { journal } = await serve(null, "r-1");
+    await pass(9);
+    store.hold();
+    const waiting = serve(1_000, "r-2");
+    await until(() => store.held === 1);
+    timers.advance(60_000);
+    store.release();
+    expect((await waiting).journal).not.to.equal(journal);
+    expect(await requestIds()).to.have.members(["r-1", "r-2"]);
+  });
+
+  it("are posted and retired by their own process after another one has closed them", async () => {
+    const { journal } = await serve(null, "r-1");
+    await closeJournal(temporary.store, () => start, journal, "unresponsive");
+    const next = await serve(null, "r-2");
+    let open: readonly string[] = [journal];
+    while (open.includes(journal)) open = await listOpenJournals(temporary.store);
+    expect(open).to.deep.equal([next.journal]);
+    const [posting] = await collect(temporary.store.readStream(usageAccountStream("k", "2026-11")));
+    expect(posting?.data).to.include({ journal, characters: 11 });
+  });
+
+  it("return the characters of servings that came too late before they are closed", async () => {
+    await serve(1_000, "r-1");
+    store.hold();
+    const late = rejection(serve(1_000, "r-2"));
+    await until(() => store.held === 1);
+    timers.advance(5_000);
+    expect(await late).to.be.instanceOf(Unavailable);
+    const closed = opened.close(1_000);
+    store.release();
+    await closed;
+    const events = await collect(temporary.store.readStream(quotaStream("k", "2026-11")));
+    expect(events.at(-1)).to.deep.include({ type: "ReservationReturned" });
+    expect(events.at(-1)?.data).to.include({ total: 11 });
+  });
+
+  it("delay the shutdown up to its limit, then report what may be lost", async () => {
+    const receipt = await serve(null, "r-1");
+    store.hold();
+    opened.ledger.voidServing(receipt);
+    await until(() => store.held === 1);
+    const closed = opened.close(1_000);
+    timers.advance(999);
+    expect(errors).to.deep.equal([]);
+    timers.advance(1);
+    await closed;
+    expect(errors).to.deep.equal(["entries of the journal may be lost"]);
+  });
+
+  it("report each void that waits for a journal at the end of the shutdown, and open no further one", async () => {
+    const receipt = await serve(null, "r-1");
+    await closeJournal(temporary.store, () => start, receipt.journal, "unresponsive");
+    store.hold();
+    const refused = rejection(serve(null, "r-2"));
+    opened.ledger.voidServing(receipt);
+    await until(() => store.held === 1);
+    const closed = opened.close(1_000);
+    timers.advance(1_000);
+    await closed;
+    await until(() => opened.ledger.backgroundEntries === 0 || errors.length > 0);
+    expect(errors.length).to.be.greaterThan(0);
+    expect(await rejection(serve(null, "r-3"))).to.be.instanceOf(Unavailable);
+    store.release();
+    expect(await refused).to.be.instanceOf(Unavailable);
+  });
+});

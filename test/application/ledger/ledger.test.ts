@@ -1,0 +1,205 @@
+import { expect } from "chai";
+import type { Principal } from "../../../src/application/access/principal.ts";
+import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
+import { changePlan, issueKey, type Key, keyDecider, keyStream } from "../../../src/domain/accounts/key.ts";
+import type { Plan } from "../../../src/domain/accounts/plan.ts";
+import { Invalid, KeyIsSuspended, Unavailable } from "../../../src/domain/errors.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import { rejection } from "../../support/rejection.ts";
+import { servedAudio } from "../../support/served-audio.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
+
+const dayMs = 24 * 60 * 60_000;
+const start = Date.parse("2026-11-21T10:00:00.000Z");
+const at = new Date(start).toISOString();
+const plan = (monthlyCharacters: number | null): Plan => ({
+  tier: "enterprise",
+  requestsPerMinute: 1_000,
+  monthlyCharacters,
+});
+const principal = (monthlyCharacters: number | null): Principal => ({
+  apiKey: "k",
+  websiteId: "w",
+  plan: plan(monthlyCharacters),
+  proof: { by: "secret", secretId: "s" },
+});
+const whole = { requestId: "r", hashes: ["ab".repeat(32)], characters: 11, partial: false };
+
+describe("the ledger", () => {
+  let temporary: TemporaryStore;
+  let opened: OpenLedger;
+  let now: number;
+  const clock = () => now;
+  const key = async (): Promise<Key> =>
+    (await createCommandHandler(temporary).execute(keyDecider, keyStream("k"), () => [], {})).state;
+  const execute = (decide: (state: Key) => ReturnType<typeof issueKey> | ReturnType<typeof changePlan>) =>
+    createCommandHandler(temporary).execute(keyDecider, keyStream("k"), decide, {});
+  const characters = async (): Promise<number[]> =>
+    (await readLedger(temporary.store)).servings.map((one) => one.characters);
+
+  beforeEach(async () => {
+    now = start;
+    temporary = await openTemporaryStore();
+    await execute((state) => issueKey(state, { apiKey: "k", websiteId: "w", plan: plan(15), at }));
+    opened = await openTestLedger(temporary.store, clock);
+  });
+  afterEach(async () => {
+    await opened.close(0);
+    await temporary.remove();
+  });
+
+  it("records the serving and its time before it answers", async () => {
+    const { serving } = await record(opened.ledger, principal(15), servedAudio());
+    expect(serving).to.deep.equal({ apiKey: "k", ...servedAudio() });
+    expect((await readLedger(temporary.store)).servings).to.deep.equal([
+      { apiKey: "k", ...servedAudio(), at },
+    ]);
+  });
+
+  it("refuses a request that would exceed the quota and suspends the key", async () => {
+    await record(opened.ledger, principal(15), servedAudio());
+    const refused = await rejection(record(opened.ledger, principal(15), servedAudio({ requestId: "r-2" })));
+    expect(refused).to.be.instanceOf(KeyIsSuspended);
+    expect(await key()).to.include({ status: "suspended", cause: "quota" });
+    expect(await characters()).to.deep.equal([11]);
+  });
+
+  it("counts each month separately", async () => {
+    await record(opened.ledger, principal(15), servedAudio());
+    now = Date.parse("2026-12-01T00:00:00.000Z");
+    await record(opened.ledger, principal(15), servedAudio());
+    expect(await characters()).to.deep.equal([11, 11]);
+    expect((await key()).status).to.equal("active");
+  });
+
+  it("serves every character of the quota from two instances", async () => {
+    const other = await openTestLedger(temporary.store, clock);
+    for (let n = 0; n < 10; n++) {
+      const { ledger } = n % 2 === 0 ? opened : other;
+      await record(ledger, principal(100), servedAudio({ requestId: `r-${n}`, characters: 10 }));
+    }
+    const refused = await rejection(record(other.ledger, principal(100), servedAudio({ characters: 1 })));
+    expect(refused).to.be.instanceOf(KeyIsSuspended);
+    expect((await characters()).reduce((sum, one) => sum + one, 0)).to.equal(100);
+    await other.close(0);
+  });
+
+  it("does not suspend a key whose plan was raised meanwhile, and fails as unavailable", async () => {
+    await execute((state) => changePlan(state, { plan: plan(1_000), at }));
+    expect(await rejection(record(opened.ledger, principal(5), servedAudio()))).to.be.instanceOf(Unavailable);
+    expect((await key()).status).to.equal("active");
+  });
+
+  it("charges nothing for a part within ten minutes after the whole, on every instance", async () => {
+    await record(opened.ledger, principal(null), servedAudio());
+    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    const other = await openTestLedger(temporary.store, clock);
+    await other.ledger.reserveQuota(principal(null), { ...whole, partial: true });
+    await record(other.ledger, principal(null), servedAudio({ requestId: "r-3", partial: true }));
+    now += 10 * 60_000 + 1;
+    await record(opened.ledger, principal(null), servedAudio({ requestId: "r-4", partial: true }));
+    expect((await characters()).sort()).to.deep.equal([0, 0, 11, 11]);
+    await other.close(0);
+  });
+
+  it("records the end of a stream and voids a serving without audio", async () => {
+    const receipt = await record(opened.ledger, principal(15), servedAudio({ stream: "sse" }));
+    const hash = receipt.serving.hash;
+    opened.ledger.recordStreamEnd(receipt, { hash, outcome: "left", bytes: 0, chunks: 0 });
+    opened.ledger.voidServing(receipt);
+    await opened.drained();
+    const { streams, voided } = await readLedger(temporary.store);
+    expect(streams[0]).to.include({ requestId: "r-1", outcome: "left" });
+    expect(voided[0]).to.include({ requestId: "r-1", characters: 11, reason: "unanswered", servedAt: at });
+    await record(opened.ledger, principal(15), servedAudio({ requestId: "r-2", characters: 15 }));
+  });
+
+  it("voids a serving of a journal that is closed", async () => {
+    const receipt = await record(opened.ledger, principal(15), servedAudio());
+    await opened.close(1_000);
+    opened = await openTestLedger(temporary.store, clock);
+    opened.ledger.voidServing(receipt);
+    await opened.drained();
+    const { voided } = await readLedger(temporary.store);
+    expect(voided[0]).to.include({ requestId: "r-1", journal: receipt.journal });
+    await record(opened.ledger, principal(15), servedAudio({ requestId: "r-2", characters: 15 }));
+  });
+
+  describe("with an Idempotency-Key", () => {
+    const keyed = (requestId: string, request = "same") =>
+      servedAudio({ requestId, idempotency: { key: "i", request } });
+
+    it("charges a repeated request once, also on another instance", async () => {
+      const other = await openTestLedger(temporary.store, clock);
+      await record(opened.ledger, principal(11), keyed("r-1"));
+      await record(opened.ledger, principal(11), keyed("r-2"));
+      now += dayMs;
+      await other.ledger.reserveQuota(principal(11), {
+        ...whole,
+        idempotency: { key: "i", request: "same" },
+      });
+      await record(other.ledger, principal(11), keyed("r-3"));
+      expect((await characters()).sort()).to.deep.equal([0, 0, 11]);
+      await other.close(0);
+    });
+
+    it("refuses the key for a different request, both in the quota check and when recording", async () => {
+      await record(opened.ledger, principal(null), keyed("r-1"));
+      const idempotency = { key: "i", request: "another" };
+      const check = opened.ledger.reserveQuota(principal(null), { ...whole, idempotency });
+      expect(await rejection(check)).to.be.instanceOf(Invalid);
+      const again = record(opened.ledger, principal(null), keyed("r-2", "another"));
+      expect(await rejection(again)).to.be.instanceOf(Invalid);
+    });
+
+    it("charges one of two concurrent requests on two instances", async () => {
+      const other = await openTestLedger(temporary.store, clock);
+      await Promise.all([
+        record(opened.ledger, principal(null), keyed("r-1")),
+        record(other.ledger, principal(null), keyed("r-2")),
+      ]);
+      await Promise.all([opened.drained(), other.drained()]);
+      const { servings, voided } = await readLedger(temporary.store);
+      const returned = voided.reduce((sum, one) => sum + one.characters, 0);
+      expect(servings.reduce((sum, one) => sum + one.characters, 0) - returned).to.equal(11);
+      expect(voided.filter(({ reason }) => reason !== "repeat")).to.deep.equal([]);
+      await other.close(0);
+    });
+
+    it("charges the next request if the first one is voided, unless a repeat was served", async () => {
+      const first = await record(opened.ledger, principal(null), keyed("r-1"));
+      opened.ledger.voidServing(first);
+      await opened.drained();
+      const second = await record(opened.ledger, principal(null), keyed("r-2"));
+      await record(opened.ledger, principal(null), keyed("r-3"));
+      opened.ledger.voidServing(second);
+      await opened.drained();
+      expect(await characters()).to.deep.equal([11, 11, 0]);
+      expect((await readLedger(temporary.store)).voided).to.have.length(1);
+    });
+  });
+
+  describe("checked before synthesis", () => {
+    it("admits a request within the quota without recording it", async () => {
+      await opened.ledger.reserveQuota(principal(15), whole);
+      await opened.ledger.reserveQuota(principal(null), { ...whole, characters: 1e9 });
+      expect(await characters()).to.deep.equal([]);
+    });
+
+    it("refuses a request beyond the quota and suspends the key", async () => {
+      await record(opened.ledger, principal(15), servedAudio());
+      const refused = await rejection(opened.ledger.reserveQuota(principal(15), whole));
+      expect(refused).to.be.instanceOf(KeyIsSuspended);
+      expect((await key()).status).to.equal("suspended");
+    });
+
+    it("admits a free part when the quota is full", async () => {
+      await record(opened.ledger, principal(11), servedAudio());
+      await opened.ledger.reserveQuota(principal(11), { ...whole, partial: true });
+      await record(opened.ledger, principal(11), servedAudio({ requestId: "r-2", partial: true }));
+      expect(await characters()).to.deep.equal([11, 0]);
+      expect((await key()).status).to.equal("active");
+    });
+  });
+});

@@ -1,0 +1,257 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
+import { createNoteSigner } from "../../../../src/domain/ledger/note-signer.ts";
+import { createLogVerifier, type LogSummary } from "../../../../src/domain/ledger/proof/log-verifier.ts";
+import { NotGenuine } from "../../../../src/domain/ledger/proof/not-genuine.ts";
+import { addToPlan, type SealPlan } from "../../../../src/domain/ledger/proof/seal-check.ts";
+import type { ProvenEvent } from "../../../../src/domain/ledger/proven-event.ts";
+import type { Sealed } from "../../../../src/domain/ledger/seal.ts";
+import { openNote, parseCheckpoint } from "../../../../src/domain/ledger/seal-note.ts";
+import { rejection } from "../../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
+import { keys, sealing, verifierOf, verify, writeBusyDay } from "./sealed-store.ts";
+
+/** The lines, each with its newline. */
+const linesOf = (exported: Buffer): string[] => exported.toString().split(/(?<=\n)/);
+
+const refusal = async (verified: Promise<unknown>): Promise<string> => {
+  const error = await rejection(verified);
+  if (!(error instanceof NotGenuine)) throw error;
+  return error.message;
+};
+
+describe("the verification of an export", () => {
+  let temporary: TemporaryStore;
+  let sealed: ReturnType<typeof sealing>;
+  let exported: Buffer;
+  let lines: string[];
+
+  before(async () => {
+    temporary = await openTemporaryStore();
+    sealed = sealing(temporary.store);
+    await writeBusyDay(sealed);
+    exported = await sealed.exported();
+    lines = linesOf(exported);
+  });
+  after(() => temporary.remove());
+
+  const problem = async (edited: Buffer | readonly string[]): Promise<string> => {
+    const bytes = edited instanceof Buffer ? edited : Buffer.from(edited.join(""));
+    if (bytes.equals(exported)) return "the export is unchanged";
+    return await refusal(verify(bytes));
+  };
+
+  it("accepts the genuine export, and the log that it was made from", async () => {
+    expect(await verify(exported)).to.deep.include({ events: 20, seals: 4, unsealed: 0 });
+    expect(await verifyLog(temporary.store, { keys })).to.deep.include({ events: 20, seals: 4, unsealed: 0 });
+  });
+
+  it("withholds secrets from the export", () => {
+    expect(exported.toString()).not.to.include("5ec2e7");
+  });
+
+  it("finds every flipped bit, and names the line", () =>
+    fc.assert(
+      fc.asyncProperty(fc.nat(exported.length - 1), fc.nat(7), async (index, bit) => {
+        const edited = Buffer.from(exported);
+        edited[index] = (edited[index] as number) ^ (1 << bit);
+        const line = exported.subarray(0, index).filter((byte) => byte === 0x0a).length;
+        const isInLastLine = line === lines.length - 1;
+        expect(await problem(edited)).to.match(
+          isInLastLine ? /export|line/ : new RegExp(`^line ${line} was changed`),
+        );
+      }),
+      { numRuns: 2_000 },
+    ));
+
+  it("finds every dropped, doubled, swapped or inserted line, and every cut tail, and names the first", () =>
+    fc.assert(
+      fc.asyncProperty(fc.nat(lines.length - 2), fc.nat(lines.length - 2), async (some, other) => {
+        const [low, high] = [Math.min(some, other), Math.max(some, other)];
+        const dropped = await problem(lines.toSpliced(low, 1));
+        expect(dropped).to.include(low < lines.length - 2 ? `line ${low} is missing` : "other lines");
+        expect(await problem(lines.toSpliced(low, 0, lines[low] as string))).to.include(
+          `line ${low} was doubled`,
+        );
+        if (low < high) {
+          const swapped = lines.with(low, lines[high] as string).with(high, lines[low] as string);
+          expect(await problem(swapped)).to.include(`line ${low} is missing`);
+          expect(await problem(lines.toSpliced(low, 0, lines[high] as string))).to.include(
+            `line ${low} is missing`,
+          );
+          expect(await problem(lines.toSpliced(high, 0, lines[low] as string))).to.include(
+            `line ${low} was doubled`,
+          );
+        }
+        expect(await problem(lines.slice(0, low))).to.include("cut off after");
+        expect(await problem([...lines.slice(0, low), lines.at(-1) as string])).to.include("other lines");
+      }),
+      { numRuns: 300 },
+    ));
+
+  it("finds a cut at every byte", () =>
+    fc.assert(
+      fc.asyncProperty(fc.nat(exported.length - 1), async (length) => {
+        expect(await problem(exported.subarray(0, length))).to.include("cut off");
+      }),
+    ));
+
+  it("finds lines of another export of the same log, and lines after the end", async () => {
+    const later = linesOf(await sealed.exported());
+    expect(await problem([...lines.slice(0, -1), later.at(-1) as string])).to.include("signature");
+    expect(await problem([...lines, lines.at(-1) as string])).to.include("follows the end");
+    expect((await verify(Buffer.from(later.join("")))).seals).to.equal(5);
+  });
+
+  it("refuses an export that was signed with another key, even of the same name", async () => {
+    const other = createNoteSigner("voxledger/test", Buffer.alloc(32, 8));
+    expect(await refusal(verify(exported, { keys: [verifierOf(other)] }))).to.include(
+      "is not signed with a given key",
+    );
+    expect(await refusal(verify(exported, { keys: [] }))).to.include("is not signed with a given key");
+  });
+});
+
+describe("the verification of events without their lines' digests", () => {
+  let temporary: TemporaryStore;
+  let events: ProvenEvent[];
+
+  before(async () => {
+    temporary = await openTemporaryStore();
+    const sealed = sealing(temporary.store);
+    await writeBusyDay(sealed);
+    events = linesOf(await sealed.exported())
+      .slice(0, -1)
+      .map((line) => {
+        const { digest, line: index, ...event } = JSON.parse(line);
+        return event;
+      });
+  });
+  after(() => temporary.remove());
+
+  const verifyEvents = (list: readonly ProvenEvent[], kept?: string): LogSummary => {
+    const plan: SealPlan[] = [];
+    for (const event of list) if (event.stream === "seals") addToPlan(plan, event);
+    const checkpoint = kept === undefined ? undefined : parseCheckpoint(openNote(kept, keys) ?? "");
+    const verifier = createLogVerifier({ keys, plan, kept: checkpoint });
+    for (const event of list) verifier.add(event);
+    return verifier.end();
+  };
+  const problem = (list: readonly ProvenEvent[], kept?: string): string => {
+    try {
+      verifyEvents(list, kept);
+    } catch (error) {
+      if (error instanceof NotGenuine) return error.message;
+      throw error;
+    }
+    return "none";
+  };
+  const indexOf = (stream: string, revision: number): number =>
+    events.findIndex((event) => event.stream === stream && event.revision === revision);
+  const edited = (stream: string, revision: number, changes: Partial<ProvenEvent>): ProvenEvent[] => {
+    const index = indexOf(stream, revision);
+    return events.with(index, { ...(events[index] as ProvenEvent), ...changes });
+  };
+  /** A forger who renumbers what follows. */
+  const without = (stream: string, revision: number): ProvenEvent[] =>
+    events
+      .filter((event) => event.stream !== stream || event.revision !== revision)
+      .map((event) =>
+        event.stream === stream && event.revision > revision
+          ? { ...event, revision: event.revision - 1 }
+          : event,
+      );
+
+  it("accepts the genuine events", () => {
+    expect(verifyEvents(events)).to.deep.include({ events: 20, seals: 4 });
+  });
+
+  it("finds every changed member of a sealed event, and of the data of a journal", () => {
+    for (const [index, event] of events.slice(0, -1).entries()) {
+      const isJournal = event.stream.startsWith("journal-");
+      const changes: Partial<ProvenEvent>[] = [
+        { type: "Other" },
+        { data: { ...event.data, at: "2026-11-05T10:00:00.001Z" } },
+        { data: { ...event.data, more: true } },
+        ...(isJournal ? [] : [{ id: "other" }, { metadata: {} }, { created: 1 }]),
+      ];
+      for (const change of changes) {
+        const found = problem(events.with(index, { ...event, ...change }));
+        expect(found, `${event.stream} ${event.revision} ${JSON.stringify(change)}`).not.to.equal("none");
+      }
+    }
+  });
+
+  it("finds every dropped event, even if the following ones are renumbered", () => {
+    for (const { stream, revision } of events) {
+      if (stream === "seals" && revision === 3) continue;
+      expect(problem(events.toSpliced(indexOf(stream, revision), 1)), `${stream} ${revision}`).not.to.equal(
+        "none",
+      );
+      expect(problem(without(stream, revision)), `${stream} ${revision}`).not.to.equal("none");
+    }
+  });
+
+  it("names the event of a journal that was changed or dropped", () => {
+    const { data } = events[indexOf("journal-j1", 1)] as ProvenEvent;
+    expect(problem(edited("journal-j1", 1, { data: { ...data, characters: [0] } }))).to.match(
+      /^journal-j1 revision 1 .* was changed: revision 2 names another predecessor$/,
+    );
+    expect(problem(events.toSpliced(indexOf("journal-j1", 1), 1))).to.match(
+      /^journal-j1 revision 1 is missing/,
+    );
+    expect(problem(without("journal-j1", 1))).to.include("journal-j1 revision 0");
+  });
+
+  it("finds a journal's tail that was cut off after a seal", () => {
+    const last = events.findLastIndex(({ stream }) => stream === "journal-j2");
+    const { revision } = events[last] as ProvenEvent;
+    expect(problem(events.toSpliced(last, 1))).to.equal(
+      `journal-j2 revision ${revision} is missing: seal 3 covers it`,
+    );
+    expect(problem(events.filter(({ stream }) => stream !== "journal-j2"))).to.include(
+      "is missing: seal 1 covers it",
+    );
+  });
+
+  it("names the seal that covers a changed, dropped or added event of another stream", () => {
+    const data = { tier: "enterprise" };
+    expect(problem(edited("key-k1", 0, { data }))).to.match(
+      /^an event was changed or moved .* seal 0 covers$/,
+    );
+    expect(problem(without("key-k1", 2))).to.match(/^1 events are missing .* seal 1 covers$/);
+    const added = { ...(events[0] as ProvenEvent), stream: "website-w2", id: "new", position: 0.5 };
+    expect(
+      problem([
+        ...events.slice(0, 1),
+        { ...added, position: (events[0] as ProvenEvent).position + 0.5 },
+        ...events.slice(1),
+      ]),
+    ).to.match(/^1 events are added .* seal 0 covers$/);
+  });
+
+  it("finds doubled and swapped events", () => {
+    for (const [index, event] of events.entries()) {
+      expect(problem(events.toSpliced(index, 0, event))).to.match(/was doubled or moved/);
+      const next = events[index + 1];
+      if (next) expect(problem(events.with(index, next).with(index + 1, event))).not.to.equal("none");
+    }
+  });
+
+  it("cannot find a log that ends at an earlier seal, unless the auditor has kept a later one", () => {
+    const end = events.filter(
+      ({ position }) => position <= (events[indexOf("seals", 1)] as ProvenEvent).position,
+    );
+    const noteOf = (seal: number) => ((events[indexOf("seals", seal)] as ProvenEvent).data as Sealed).note;
+    expect(problem(end)).to.equal("none");
+    expect(problem(end, noteOf(1))).to.equal("none");
+    expect(problem(end, noteOf(2))).to.include("no seal has the size of the kept one");
+    expect(problem(events, noteOf(2))).to.equal("none");
+  });
+
+  it("refuses a log without a seal", () => {
+    expect(problem([])).to.equal("there is no seal");
+    expect(problem(events.filter(({ stream }) => stream !== "seals"))).to.equal("there is no seal");
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
+import { scheduleSeals } from "../../../../src/application/usage/proof/seal-schedule.ts";
+import { BadSeal, createSeals } from "../../../../src/application/usage/proof/seals.ts";
+import { createNoteSigner } from "../../../../src/domain/ledger/note-signer.ts";
+import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
+import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
+import { createManualClock, until } from "../../../support/manual-clock.ts";
+import { rejection } from "../../../support/rejection.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
+import { keys, sealing, signer, writeBusyDay } from "./sealed-store.ts";
+
+const system = { actor: "system" };
+
+describe("seals", () => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+  });
+  afterEach(() => temporary.remove());
+
+  it("of processes that seal at the same time continue each other", async () => {
+    const { log, seals } = sealing(temporary.store);
+    await log.append("website-w1", "WebsiteRegistered", {
+      websiteId: "w1",
+      name: "example.com",
+      origins: [],
+    });
+    const other = sealing(temporary.store).seals;
+    const sealed = await Promise.all([seals.seal(system), other.seal(system), seals.seal(system)]);
+    expect(sealed.map(({ revision }) => revision).sort()).to.deep.equal([0, 1, 2]);
+    expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 3 });
+  });
+
+  it("read only what follows the last seal", async () => {
+    const { seals } = sealing(temporary.store);
+    await writeBusyDay(sealing(temporary.store));
+    const read: (number | undefined)[] = [];
+    const subscribe: typeof temporary.store.subscribe = (options) => {
+      read.push(options?.after);
+      return temporary.store.subscribe(options);
+    };
+    const clock = () => Date.parse("2026-11-06T00:00:00.000Z");
+    const { data } = await seals.seal(system);
+    await createSeals({ store: { ...temporary.store, subscribe }, signer, keys, clock }).seal(system);
+    expect(read).to.deep.equal([data.position]);
+    expect(await verifyLog(temporary.store, { keys })).to.deep.include({ seals: 5 });
+  });
+
+  it("never continue a seal that another key has signed", async () => {
+    const forger = createNoteSigner(signer.name, Buffer.alloc(32, 9));
+    await createSeals({ store: temporary.store, signer: forger, keys: [], clock: Date.now }).seal(system);
+    const refused = await rejection(sealing(temporary.store).seals.seal(system));
+    expect(refused).to.be.instanceOf(BadSeal).with.property("message").that.includes("seal.pub");
+  });
+
+  it("cover what an EventStoreDB with an index lag shows, and nothing else", async () => {
+    const node = await startEventStoreDBNode({ indexLagMs: randomLag(7) });
+    const store = await openEventStoreDB({ url: node.url });
+    try {
+      const sealed = sealing(store);
+      const others = sealing(store).seals;
+      let isDone = false;
+      const busy = writeBusyDay(sealed).finally(() => {
+        isDone = true;
+      });
+      while (!isDone) {
+        const time = sealed.log.now();
+        await others.sealIfDue(0, system);
+        await until(() => isDone || sealed.log.now() !== time);
+      }
+      await busy;
+      await sealed.seals.seal(system);
+      const { seals } = await verifyLog(store, { keys });
+      expect(seals).to.be.at.least(4);
+    } finally {
+      await store.close();
+      await node.close();
+    }
+  });
+});
+
+describe("the schedule of seals", () => {
+  it("seals once an hour in all processes together, and reports failures until one succeeds", async () => {
+    const temporary = await openTemporaryStore();
+    const timers = createManualClock();
+    let isDown = false;
+    const store: typeof temporary.store = {
+      ...temporary.store,
+      append: (...args) =>
+        isDown ? Promise.reject(new Error("disk full")) : temporary.store.append(...args),
+    };
+    const errors: unknown[] = [];
+    const attempts = { started: 0, ended: 0 };
+    const start = Date.parse("2026-11-05T10:00:00.000Z");
+    const processes = [0, 1].map(() => {
+      const { sealIfDue } = createSeals({ store, signer, keys, clock: () => start + timers.now(), timers });
+      const counted = (...args: Parameters<typeof sealIfDue>) => {
+        attempts.started += 1;
+        return sealIfDue(...args).finally(() => {
+          attempts.ended += 1;
+        });
+      };
+      return scheduleSeals({
+        seals: { sealIfDue: counted },
+        timers,
+        onError: (_, error) => errors.push(error),
+      });
+    });
+    const pass = async (minutes: number): Promise<void> => {
+      for (let minute = 0; minute < minutes; minute++) {
+        await until(() => timers.waiting() === processes.length);
+        timers.advance(60_000);
+        await until(() => attempts.started === attempts.ended && timers.waiting() === processes.length);
+      }
+    };
+    try {
+      await pass(62);
+      expect(await verifyLog(store, { keys })).to.deep.include({ seals: 2 });
+      isDown = true;
+      await pass(62);
+      expect(errors).to.have.length(2);
+      expect(String(await rejection(processes[0]?.probe() ?? Promise.resolve()))).to.include(
+        "could not be sealed",
+      );
+      isDown = false;
+      await pass(1);
+      await processes[0]?.probe();
+      expect(await verifyLog(store, { keys })).to.deep.include({ seals: 3 });
+    } finally {
+      await Promise.all(processes.map(({ stop }) => stop()));
+      await temporary.remove();
+    }
+  });
+});
