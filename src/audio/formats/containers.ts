@@ -1,40 +1,70 @@
-import { type AudioFormat, type Container, formats, isEncoded } from "../../domain/synthesis/formats.ts";
+import {
+  type AudioFormat,
+  type Container,
+  type FormatTraits,
+  formats,
+  isEncoded,
+} from "../../domain/synthesis/formats.ts";
+import { isTruncatedAdts, measureAdts } from "./adts.ts";
+import { fixFlacSize, isTruncatedFlac, measureFlac } from "./flac.ts";
 import { isTruncatedMpeg, measureMpeg } from "./mpeg.ts";
 import { isTruncatedOgg, measureOgg } from "./ogg.ts";
-import type { SoundLength } from "./sound.ts";
-import { isTruncatedWav, measureWav } from "./wav.ts";
+import type { SoundLength } from "./sound-length.ts";
+import { fixWavSizes, isTruncatedWav, measureWav } from "./wav.ts";
 
 interface ContainerReader {
   readonly isTruncated: (bytes: Buffer) => boolean;
-  readonly measure: (bytes: Buffer) => SoundLength | undefined;
+  readonly measure: (bytes: Buffer, format: FormatTraits) => SoundLength | undefined;
+  /** Puts true sizes in a header that was written before they were known. The result is as long as the bytes. */
+  readonly fixSizes?: (bytes: Buffer) => Buffer;
 }
 
 const containers: Readonly<Record<Container, ContainerReader>> = {
   mpeg: { isTruncated: isTruncatedMpeg, measure: measureMpeg },
   ogg: { isTruncated: isTruncatedOgg, measure: measureOgg },
-  wav: { isTruncated: isTruncatedWav, measure: measureWav },
+  wav: { isTruncated: isTruncatedWav, measure: measureWav, fixSizes: fixWavSizes },
+  flac: { isTruncated: isTruncatedFlac, measure: measureFlac, fixSizes: fixFlacSize },
+  adts: { isTruncated: isTruncatedAdts, measure: measureAdts },
+  samples: rawSamples(2),
+  bytes: rawSamples(1),
 };
+
+/** Samples without a header, which have the rate of their format. */
+function rawSamples(bytesPerSample: number): ContainerReader {
+  return {
+    isTruncated: ({ length }) => length % bytesPerSample !== 0,
+    measure: ({ length }, { sampleRate = 0 }) => ({
+      samples: Math.floor(length / bytesPerSample),
+      sampleRate,
+    }),
+  };
+}
 
 const containerOf = (format: AudioFormat): ContainerReader => containers[formats[format].container];
 
+/** The complete sound, with the true sizes in its header. */
+export const fixSizes = (format: AudioFormat, bytes: Buffer): Buffer =>
+  containerOf(format).fixSizes?.(bytes) ?? bytes;
+
 /**
- * True if the bytes end inside an MPEG frame, an Ogg page, or before the length in the WAV header. Unknown content counts
- * as complete. A sound that ends between two frames is found by its length only (`hasDeclaredLength`).
+ * True if the bytes end inside a frame or page, or before the length in the WAV header. Unknown content counts as complete. A sound that ends between two frames is found by its length only (`hasDeclaredLength`).
  */
 export const isTruncated = (format: AudioFormat, bytes: Buffer): boolean =>
   containerOf(format).isTruncated(bytes);
 
 /** The length of a complete sound; undefined if its bytes cannot be read. */
 export const measureSound = (format: AudioFormat, bytes: Buffer): SoundLength | undefined =>
-  containerOf(format).measure(bytes);
+  containerOf(format).measure(bytes, formats[format]);
 
 /** What ffmpeg's resampler may add or drop, for a rate that the format does not support. */
 const resamplerSamples = 64;
 
-/** True if the encoder encoded all of its input, which was of the `declared` length. */
-export const hasDeclaredLength = (format: AudioFormat, bytes: Buffer, declared: SoundLength): boolean => {
-  const measured = measureSound(format, bytes);
-  if (!measured) return false;
+/** True if a sound of the `measured` length has all of the encoder's input, which was of the `declared` length. */
+export const hasDeclaredLength = (
+  format: AudioFormat,
+  measured: SoundLength,
+  declared: SoundLength,
+): boolean => {
   const { sampleRate } = measured;
   const expected = Math.round((declared.samples * sampleRate) / declared.sampleRate);
   const extra = measured.samples - expected;

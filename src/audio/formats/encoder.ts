@@ -1,4 +1,4 @@
-import type { Claim } from "../../async/claim.ts";
+import type { Claim } from "../../async/scheduler/claim.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 
 /** Encodes raw samples. */

@@ -1,11 +1,11 @@
-import type { Claim } from "../../async/claim.ts";
+import type { Claim } from "../../async/scheduler/claim.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import { type EncodedFormat, isEncoded } from "../../domain/synthesis/formats.ts";
+import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Encoder } from "./encoder.ts";
-import { unknownSize, wavHeader } from "./wav.ts";
 
 /**
  * An encoder lives until its sound is complete and, beyond the read-ahead, delivered. This limits how long clients
@@ -39,7 +39,7 @@ async function* compressed(
     // Its tool is running and holds a slot: a refusal now would waste that.
     const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
-    yield* host.encode({ format, input, deadlineMs }, signal, turn);
+    yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, turn);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });

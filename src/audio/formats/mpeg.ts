@@ -1,4 +1,4 @@
-import type { SoundLength } from "./sound.ts";
+import type { SoundLength } from "./sound-length.ts";
 
 /** An MPEG Layer III header (ISO 11172-3, 13818-3). */
 interface MpegFrame {
@@ -75,8 +75,8 @@ const unplayedSamples = (frames: Buffer): number => {
   return samples + (delays >>> 12) + (delays & 0xfff);
 };
 
-/** The length of an ID3v2 tag is stored in four bytes of seven bits. */
-const afterId3 = (bytes: Buffer): number => {
+/** Where an ID3v2 tag ends; 0 without one. Its length is stored in four bytes of seven bits. */
+export const afterId3 = (bytes: Buffer): number => {
   if (bytes.length < 10 || bytes.toString("latin1", 0, 3) !== "ID3") return 0;
   return 10 + bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
 };

@@ -1,4 +1,4 @@
-import type { SoundLength } from "./sound.ts";
+import type { SoundLength } from "./sound-length.ts";
 
 interface OggPages {
   /** Where the last page ends; beyond the bytes if it is truncated. */

@@ -1,7 +1,8 @@
+import type { Provenance } from "../../domain/ledger/serving.ts";
+import type { Replacement } from "../../domain/lexicons/replacements.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
-import type { Provenance } from "../../domain/usage/usage.ts";
-import type { ObjectName } from "../store/audio-store.ts";
+import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 
 /** One way to answer a request: a recipe and its object. */
 export interface Rendition {
@@ -10,19 +11,24 @@ export interface Rendition {
   readonly hash: string;
   /** `objectName(recipe, hash)`. */
   readonly name: ObjectName;
-  /** Depends on the text alone, so that the recipe does not contain it. */
+  /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
   readonly ssml: boolean;
+  /** What the engine gets instead of the recipe's text: canonical SSML, or the text with a lexicon's replacements. */
+  readonly document?: string;
+  /** The replacements in `document` by the website's lexicons. */
+  readonly replacements?: readonly Replacement[];
+  /** True if marks belong to its sound. */
+  readonly hasMarks?: boolean;
   /** The voice in the ledger. */
   readonly voice: string;
   /** Listed in `failed` if this rendition fails. */
   readonly systemVoice: string;
 }
 
-export interface Sound {
+/** Its bytes are shared: do not modify them. */
+export interface Sound extends AudioObject {
   readonly hash: string;
   readonly name: ObjectName;
-  /** Shared: do not modify it. */
-  readonly bytes: Buffer;
   readonly format: AudioFormat;
   readonly provenance: Provenance;
   /** The rendition that it is. */
@@ -31,22 +37,16 @@ export interface Sound {
   readonly failed: readonly string[];
 }
 
-/** The length of a sound. Seconds are `samples / sampleRate`. */
-export interface SoundLength {
-  readonly samples: number;
-  /** In Hz. */
-  readonly sampleRate: number;
-}
-
 export const soundOf = (
   rendition: Rendition,
-  bytes: Buffer,
+  { bytes, length }: AudioObject,
   provenance: Provenance,
   failed: readonly string[] = [],
 ): Sound => ({
   hash: rendition.hash,
   name: rendition.name,
   bytes,
+  length,
   format: rendition.recipe.format,
   provenance,
   rendition,

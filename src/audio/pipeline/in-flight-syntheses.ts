@@ -1,37 +1,27 @@
-import { type Claim, createClaim } from "../../async/claim.ts";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../async/clock.ts";
+import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
+import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
+import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Rendition } from "../formats/sound.ts";
-import type { ObjectName } from "../store/audio-store.ts";
+import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 import type { PipelineLimits } from "./pipeline-limits.ts";
-import { createRecentFailures } from "./recent-failures.ts";
 import { createSharedStream, type SharedStream } from "./shared-stream.ts";
 import { renderUnlessStored, type StoreRecheck } from "./store-recheck.ts";
-
-/** At most one synthesis runs per object; concurrent callers share it. */
-export interface InFlightSyntheses {
-  has(name: ObjectName): boolean;
-  /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
-  join(name: ObjectName, apiKey?: string): SharedStream | undefined;
-  /**
-   * Starts a synthesis. `progressive`: the first bytes are needed early. `apiKey`: whose queue it waits in. @throws
-   * {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
-   * failed a moment ago
-   */
-  begin(
-    rendition: Rendition,
-    options: { readonly progressive: boolean; readonly apiKey?: string | undefined },
-  ): SharedStream;
-  /** True if the sound was found in the store while the synthesis waited for its slot. */
-  cameFromStore(stream: SharedStream): boolean;
-  stats(): { readonly underWay: number /** Since the start. */; readonly failures: number };
-}
 
 export interface InFlightSynthesesOptions extends Pick<StoreRecheck, "renderer" | "recheck" | "clock"> {
   readonly limits: Pick<PipelineLimits, "inFlight" | "inFlightPerKey" | "readAheadBytes" | "failureMs">;
   readonly log: Log;
+  readonly scheduler: Scheduler;
   /** Called before the synthesis is removed, so that no second one starts. */
-  readonly onFinished: (name: ObjectName, sound: Buffer, how: "made" | "found") => void;
+  readonly onFinished: (
+    name: ObjectName,
+    sound: AudioObject,
+    how: "made" | "found",
+    marks: Buffer | undefined,
+  ) => void;
 }
 
 export const tooMuch = (): Unavailable => new Unavailable("Too many requests are in progress.", 1);
@@ -41,11 +31,20 @@ const tooMuchOfKey = (): Unavailable => new Unavailable("Too many syntheses of t
 interface InFlightSynthesis {
   readonly stream: SharedStream;
   readonly claim: Claim;
-  /** The API key that started it. */
-  readonly apiKey: string | undefined;
 }
 
-export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlightSyntheses => {
+/** How a synthesis is wanted. */
+export interface Wanted {
+  /** The first bytes are needed early. */
+  readonly progressive: boolean;
+  /** Whose queue it waits in. */
+  readonly apiKey?: string | undefined;
+}
+
+export type InFlightSyntheses = ReturnType<typeof createInFlightSyntheses>;
+
+/** At most one synthesis runs per object; concurrent callers share it. */
+export const createInFlightSyntheses = (parts: InFlightSynthesesOptions) => {
   const { renderer, limits, log, onFinished } = parts;
   const inFlight = new Map<ObjectName, InFlightSynthesis>();
   const recent = createRecentFailures(parts.clock, limits.failureMs);
@@ -57,50 +56,63 @@ export const createInFlightSyntheses = (parts: InFlightSynthesesOptions): InFlig
     log.warn({ engine: recipe.engine, systemVoice, reason: loggableMessage(error) }, "A synthesis failed.");
   };
 
-  const requireRoom = (apiKey: string | undefined): void => {
-    if (inFlight.size >= limits.inFlight) throw tooMuch();
-    if (apiKey === undefined || inFlight.size < limits.inFlightPerKey) return;
-    const ofKey = [...inFlight.values()].filter((one) => one.apiKey === apiKey);
-    if (ofKey.length >= limits.inFlightPerKey) throw tooMuchOfKey();
-  };
+  const syntheses = parts.scheduler.resource("syntheses", {
+    concurrency: limits.inFlight,
+    concurrencyPerKey: limits.inFlightPerKey,
+    ...noQueue,
+    overloaded: (scope) => (scope === "all" ? tooMuch() : tooMuchOfKey()),
+  });
 
   return {
-    has: (name) => inFlight.has(name),
-    join: (name, apiKey) => {
+    has: (name: ObjectName): boolean => inFlight.has(name),
+    /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
+    join: (name: ObjectName, apiKey?: string): SharedStream | undefined => {
       const joined = inFlight.get(name);
       if (apiKey !== undefined) joined?.claim.join(apiKey);
       return joined?.stream;
     },
-    begin: (rendition, { progressive, apiKey }) => {
-      requireRoom(apiKey);
-      const { name, recipe } = rendition;
+    /**
+     * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
+     * failed a moment ago
+     */
+    begin: (rendition: Rendition, { progressive, apiKey }: Wanted): SharedStream => {
+      const { name, recipe, document = recipe.text } = rendition;
       const failed = recent.of(name);
       if (failed) throw failed;
-      const claim = createClaim(apiKey);
+      const claim = createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
+      const release = syntheses.acquireNow(claim);
       const options = { progressive, claim };
       const onFound = () => void found.add(stream);
       const stream: SharedStream = createSharedStream({
         source: (signal) => renderUnlessStored({ ...parts, onFound }, rendition, options, signal),
-        finish: (bytes, declared) => {
+        finish: (bytes, { declared, marks }) => {
           const sound = renderer.finish(recipe.format, bytes, declared);
-          onFinished(name, sound, found.has(stream) ? "found" : "made");
+          onFinished(name, sound, found.has(stream) ? "found" : "made", marks);
           return sound;
         },
         mayRestart: (error) => mayRestart(log, rendition, error),
         readAheadBytes: limits.readAheadBytes,
         onOver: (failure) => {
           inFlight.delete(name);
+          release();
           if (failure instanceof EngineFailed) reportFailure(rendition, failure);
           if (isRemembered(rendition, failure)) recent.add(name, failure);
         },
       });
-      inFlight.set(name, { stream, claim, apiKey });
+      inFlight.set(name, { stream, claim });
       return stream;
     },
-    cameFromStore: (stream) => found.has(stream),
-    stats: () => ({ underWay: inFlight.size, failures }),
+    /** True if the sound was found in the store while the synthesis waited for its slot. */
+    cameFromStore: (stream: SharedStream): boolean => found.has(stream),
+    stats: (): { readonly inFlight: number /** Since the start. */; readonly failures: number } => ({
+      inFlight: inFlight.size,
+      failures,
+    }),
   };
 };
+
+/** A synthesis starts at once or is refused. */
+const noQueue = { queueLimit: 0, queueLimitPerKey: 0, queueTimeoutMs: 0 };
 
 /** A BYOK provider has its own circuit breaker, and new credentials must work at once. */
 const isRemembered = ({ recipe }: Rendition, failure: unknown): failure is EngineFailed | Invalid =>
@@ -110,4 +122,33 @@ const mayRestart = (log: Log, { recipe: { engine, voice } }: Rendition, error: u
   if (!(error instanceof Interrupted)) return false;
   log.warn({ engine, voice }, "A synthesis was interrupted and is restarted.");
   return true;
+};
+
+const mostRemembered = 1000;
+
+/** Recent failures, so that not every request repeats a failing synthesis. */
+const createRecentFailures = (clock: Clock, rememberMs: number) => {
+  const failures = new LRUCache<ObjectName, { failure: EngineFailed | Invalid; until: number }>({
+    max: mostRemembered,
+  });
+
+  return {
+    add: (name: ObjectName, failure: EngineFailed | Invalid): void =>
+      void failures.set(name, { failure, until: clock.now() + rememberMs }),
+    /** The failure, if it is recent, with the seconds until the next attempt. */
+    of: (name: ObjectName): EngineFailed | Invalid | undefined => {
+      const found = failures.get(name);
+      if (!found) return undefined;
+      const { failure, until } = found;
+      const leftMs = until - clock.now();
+      if (leftMs <= 0) {
+        failures.delete(name);
+        return undefined;
+      }
+      if (failure instanceof Invalid) return failure;
+      const { message, permanent } = failure;
+      const retryAfterSeconds = Math.max(failure.retryAfterSeconds ?? 0, Math.ceil(leftMs / 1000));
+      return new EngineFailed(message, { cause: failure, permanent, retryAfterSeconds });
+    },
+  };
 };

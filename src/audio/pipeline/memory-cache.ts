@@ -1,40 +1,80 @@
 import { LRUCache } from "lru-cache";
-import type { ObjectName } from "../store/audio-store.ts";
-
-/** The most recently used objects, in the memory of this process. */
-export interface MemoryCache {
-  /** Shared, not copied: do not modify it. */
-  get(name: ObjectName): Buffer | undefined;
-  set(name: ObjectName, bytes: Buffer): void;
-  stats(): { readonly objects: number; readonly bytes: number };
-}
+import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
+import type { AudioObject, ObjectName } from "../store/audio-store.ts";
 
 /** Memory of an entry in addition to its bytes: name, Buffer, list node. */
 const entryBytes = 512;
 
+export type MemoryCache = ReturnType<typeof createMemoryCache>;
+
+/** Tells the store which objects are used, so that retention keeps them. */
+export interface UseReports {
+  /** An object is reported once in this time, in milliseconds. */
+  readonly intervalMs: number;
+  readonly report: (name: ObjectName) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+interface Entry {
+  readonly object: AudioObject;
+  reportAt: number;
+}
+
 /**
+ * The most recently used objects, in the memory of this process.
  * Limited in bytes (default 64 MiB; 0 disables it). An object larger than `largestShare` of the limit (default an
  * eighth) is not cached, because it would evict many others.
  */
 export const createMemoryCache = ({
   maxBytes = 64 * 1024 * 1024,
   largestShare = 1 / 8,
+  uses,
 }: {
   maxBytes?: number;
   largestShare?: number;
-} = {}): MemoryCache => {
-  const cache = new LRUCache<ObjectName, Buffer>({
+  uses?: UseReports | undefined;
+} = {}) => {
+  const now = uses?.now ?? Date.now;
+  const cache = new LRUCache<ObjectName, Entry>({
     maxSize: Math.max(1, maxBytes), // 0 would mean no limit
     maxEntrySize: Math.max(1, Math.floor(maxBytes * largestShare)),
-    sizeCalculation: (bytes) => bytes.length + entryBytes,
+    sizeCalculation: ({ object: { bytes } }) => bytes.length + entryBytes,
   });
 
+  let forgotten = 0;
+
+  const reportIfDue = (name: ObjectName, entry: Entry): void => {
+    if (!uses || now() < entry.reportAt) return;
+    entry.reportAt = now() + uses.intervalMs;
+    uses.report(name);
+  };
+
   return {
-    get: (name) => cache.get(name),
-    set: (name, bytes) => {
-      cache.set(name, withOwnMemory(bytes));
+    /** Shared, not copied: do not modify it. */
+    get: (name: ObjectName): AudioObject | undefined => {
+      const entry = cache.get(name);
+      if (entry) reportIfDue(name, entry);
+      return entry?.object;
     },
-    stats: () => ({ objects: cache.size, bytes: cache.calculatedSize }),
+    /** `usedAt`: when the store last heard that the object is used. Default: now, because it is being stored. */
+    set: (name: ObjectName, { bytes, length }: AudioObject, usedAt = now()): void => {
+      const object = { bytes: withOwnMemory(bytes), length };
+      const entry = { object, reportAt: usedAt + (uses?.intervalMs ?? 0) };
+      cache.set(name, entry);
+      reportIfDue(name, entry); // a large object is not cached, and never read from here
+    },
+    /** Removes everything under the hash. */
+    forget: (hash: string): void => {
+      forgotten++;
+      for (const name of objectNamesOf(hash)) cache.delete(name);
+    },
+    /** Calls of `forget`: an object that was read before one of them may have been deleted. */
+    forgotten: (): number => forgotten,
+    stats: (): { readonly objects: number; readonly bytes: number } => ({
+      objects: cache.size,
+      bytes: cache.calculatedSize,
+    }),
   };
 };
 

@@ -1,21 +1,38 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { type DeadlineOptions, withDeadline } from "../../async/deadline.ts";
-import { createSingleFlight } from "../../async/single-flight.ts";
+import { createScheduler, type Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable, Unpronounceable } from "../../domain/errors.ts";
-import type { Provenance } from "../../domain/usage/usage.ts";
+import type { Provenance } from "../../domain/ledger/serving.ts";
+import { marksName } from "../../domain/synthesis/marks.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
-import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
-import { createInFlightSyntheses, tooMuch } from "./in-flight-syntheses.ts";
+import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
+import { createInFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
+import { createLookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
-import { inChunks, type SharedStream } from "./shared-stream.ts";
+import type { AudioMemory, SharedStream } from "./shared-stream.ts";
 import { createStoreReader } from "./store-reader.ts";
 import { StoreWriter, type StoreWriterStats } from "./store-writer.ts";
-import type { StreamedSound } from "./streamed-sound.ts";
 
-export type { Rendition, Sound, StreamedSound };
+export type { AudioMemory, Rendition, Sound };
+
+/** A sound whose first bytes are available. */
+export interface StreamedSound {
+  readonly rendition: Rendition;
+  /** System voices of the renditions that failed before this one. */
+  readonly failed: readonly string[];
+  readonly provenance: Provenance;
+  /**
+   * From the first byte, at the reader's pace; can be read once. Leaving the iteration leaves the synthesis, which
+   * ends with its last reader. @throws {EngineFailed} {Unavailable} midway: the audio is incomplete. Chunks are
+   * shared: do not modify them.
+   */
+  readonly audio: AsyncIterable<Buffer>;
+  /** What the listener keeps in memory. */
+  readonly memory: AudioMemory;
+}
 
 /** From a recipe to its audio: memory, then store, then engine. At most one synthesis runs per object. */
 export interface Pipeline {
@@ -40,7 +57,11 @@ export interface Pipeline {
    * The object from memory or store. The caller checks access to `private/` objects. @throws {Unavailable} the store
    * cannot be read
    */
-  getObject(name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined>;
+  getObject(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined>;
+  /** The hash was deleted: removes everything under it from memory, and what is still being written from the store. */
+  forget(hash: string): void;
+  /** True while it is synthesized or waits to be written. */
+  isInUse(name: ObjectName): boolean;
   /** Shutdown: see StoreWriter.drain. */
   drain(timeoutMs: number): Promise<number>;
   stats(): PipelineStats;
@@ -51,7 +72,7 @@ export interface PipelineStats {
   readonly answers: Readonly<Record<Provenance, number>>;
   /** Failed renditions since the start. */
   readonly failures: number;
-  readonly underWay: number;
+  readonly inFlight: number;
   readonly memory: ReturnType<MemoryCache["stats"]>;
   readonly writes: StoreWriterStats;
   readonly storeReads: "closed" | "open";
@@ -62,6 +83,8 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
   readonly cache: MemoryCache;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Bounds the syntheses. Default: its own. */
+  readonly scheduler?: Scheduler;
   /** 0 to 1. */
   readonly random?: () => number;
   readonly limits?: Partial<PipelineLimits>;
@@ -102,21 +125,29 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     stream: async (renditions, signal, apiKey) => {
       const wanted = { progressive: true, apiKey };
       const { got, ...rest } = await withStartDeadline({ ...deadline, signal }, (either) =>
-        answer(renditions, wanted, either, (sound) => sound.read(either)),
+        answer(renditions, wanted, either, async (sound) => ({
+          audio: await sound.read(either),
+          memory: sound.memory,
+        })),
       );
-      return { ...rest, audio: got };
+      return { ...rest, ...got };
     },
     fromMemory: (rendition) => {
-      const bytes = cached(rendition.name);
-      return bytes && soundOf(rendition, bytes, "memory");
+      const object = cached(rendition.name);
+      return object && soundOf(rendition, object, "memory");
     },
     fromCache: async (rendition, signal) => {
-      const bytes = cached(rendition.name);
-      if (bytes) return soundOf(rendition, bytes, "memory");
-      const stored = await fromStore(rendition.name, signal);
+      const object = cached(rendition.name);
+      if (object) return soundOf(rendition, object, "memory");
+      const stored = await fromStore(rendition, signal);
       return stored && soundOf(rendition, stored, "store");
     },
     getObject: async (name, signal) => cached(name) ?? (await objectFromStore(name, signal)),
+    forget: (hash) => {
+      cache.forget(hash);
+      writer.forget(hash);
+    },
+    isInUse: (name) => synthesesInFlight.has(name) || writer.pending(name) !== undefined,
     drain: (timeoutMs) => writer.drain(timeoutMs),
     stats: () => ({
       answers: { ...answers },
@@ -141,11 +172,6 @@ const withStartDeadline = async <T>(
     cancel();
   }
 };
-
-interface Wanted {
-  readonly progressive: boolean;
-  readonly apiKey: string | undefined;
-}
 
 interface Answer<T> {
   readonly rendition: Rendition;
@@ -174,56 +200,10 @@ const firstOf = async <T>(
   throw failure ?? new TypeError("No rendition was given.");
 };
 
-/** From memory, the store, or the synthesis that is shared with other callers. */
-const createLookup = ({ cache, limits, reader, writer, synthesesInFlight }: ReturnType<typeof assemble>) => {
-  const createReads = (max: number) => {
-    const reads = createSingleFlight<Buffer | undefined>({ max, full: tooMuch });
-    return async (name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined> => {
-      const { value } = await reads.run(name, (shared) => reader.read(name, shared), signal);
-      if (value) cache.set(name, value);
-      return value;
-    };
-  };
-  const readSound = createReads(limits.inFlight);
-  const readObject = createReads(limits.objectReads);
-  const cached = (name: ObjectName): Buffer | undefined => cache.get(name) ?? writer.pending(name);
-  const fromStore = (name: ObjectName, signal: AbortSignal) => orUndefined(readSound(name, signal));
-
-  return {
-    cached,
-    fromStore,
-    objectFromStore: (name: ObjectName, signal: AbortSignal) => orUnavailable(readObject(name, signal)),
-    locate: async (rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> => {
-      const { name } = rendition;
-      signal.throwIfAborted();
-      const inMemory = cached(name);
-      if (inMemory) return { provenance: "memory", sound: complete(inMemory) };
-      if (!synthesesInFlight.has(name)) {
-        const stored = await fromStore(name, signal);
-        if (stored) return { provenance: "store", sound: complete(stored) };
-      }
-      const running = synthesesInFlight.join(name, wanted.apiKey);
-      if (running) return { provenance: "coalesced", sound: running };
-      const finished = cached(name);
-      if (finished) return { provenance: "memory", sound: complete(finished) };
-      return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
-    },
-  };
-};
-
-interface Located {
-  readonly provenance: Provenance;
-  readonly sound: SharedStream;
-}
-
-const complete = (bytes: Buffer): SharedStream => ({
-  readAll: async () => bytes,
-  read: async () => inChunks(bytes),
-});
-
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, store, cache } = parts;
   const { clock = systemClock, log = silent, random = Math.random } = parts;
+  const { scheduler = createScheduler({ clock }) } = parts;
   const limits = { ...pipelineLimits, ...parts.limits };
   const { objectBytes: maxObjectBytes, readFailureThreshold: threshold, readResetMs: resetMs } = limits;
   const breaker = { threshold, resetMs };
@@ -245,24 +225,17 @@ const assemble = (parts: PipelineOptions) => {
     clock,
     limits,
     log,
-    onFinished: (name, sound, how) => {
+    scheduler,
+    onFinished: (name, sound, how, marks) => {
+      if (marks) {
+        // Written first, so that a stored sound always has its marks.
+        const object = { bytes: marks, length: sound.length };
+        cache.set(marksName(name), object);
+        writer.put(marksName(name), object);
+      }
       cache.set(name, sound);
       if (how === "made") writer.put(name, sound);
     },
   });
   return { cache, clock, limits, reader, writer, synthesesInFlight };
 };
-
-/** An unavailable store must not prevent a synthesis: it counts as empty. */
-const orUndefined = <T>(read: Promise<T | undefined>): Promise<T | undefined> =>
-  read.catch((error: unknown) => {
-    if (error instanceof AudioStoreUnavailable) return undefined;
-    throw error;
-  });
-
-/** Without an answer from the store, it is unknown whether the object exists. */
-const orUnavailable = <T>(read: Promise<T>): Promise<T> =>
-  read.catch((error: unknown) => {
-    if (!(error instanceof AudioStoreUnavailable)) throw error;
-    throw new Unavailable("The audio store cannot be read.", 5, { cause: error });
-  });

@@ -1,13 +1,15 @@
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import { type AudioFormat, formats } from "../../domain/synthesis/formats.ts";
+import type { Replacement } from "../../domain/lexicons/replacements.ts";
+import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
+import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
-import { hasDeclaredLength, isTruncated } from "../formats/containers.ts";
+import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
 import type { Encoder } from "../formats/encoder.ts";
-import type { SoundLength } from "../formats/sound.ts";
-import { fixWavSizes } from "../formats/wav.ts";
+import type { SoundLength } from "../formats/sound-length.ts";
+import type { AudioObject } from "../store/audio-store.ts";
 
 export interface RendererOptions {
   /** The engine of a recipe, for its website; undefined if there is none. */
@@ -18,8 +20,19 @@ export interface RendererOptions {
 
 export interface RenderRequest {
   readonly recipe: Recipe;
-  /** Depends on the text alone, so that the recipe does not contain it. */
+  /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
   readonly ssml: boolean;
+  /** The SSML in canonical form, or the text with a lexicon's replacements. Default: the recipe's text. */
+  readonly document?: string;
+  readonly replacements?: readonly Replacement[] | undefined;
+}
+
+/** What is known about a sound after its last byte. */
+export interface RenderedSound {
+  /** The length of the encoder's input; undefined if the engine encoded the audio itself. */
+  readonly declared?: SoundLength | undefined;
+  /** When its words are spoken, as lines. */
+  readonly marks?: Buffer | undefined;
 }
 
 export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "claim"> {
@@ -28,8 +41,7 @@ export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "clai
 
 export interface Renderer {
   /**
-   * Synthesizes a recipe in its format, chunk by chunk. Returns the length of the encoder's input; undefined if the
-   * engine encoded the audio itself. @throws {EngineFailed} the engine failed, was too slow, returned another format,
+   * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
    * or more than an object may hold @throws {Invalid} the text contains nothing that can be spoken @throws
    * {Unavailable} no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
    */
@@ -37,12 +49,12 @@ export interface Renderer {
     spoken: RenderRequest,
     options: RenderOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<Buffer, SoundLength | undefined>;
+  ): AsyncGenerator<Buffer, RenderedSound>;
   /**
-   * The complete sound, with its true sizes in its header. `declared`: what `render` returned. @throws {EngineFailed}
-   * it is empty, truncated, or not of the declared length
+   * The complete sound, with its true sizes in its header, and its measured length. `declared`: from what `render`
+   * returned. @throws {EngineFailed} it is empty, truncated, not in this format, or not of the declared length
    */
-  finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): Buffer;
+  finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): AudioObject;
 }
 
 export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions): Renderer => ({
@@ -67,22 +79,40 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
       if (size > maxObjectBytes) throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
       yield chunk;
     }
-    return declared();
+    return { declared: declared(), marks: marksIn(recipe.format, speech) };
   },
   finish: (format, sound, declared) => {
     if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
-    const whole = formats[format].container === "wav" ? fixWavSizes(sound) : sound;
-    if (isTruncated(format, whole)) throw new EngineFailed("The audio is truncated.");
-    if (declared && !hasDeclaredLength(format, whole, declared)) {
+    const bytes = fixSizes(format, sound);
+    if (isTruncated(format, bytes)) throw new EngineFailed("The audio is truncated.");
+    const length = measureSound(format, bytes);
+    if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
+    if (declared && !hasDeclaredLength(format, length, declared)) {
       throw new EngineFailed("The encoded audio does not have the length of the speech.");
     }
-    return whole;
+    return { bytes, length };
   },
 });
 
+/**
+ * The marks of a sound in that format. Encoders begin with a delay of silence, the least that they add, which players of
+ * mp3 and adts play: no header tells them.
+ */
+const marksIn = (format: AudioFormat, { encoding, marks }: Speech): Buffer | undefined => {
+  const spoken = marks?.() ?? [];
+  if (spoken.length === 0) return undefined;
+  const delayMs = encoding.kind === "pcm" ? encoderDelayMs(formats[format], encoding.sampleRate) : 0;
+  return formatMarks(spoken.map((mark) => ({ ...mark, time: Math.round(mark.time + delayMs) })));
+};
+
+const encoderDelayMs = ({ encoder, sampleRate }: FormatTraits, inputRate: number): number =>
+  (1000 * (encoder?.padding[0] ?? 0)) / (sampleRate ?? inputRate);
+
 /** Exactly what the hash covers: the same recipe must lead to the same request to the engine. */
-const speechRequest = ({ recipe, ssml }: RenderRequest): SpeechRequest => ({
-  text: recipe.text.normalize("NFC"),
+const speechRequest = ({ recipe, ssml, document, replacements }: RenderRequest): SpeechRequest => ({
+  text: document ?? recipe.text.normalize("NFC"),
+  ...(document !== undefined && { original: recipe.text }),
+  ...(replacements && { replacements }),
   ssml,
   voice: recipe.voice,
   lang: recipe.lang,

@@ -1,4 +1,5 @@
 import { untilAborted } from "../../async/deadline.ts";
+import type { AudioObject } from "../store/audio-store.ts";
 
 /**
  * One sound that is being synthesized, for many readers: each gets all of it from the first byte, at its own pace. The
@@ -7,12 +8,20 @@ import { untilAborted } from "../../async/deadline.ts";
  */
 export interface SharedStream {
   /** The complete sound. @throws the source's failure, or the signal's reason */
-  readAll(signal: AbortSignal): Promise<Buffer>;
+  readAll(signal: AbortSignal): Promise<AudioObject>;
   /**
    * Resolves when the first bytes are available. Chunks are shared: do not modify them. @throws the source's failure,
    * or the signal's reason, also midway
    */
   read(signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
+  /** What its readers keep in memory together. */
+  readonly memory: AudioMemory;
+}
+
+/** Memory that audio takes; the same object for all who share it. */
+export interface AudioMemory {
+  /** Grows while the sound is synthesized. */
+  readonly byteLength: number;
 }
 
 /** `Ending`: what the source returns after its last chunk. */
@@ -20,10 +29,10 @@ export interface SharedStreamOptions<Ending = unknown> {
   /** Starts the synthesis. The signal is aborted when it is over, however it ended. */
   readonly source: (signal: AbortSignal) => AsyncIterable<Buffer, Ending>;
   /**
-   * Checks and completes the sound; the result is as long as `bytes`. Readers see the end only afterwards. @throws if
+   * Checks and completes the sound; its bytes are as many as `bytes`. Readers see the end only afterwards. @throws if
    * the sound is incomplete
    */
-  readonly finish: (bytes: Buffer, ending: Ending) => Buffer;
+  readonly finish: (bytes: Buffer, ending: Ending) => AudioObject;
   /** True to restart after this failure. Called at most once, and only before any reader has received bytes. */
   readonly mayRestart: (error: unknown) => boolean;
   /** How far the source is read beyond the fastest reader. */
@@ -40,12 +49,12 @@ export async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-type Outcome = { readonly sound: Buffer } | { readonly error: unknown };
+type Outcome = { readonly sound: AudioObject } | { readonly error: unknown };
 
 export const createSharedStream = <Ending>(options: SharedStreamOptions<Ending>): SharedStream =>
   new SourceBroadcast(options);
 
-class SourceBroadcast<Ending> implements SharedStream {
+class SourceBroadcast<Ending> implements SharedStream, AudioMemory {
   readonly #options: SharedStreamOptions<Ending>;
   #controller = new AbortController();
   #iterator: AsyncIterator<Buffer, Ending>;
@@ -66,7 +75,15 @@ class SourceBroadcast<Ending> implements SharedStream {
     this.#iterator = this.#startSource();
   }
 
-  async readAll(signal: AbortSignal): Promise<Buffer> {
+  get memory(): AudioMemory {
+    return this;
+  }
+
+  get byteLength(): number {
+    return this.#outcome && "sound" in this.#outcome ? this.#outcome.sound.bytes.length : this.#size;
+  }
+
+  async readAll(signal: AbortSignal): Promise<AudioObject> {
     const leave = this.#join(signal);
     try {
       while (!this.#outcome) await untilAborted(this.#pull(), signal);
@@ -100,7 +117,7 @@ class SourceBroadcast<Ending> implements SharedStream {
           this.#furthest = Math.max(this.#furthest, sent);
           void this.#readAhead();
           yield chunk;
-        } else if (this.#outcome) return yield* inChunks(soundOf(this.#outcome).subarray(sent));
+        } else if (this.#outcome) return yield* inChunks(soundOf(this.#outcome).bytes.subarray(sent));
         else await untilAborted(this.#pull(), signal);
       }
     } finally {
@@ -162,7 +179,7 @@ class SourceBroadcast<Ending> implements SharedStream {
   }
 
   #restart(): void {
-    this.#controller.abort(over);
+    this.#stopSource(over);
     this.#isRestarted = true;
     this.#chunks = [];
     this.#size = 0;
@@ -173,11 +190,17 @@ class SourceBroadcast<Ending> implements SharedStream {
   #end(outcome: Outcome, failure?: unknown, reason: unknown = over): void {
     this.#outcome = outcome;
     this.#options.onOver(failure);
+    this.#stopSource(reason);
+  }
+
+  /** A source that waits for its next read sees no signal: only `return` makes it release its slots. */
+  #stopSource(reason: unknown): void {
     this.#controller.abort(reason);
+    this.#iterator.return?.().catch(() => {}); // the outcome is known already
   }
 }
 
-const soundOf = (outcome: Outcome): Buffer => {
+const soundOf = (outcome: Outcome): AudioObject => {
   if ("error" in outcome) throw outcome.error;
   return outcome.sound;
 };

@@ -1,20 +1,14 @@
 import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
-import { formatOf } from "../../domain/synthesis/formats.ts";
-import { isTruncated } from "../formats/containers.ts";
-import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
+import {
+  type AudioStore,
+  AudioStoreUnavailable,
+  DamagedObject,
+  type ObjectName,
+  type StoredObject,
+} from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
-
-/** Reads with a deadline, behind a circuit breaker. */
-export interface StoreReader {
-  /**
-   * The object, or undefined if there is none or it is truncated.
-   * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
-   */
-  read(name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined>;
-  breaker(): "closed" | "open";
-}
 
 export interface StoreReaderOptions {
   readonly store: AudioStore;
@@ -24,7 +18,10 @@ export interface StoreReaderOptions {
   readonly breaker: { readonly threshold: number; readonly resetMs: number };
 }
 
-export const createStoreReader = (options: StoreReaderOptions): StoreReader => {
+export type StoreReader = ReturnType<typeof createStoreReader>;
+
+/** Reads with a deadline, behind a circuit breaker. */
+export const createStoreReader = (options: StoreReaderOptions) => {
   const { store, clock, log, timeoutMs, breaker } = options;
   const circuit = createCircuitBreaker({
     ...breaker,
@@ -36,15 +33,20 @@ export const createStoreReader = (options: StoreReaderOptions): StoreReader => {
   });
   const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${timeoutMs} ms.`);
 
-  const get = async (name: ObjectName, signal: AbortSignal): Promise<Buffer | undefined> => {
+  const get = async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
     const call = circuit.start();
     try {
-      const bytes = await withDeadline({ clock, ms: timeoutMs, onTimeout, signal }, (either) =>
+      const object = await withDeadline({ clock, ms: timeoutMs, onTimeout, signal }, (either) =>
         store.get(name, either),
       );
       call.succeeded();
-      return bytes;
+      return object;
     } catch (error) {
+      if (error instanceof DamagedObject) {
+        call.succeeded();
+        log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
+        return undefined;
+      }
       if (signal.aborted || !(error instanceof AudioStoreUnavailable)) call.ignored();
       else {
         call.failed(error);
@@ -55,12 +57,11 @@ export const createStoreReader = (options: StoreReaderOptions): StoreReader => {
   };
 
   return {
-    read: async (name, signal) => {
-      const bytes = await get(name, signal);
-      if (!bytes || !isTruncated(formatOf(name), bytes)) return bytes;
-      log.warn({ object: name }, "An object in the audio store is truncated and treated as missing.");
-      return undefined;
-    },
+    /**
+     * The object, or undefined if there is none or it is damaged.
+     * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
+     */
+    read: get,
     breaker: circuit.state,
   };
 };

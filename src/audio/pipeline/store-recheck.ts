@@ -1,13 +1,13 @@
 import type { Clock } from "../../async/clock.ts";
-import type { Rendition, SoundLength } from "../formats/sound.ts";
-import type { ObjectName } from "../store/audio-store.ts";
-import type { Renderer, RenderOptions } from "./renderer.ts";
+import type { Rendition } from "../formats/sound.ts";
+import type { AudioObject, ObjectName } from "../store/audio-store.ts";
+import type { RenderedSound, Renderer, RenderOptions } from "./renderer.ts";
 import { inChunks } from "./shared-stream.ts";
 
 export interface StoreRecheck {
   readonly renderer: Renderer;
   /** The sound, if it is in the store by now; an unavailable store counts as empty. */
-  readonly recheck: (name: ObjectName, signal: AbortSignal) => Promise<Buffer | undefined>;
+  readonly recheck: (name: ObjectName, signal: AbortSignal) => Promise<AudioObject | undefined>;
   readonly clock: Clock;
   /** Called if it is there. */
   readonly onFound: () => void;
@@ -25,7 +25,7 @@ export const renderUnlessStored = async function* (
   rendition: Rendition,
   options: RenderOptions,
   signal: AbortSignal,
-): AsyncGenerator<Buffer, SoundLength | undefined> {
+): AsyncGenerator<Buffer, RenderedSound> {
   const began = clock.now();
   const beforeStart = async (): Promise<void> => {
     const sound = clock.now() - began < freshMs ? undefined : await recheck(rendition.name, signal);
@@ -36,17 +36,17 @@ export const renderUnlessStored = async function* (
   } catch (error) {
     if (!(error instanceof FoundInStore)) throw error;
     onFound();
-    yield* inChunks(error.sound);
-    return undefined;
+    yield* inChunks(error.sound.bytes);
+    return {};
   }
 };
 
 /** Releases the slot unused. It is neither the engine's failure nor its provider's, so it passes through unchanged. */
 export class FoundInStore extends Error {
   override readonly name = "FoundInStore";
-  readonly sound: Buffer;
+  readonly sound: AudioObject;
 
-  constructor(sound: Buffer) {
+  constructor(sound: AudioObject) {
     super("The sound is in the store.");
     this.sound = sound;
   }

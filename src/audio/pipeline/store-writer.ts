@@ -1,8 +1,17 @@
 import pLimit, { type LimitFunction } from "p-limit";
 import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
-import { exponentialBackoff, sleep } from "../../async/retry.ts";
-import { type AudioStore, AudioStoreUnavailable, type ObjectName } from "../store/audio-store.ts";
+import { exponentialBackoff } from "../../async/retry.ts";
+import { sleep } from "../../async/sleep.ts";
+import { objectNamesOf } from "../../domain/synthesis/recipe.ts";
+import {
+  type AudioObject,
+  type AudioStore,
+  AudioStoreFull,
+  AudioStoreUnavailable,
+  hashInName,
+  type ObjectName,
+} from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 
 export interface StoreWriterStats {
@@ -13,6 +22,8 @@ export interface StoreWriterStats {
   readonly retried: number;
   /** Dropped: too much was pending, the retries ended, or at shutdown. */
   readonly lost: number;
+  /** True while the store has no space for new objects. */
+  readonly isFull: boolean;
 }
 
 export interface StoreWriterOptions {
@@ -34,15 +45,23 @@ const maxPauseWhileDrainingMs = 250;
 /** Memory that a pending object takes in addition to its bytes. */
 const entryBytes = 1024;
 
+interface Pending {
+  readonly object: AudioObject;
+  written: Promise<void>;
+  /** Its hash was deleted after it was queued. */
+  isDeleted: boolean;
+}
+
 /** Writes in the background. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #limit: LimitFunction;
-  readonly #pending = new Map<ObjectName, { bytes: Buffer; written: Promise<void> }>();
+  readonly #pending = new Map<ObjectName, Pending>();
   readonly #count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
   /** Ends the pauses between attempts. */
   #wakeUp = new AbortController();
   #isFailing = false;
+  #isFull = false;
   #state: "open" | "draining" | "closed" = "open";
 
   constructor(options: StoreWriterOptions) {
@@ -54,22 +73,32 @@ export class StoreWriter {
    * Queues the object. `pending` returns it until it is stored or dropped. Objects beyond the limit on pending bytes
    * are dropped and logged: they can be synthesized again.
    */
-  put(name: ObjectName, bytes: Buffer): void {
-    if (this.#pending.has(name)) return;
-    const size = bytes.length + entryBytes;
+  put(name: ObjectName, object: AudioObject): void {
+    const before = this.#pending.get(name);
+    if (before && !before.isDeleted) return;
+    const size = object.bytes.length + entryBytes;
     const isTooMuch = this.#count.pendingBytes + size > this.#options.maxPendingBytes;
     if (this.#state === "closed") this.#drop(name, "the writer is closed");
     else if (isTooMuch) this.#drop(name, "too much is pending");
     else {
       this.#count.pendingBytes += size;
-      const entry = { bytes, written: Promise.resolve() };
+      const entry = { object, written: Promise.resolve(), isDeleted: false };
       this.#pending.set(name, entry);
-      entry.written = this.#writeOrDrop(name, bytes);
+      entry.written = this.#writeOrDrop(name, entry, before?.written);
     }
   }
 
-  pending(name: ObjectName): Buffer | undefined {
-    return this.#pending.get(name)?.bytes;
+  /** The hash was deleted: what is pending is not written, and what is being written is removed afterwards. */
+  forget(hash: string): void {
+    for (const name of objectNamesOf(hash)) {
+      const entry = this.#pending.get(name);
+      if (entry) entry.isDeleted = true;
+    }
+  }
+
+  pending(name: ObjectName): AudioObject | undefined {
+    const entry = this.#pending.get(name);
+    return entry?.isDeleted ? undefined : entry?.object;
   }
 
   /**
@@ -90,26 +119,27 @@ export class StoreWriter {
   }
 
   stats(): StoreWriterStats {
-    return { pendingObjects: this.#pending.size, ...this.#count };
+    return { pendingObjects: this.#pending.size, ...this.#count, isFull: this.#isFull };
   }
 
-  async #writeOrDrop(name: ObjectName, bytes: Buffer): Promise<void> {
+  async #writeOrDrop(name: ObjectName, entry: Pending, after?: Promise<void>): Promise<void> {
     try {
-      await this.#write(name, bytes);
+      await after;
+      await this.#write(name, entry);
     } catch (error) {
       this.#drop(name, loggableMessage(error));
     } finally {
-      this.#pending.delete(name);
-      this.#count.pendingBytes -= bytes.length + entryBytes;
+      if (this.#pending.get(name) === entry) this.#pending.delete(name);
+      this.#count.pendingBytes -= entry.object.bytes.length + entryBytes;
     }
   }
 
-  async #write(name: ObjectName, bytes: Buffer): Promise<void> {
+  async #write(name: ObjectName, entry: Pending): Promise<void> {
     const { clock, retryForMs } = this.#options;
     const giveUpAt = clock.now() + retryForMs;
     for (let failures = 1; ; failures++) {
       try {
-        await this.#attempt(name, bytes);
+        await this.#attempt(name, entry);
         return this.#succeeded();
       } catch (error) {
         const isOver = this.#state === "closed" || clock.now() >= giveUpAt;
@@ -123,10 +153,15 @@ export class StoreWriter {
     }
   }
 
-  #attempt(name: ObjectName, bytes: Buffer): Promise<void> {
+  #attempt(name: ObjectName, entry: Pending): Promise<void> {
     const { store, clock, timeoutMs: ms } = this.#options;
+    const write = async (): Promise<void> => {
+      if (!entry.isDeleted) await store.put(name, entry.object);
+      const hash = hashInName(name);
+      if (entry.isDeleted && hash !== undefined) await store.remove(hash);
+    };
     const onTimeout = () => new AudioStoreUnavailable(`The audio store took longer than ${ms} ms.`);
-    return this.#limit(() => withDeadline({ clock, ms, onTimeout }, () => store.put(name, bytes)));
+    return this.#limit(() => withDeadline({ clock, ms, onTimeout }, write));
   }
 
   /** If the store accepts one object, it accepts the others. */
@@ -134,6 +169,7 @@ export class StoreWriter {
     if (this.#isFailing)
       this.#options.log.info({ pending: this.#pending.size }, "The audio store can be written again.");
     this.#isFailing = false;
+    this.#isFull = false;
     this.#count.written++;
     this.#wakeAll();
   }
@@ -143,6 +179,7 @@ export class StoreWriter {
     if (!this.#isFailing)
       this.#options.log.warn(fields, "The audio store cannot be written; writes are retried.");
     this.#isFailing = true;
+    this.#isFull = error instanceof AudioStoreFull;
   }
 
   #pause(failures: number): Promise<void> {

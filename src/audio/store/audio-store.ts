@@ -1,20 +1,63 @@
 import { isObjectName } from "../../domain/synthesis/recipe.ts";
+import type { SoundLength } from "../formats/sound-length.ts";
 
 /** See `objectName` in src/domain/synthesis/recipe.ts. */
 export type ObjectName = string;
 
+/** A complete sound. */
+export interface AudioObject {
+  readonly bytes: Buffer;
+  /** As measured when it was made. The store keeps it, so that no reader has to parse the sound. */
+  readonly length: SoundLength;
+}
+
+export interface StoredObject extends AudioObject {
+  /** When it was last put or touched, in milliseconds since the epoch. */
+  readonly usedAt: number;
+}
+
+/** What a store keeps under one hash: a sound, and what belongs to it. */
+export interface StoredSound {
+  readonly hash: string;
+  /** The names of its objects. */
+  readonly names: readonly string[];
+  readonly bytes: number;
+  /** When one of them was last put or touched, in milliseconds since the epoch. */
+  readonly usedAt: number;
+}
+
 /** Immutable objects under content-addressed names. `get` and `put` throw a TypeError for any other name. */
 export interface AudioStore {
-  /** The object, or undefined if there is none. @throws {AudioStoreUnavailable}; the signal's reason */
-  get(name: ObjectName, signal?: AbortSignal): Promise<Buffer | undefined>;
   /**
-   * Stores the object atomically and durably. An existing object is never overwritten: a second put of the same name is a
-   * no-op. @throws {AudioStoreUnavailable}; {TypeError} the object is empty
+   * The object as it was put, or undefined if there is none. @throws {AudioStoreUnavailable} {DamagedObject}; the
+   * signal's reason
    */
-  put(name: ObjectName, bytes: Buffer): Promise<void>;
+  get(name: ObjectName, signal?: AbortSignal): Promise<StoredObject | undefined>;
+  /**
+   * Stores the object atomically and durably. An existing object is never overwritten, unless it is damaged: a second put
+   * of the same name is a no-op. @throws {AudioStoreUnavailable}; {TypeError} the object is empty
+   */
+  put(name: ObjectName, object: AudioObject): Promise<void>;
+  /** Records that the object is in use now; a no-op if there is none. @throws {AudioStoreUnavailable} */
+  touch(name: ObjectName): Promise<void>;
+  /**
+   * All sounds, in the order of their names, with a bounded amount of memory. What is put or removed meanwhile may be
+   * listed or not. @throws {AudioStoreUnavailable}; the signal's reason
+   */
+  list(signal: AbortSignal): AsyncIterable<StoredSound>;
+  /**
+   * Removes everything under the hash; with `unusedSince`, only what was not put or touched later. Reads in progress are
+   * not disturbed. Resolves with the names of the removed objects. @throws {AudioStoreUnavailable}
+   */
+  remove(hash: string, condition?: { readonly unusedSince: number }): Promise<readonly string[]>;
+  /**
+   * When the store was first asked for this label: letters, digits and hyphens. By the store's clock, in milliseconds
+   * since the epoch. @throws {AudioStoreUnavailable}
+   */
+  firstSeen(label: string): Promise<number>;
   /** Resolves if the store can be written. @throws {AudioStoreUnavailable} */
   ping(): Promise<void>;
-  /** Waits for the puts under way. */
+  /** Waits for the puts in progress. */
   close(): Promise<void>;
 }
 
@@ -23,7 +66,47 @@ export const checkObjectName = (name: string): void => {
   if (!isObjectName(name)) throw new TypeError("Not the name of an audio object.");
 };
 
+/** What is stored under the name is not what was put: bytes are missing or have changed. */
+export class DamagedObject extends Error {
+  override readonly name = "DamagedObject";
+
+  constructor() {
+    super("The audio object is damaged.");
+  }
+}
+
+/** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
+export const hashInName = (name: string): string | undefined =>
+  /^(?:audio|private)\/([0-9a-f]{64})\.[a-z0-9.]+$/.exec(name)?.[1];
+
+/** @throws {TypeError} */
+export const checkHash = (hash: string): void => {
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("Not the hash of an audio object.");
+};
+
+/** Joins objects, in the order of their names, into sounds. */
+export async function* joinSounds(
+  objects: AsyncIterable<{ readonly name: string; readonly bytes: number; readonly usedAt: number }>,
+): AsyncGenerator<StoredSound, void> {
+  let sound: StoredSound | undefined;
+  for await (const { name, bytes, usedAt } of objects) {
+    const hash = hashInName(name);
+    if (hash === undefined) continue;
+    if (sound?.hash === hash) {
+      const names = [...sound.names, name];
+      sound = { hash, names, bytes: sound.bytes + bytes, usedAt: Math.max(sound.usedAt, usedAt) };
+      continue;
+    }
+    if (sound) yield sound;
+    sound = { hash, names: [name], bytes, usedAt };
+  }
+  if (sound) yield sound;
+}
+
 /** The store cannot be reached, or refuses. Whether the object exists is unknown. */
 export class AudioStoreUnavailable extends Error {
   override readonly name = "AudioStoreUnavailable";
 }
+
+/** There is no space for new objects. Existing ones can be read. */
+export class AudioStoreFull extends AudioStoreUnavailable {}

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { isTruncated } from "../../../src/audio/formats/containers.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
+import { type AudioFormat, audioFormats, formats } from "../../../src/domain/synthesis/formats.ts";
 
 const tone = (...output: string[]): Buffer => {
   const input = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=22050:duration=2"];
@@ -19,11 +20,21 @@ describe("Truncation detection", () => {
     ],
     ogg: [tone("-f", "ogg", "-c:a", "libvorbis"), tone("-f", "ogg", "-c:a", "libopus")],
     wav: [fixWavSizes(tone("-f", "wav")), tone("-f", "wav")],
+    opus: [tone("-f", "opus", "-c:a", "libopus")],
+    flac: [tone("-f", "flac"), tone("-f", "flac", "-frame_size", "576", "-ac", "2")],
+    aac: [tone("-f", "adts", "-c:a", "aac")],
+    pcm: [tone("-f", "s16le")],
+    ulaw_8000: [tone("-f", "mulaw", "-ar", "8000")],
   } as const;
 
-  for (const format of ["mp3", "ogg", "wav"] as const) {
+  it("covers every container", () => {
+    const covered = Object.keys(sounds).map((format) => formats[format as AudioFormat].container);
+    expect(covered).to.include.members(audioFormats.map((format) => formats[format].container));
+  });
+
+  for (const [format, complete] of Object.entries(sounds)) {
     it(`accepts a complete ${format} file`, () => {
-      for (const sound of sounds[format]) expect(isTruncated(format, sound)).to.equal(false);
+      for (const sound of complete) expect(isTruncated(format as AudioFormat, sound)).to.equal(false);
     });
   }
 
@@ -41,6 +52,29 @@ describe("Truncation detection", () => {
     }
   });
 
+  it("reports an opus that stops within a page, and an aac that stops within a frame", () => {
+    for (const format of ["opus", "aac"] as const) {
+      const [sound] = sounds[format];
+      const unseen = lengths(sound, 2000).filter((length) => !isTruncated(format, sound.subarray(0, length)));
+      expect(unseen.length, format).to.be.at.most(20);
+    }
+  });
+
+  it("reports a flac that stops within a frame or in its header, or whose bytes changed", () => {
+    for (const sound of sounds.flac) {
+      const unseen = lengths(sound, 500).filter((length) => !isTruncated("flac", sound.subarray(0, length)));
+      expect(unseen.length, "only at the borders of frames").to.be.at.most(3);
+      const damaged = Buffer.from(sound);
+      damaged[sound.length - 500] = (damaged[sound.length - 500] ?? 0) ^ 1;
+      expect(isTruncated("flac", damaged)).to.equal(true);
+    }
+    expect(isTruncated("flac", sounds.flac[0].subarray(0, 60))).to.equal(true);
+  });
+
+  it("reports a pcm that stops within a sample", () => {
+    expect(isTruncated("pcm", sounds.pcm[0].subarray(1))).to.equal(true);
+  });
+
   it("reports a wav that is shorter than its header declares", () => {
     const [mended] = sounds.wav;
     for (const length of lengths(mended, 100))
@@ -48,7 +82,7 @@ describe("Truncation detection", () => {
   });
 
   it("ignores data of unknown formats", () => {
-    for (const format of ["mp3", "ogg", "wav"] as const) {
+    for (const format of ["mp3", "ogg", "wav", "opus", "flac", "aac"] as const) {
       for (const bytes of [
         Buffer.alloc(0),
         Buffer.from([1]),

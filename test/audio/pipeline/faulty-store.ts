@@ -25,10 +25,14 @@ export const withFaults = (store: AudioStore): FaultyStore => {
       own.gets.push(name);
       return answer(() => store.get(name, signal));
     },
-    put: (name, bytes) => {
+    put: (name, object) => {
       own.puts.push(name);
-      return answer(() => store.put(name, bytes));
+      return answer(() => store.put(name, object));
     },
+    touch: (name) => answer(() => store.touch(name)),
+    list: (signal) => store.list(signal),
+    remove: (hash, condition) => answer(() => store.remove(hash, condition)),
+    firstSeen: (label) => answer(() => store.firstSeen(label)),
     ping: () => answer(() => store.ping()),
     close: () => store.close(),
   };

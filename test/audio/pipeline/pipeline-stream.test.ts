@@ -10,6 +10,7 @@ import { EngineFailed, Unavailable, Unpronounceable } from "../../../src/domain/
 import type { Encoding, Engine } from "../../../src/engines/engine.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
+import { until as eventually } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
 import { closedGate, type Gate } from "../../support/wire/gate.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
@@ -38,7 +39,7 @@ describe("A streamed synthesis", () => {
   let store: FaultyStore;
   let clock: ManualClock;
   let gate: Gate;
-  let asked: { voice: string; progressive: boolean | undefined; signal: AbortSignal }[];
+  let requests: { voice: string; progressive: boolean | undefined; signal: AbortSignal }[];
   let pipeline: Pipeline;
 
   /** Emits a real mp3 in four pieces, one per opening of the gate; the voice `broken` fails after two. */
@@ -48,7 +49,7 @@ describe("A streamed synthesis", () => {
     prosody: () => [],
     takesSsml: () => false,
     synthesize: async ({ voice, progressive }, signal) => {
-      asked.push({ voice, progressive, signal });
+      requests.push({ voice, progressive, signal });
       if (voice === "refusing") throw new EngineFailed("It will not speak.");
       if (voice === "mute") throw new Unpronounceable();
       const audio = async function* () {
@@ -67,16 +68,16 @@ describe("A streamed synthesis", () => {
     store = withFaults(await openFilesystemAudioStore({ path }));
     clock = createManualClock();
     gate = closedGate();
-    asked = [];
+    requests = [];
     pipeline = pipelineWith();
   });
   afterEach(async () => {
     await store.close();
     await rm(path, { recursive: true });
   });
-  const pipelineWith = (): Pipeline =>
+  const pipelineWith = (spoken = engine): Pipeline =>
     createPipeline({
-      engines: () => engine,
+      engines: () => spoken,
       encoder: real.encoder,
       store,
       cache: createMemoryCache(),
@@ -98,7 +99,7 @@ describe("A streamed synthesis", () => {
     const reading = audio[Symbol.asyncIterator]();
     const first: Buffer = (await reading.next()).value;
     expect(first.equals(sound.subarray(0, first.length))).to.equal(true);
-    expect(asked.map(({ progressive }) => progressive)).to.deep.equal([true]);
+    expect(requests.map(({ progressive }) => progressive)).to.deep.equal([true]);
     gate.open();
     const rest: Buffer[] = [];
     for (let next = await reading.next(); !next.done; next = await reading.next()) rest.push(next.value);
@@ -117,7 +118,7 @@ describe("A streamed synthesis", () => {
     const fromStore = await pipeline.stream([rendition], never);
     expect(fromStore.provenance).to.equal("store");
     expect((await bytesOf(fromStore.audio)).equals(sound)).to.equal(true);
-    expect(asked).to.have.length(1);
+    expect(requests).to.have.length(1);
   });
 
   it("is shared by concurrent callers, streamed or whole", async () => {
@@ -134,7 +135,7 @@ describe("A streamed synthesis", () => {
     }
     expect((await whole).provenance).to.equal("coalesced");
     expect((await whole).bytes.equals(sound)).to.equal(true);
-    expect(asked).to.have.length(1);
+    expect(requests).to.have.length(1);
   });
 
   it("is not cached when it failed midway, and the next request starts a new synthesis", async () => {
@@ -145,7 +146,7 @@ describe("A streamed synthesis", () => {
     expect(pipeline.fromMemory(broken)).to.equal(undefined);
     expect(pipeline.stats().writes.pendingObjects).to.equal(0);
     await rejection(collect((await pipeline.stream([broken], never)).audio));
-    expect(asked).to.have.length(2);
+    expect(requests).to.have.length(2);
   });
 
   it("falls back to the next rendition before the first byte, never midway", async () => {
@@ -178,17 +179,28 @@ describe("A streamed synthesis", () => {
     const reading = rejection(collect(audio));
     leaving.abort(new Error("left"));
     await reading;
-    expect(asked[0]?.signal.aborted).to.equal(true);
-    expect(pipeline.stats().underWay).to.equal(0);
+    expect(requests[0]?.signal.aborted).to.equal(true);
+    expect(pipeline.stats().inFlight).to.equal(0);
     expect(pipeline.fromMemory(rendition)).to.equal(undefined);
   });
+
+  for (const format of ["mp3", "wav", "pcm"] as const) {
+    it(`gives its tools back when a listener of ${format} leaves without reading on`, async () => {
+      pipeline = pipelineWith(real.engine);
+      const long = renditionOf("Nobody hears the end of this text. ".repeat(60), { format });
+      const leaving = new AbortController();
+      await pipeline.stream([long], leaving.signal);
+      leaving.abort();
+      await eventually("no tool runs", () => real.running() === 0);
+    });
+  }
 
   it("has a deadline for its first byte, and none afterwards", async () => {
     const tooLate = rejection(pipeline.stream([rendition], never));
     await gate.reached();
     clock.advance(60_000);
     expect(await tooLate).to.be.instanceOf(Unavailable);
-    await until(() => asked[0]?.signal.aborted === true);
+    await until(() => requests[0]?.signal.aborted === true);
 
     const beginning = pipeline.stream([rendition], never);
     await gate.reached();

@@ -1,7 +1,7 @@
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 
 /** The real espeak-ng and the real ffmpeg. */
@@ -16,7 +16,7 @@ export interface RealTools {
 }
 
 export const openRealTools = async (): Promise<RealTools> => {
-  const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 } });
+  const host = await openSubprocessHost({ encodersAhead: { mp3: 1, ogg: 0 }, mp3ByLibrary: false });
   const [engine] = await localEngines({ host });
   if (!engine) throw new Error("espeak-ng is not installed.");
   return {
@@ -30,7 +30,7 @@ export const openRealTools = async (): Promise<RealTools> => {
 
 /** Records the requests to an engine and reports each call and its first chunk. */
 export interface Observed extends Engine {
-  readonly asked: SpeechRequest[];
+  readonly requests: SpeechRequest[];
   onAsk: () => void;
   onSound: () => void;
 }
@@ -38,11 +38,11 @@ export interface Observed extends Engine {
 export const observed = (engine: Engine): Observed => {
   const shown: Observed = {
     ...engine,
-    asked: [],
+    requests: [],
     onAsk: () => undefined,
     onSound: () => undefined,
     synthesize: async (request, signal) => {
-      shown.asked.push(request);
+      shown.requests.push(request);
       shown.onAsk();
       const { encoding, audio } = await engine.synthesize(request, signal);
       const watched = async function* () {

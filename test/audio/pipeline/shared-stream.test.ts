@@ -6,6 +6,7 @@ import {
 } from "../../../src/audio/pipeline/shared-stream.ts";
 import { collect } from "../../support/collect.ts";
 import { rejection } from "../../support/rejection.ts";
+import { objectOf } from "./sounds.ts";
 
 const never = new AbortController().signal;
 
@@ -13,7 +14,7 @@ const never = new AbortController().signal;
 const byHand = () => {
   const hand = {
     /** How often the next chunk was requested. */
-    asked: 0,
+    reads: 0,
     begun: 0,
     signals: [] as AbortSignal[],
     waiting: Promise.withResolvers<void>(),
@@ -27,7 +28,7 @@ const byHand = () => {
     },
   };
   const next = (): Promise<IteratorResult<Buffer>> => {
-    hand.asked++;
+    hand.reads++;
     const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Buffer>>();
     hand.give = (chunk) => resolve({ done: false, value: Buffer.from(chunk) });
     hand.end = () => resolve({ done: true, value: undefined });
@@ -50,7 +51,7 @@ describe("A shared stream", () => {
   const begin = (more: Partial<SharedStreamOptions> = {}): SharedStream =>
     createSharedStream({
       source: hand.source,
-      finish: (bytes) => bytes,
+      finish: (bytes) => objectOf(bytes),
       mayRestart: () => false,
       readAheadBytes: 0,
       onOver: (failure) => overs.push(failure),
@@ -81,7 +82,7 @@ describe("A shared stream", () => {
     hand.end();
     expect(await first).to.equal("one two three");
     expect(await second).to.equal("one two three");
-    expect(String(await whole)).to.equal("one two three");
+    expect(String((await whole).bytes)).to.equal("one two three");
     expect(hand.begun).to.equal(1);
     expect(overs).to.deep.equal([undefined]);
   });
@@ -98,14 +99,14 @@ describe("A shared stream", () => {
     await given("one");
     const audio = (await listening)[Symbol.asyncIterator]();
     await settle();
-    expect(hand.asked, "nobody has read anything yet").to.equal(1);
+    expect(hand.reads, "before the first listener reads").to.equal(1);
     await audio.next();
     await given("two", "three");
-    expect(hand.asked, "two and three are more than four bytes ahead").to.equal(3);
+    expect(hand.reads, "two and three are more than four bytes ahead").to.equal(3);
     await audio.next();
     await audio.next();
     await settle();
-    expect(hand.asked).to.equal(4);
+    expect(hand.reads).to.equal(4);
   });
 
   it("is not blocked by a listener that stops reading", async () => {
@@ -123,13 +124,30 @@ describe("A shared stream", () => {
     const leaving = new AbortController();
     const first = shared.read(leaving.signal);
     const second = await Promise.all([shared.read(never), given("one ")]).then(([audio]) => audio);
-    const heard = collect(await first);
+    const received = collect(await first);
     leaving.abort(new Error("left"));
-    expect(String(await rejection(heard))).to.contain("left");
+    expect(String(await rejection(received))).to.contain("left");
     expect(hand.signals[0]?.aborted).to.equal(false);
     for await (const _ of second) break;
     expect(hand.signals[0]?.aborted).to.equal(true);
     expect(overs).to.deep.equal([undefined]);
+  });
+
+  it("ends its source when the last listener leaves while the source waits to be read", async () => {
+    let hasEnded = false;
+    const source = async function* () {
+      try {
+        yield Buffer.from("one ");
+        yield Buffer.from("two");
+      } finally {
+        hasEnded = true;
+      }
+    };
+    const leaving = new AbortController();
+    await begin({ source }).read(leaving.signal);
+    leaving.abort();
+    await settle();
+    expect(hasEnded).to.equal(true);
   });
 
   it("rejects all waiting listeners when it fails before its first byte", async () => {
@@ -145,15 +163,15 @@ describe("A shared stream", () => {
   it("throws after the received chunks when it fails midway, and never ends normally", async () => {
     const listening = begin().read(never);
     await given("one ");
-    const heard: string[] = [];
+    const received: string[] = [];
     const reading = (async () => {
-      for await (const chunk of await listening) heard.push(String(chunk));
+      for await (const chunk of await listening) received.push(String(chunk));
     })();
     await given("two");
     const failure = new Error("broken");
     hand.fail(failure);
     expect(await rejection(reading)).to.equal(failure);
-    expect(heard).to.deep.equal(["one ", "two"]);
+    expect(received).to.deep.equal(["one ", "two"]);
   });
 
   it("ends only after its content was checked for completeness", async () => {
@@ -179,14 +197,14 @@ describe("A shared stream", () => {
     hand.fail(new Error("interrupted"));
     await given("right");
     hand.end();
-    expect(String(await whole)).to.equal("right");
+    expect(String((await whole).bytes)).to.equal("right");
     expect(hand.begun).to.equal(2);
     expect(hand.signals[0]?.aborted).to.equal(true);
   });
 
   it("does not restart after the first byte was delivered, nor a second time", async () => {
-    const heard = begin({ mayRestart: () => true });
-    const listening = heard.read(never);
+    const received = begin({ mayRestart: () => true });
+    const listening = received.read(never);
     await given("one ");
     const reading = listening.then(text);
     await settle();
@@ -211,9 +229,9 @@ describe("A shared stream", () => {
     const chunks = Promise.all(all.map(async (listening) => await collect(await listening)));
     await given("two");
     hand.end();
-    const heard = await chunks;
-    expect(new Set(heard.map((one) => Buffer.concat(one).toString()))).to.deep.equal(new Set(["one two"]));
-    for (const [first] of heard) expect(first).to.equal(heard[0]?.[0]);
+    const received = await chunks;
+    expect(new Set(received.map((one) => Buffer.concat(one).toString()))).to.deep.equal(new Set(["one two"]));
+    for (const [first] of received) expect(first).to.equal(received[0]?.[0]);
   });
 
   it("rejects a listener whose signal is already aborted", async () => {
@@ -221,6 +239,6 @@ describe("A shared stream", () => {
     const gone = AbortSignal.abort(new Error("left"));
     expect(String(await rejection(shared.read(gone)))).to.contain("left");
     expect(String(await rejection(shared.readAll(gone)))).to.contain("left");
-    expect(hand.asked).to.equal(0);
+    expect(hand.reads).to.equal(0);
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ObjectName } from "../../../src/audio/store/audio-store.ts";
+import type { AudioObject, ObjectName } from "../../../src/audio/store/audio-store.ts";
 
 /** The name of the object with this number. */
 export const nameOf = (index: number): ObjectName =>
@@ -11,3 +11,9 @@ export const soundOf = (index: number, size = 20_000 + (index % 977) * 13): Buff
   bytes.writeUInt32BE(index, 0);
   return bytes;
 };
+
+/** These bytes as an object of the store, which does not parse them. */
+export const objectOf = (bytes: Buffer): AudioObject => ({
+  bytes,
+  length: { samples: bytes.length, sampleRate: 8000 },
+});

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { createStoreReader, type StoreReader } from "../../../src/audio/pipeline/store-reader.ts";
-import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { type AudioObject, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
-import { nameOf, soundOf } from "./sounds.ts";
+import { nameOf, objectOf, soundOf } from "./sounds.ts";
 
 const never = new AbortController().signal;
 
@@ -24,7 +24,7 @@ describe("Reading from the audio store", () => {
     clock = createManualClock();
     const breaker = { threshold: 3, resetMs: 5000 };
     reader = createStoreReader({ store, clock, log: silent, timeoutMs: 2000, breaker });
-    await store.put(nameOf(1), soundOf(1));
+    await store.put(nameOf(1), objectOf(soundOf(1)));
   });
   afterEach(() => rm(path, { recursive: true }));
 
@@ -35,7 +35,7 @@ describe("Reading from the audio store", () => {
   };
 
   it("returns the object, or undefined when it does not exist", async () => {
-    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
     expect(await reader.read(nameOf(2), never)).to.equal(undefined);
   });
 
@@ -82,9 +82,9 @@ describe("Reading from the audio store", () => {
     await failThrice();
     store.mode = "available";
     clock.advance(5000);
-    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
     expect(reader.breaker()).to.equal("closed");
-    expect(soundOf(1).equals((await read()) as Buffer)).to.equal(true);
+    expect(soundOf(1).equals(((await read()) as AudioObject).bytes)).to.equal(true);
   });
 
   it("does not count failures that are separated by a success", async () => {

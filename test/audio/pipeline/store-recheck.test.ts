@@ -6,7 +6,7 @@ import { createMemoryCache } from "../../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline, type Pipeline } from "../../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import type { Engine } from "../../../src/engines/engine.ts";
-import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openSubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { type ResilientAccount, resilientProviders } from "../../engines/resilience/resilient-providers.ts";
 import { collect } from "../../support/collect.ts";

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silent } from "../../../src/audio/pipeline/log.ts";
 import { StoreWriter, type StoreWriterOptions } from "../../../src/audio/pipeline/store-writer.ts";
+import { hashInName } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { type FaultyStore, withFaults } from "./faulty-store.ts";
-import { nameOf, soundOf } from "./sounds.ts";
+import { nameOf, objectOf, soundOf } from "./sounds.ts";
 
 describe("Writing to the audio store", () => {
   let path: string;
@@ -38,13 +39,14 @@ describe("Writing to the audio store", () => {
       ...more,
     });
 
+  const hashOf = (index: number): string => hashInName(nameOf(index)) ?? "";
   const isStored = async (index: number): Promise<boolean> =>
-    soundOf(index).equals((await store.get(nameOf(index))) ?? Buffer.alloc(0));
+    soundOf(index).equals((await store.get(nameOf(index)))?.bytes ?? Buffer.alloc(0));
 
   it("serves a pending object until the store has it", async () => {
     const writer = writerWith();
-    writer.put(nameOf(1), soundOf(1));
-    expect(soundOf(1).equals(writer.pending(nameOf(1)) as Buffer)).to.equal(true);
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    expect(soundOf(1).equals(writer.pending(nameOf(1))?.bytes as Buffer)).to.equal(true);
     await until(() => writer.stats().written === 1);
     await until(() => writer.pending(nameOf(1)) === undefined);
     expect(await isStored(1)).to.equal(true);
@@ -54,13 +56,72 @@ describe("Writing to the audio store", () => {
       written: 1,
       retried: 0,
       lost: 0,
+      isFull: false,
     });
+  });
+
+  it("does not write a pending object whose hash is deleted", async () => {
+    store.mode = "refuses";
+    const writer = writerWith();
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    await until(() => store.puts.length === 1 && clock.waiting() === 1);
+    writer.forget(hashOf(1));
+    expect(writer.pending(nameOf(1))).to.equal(undefined);
+    store.mode = "available";
+    clock.advance(100);
+    await until(() => writer.stats().pendingObjects === 0);
+    expect(store.puts).to.have.lengthOf(1);
+    expect(await isStored(1)).to.equal(false);
+  });
+
+  it("removes an object whose hash is deleted while it is written, but not one that is made afterwards", async () => {
+    const writer = writerWith();
+    const begun = Promise.withResolvers<void>();
+    const deleted = Promise.withResolvers<void>();
+    const { put } = store;
+    store.put = async (name, object) => {
+      await put(name, object);
+      begun.resolve();
+      await deleted.promise;
+    };
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    await begun.promise;
+    await store.remove(hashOf(1));
+    await put(nameOf(1), objectOf(soundOf(1))); // as if the store had taken longer
+    writer.forget(hashOf(1));
+    store.put = put;
+    writer.put(nameOf(2), objectOf(soundOf(2)));
+    await until(() => writer.stats().written === 1);
+    deleted.resolve();
+    await until(() => writer.stats().pendingObjects === 0);
+    expect([await isStored(1), await isStored(2)]).to.deep.equal([false, true]);
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    await until(() => writer.stats().pendingObjects === 0);
+    expect(await isStored(1)).to.equal(true);
+  });
+
+  it("writes an object that is made again while its deleted predecessor is written", async () => {
+    const writer = writerWith();
+    const deleted = Promise.withResolvers<void>();
+    const { put } = store;
+    store.put = async (name, object) => {
+      store.put = put;
+      await put(name, object);
+      await deleted.promise;
+    };
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    writer.forget(hashOf(1));
+    writer.put(nameOf(1), objectOf(soundOf(1)));
+    deleted.resolve();
+    await until(() => writer.stats().pendingObjects === 0);
+    expect(await isStored(1)).to.equal(true);
+    expect(writer.stats().pendingBytes).to.equal(0);
   });
 
   it("retries a refused put with growing pauses", async () => {
     store.mode = "refuses";
     const writer = writerWith();
-    writer.put(nameOf(1), soundOf(1));
+    writer.put(nameOf(1), objectOf(soundOf(1)));
     for (const [i, pause] of [100, 200, 400, 800].entries()) {
       await until(() => store.puts.length === i + 1 && clock.waiting() === 1);
       clock.advance(pause - 1);
@@ -77,7 +138,7 @@ describe("Writing to the audio store", () => {
   it("retries a put that was not answered before its deadline", async () => {
     store.mode = "hangs";
     const writer = writerWith();
-    writer.put(nameOf(1), soundOf(1));
+    writer.put(nameOf(1), objectOf(soundOf(1)));
     await until(() => clock.waiting() === 1);
     store.mode = "available";
     clock.advance(30_000);
@@ -89,12 +150,12 @@ describe("Writing to the audio store", () => {
   it("sends all pending objects after one put has succeeded", async () => {
     store.mode = "refuses";
     const writer = writerWith();
-    for (let i = 0; i < 20; i++) writer.put(nameOf(i), soundOf(i));
+    for (let i = 0; i < 20; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     await until(() => clock.waiting() === 20);
     clock.advance(100);
     await until(() => store.puts.length === 40 && clock.waiting() === 20);
     store.mode = "available";
-    writer.put(nameOf(20), soundOf(20));
+    writer.put(nameOf(20), objectOf(soundOf(20)));
     await until(() => writer.stats().written === 21);
     expect(clock.waiting()).to.equal(0);
   });
@@ -102,7 +163,7 @@ describe("Writing to the audio store", () => {
   it("gives up after a bounded time", async () => {
     store.mode = "refuses";
     const writer = writerWith();
-    writer.put(nameOf(1), soundOf(1));
+    writer.put(nameOf(1), objectOf(soundOf(1)));
     while (writer.stats().lost === 0) {
       await until(() => clock.waiting() === 1 || writer.stats().lost === 1);
       expect(clock.now()).to.be.at.most(60_000 + 30_000);
@@ -114,20 +175,20 @@ describe("Writing to the audio store", () => {
   it("drops objects beyond the bound on pending bytes, and accepts more when there is room", async () => {
     store.mode = "refuses";
     const writer = writerWith({ maxPendingBytes: 50_000 });
-    for (let i = 0; i < 5; i++) writer.put(nameOf(i), soundOf(i));
+    for (let i = 0; i < 5; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     expect(writer.stats()).to.include({ pendingObjects: 2, lost: 3 });
     expect(writer.stats().pendingBytes).to.be.at.most(50_000);
     store.mode = "available";
     await until(() => clock.waiting() === 2);
     clock.advance(100);
     await until(() => writer.stats().pendingObjects === 0);
-    writer.put(nameOf(7), soundOf(7));
+    writer.put(nameOf(7), objectOf(soundOf(7)));
     await until(() => writer.stats().written === 3);
   });
 
   it("accepts a pending object only once", async () => {
     const writer = writerWith();
-    for (let i = 0; i < 5; i++) writer.put(nameOf(1), soundOf(1));
+    for (let i = 0; i < 5; i++) writer.put(nameOf(1), objectOf(soundOf(1)));
     await until(() => writer.stats().pendingObjects === 0);
     expect(store.puts).to.have.length(1);
   });
@@ -135,14 +196,14 @@ describe("Writing to the audio store", () => {
   it("never exceeds its bound on concurrent writes", async () => {
     store.mode = "hangs";
     const writer = writerWith({ concurrency: 3 });
-    for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
+    for (let i = 0; i < 10; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
     await until(() => store.puts.length === 3);
     expect(clock.waiting()).to.equal(3);
   });
 
   it("does not retry an invalid put", async () => {
     const writer = writerWith();
-    writer.put("nonsense", soundOf(1));
+    writer.put("nonsense", objectOf(soundOf(1)));
     await until(() => writer.stats().lost === 1);
     expect(writer.stats()).to.include({ retried: 0, pendingObjects: 0 });
   });
@@ -151,7 +212,7 @@ describe("Writing to the audio store", () => {
     it("waits for all pending objects, without long pauses", async () => {
       store.mode = "refuses";
       const writer = writerWith();
-      for (let i = 0; i < 10; i++) writer.put(nameOf(i), soundOf(i));
+      for (let i = 0; i < 10; i++) writer.put(nameOf(i), objectOf(soundOf(i)));
       await until(() => clock.waiting() === 10);
       store.mode = "available";
       expect(await writer.drain(10_000)).to.equal(0);
@@ -162,7 +223,7 @@ describe("Writing to the audio store", () => {
     it("stops waiting at its deadline, drops the rest, clears its timers and accepts no more", async () => {
       store.mode = "refuses";
       const writer = writerWith();
-      writer.put(nameOf(1), soundOf(1));
+      writer.put(nameOf(1), objectOf(soundOf(1)));
       await until(() => clock.waiting() === 1);
       const left = writer.drain(10_000);
       let over = false;
@@ -177,7 +238,7 @@ describe("Writing to the audio store", () => {
       expect(await left).to.equal(1);
       await until(() => writer.stats().lost === 1);
       expect(clock.waiting()).to.equal(0);
-      writer.put(nameOf(2), soundOf(2));
+      writer.put(nameOf(2), objectOf(soundOf(2)));
       expect(writer.stats()).to.include({ pendingObjects: 0, lost: 2 });
     });
   });

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
+import { AudioStoreUnavailable, DamagedObject } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { audioStoreContract } from "../../contracts/audio-store.ts";
-import { nameOf, soundOf } from "../pipeline/sounds.ts";
+import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), "voxledger-audio-"));
 
@@ -42,11 +42,11 @@ describe("The filesystem audio store", () => {
     return join(path, prefix, file.slice(0, 2), file.slice(2, 4), file);
   };
 
-  it("stores the object's unchanged bytes two directory levels deep, readable only by the owner", async () => {
+  it("stores the object's unchanged bytes and its length two directory levels deep, readable only by the owner", async () => {
     const store = await openFilesystemAudioStore({ path: join(path, "new", "folder") });
-    await store.put(name, soundOf(1));
+    await store.put(name, objectOf(soundOf(1)));
     const file = fileOf(name).replace(path, join(path, "new", "folder"));
-    expect(soundOf(1).equals(await readFile(file))).to.equal(true);
+    expect(soundOf(1).equals((await readFile(file)).subarray(0, -32))).to.equal(true);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     for (let up = dirname(file); up !== path; up = dirname(up)) {
       expect((await stat(up)).mode & 0o777).to.equal(0o700);
@@ -55,8 +55,8 @@ describe("The filesystem audio store", () => {
 
   it("leaves no files except the objects", async () => {
     const store = await openFilesystemAudioStore({ path });
-    await Promise.all(Array.from({ length: 20 }, (_, i) => store.put(nameOf(i), soundOf(i))));
-    await Promise.all(Array.from({ length: 20 }, () => store.put(name, soundOf(1))));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => store.put(nameOf(i), objectOf(soundOf(i)))));
+    await Promise.all(Array.from({ length: 20 }, () => store.put(name, objectOf(soundOf(1)))));
     await store.ping();
     expect(await readdir(join(path, "incoming"))).to.deep.equal([]);
     expect(await objectsIn(path)).to.have.length(20);
@@ -64,10 +64,10 @@ describe("The filesystem audio store", () => {
 
   it("recreates a shard's directory after its removal", async () => {
     const store = await openFilesystemAudioStore({ path });
-    await store.put(name, soundOf(1));
+    await store.put(name, objectOf(soundOf(1)));
     await rm(join(path, "audio"), { recursive: true });
-    await store.put(name, soundOf(1));
-    expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+    await store.put(name, objectOf(soundOf(1)));
+    expect(soundOf(1).equals((await store.get(name))?.bytes as Buffer)).to.equal(true);
   });
 
   describe("a file that was emptied or truncated from outside", () => {
@@ -76,16 +76,22 @@ describe("The filesystem audio store", () => {
         const store = await openFilesystemAudioStore({ path });
         await mkdir(dirname(fileOf(name)), { recursive: true });
         await writeFile(fileOf(name), soundOf(1).subarray(0, size));
-        await store.put(name, soundOf(1));
-        expect(soundOf(1).equals((await store.get(name)) as Buffer)).to.equal(true);
+        await store.put(name, objectOf(soundOf(1)));
+        expect(soundOf(1).equals((await store.get(name))?.bytes as Buffer)).to.equal(true);
       });
     }
 
-    it("is not served when it is empty", async () => {
+    it("is not served: every missing or changed byte is noticed", async () => {
       const store = await openFilesystemAudioStore({ path });
-      await mkdir(dirname(fileOf(name)), { recursive: true });
-      await writeFile(fileOf(name), "");
-      expect(await store.get(name)).to.equal(undefined);
+      await store.put(name, objectOf(soundOf(1)));
+      const whole = await readFile(fileOf(name));
+      const changed = (at: number) => whole.map((byte, index) => (index === at ? byte ^ 1 : byte));
+      const cuts = [0, 1, 31, 32, 33, 5000, whole.length - 1].map((size) => whole.subarray(0, size));
+      const changes = [0, 5000, whole.length - 33, whole.length - 20, whole.length - 1].map(changed);
+      for (const bytes of [...cuts, ...changes, Buffer.concat([whole, Buffer.alloc(1)])]) {
+        await writeFile(fileOf(name), bytes);
+        expect(await store.get(name).catch((error: unknown) => error)).to.be.instanceOf(DamagedObject);
+      }
     });
   });
 
@@ -124,13 +130,13 @@ describe("The filesystem audio store", () => {
         for (const file of await objectsIn(path)) {
           const index = (await readFile(file)).readUInt32BE(0);
           expect(file).to.equal(fileOf(nameOf(index)));
-          expect(soundOf(index).equals(await readFile(file)), "whole").to.equal(true);
+          expect(soundOf(index).equals((await readFile(file)).subarray(0, -32)), "whole").to.equal(true);
         }
         const store = await openFilesystemAudioStore({ path });
         for (const index of acknowledged) {
-          expect(soundOf(index).equals((await store.get(nameOf(index))) as Buffer)).to.equal(true);
+          expect(soundOf(index).equals((await store.get(nameOf(index)))?.bytes as Buffer)).to.equal(true);
         }
-        await store.put(nameOf(1_000_000), soundOf(1_000_000));
+        await store.put(nameOf(1_000_000), objectOf(soundOf(1_000_000)));
       }
     });
   });
@@ -138,7 +144,7 @@ describe("The filesystem audio store", () => {
   describe("on file system errors", () => {
     it("throws AudioStoreUnavailable for a write to a read-only directory, and still reads", async () => {
       const store = await openFilesystemAudioStore({ path });
-      await store.put(name, soundOf(1));
+      await store.put(name, objectOf(soundOf(1)));
       expect(await asStranger(path)).to.deep.equal({
         put: "AudioStoreUnavailable EACCES",
         ping: "AudioStoreUnavailable EACCES",

@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { type AudioStore, AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openFilesystemAudioStore } from "../../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { nameOf, soundOf } from "../pipeline/sounds.ts";
+import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 const [path = "", mode] = process.argv.slice(2);
 
@@ -25,7 +25,7 @@ const putForEver = async (store: AudioStore): Promise<void> => {
   const putNext = async (): Promise<void> => {
     for (;;) {
       const index = next++;
-      await store.put(nameOf(index), soundOf(index));
+      await store.put(nameOf(index), objectOf(soundOf(index)));
       report(String(index));
     }
   };
@@ -34,11 +34,13 @@ const putForEver = async (store: AudioStore): Promise<void> => {
 
 const store = await openFilesystemAudioStore({ path });
 if (mode === "many") await putForEver(store);
-if (mode === "large") report(await outcome(store.put(nameOf(1), soundOf(1, 1024 * 1024))));
+if (mode === "large") report(await outcome(store.put(nameOf(1), objectOf(soundOf(1, 1024 * 1024)))));
 if (mode === "stranger") {
   if (process.getuid?.() === 0) process.setuid?.(65_534); // root may write to a read-only directory
-  const put = await outcome(store.put(nameOf(2), soundOf(2)));
+  const put = await outcome(store.put(nameOf(2), objectOf(soundOf(2))));
   const ping = await outcome(store.ping());
-  const get = soundOf(1).equals((await store.get(nameOf(1))) ?? Buffer.alloc(0)) ? "whole" : "not whole";
+  const get = soundOf(1).equals((await store.get(nameOf(1)))?.bytes ?? Buffer.alloc(0))
+    ? "whole"
+    : "not whole";
   report(JSON.stringify({ put, ping, get }));
 }

@@ -11,7 +11,7 @@ import { AudioStoreUnavailable } from "../../../src/audio/store/audio-store.ts";
 import { openS3AudioStore } from "../../../src/audio/store/s3/s3-audio-store.ts";
 import { startMinio } from "../../support/minio.ts";
 import type { S3Server } from "../../support/s3-server.ts";
-import { nameOf, soundOf } from "../pipeline/sounds.ts";
+import { nameOf, objectOf, soundOf } from "../pipeline/sounds.ts";
 
 describe("The S3 audio store over TLS", () => {
   const trusted = getCACertificates("default");
@@ -57,7 +57,7 @@ describe("The S3 audio store over TLS", () => {
     const warnings: string[] = [];
     const store = await openS3AudioStore({ ...place(), warn: (sentence) => warnings.push(sentence) });
     expect(warnings[0]).to.match(/^The audio store cannot be opened: (DEPTH_ZERO_)?SELF_SIGNED_CERT\w*\. /);
-    const error = await store.put(nameOf(1), soundOf(1)).catch((failure: unknown) => failure);
+    const error = await store.put(nameOf(1), objectOf(soundOf(1))).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(AudioStoreUnavailable);
     await store.close();
   });
@@ -66,9 +66,9 @@ describe("The S3 audio store over TLS", () => {
     setDefaultCACertificates([...trusted, certificate]);
     const store = await openS3AudioStore(place());
     const large = randomBytes(1024 * 1024);
-    await store.put(nameOf(1), large);
-    await store.put(nameOf(1), soundOf(1));
-    expect(large.equals((await store.get(nameOf(1))) as Buffer)).to.equal(true);
+    await store.put(nameOf(1), objectOf(large));
+    await store.put(nameOf(1), objectOf(soundOf(1)));
+    expect(large.equals((await store.get(nameOf(1)))?.bytes as Buffer)).to.equal(true);
     expect(await store.get(nameOf(2))).to.equal(undefined);
     await store.close();
   });

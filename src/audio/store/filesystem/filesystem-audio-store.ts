@@ -1,19 +1,33 @@
-import { readFile } from "node:fs";
-import { link, mkdir, rename, stat } from "node:fs/promises";
+import { close, fstat, open, read } from "node:fs";
+import { link, mkdir, readFile, rename, stat, statfs, unlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import pLimit from "p-limit";
-import { type AudioStore, AudioStoreUnavailable, checkObjectName } from "../audio-store.ts";
-import { createShards, type Shards, shardedPath, syncDirectory } from "./shards.ts";
+import {
+  type AudioObject,
+  type AudioStore,
+  AudioStoreFull,
+  AudioStoreUnavailable,
+  checkHash,
+  checkObjectName,
+  DamagedObject,
+  joinSounds,
+  type StoredObject,
+} from "../audio-store.ts";
+import { entriesIn, listFiles, orIfMissing } from "./listing.ts";
+import { footerOf, parseObjectFile } from "./object-file.ts";
+import { createShards, type Shards, shardDirectories, shardedPath, syncDirectory } from "./shards.ts";
 import { openTemporaryFiles, type TemporaryFiles } from "./temporary-files.ts";
 
 /** Node has four threads for files: reads must not wait for writes. */
 const writesAtOnce = 2;
 
 /**
- * Stores objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes.
+ * Stores objects as files, `{path}/audio/ab/cd/{hash}.{ext}`: directories 0700, files 0600, any number of processes. A
+ * file's modification time is when the object was last used.
  * The file system must support hard links: a link names a written and synced file in one step and never replaces
- * another, so that a partial object never has a name. @throws {AudioStoreUnavailable} the directory cannot be created
- * or written
+ * another, so that a partial object never has a name. Part of the disk stays free for other files, such as the event
+ * log: below that, objects are refused. @throws {AudioStoreUnavailable} the directory cannot be created or written
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
   const root = resolve(path);
@@ -22,8 +36,11 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const slot = pLimit(writesAtOnce);
   const writing = new Set<Promise<void>>();
 
-  const write = (file: string, bytes: Buffer): Promise<void> => {
-    const store = () => temporary.withFile(bytes, (part) => publish(shards, part, file, bytes));
+  const write = (file: string, object: AudioObject): Promise<void> => {
+    const store = async () => {
+      await requireSpace(root, object.bytes.length);
+      await temporary.withFile([object.bytes, footerOf(object)], (part) => publish(shards, part, file));
+    };
     const written = translateErrors("written", () => slot(store));
     const tracked = written
       .catch(() => undefined)
@@ -38,19 +55,49 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
     get: async (name, signal) => {
       checkObjectName(name);
       signal?.throwIfAborted();
-      return translateErrors("read", () => read(shardedPath(root, name), signal));
+      return translateErrors("read", () => readObject(shardedPath(root, name), signal));
     },
-    put: async (name, bytes) => {
+    put: async (name, object) => {
       checkObjectName(name);
-      if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
-      await write(shardedPath(root, name), bytes);
+      if (object.bytes.length === 0) throw new TypeError("An audio object is never empty.");
+      await write(shardedPath(root, name), object);
     },
+    touch: async (name) => {
+      checkObjectName(name);
+      const now = new Date();
+      await translateErrors("written", () =>
+        orIfMissing(utimes(shardedPath(root, name), now, now), undefined),
+      );
+    },
+    list: (signal) => joinSounds(translateErrorsOf(listFiles(root, signal))),
+    remove: async (hash, condition) => {
+      checkHash(hash);
+      return translateErrors("written", () => removeFiles(root, hash, condition?.unusedSince));
+    },
+    firstSeen: (label) => translateErrors("written", () => firstSeen(join(root, `first-seen-${label}`))),
     ping: () =>
-      translateErrors("written", () => temporary.withFile(Buffer.from("ping"), async () => undefined)),
+      translateErrors("written", async () => {
+        await requireSpace(root, 0);
+        await temporary.withFile([Buffer.from("ping")], async () => undefined);
+      }),
     close: async () => {
       await Promise.all(writing);
     },
   };
+};
+
+/** Free space that audio never takes: a twentieth of the disk, at most 1 GiB. */
+const reserveOf = (diskBytes: number): number => Math.min(diskBytes / 20, 1024 ** 3);
+
+/** @throws {AudioStoreUnavailable} */
+const requireSpace = async (root: string, bytes: number): Promise<void> => {
+  const { bavail, blocks, bsize } = await statfs(root);
+  const reserve = reserveOf(blocks * bsize);
+  if (bavail * bsize - bytes >= reserve) return;
+  const megabytes = Math.ceil(reserve / 1024 ** 2);
+  throw new AudioStoreFull(
+    `The audio store is full: ${megabytes} MB of its disk are kept free for the event log and other files.`,
+  );
 };
 
 const openDirectories = async (root: string): Promise<TemporaryFiles> => {
@@ -58,55 +105,106 @@ const openDirectories = async (root: string): Promise<TemporaryFiles> => {
   return openTemporaryFiles(join(root, "incoming"));
 };
 
-/** Callbacks report a missing file in half the time of the promises of `node:fs`. */
-const readWhole = (file: string, signal?: AbortSignal): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    readFile(file, { signal }, (error, bytes) => (error ? reject(error) : resolve(bytes)));
-  });
+const openFile = promisify(open);
+const statFile = promisify(fstat);
+const readFrom = promisify(read);
+const closeFile = promisify(close);
 
-/** An empty file is not an object: none is ever put. */
-const read = async (file: string, signal: AbortSignal | undefined): Promise<Buffer | undefined> => {
+/** The file and its modification time. Without an object of `node:fs/promises`, which takes twice the time. */
+const readWhole = async (file: string, signal?: AbortSignal): Promise<{ bytes: Buffer; mtimeMs: number }> => {
+  const descriptor = await openFile(file, "r");
   try {
-    const bytes = await readWhole(file, signal);
-    return bytes.length === 0 ? undefined : bytes;
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+    const { size, mtimeMs } = await statFile(descriptor);
+    const bytes = Buffer.allocUnsafeSlow(size);
+    let at = 0;
+    while (at < size) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await readFrom(descriptor, bytes, at, size - at, at);
+      if (bytesRead === 0) break;
+      at += bytesRead;
+    }
+    return { bytes: bytes.subarray(0, at), mtimeMs };
+  } finally {
+    await closeFile(descriptor);
   }
 };
 
-const publish = async (shards: Shards, part: string, file: string, bytes: Buffer): Promise<void> => {
+const readObject = async (
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<StoredObject | undefined> => {
+  const found = await orIfMissing(readWhole(file, signal), undefined);
+  signal?.throwIfAborted();
+  return found && { ...parseObjectFile(found.bytes), usedAt: found.mtimeMs };
+};
+
+const publish = async (shards: Shards, part: string, file: string): Promise<void> => {
   const shard = dirname(file);
   await shards.ensure(shard);
   try {
-    await linkOnce(part, file, bytes);
+    await linkOnce(part, file);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     shards.forget(shard);
     await shards.ensure(shard);
-    await linkOnce(part, file, bytes);
+    await linkOnce(part, file);
   }
   await syncDirectory(shard);
 };
 
-const linkOnce = async (part: string, file: string, bytes: Buffer): Promise<void> => {
+const linkOnce = async (part: string, file: string): Promise<void> => {
   try {
     await link(part, file);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    if (await isTruncatedCopy(file, bytes)) await rename(part, file);
+    if (await isDamaged(file)) await rename(part, file);
   }
 };
 
-/**
- * True if the file is a truncated copy of the object. No put leaves one; a failing disk, a repair or an interrupted
- * restore can. Only such a file is replaced.
- */
-const isTruncatedCopy = async (file: string, bytes: Buffer): Promise<boolean> => {
-  const { size } = await stat(file);
-  return size < bytes.length && bytes.subarray(0, size).equals(await readWhole(file));
+/** No put leaves a damaged file; a failing disk or an interrupted restore can. Only such a file is replaced. */
+const isDamaged = async (file: string): Promise<boolean> => {
+  try {
+    parseObjectFile(await readFile(file));
+    return false;
+  } catch (error) {
+    if (error instanceof DamagedObject) return true;
+    throw error;
+  }
 };
+
+const removeFiles = async (
+  root: string,
+  hash: string,
+  unusedSince: number | undefined,
+): Promise<string[]> => {
+  const removed: string[] = [];
+  for (const [prefix, shard] of shardDirectories(root, hash)) {
+    const files = (await entriesIn(shard)).filter((file) => file.startsWith(`${hash}.`));
+    const times = await Promise.all(files.map((file) => orIfMissing(stat(join(shard, file)), undefined)));
+    if (unusedSince !== undefined && times.some((found) => found && found.mtimeMs > unusedSince)) continue;
+    for (const file of files) {
+      if ((await orIfMissing(unlink(join(shard, file)), "missing")) !== "missing")
+        removed.push(`${prefix}/${file}`);
+    }
+  }
+  return removed;
+};
+
+const firstSeen = async (file: string): Promise<number> => {
+  await writeFile(file, "", { flag: "a", mode: 0o600 }); // an existing file keeps its time
+  return (await stat(file)).mtimeMs;
+};
+
+async function* translateErrorsOf<T>(listed: AsyncIterable<T>): AsyncGenerator<T, void> {
+  const files = listed[Symbol.asyncIterator]();
+  for (;;) {
+    const { value, done } = await translateErrors("read", () => files.next());
+    if (done) return;
+    yield value;
+  }
+}
+
+const noSpace = ["ENOSPC", "EDQUOT"];
 
 /** Translates errors of the file system into those of the port; their messages contain the code and no path. */
 const translateErrors = async <T>(what: "opened" | "read" | "written", run: () => Promise<T>): Promise<T> => {
@@ -115,7 +213,8 @@ const translateErrors = async <T>(what: "opened" | "read" | "written", run: () =
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;
-    throw new AudioStoreUnavailable(`The audio store cannot be ${what}: ${code}.`, { cause: error });
+    const Failure = noSpace.includes(code) ? AudioStoreFull : AudioStoreUnavailable;
+    throw new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
   }
 };
 

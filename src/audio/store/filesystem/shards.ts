@@ -8,18 +8,20 @@ export const shardedPath = (root: string, name: ObjectName): string => {
   return join(root, prefix, file.slice(0, 2), file.slice(2, 4), file);
 };
 
-export interface Shards {
-  /** Creates the directory if it is missing; resolves when it would survive a power failure. */
-  ensure(shard: string): Promise<void>;
-  /** The directory is gone: the next `ensure` creates it again. */
-  forget(shard: string): void;
-}
+/** The directories in which objects of a hash may be, by prefix. */
+export const shardDirectories = (
+  root: string,
+  hash: string,
+): (readonly [prefix: string, directory: string])[] =>
+  ["audio", "private"].map((prefix) => [prefix, join(root, prefix, hash.slice(0, 2), hash.slice(2, 4))]);
+
+export type Shards = ReturnType<typeof createShards>;
 
 /**
  * Creates directories when they are first needed: both prefixes together would be 131,072, half a gigabyte of ext4
  * blocks and seconds of the first start.
  */
-export const createShards = (): Shards => {
+export const createShards = () => {
   /** At most 131,072 short strings. */
   const ready = new Set<string>();
   const pending = new Map<string, Promise<void>>();
@@ -34,13 +36,15 @@ export const createShards = (): Shards => {
   };
 
   return {
-    ensure: async (shard) => {
+    /** Creates the directory if it is missing; resolves when it would survive a power failure. */
+    ensure: async (shard: string): Promise<void> => {
       if (ready.has(prefixOf(shard))) return;
       const made = pending.get(shard) ?? make(shard);
       pending.set(shard, made);
       await made;
     },
-    forget: (shard) => {
+    /** The directory is gone: the next `ensure` creates it again. */
+    forget: (shard: string): void => {
       ready.delete(prefixOf(shard));
     },
   };

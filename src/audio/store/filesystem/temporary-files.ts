@@ -8,7 +8,7 @@ import { join } from "node:path";
  */
 export interface TemporaryFiles {
   /** Writes the bytes durably to a new file and passes its path to `use`. The file is removed in every case. */
-  withFile<T>(bytes: Buffer, use: (file: string) => Promise<T>): Promise<T>;
+  withFile<T>(bytes: readonly Buffer[], use: (file: string) => Promise<T>): Promise<T>;
 }
 
 /** Older files were left by a killed process: no write takes this long. */
@@ -33,10 +33,10 @@ export const openTemporaryFiles = async (directory: string): Promise<TemporaryFi
   };
 };
 
-const writeDurably = async (file: string, bytes: Buffer): Promise<void> => {
+const writeDurably = async (file: string, bytes: readonly Buffer[]): Promise<void> => {
   const handle = await open(file, "wx", 0o600);
   try {
-    await handle.writeFile(bytes);
+    for (const part of bytes) await handle.writeFile(part); // after what was written before
     await handle.datasync();
   } finally {
     await handle.close();

@@ -1,79 +1,139 @@
-import type { Readable } from "node:stream";
-import type { Client } from "minio";
-import { formatOf, formats } from "../../../domain/synthesis/formats.ts";
-import type { ObjectName } from "../audio-store.ts";
+import type { IncomingMessage } from "node:http";
+import { type Client, CopyDestinationOptions, CopySourceOptions } from "minio";
+import { type AudioObject, DamagedObject, type ObjectName, type StoredObject } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
+import { headersOf, metadataOf, ownMetadata, readResponse } from "./object-metadata.ts";
 
-/** Operations on a bucket; they throw the client's errors. */
-export interface S3Bucket {
-  /** Undefined if there is none, or one that this service cannot have stored. */
-  read(name: ObjectName): Promise<Buffer | undefined>;
-  /** Stores the object unless it exists. */
-  add(name: ObjectName, bytes: Buffer): Promise<void>;
-  /** Writes an object and removes it. */
-  probe(): Promise<void>;
+interface ListedObject {
+  readonly name: ObjectName;
+  readonly bytes: number;
+  readonly usedAt: number;
 }
 
-const maxObjectBytes = 64 * 1024 * 1024;
+const uncached = { "Cache-Control": "no-store" };
 
-/** Creates the bucket on the first write if it is missing. */
-export const s3Bucket = (client: Client, bucket: string, region: string): S3Bucket => {
-  const inBucket = async (write: () => Promise<void>): Promise<void> => {
+export type S3Bucket = ReturnType<typeof s3Bucket>;
+
+/**
+ * Operations on a bucket; they throw the client's errors.
+ * Creates the bucket on the first write if it is missing.
+ */
+export const s3Bucket = (client: Client, bucket: string, region: string) => {
+  const inBucket = async <T>(write: () => Promise<T>): Promise<T> => {
     try {
-      await write();
+      return await write();
     } catch (error) {
       if (s3Code(error) !== "NoSuchBucket") throw error;
       await ignoring(["BucketAlreadyOwnedByYou", "BucketAlreadyExists"], () =>
         client.makeBucket(bucket, region),
       );
-      await write();
+      return await write();
     }
   };
 
-  const addOnce = async (name: ObjectName, bytes: Buffer): Promise<void> => {
-    const headers = { ...headersOf(name), "If-None-Match": "*" };
-    try {
-      await ignoring(["PreconditionFailed"], () =>
-        client.putObject(bucket, name, bytes, bytes.length, headers),
-      );
-    } catch (error) {
-      // versitygw may close the connection before the client has read its refusal.
-      if (!["ECONNRESET", "EPIPE"].includes(s3Code(error)) || !(await exists(name))) throw error;
-    }
-  };
+  /** Undefined if there is none. @throws {DamagedObject} */
+  const read = (name: ObjectName): Promise<StoredObject | undefined> =>
+    ignoring(["NoSuchKey", "NoSuchBucket"], async () =>
+      readResponse((await client.getObject(bucket, name)) as IncomingMessage),
+    );
 
-  const exists = async (name: ObjectName): Promise<boolean> =>
+  const isDamaged = (name: ObjectName): Promise<boolean> =>
+    read(name).then(
+      () => false,
+      (error: unknown) => {
+        if (error instanceof DamagedObject) return true;
+        throw error;
+      },
+    );
+
+  const exists = async (name: string): Promise<boolean> =>
     (await ignoring(["NotFound"], () => client.statObject(bucket, name))) !== undefined;
 
+  /** False if it existed. */
+  const create = async (name: string, bytes: Buffer, headers: Record<string, string>): Promise<boolean> => {
+    try {
+      await client.putObject(bucket, name, bytes, bytes.length, { ...headers, "If-None-Match": "*" });
+      return true;
+    } catch (error) {
+      if (s3Code(error) === "PreconditionFailed") return false;
+      // versitygw may close the connection before the client has read its refusal.
+      if (["ECONNRESET", "EPIPE"].includes(s3Code(error)) && (await exists(name))) return false;
+      throw error;
+    }
+  };
+
+  const put = async (name: ObjectName, object: AudioObject): Promise<void> => {
+    const headers = { ...headersOf(name), ...metadataOf(object) };
+    await client.putObject(bucket, name, object.bytes, object.bytes.length, headers);
+  };
+
+  const addOnce = async (name: ObjectName, object: AudioObject): Promise<void> => {
+    const headers = { ...headersOf(name), ...metadataOf(object) };
+    if (await create(name, object.bytes, headers)) return;
+    if (await isDamaged(name)) await put(name, object);
+  };
+
   return {
-    read: (name) =>
-      ignoring(["NoSuchKey", "NoSuchBucket"], async () => readBody(await client.getObject(bucket, name))),
-    add: (name, bytes) => inBucket(() => addOnce(name, bytes)),
-    probe: () =>
+    read,
+    /** Stores the object, unless it exists and is whole. */
+    add: (name: ObjectName, object: AudioObject): Promise<void> => inBucket(() => addOnce(name, object)),
+    /**
+     * Renews the object's Last-Modified: copies it onto itself. versitygw 1.8 changes only the metadata then, so the same
+     * bytes are written again.
+     */
+    touch: async (name: ObjectName): Promise<void> => {
+      await ignoring(["NotFound", "NoSuchKey", "NoSuchBucket"], async () => {
+        const { metaData, lastModified } = await client.statObject(bucket, name);
+        const target = {
+          Bucket: bucket,
+          Object: name,
+          MetadataDirective: "REPLACE" as const, // otherwise S3 refuses to copy an object onto itself
+          UserMetadata: ownMetadata(metaData),
+          Headers: headersOf(name),
+        };
+        await client.copyObject(
+          new CopySourceOptions({ Bucket: bucket, Object: name }),
+          new CopyDestinationOptions(target),
+        );
+        const renewed = await client.statObject(bucket, name);
+        if (renewed.lastModified > lastModified) return;
+        const object = await read(name);
+        if (object) await put(name, object);
+      });
+    },
+    /** Up to 1000 objects, in the order of their names. `next`: the continuation token of the next page. */
+    page: async (
+      prefix: string,
+      token: string,
+    ): Promise<{ objects: readonly ListedObject[]; next: string | undefined }> => {
+      const found = await ignoring(["NoSuchBucket"], () =>
+        client.listObjectsV2Query(bucket, prefix, token, "", 1000, ""),
+      );
+      const objects = (found?.objects ?? []).flatMap(({ name, size, lastModified }) =>
+        name === undefined || !lastModified
+          ? []
+          : [{ name, bytes: size, usedAt: wholeSeconds(lastModified) }],
+      );
+      return { objects, next: found?.isTruncated ? found.nextContinuationToken : undefined };
+    },
+    remove: (name: ObjectName): Promise<void> => client.removeObject(bucket, name),
+    /** The Last-Modified of an object that is created for this label. */
+    firstSeen: async (label: string): Promise<number> => {
+      const name = `first-seen/${label}`;
+      await inBucket(() => create(name, Buffer.from(label), uncached));
+      return (await client.statObject(bucket, name)).lastModified.getTime();
+    },
+    /** Writes an object and removes it. */
+    probe: (): Promise<void> =>
       inBucket(async () => {
-        await client.putObject(bucket, "ping", Buffer.from("ping"), 4, { "Cache-Control": "no-store" });
+        await client.putObject(bucket, "ping", Buffer.from("ping"), 4, uncached);
         await client.removeObject(bucket, "ping").catch(() => undefined); // one that stays is written again
       }),
   };
 };
 
-/** A CDN may cache public objects; private ones are read by this service only. */
-const headersOf = (name: ObjectName): Record<string, string> => ({
-  "Content-Type": formats[formatOf(name)].mimeType,
-  "Cache-Control": name.startsWith("audio/") ? "public, max-age=31536000, immutable" : "private, no-store",
-});
-
-/** Undefined for an empty body and for one that is too large, which ends the connection. */
-const readBody = async (body: Readable): Promise<Buffer | undefined> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxObjectBytes) return undefined;
-  }
-  return size === 0 ? undefined : Buffer.concat(chunks, size);
-};
+/** MinIO lists milliseconds; the headers of an object have none. */
+const wholeSeconds = (time: Date): number => Math.floor(time.getTime() / 1000) * 1000;
 
 /** Undefined if it fails with one of these codes. */
 const ignoring = async <T>(codes: readonly string[], run: () => Promise<T>): Promise<T | undefined> => {

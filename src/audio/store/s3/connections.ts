@@ -3,18 +3,14 @@ import https from "node:https";
 import { finished } from "node:stream";
 import type { ClientOptions } from "minio";
 
-/** A limited number of keep-alive connections to one S3 server. */
-export interface S3Connections {
-  /** Transport of the `minio` client for requests that end with this signal. */
-  until(signal: AbortSignal): Pick<ClientOptions, "transport" | "transportAgent">;
-  close(): void;
-}
-
 const maxSockets = 32;
 /** Shorter than the idle timeout of common servers, so that few connections are reused while they are being closed. */
 const idleMs = 10_000;
 
-export const openS3Connections = (tls: boolean): S3Connections => {
+export type S3Connections = ReturnType<typeof openS3Connections>;
+
+/** A limited number of keep-alive connections to one S3 server. */
+export const openS3Connections = (tls: boolean) => {
   const protocol = tls ? https : http;
   const agent = new protocol.Agent({ keepAlive: true, maxSockets, timeout: idleMs });
 
@@ -30,13 +26,14 @@ export const openS3Connections = (tls: boolean): S3Connections => {
   };
 
   return {
-    until: (signal) => ({
+    /** Transport of the `minio` client for requests that end with this signal. */
+    until: (signal: AbortSignal): Pick<ClientOptions, "transport" | "transportAgent"> => ({
       transport: {
         request: (options: http.RequestOptions, answer: () => void) => send({ ...options, signal }, answer),
       } as NonNullable<ClientOptions["transport"]>,
       transportAgent: agent,
     }),
-    close: () => agent.destroy(),
+    close: (): void => agent.destroy(),
   };
 };
 

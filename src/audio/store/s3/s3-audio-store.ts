@@ -1,7 +1,7 @@
 import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
-import { type AudioStore, checkObjectName } from "../audio-store.ts";
+import { type AudioStore, checkHash, checkObjectName, joinSounds } from "../audio-store.ts";
 import type { S3Address } from "../s3-address.ts";
 import { type S3Bucket, s3Bucket } from "./bucket.ts";
 import { openS3Connections, retryStaleConnections, type S3Connections } from "./connections.ts";
@@ -47,6 +47,21 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
     });
   };
 
+  const change = <T>(run: (bucket: S3Bucket) => Promise<T>): Promise<T> =>
+    translateS3Errors("written", undefined, () => within(writeMs, undefined, run));
+
+  const listAll = async function* (signal: AbortSignal) {
+    for (const prefix of prefixes) {
+      for (let token: string | undefined = ""; token !== undefined; ) {
+        const from: string = token;
+        const page = () => within(readMs, signal, (inside) => inside.page(prefix, from));
+        const { objects, next } = await translateS3Errors("read", signal, page);
+        yield* objects;
+        token = next;
+      }
+    }
+  };
+
   const probe = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
 
   try {
@@ -64,18 +79,50 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
       checkObjectName(name);
       return translateS3Errors("read", signal, () => within(readMs, signal, (inside) => inside.read(name)));
     },
-    put: async (name, bytes) => {
+    put: async (name, object) => {
       checkObjectName(name);
-      if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
-      const write = () => within(writeMs, undefined, (inside) => inside.add(name, bytes));
-      await tracked(writing, translateS3Errors("written", undefined, write));
+      if (object.bytes.length === 0) throw new TypeError("An audio object is never empty.");
+      await tracked(
+        writing,
+        change((inside) => inside.add(name, object)),
+      );
     },
+    touch: async (name) => {
+      checkObjectName(name);
+      await change((inside) => inside.touch(name));
+    },
+    list: (signal) => joinSounds(listAll(signal)),
+    remove: async (hash, condition) => {
+      checkHash(hash);
+      return await change((inside) => removeAll(inside, hash, condition?.unusedSince));
+    },
+    firstSeen: (label) => change((inside) => inside.firstSeen(label)),
     ping: () => translateS3Errors("written", undefined, probe),
     close: async () => {
       await Promise.all(writing);
       connections.close();
     },
   };
+};
+
+const prefixes = ["audio/", "private/"];
+
+/** Under one hash are a few objects: one page. */
+const removeAll = async (
+  bucket: S3Bucket,
+  hash: string,
+  unusedSince = Number.POSITIVE_INFINITY,
+): Promise<string[]> => {
+  const removed: string[] = [];
+  for (const prefix of prefixes) {
+    const { objects } = await bucket.page(`${prefix}${hash}.`, "");
+    if (objects.some(({ usedAt }) => usedAt > unusedSince)) continue;
+    for (const { name } of objects) {
+      await bucket.remove(name);
+      removed.push(name);
+    }
+  }
+  return removed;
 };
 
 const tracked = (writing: Set<Promise<void>>, written: Promise<void>): Promise<void> => {

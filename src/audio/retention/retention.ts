@@ -1,0 +1,131 @@
+import { pipelineVersion } from "../../domain/synthesis/recipe.ts";
+import type { Log } from "../pipeline/log.ts";
+import type { AudioStore, StoredSound } from "../store/audio-store.ts";
+
+/** What the store keeps: `AUDIO_RETENTION`. */
+export interface RetentionPolicy {
+  /** Sounds that were not used for this long are removed. */
+  readonly maxAgeMs?: number;
+  /** Beyond this size the least recently used sounds are removed. */
+  readonly maxBytes?: number;
+}
+
+export interface RetentionOptions {
+  readonly store: Pick<AudioStore, "list" | "remove" | "firstSeen">;
+  readonly policy: RetentionPolicy;
+  /** True while this process synthesizes or writes the object. */
+  readonly isInUse: (name: string) => boolean;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Counts since the start. */
+export interface RetentionStats {
+  readonly removedObjects: number;
+  readonly removedBytes: number;
+}
+
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+/** What was used this recently is never removed: another instance may be serving it. */
+const recentMs = hourMs;
+/** An upgrade is over: no instance of the earlier version uses its sounds any more. */
+const upgradeMs = dayMs;
+const removalsAtOnce = 8;
+
+/** How long an instance may take to report a use: short against the age, and at most a day. */
+export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: RetentionPolicy): number =>
+  Math.min(dayMs, maxAgeMs / 4);
+
+/**
+ * Removes the sounds that the policy does not keep, and those that have not been used since the pipeline version
+ * changed, because requests no longer lead to them. It reads the listing once or twice and keeps a sum per hour, not the
+ * names. Several instances may do so at the same time: they choose the same sounds.
+ */
+export const createRetention = ({ store, policy, isInUse, log, now }: RetentionOptions) => {
+  const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
+  const removed = { removedObjects: 0, removedBytes: 0 };
+
+  const remove = async ({ hash, names, bytes, usedAt }: StoredSound): Promise<void> => {
+    if (usedAt > now() - recentMs || names.some(isInUse)) return;
+    const gone = await store.remove(hash, { unusedSince: usedAt });
+    removed.removedObjects += gone.length;
+    if (gone.length > 0) removed.removedBytes += bytes;
+  };
+
+  /** Removes the listed sounds of which `keep` is false. */
+  const removeUnless = async (keep: (sound: StoredSound) => boolean, signal: AbortSignal): Promise<void> => {
+    let batch: StoredSound[] = [];
+    for await (const sound of store.list(signal)) {
+      if (keep(sound)) continue;
+      batch.push(sound);
+      if (batch.length < removalsAtOnce) continue;
+      await Promise.all(batch.map(remove));
+      batch = [];
+    }
+    await Promise.all(batch.map(remove));
+  };
+
+  /** The time before which a sound was last used by an earlier version of the pipeline. */
+  const versionBegan = async (): Promise<number> => {
+    const began = await store.firstSeen(`pipeline-${pipelineVersion}`);
+    return now() - began >= upgradeMs ? began : Number.NEGATIVE_INFINITY;
+  };
+
+  return {
+    /** @throws {AudioStoreUnavailable}; the signal's reason */
+    runOnce: async (signal: AbortSignal): Promise<void> => {
+      const before = { ...removed };
+      const usedSince = Math.max(now() - maxAgeMs, await versionBegan());
+      const hours = createHours();
+      const isYoung = (sound: StoredSound): boolean => {
+        if (sound.usedAt < usedSince) return false;
+        hours.add(sound);
+        return true;
+      };
+      await removeUnless(isYoung, signal);
+      const keep = hours.within(maxBytes);
+      if (keep) await removeUnless(keep, signal);
+      const objects = removed.removedObjects - before.removedObjects;
+      const bytes = removed.removedBytes - before.removedBytes;
+      if (objects > 0) log.info({ objects, bytes }, "Audio objects were removed from the store.");
+    },
+    stats: (): RetentionStats => ({ ...removed }),
+  };
+};
+
+export type Retention = ReturnType<typeof createRetention>;
+
+/** The bytes of all sounds by the hour of their last use. */
+const createHours = () => {
+  const byHour = new Map<number, number>();
+  const hourOf = ({ usedAt }: StoredSound): number => Math.floor(usedAt / hourMs);
+
+  return {
+    add: (sound: StoredSound): void => {
+      const hour = hourOf(sound);
+      byHour.set(hour, (byHour.get(hour) ?? 0) + sound.bytes);
+    },
+    /**
+     * Decides, in the order of a listing, which sounds fit into this many bytes: those of the latest hours, and of one
+     * more hour the first. Undefined if all fit.
+     */
+    within: (maxBytes: number): ((sound: StoredSound) => boolean) | undefined => {
+      let room = maxBytes;
+      for (const [hour, bytes] of [...byHour].sort(([a], [b]) => b - a)) {
+        if (bytes <= room) {
+          room -= bytes;
+          continue;
+        }
+        return (sound) => {
+          if (hourOf(sound) !== hour) return hourOf(sound) > hour;
+          if (sound.bytes > room) return false;
+          room -= sound.bytes;
+          return true;
+        };
+      }
+      return undefined;
+    },
+  };
+};

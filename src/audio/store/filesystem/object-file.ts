@@ -1,0 +1,36 @@
+import { crc32 } from "node:zlib";
+import { type AudioObject, DamagedObject } from "../audio-store.ts";
+
+/*
+ * A file holds the bytes of an object and, after them, what the store knows about it. So both are written in one step,
+ * and a truncated or changed file is recognised by every reader:
+ *
+ *   magic (8 bytes), size of the object (6), number of samples (6), sample rate (4), reserved (4), CRC-32 of all before (4)
+ */
+const magic = Buffer.from("voxaudio", "latin1");
+export const footerBytes = 32;
+
+/** What follows the object's bytes in its file. Numbers are little-endian. */
+export const footerOf = ({ bytes, length: { samples, sampleRate } }: AudioObject): Buffer => {
+  const footer = Buffer.alloc(footerBytes);
+  magic.copy(footer);
+  footer.writeUIntLE(bytes.length, 8, 6);
+  footer.writeUIntLE(samples, 14, 6);
+  footer.writeUInt32LE(sampleRate, 20);
+  footer.writeUInt32LE(crc32(footer.subarray(0, 28), crc32(bytes)), 28);
+  return footer;
+};
+
+/** The object in a file. @throws {DamagedObject} */
+export const parseObjectFile = (file: Buffer): AudioObject => {
+  const size = file.length - footerBytes;
+  if (size <= 0) throw new DamagedObject();
+  const footer = file.subarray(size);
+  const isWhole =
+    footer.subarray(0, 8).equals(magic) &&
+    footer.readUIntLE(8, 6) === size &&
+    footer.readUInt32LE(28) === crc32(file.subarray(0, size + 28));
+  if (!isWhole) throw new DamagedObject();
+  const length = { samples: footer.readUIntLE(14, 6), sampleRate: footer.readUInt32LE(20) };
+  return { bytes: file.subarray(0, size), length };
+};
