@@ -3,22 +3,7 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import type { HostOptions, JobSpec, Request, Response } from "./protocol.ts";
 import { type RemoteJob, startRemoteJob } from "./remote-job.ts";
-import { ToolFailed, type ToolVersions } from "./tools.ts";
-
-/** One helper process. */
-export interface HostProcess {
-  readonly pid: number;
-  readonly versions: ToolVersions;
-  start(order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob;
-  /** Resolves with the response. @throws {ToolFailed} the process has ended */
-  ping(): Promise<void>;
-  /** Kills it: its jobs fail. */
-  kill(): void;
-  /** Resolves when the process has exited and all its jobs are settled. */
-  readonly gone: Promise<void>;
-  /** Ends it and its child processes. */
-  close(): Promise<void>;
-}
+import { ToolFailed } from "./tools.ts";
 
 export interface ForkOptions extends HostOptions {
   /** PATH of the tools. */
@@ -28,8 +13,13 @@ export interface ForkOptions extends HostOptions {
 const startDeadlineMs = 20_000;
 const closeDeadlineMs = 2_000;
 
-/** Resolves when the process is ready. @throws {ToolFailed} it does not start */
-export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
+export type HostProcess = Awaited<ReturnType<typeof startHostProcess>>;
+
+/**
+ * One helper process.
+ * Resolves when the process is ready. @throws {ToolFailed} it does not start
+ */
+export const startHostProcess = async (options: ForkOptions) => {
   const child = forkHost(options);
   const jobs = new Map<number, RemoteJob>();
   const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
@@ -58,25 +48,33 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
     pong.resolve();
     pong = awaitPong();
   });
-  const versions = await untilReady(child, gone);
+  const { versions, espeak, mp3Fallback } = await untilReady(child, gone);
 
   return {
     pid: child.pid ?? 0,
     versions,
-    start: (order, input, signal) => {
+    /** How texts for espeak-ng are spoken; undefined if it is not installed. */
+    espeak,
+    /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
+    mp3Fallback,
+    start: (order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob => {
       const id = nextJob++;
       const job = startRemoteJob(id, order, input, signal, send);
       if (ended) job.settle(dead);
       else jobs.set(id, job);
       return job;
     },
-    ping: () => {
+    /** Resolves with the response. @throws {ToolFailed} the process has ended */
+    ping: (): Promise<void> => {
       send({ type: "ping" });
       return pong.promise;
     },
-    kill: () => child.kill("SIGKILL"),
+    /** Kills it: its jobs fail. */
+    kill: (): void => void child.kill("SIGKILL"),
+    /** Resolves when the process has exited and all its jobs are settled. */
     gone,
-    close: async () => {
+    /** Ends it and its child processes. */
+    close: async (): Promise<void> => {
       const stuck = setTimeout(() => child.kill("SIGKILL"), closeDeadlineMs);
       if (child.connected) child.disconnect();
       await gone;
@@ -85,11 +83,13 @@ export const startHostProcess = async (options: ForkOptions): Promise<HostProces
   };
 };
 
+type Ready = Extract<Response, { type: "ready" }>;
+
 /** @throws {ToolFailed} the process is gone, or not ready in time */
-const untilReady = async (child: ChildProcess, gone: Promise<void>): Promise<ToolVersions> => {
-  const { promise, resolve, reject } = Promise.withResolvers<ToolVersions>();
+const untilReady = async (child: ChildProcess, gone: Promise<void>): Promise<Ready> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Ready>();
   child.on("message", (response: Response) => {
-    if (response.type === "ready") resolve(response.versions);
+    if (response.type === "ready") resolve(response);
   });
   const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
   void gone.then(() =>
@@ -104,8 +104,8 @@ const deliver = (jobs: Map<number, RemoteJob>, response: Response): void => {
   if (response.type === "output") job?.received(response.bytes);
   else if (response.type === "written") job?.written(response.bytes);
   else {
-    const failed = response.type === "failed";
-    job?.settle(failed ? new ToolFailed(response.reason, response.message) : undefined);
+    if (response.type === "done") job?.settle(undefined, response.events);
+    else job?.settle(new ToolFailed(response.reason, response.message));
     jobs.delete(response.job);
   }
 };
@@ -121,8 +121,8 @@ const awaitPong = (): PromiseWithResolvers<void> => {
  * Inherits no secrets of the environment and no directory. It is a session leader: Ctrl-C in the terminal signals only
  * the service, which finishes its work first.
  */
-const forkHost = ({ path, encodersAhead }: ForkOptions): ChildProcess =>
-  fork(new URL("./host/main.ts", import.meta.url), [JSON.stringify({ encodersAhead })], {
+const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
+  fork(new URL("./host/main.ts", import.meta.url), [JSON.stringify(options)], {
     serialization: "advanced",
     detached: true,
     cwd: "/",

@@ -1,4 +1,6 @@
 import type { EncodedFormat } from "../domain/synthesis/formats.ts";
+import type { EspeakOrder, SpeechEvent } from "./espeak.ts";
+import type { SherpaModel, SherpaOrder } from "./sherpa.ts";
 import type { FailureReason, SpeechTool, ToolVersions } from "./tools.ts";
 
 /** Messages between the service and its helper process. Bytes are sent as Buffers (advanced serialization). */
@@ -14,14 +16,28 @@ export type ToolSpec = Limits & {
   readonly tool: SpeechTool;
   readonly args: readonly string[];
   readonly output: "pipe" | "file";
-  /** For later pieces of a text: first pieces are more urgent. */
+  /** For long answers: short ones are more urgent. */
   readonly lowPriority: boolean;
 };
 
-/** Its input is a WAV with a sample rate; sizes in its header are ignored. */
-export type EncoderSpec = Limits & { readonly type: "encoder"; readonly format: EncodedFormat };
+/** A text for espeak-ng: for its library, or its command line where the library is missing. The input is the text. */
+export type EspeakSpec = Limits &
+  Omit<EspeakOrder, "text"> & { readonly type: "espeak"; readonly lowPriority: boolean };
 
-export type JobSpec = ToolSpec | EncoderSpec;
+/** A text for a model of sherpa-onnx. The input is the parts of the order, as JSON. */
+export type SherpaSpec = Limits &
+  Omit<SherpaOrder, "parts"> & { readonly type: "sherpa"; readonly model: SherpaModel };
+
+/** Its input is a WAV of one channel with this sample rate and the canonical header; the sizes in it are ignored. */
+export type EncoderSpec = Limits & {
+  readonly type: "encoder";
+  readonly format: EncodedFormat;
+  /** In Hz. */
+  readonly sampleRate: number;
+  readonly lowPriority: boolean;
+};
+
+export type JobSpec = ToolSpec | EspeakSpec | SherpaSpec | EncoderSpec;
 
 export type Request =
   | { readonly type: "ping" }
@@ -35,11 +51,22 @@ export type Request =
 /** Every job ends with `done` or `failed`, after its process has exited. */
 export type Response =
   | { readonly type: "pong" }
-  | { readonly type: "ready"; readonly versions: ToolVersions }
+  | {
+      readonly type: "ready";
+      readonly versions: ToolVersions;
+      /** How texts for espeak-ng are spoken; undefined if it is not installed. */
+      readonly espeak: "library" | "command" | undefined;
+      /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
+      readonly mp3Fallback: string | undefined;
+    }
   | { readonly type: "output"; readonly job: number; readonly bytes: Buffer }
   /** Acknowledges bytes of input. */
   | { readonly type: "written"; readonly job: number; readonly bytes: number }
-  | { readonly type: "done"; readonly job: number }
+  | {
+      readonly type: "done";
+      readonly job: number;
+      readonly events?: readonly SpeechEvent[] | undefined;
+    }
   | {
       readonly type: "failed";
       readonly job: number;
@@ -53,4 +80,8 @@ export const windowBytes = 256 * 1024;
 /** The helper process's one argument, as JSON. */
 export interface HostOptions {
   readonly encodersAhead: Readonly<Partial<Record<EncodedFormat, number>>>;
+  /** Processes with espeak-ng's library at most; 0: its command line speaks. */
+  readonly speakers: number;
+  /** The name of the library that encodes mp3, where it is installed; undefined: ffmpeg does. */
+  readonly mp3Library: string | undefined;
 }

@@ -1,32 +1,25 @@
 import { Readable } from "node:stream";
+import type { SpeechEvent } from "./espeak.ts";
 import type { JobSpec, Request } from "./protocol.ts";
 import { createWindow, type Window } from "./window.ts";
 
-/** The service's side of a job. */
-export interface RemoteJob {
-  /** The output; throws the failure or the signal's reason. Can be read once. */
-  readonly output: AsyncIterable<Buffer>;
-  /** Resolves when its process has exited. */
-  readonly settled: Promise<void>;
-  received(bytes: Buffer): void;
-  written(bytes: number): void;
-  /** Its process has exited, successfully or with this failure. */
-  settle(failure?: Error): void;
-}
+export type RemoteJob = ReturnType<typeof startRemoteJob>;
 
+/** The service's side of a job. */
 export const startRemoteJob = (
   job: number,
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   signal: AbortSignal,
   send: (request: Request) => void,
-): RemoteJob => {
+) => {
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const window = createWindow();
   const output = new Readable({ read: () => undefined });
   // Readers see the failure; without one it must not be uncaught.
   output.on("error", () => undefined);
   let over = false;
+  let events: readonly SpeechEvent[] | undefined;
 
   const abandon = (failure: unknown) => {
     if (!over) send({ type: "abort", job });
@@ -53,12 +46,18 @@ export const startRemoteJob = (
   send({ type: "start", job, order });
   feed(job, input, window, send, () => over).catch(abandon);
   return {
+    /** The output; throws the failure or the signal's reason. Can be read once. */
     output: read(),
+    /** What the tool reported about its output, after the end of it. */
+    events: (): readonly SpeechEvent[] | undefined => events,
+    /** Resolves when its process has exited. */
     settled,
-    received: (bytes) => output.push(bytes),
+    received: (bytes: Buffer): void => void output.push(bytes),
     written: window.acknowledged,
-    settle: (failure) => {
+    /** Its process has exited, successfully or with this failure. */
+    settle: (failure?: Error, reported?: readonly SpeechEvent[]): void => {
       over = true;
+      events = reported;
       window.open();
       if (failure) output.destroy(failure);
       else output.push(null);

@@ -1,23 +1,46 @@
-import { type Claim, createClaim } from "../async/claim.ts";
+import { availableParallelism } from "node:os";
 import { untilAborted, withDeadline } from "../async/deadline.ts";
-import { createFairSemaphore, type FairSemaphore } from "../async/fair-semaphore.ts";
+import { type Claim, createClaim } from "../async/scheduler/claim.ts";
+import type { Resource, Work } from "../async/scheduler/resource.ts";
+import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
-import type { EncoderSpec, HostOptions, JobSpec, Limits, ToolSpec } from "./protocol.ts";
+import type { SpeechEvent } from "./espeak.ts";
+import type {
+  EncoderSpec,
+  EspeakSpec,
+  HostOptions,
+  JobSpec,
+  Limits,
+  SherpaSpec,
+  ToolSpec,
+} from "./protocol.ts";
+import type { SherpaPart } from "./sherpa.ts";
 import { type HostSupervisor, superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 export type ToolJob = Omit<ToolSpec, "type" | "lowPriority" | keyof Limits> &
   Partial<Limits> & { readonly input: string };
-export type EncoderJob = Omit<EncoderSpec, "type" | keyof Limits> &
+export type EspeakJob = Omit<EspeakSpec, "type" | "lowPriority" | keyof Limits> &
+  Partial<Limits> & {
+    readonly input: string;
+    /** Called before the end of the output, if the library speaks. */
+    readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+  };
+export type SherpaJob = Omit<SherpaSpec, "type" | keyof Limits> &
+  Partial<Limits> & {
+    /** None: the model is only loaded. */
+    readonly parts: readonly SherpaPart[];
+    /** Called before the end of the output. */
+    readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+  };
+export type EncoderJob = Omit<EncoderSpec, "type" | "lowPriority" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
 
 /** How a job gets its slot. */
-export interface SlotOptions {
+export interface SlotOptions extends Work {
   /** The API keys in whose queues it waits. Default: a queue of its own. */
   readonly claim?: Claim | undefined;
-  /** Belongs to a sound that has begun: goes before new work of the same key, and is not refused. */
-  readonly isContinuation?: boolean;
   /** Called when the job has its slot, before its tool is started. If it throws, the output throws the same. */
   readonly beforeStart?: (() => Promise<void>) | undefined;
 }
@@ -32,10 +55,16 @@ export interface SlotOptions {
 export interface SubprocessHost {
   /** Versions of the tools found at the start. */
   readonly versions: ToolVersions;
+  /** How texts for espeak-ng are spoken: only the library reports events. Undefined if it is not installed. */
+  readonly espeak: "library" | "command" | undefined;
   run(job: ToolJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  /** Speaks with espeak-ng; the output is a WAV, the same by its library and its command line. */
+  speak(job: EspeakJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  /** Speaks with a model of sherpa-onnx, which has a process and a queue of its own; the output is a WAV. */
+  speakByModel(job: SherpaJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
-  /** For expensive preparations. @throws {Unavailable} if `run` would refuse the claim now */
-  requireCapacity(claim: Claim): void;
+  /** For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now */
+  requireCapacity(claim: Claim, model?: string): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
   ping(): Promise<void>;
   stats(): HostStats;
@@ -50,14 +79,18 @@ export interface HostStats {
   readonly restarts: number;
   /** Process id of the helper; undefined while there is none. */
   readonly pid: number | undefined;
+  /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
+  readonly mp3Fallback: string | undefined;
 }
 
 export interface SubprocessHostOptions {
   /**
-   * Concurrent speech tools. Default 4. One API key may use all but one of them. Encoders: four times as many, because
-   * one lives as long as its sound and mostly waits.
+   * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved` of a resource).
+   * Encoders: four times as many, because one lives as long as its sound and mostly waits.
    */
   readonly concurrency?: number;
+  /** Shares the slots among API keys. Default: its own. */
+  readonly scheduler?: Scheduler;
   /** Waiting jobs. Default 1000. */
   readonly queueLimit?: number;
   /** Waiting jobs of one API key. Default 16. */
@@ -70,9 +103,21 @@ export interface SubprocessHostOptions {
   readonly warn?: (sentence: string) => void;
   /** Idle encoder processes per format. Default: as in the table of formats. */
   readonly encodersAhead?: HostOptions["encodersAhead"];
+  /**
+   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts. Default: one per core and that
+   * one, at most `concurrency`; 0: its command line speaks.
+   */
+  readonly speakers?: number;
+  /** False: ffmpeg encodes mp3, as it does where LAME's library is missing. Default true. */
+  readonly mp3ByLibrary?: boolean;
+  /** The name or path of LAME's library. Default: Debian's name. */
+  readonly mp3Library?: string;
   /** PATH of the tools. Default: the usual directories. */
   readonly path?: string;
 }
+
+/** Debian's name of the library with the functions of lame.h 3.98 to 3.100. */
+export const lameLibraryName = "libmp3lame.so.0";
 
 /** Shorter than the timeout of health checks. */
 const pingMs = 1500;
@@ -85,48 +130,89 @@ const deathNote = "The process that runs the speech tools has ended: the next us
 
 const defaults: Limits = { deadlineMs: 30_000, maxOutputBytes: 64 * 1024 * 1024 };
 
+/** The first text waits until its model is loaded. */
+const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
+
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-  const { concurrency = 4, encodersAhead = idleEncoders } = options;
-  const { queueLimit = 1000, queueLimitPerKey = 16 } = options;
+  const { concurrency = 4, encodersAhead = idleEncoders, scheduler = createScheduler() } = options;
+  const { speakers = Math.min(concurrency, availableParallelism() + 1) } = options;
+  const { queueLimit = 1000, queueLimitPerKey = 16, mp3ByLibrary = true } = options;
+  const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
-  const helper = superviseHostProcess({ path, encodersAhead }, () => warn?.(deathNote));
-  const { versions } = await helper.current();
+  const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, () => warn?.(deathNote));
+  const { versions, espeak, mp3Fallback } = await helper.current();
+  if (mp3Fallback !== undefined) warn?.(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
   const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
-  const tools = createFairSemaphore({
-    concurrency,
-    concurrencyPerKey: Math.max(1, concurrency - 1),
-    ...queues,
-  });
-  const encoders = createFairSemaphore({
+  const reserved = Math.min(1, concurrency - 1);
+  const tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
+  const encoders = scheduler.resource("encoders", {
     concurrency: 4 * concurrency,
     concurrencyPerKey: concurrency,
+    reserved: concurrency,
     ...queues,
   });
+  const models = new Map<string, Resource>();
+  const modelNamed = (name: string): Resource => {
+    const model = models.get(name) ?? scheduler.resource(`model_${name}`, { concurrency: 1, ...queues });
+    models.set(name, model);
+    return model;
+  };
   const closing = new AbortController();
   const context = { helper, closing: closing.signal, graceMs };
 
   return {
     versions,
+    espeak,
     run: ({ input, ...job }, signal, turn) =>
       runInSlot(
         context,
         tools,
-        { ...defaults, ...job, type: "tool", lowPriority: turn?.isContinuation ?? false },
+        { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(turn) },
         once(input),
         signal,
         turn,
       ),
+    speak: ({ input, onEvents, ...job }, signal, turn) =>
+      runInSlot(
+        context,
+        tools,
+        { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(turn) },
+        once(input),
+        signal,
+        { ...turn, onEvents },
+      ),
+    speakByModel: ({ parts, onEvents, ...job }, signal, turn) =>
+      runInSlot(
+        context,
+        modelNamed(job.model.name),
+        { ...defaults, ...modelLimits, ...job, type: "sherpa" },
+        once(JSON.stringify(parts)),
+        signal,
+        { ...turn, onEvents },
+      ),
     encode: ({ input, ...job }, signal, turn) =>
-      runInSlot(context, encoders, { ...defaults, ...job, type: "encoder" }, input, signal, turn),
-    requireCapacity: tools.requireCapacity,
+      // An encoder is one job per sound, and no piece of it: first come first, within a key.
+      runInSlot(
+        context,
+        encoders,
+        { ...defaults, ...job, type: "encoder", lowPriority: !isShort(turn) },
+        input,
+        signal,
+        {
+          ...turn,
+          isFirstPiece: true,
+        },
+      ),
+    requireCapacity: (claim, model) =>
+      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim),
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
     },
     stats: () => ({
-      running: tools.running() + encoders.running(),
-      queued: tools.queued() + encoders.queued(),
+      running: sumOf([tools, encoders, ...models.values()], (resource) => resource.running()),
+      queued: sumOf([tools, encoders, ...models.values()], (resource) => resource.queued()),
       ...helper.stats(),
     }),
     close: () => {
@@ -136,23 +222,38 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   };
 };
 
+const sumOf = (resources: readonly Resource[], count: (resource: Resource) => number): number =>
+  resources.reduce((sum, resource) => sum + count(resource), 0);
+
+/** Answers of at most this many seconds of speech are urgent: about five sentences. */
+const shortSeconds = 15;
+
+const isShort = ({ claim }: SlotOptions = {}): boolean => (claim?.seconds ?? 0) <= shortSeconds;
+
+/** The processes of other jobs, which need the processor for longer, have a lower priority. */
+const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn);
+
 interface HostContext {
   readonly helper: HostSupervisor;
   readonly closing: AbortSignal;
   readonly graceMs: number;
 }
 
+interface JobOptions extends SlotOptions {
+  readonly onEvents?: EspeakJob["onEvents"];
+}
+
 /** The slot is released when the process has exited, not when its reader leaves. */
 async function* runInSlot(
   { helper, closing, graceMs }: HostContext,
-  slots: FairSemaphore,
+  slots: Resource,
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
-  { claim = createClaim(), isContinuation = false, beforeStart }: SlotOptions = {},
+  { claim = createClaim(), beforeStart, onEvents, ...work }: JobOptions = {},
 ) {
   const signal = AbortSignal.any([wanted, closing]);
-  const release = await slots.acquire(claim, signal, { isContinuation });
+  const release = await slots.acquire(claim, signal, work);
   let settled = Promise.resolve();
   try {
     await beforeStart?.();
@@ -162,6 +263,8 @@ async function* runInSlot(
     const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
     settled = job.settled.finally(() => clearTimeout(overdue));
     yield* job.output;
+    const events = job.events();
+    if (events) onEvents?.(events);
   } finally {
     void settled.then(release);
   }

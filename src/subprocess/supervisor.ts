@@ -2,21 +2,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../domain/errors.ts";
 import { type ForkOptions, type HostProcess, startHostProcess } from "./host-process.ts";
 
-/** Keeps one helper process running, and starts a new one on demand after it died. */
-export interface HostSupervisor {
-  /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
-  current(): Promise<HostProcess>;
-  stats(): { readonly restarts: number; readonly pid: number | undefined };
-  close(): Promise<void>;
-}
-
 /** Delays before the first start, and before each start after a short life. */
 const pausesMs = [0, 0, 250, 1000, 5000];
 /** After this time a death is not counted as early. */
 const goodLifeMs = 60_000;
 
-/** `onDeath` is called for each process that ended before `close`. */
-export const superviseHostProcess = (options: ForkOptions, onDeath: () => void): HostSupervisor => {
+export type HostSupervisor = ReturnType<typeof superviseHostProcess>;
+
+/**
+ * Keeps one helper process running, and starts a new one on demand after it died.
+ * `onDeath` is called for each process that ended before `close`.
+ */
+export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) => {
   const closing = new AbortController();
   let starts = 0;
   let shortLives = 0;
@@ -41,7 +38,8 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void):
   };
 
   return {
-    current: async () => {
+    /** @throws {ToolFailed} it does not start; {Unavailable} after `close` */
+    current: async (): Promise<HostProcess> => {
       if (closing.signal.aborted) throw new Unavailable("The service is shutting down.", 1);
       host ??= start().catch((error: unknown) => {
         host = undefined;
@@ -49,8 +47,12 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void):
       });
       return host;
     },
-    stats: () => ({ restarts: Math.max(0, starts - 1), pid: alive?.pid }),
-    close: async () => {
+    stats: () => ({
+      restarts: Math.max(0, starts - 1),
+      pid: alive?.pid,
+      mp3Fallback: alive?.mp3Fallback,
+    }),
+    close: async (): Promise<void> => {
       closing.abort();
       const last = await host?.catch(() => undefined);
       await last?.close();

@@ -1,16 +1,9 @@
 import { windowBytes } from "./protocol.ts";
 
-/** Flow control: delays a sender while too many bytes are unacknowledged. */
-export interface Window {
-  /** Resolves when more may be sent. */
-  ready(): Promise<void>;
-  sent(bytes: number): void;
-  acknowledged(bytes: number): void;
-  /** Removes the limit: waiting senders continue and check whether the job still runs. */
-  open(): void;
-}
+export type Window = ReturnType<typeof createWindow>;
 
-export const createWindow = (): Window => {
+/** Flow control: delays a sender while too many bytes are unacknowledged. */
+export const createWindow = () => {
   let left = windowBytes;
   let wake: () => void = () => undefined;
   const release = (bytes: number) => {
@@ -18,17 +11,19 @@ export const createWindow = (): Window => {
     wake();
   };
   return {
-    ready: async () => {
+    /** Resolves when more may be sent. */
+    ready: async (): Promise<void> => {
       while (left <= 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
     },
-    sent: (bytes) => {
+    sent: (bytes: number): void => {
       left -= bytes;
     },
     acknowledged: release,
-    open: () => release(Number.POSITIVE_INFINITY),
+    /** Removes the limit: waiting senders continue and check whether the job still runs. */
+    open: (): void => release(Number.POSITIVE_INFINITY),
   };
 };

@@ -3,20 +3,16 @@ import { type EncodedFormat, encodedFormats } from "../../domain/synthesis/forma
 import type { ToolProcess } from "./exit-failure.ts";
 import { type EncoderProcess, startFfmpeg } from "./ffmpeg.ts";
 
+/** An idle encoder that dies is replaced after this delay. */
+const replaceDelayMs = 500;
+
+export type EncoderPool = ReturnType<typeof startEncoderPool>;
+
 /**
  * Idle encoders, each for one job: ffmpeg takes longer to start (57 ms, mostly dynamic linking) than to encode a
  * sentence.
  */
-export interface EncoderPool {
-  /** An idle encoder, or a new one. */
-  acquire(format: EncodedFormat): ToolProcess;
-  killIdle(): void;
-}
-
-/** An idle encoder that dies is replaced after this delay. */
-const replaceDelayMs = 500;
-
-export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>): EncoderPool => {
+export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, number>>>) => {
   const idle = Object.fromEntries(encodedFormats.map((format) => [format, new Set()])) as Record<
     EncodedFormat,
     Set<EncoderProcess>
@@ -37,7 +33,8 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
   }
 
   return {
-    acquire: (format) => {
+    /** An idle encoder, or a new one. */
+    acquire: (format: EncodedFormat): ToolProcess => {
       const [waiting] = idle[format];
       if (!waiting) return startFfmpeg(format);
       idle[format].delete(waiting);
@@ -46,7 +43,7 @@ export const startEncoderPool = (ahead: Readonly<Partial<Record<EncodedFormat, n
       else void waiting.gone.then(() => startAhead(format));
       return waiting;
     },
-    killIdle: () => {
+    killIdle: (): void => {
       for (const format of encodedFormats) for (const encoder of idle[format]) encoder.kill();
     },
   };

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import type { SpeechEvent } from "../espeak.ts";
 import { ToolFailed } from "../tools.ts";
 
 /** A running tool. */
@@ -6,6 +7,8 @@ export interface ToolProcess {
   readonly input: Writable;
   /** Ends when the process has exited successfully; throws {ToolFailed} otherwise. */
   readonly output: AsyncIterable<Buffer>;
+  /** What it reports about its output, which has ended; undefined if it reports nothing. */
+  readonly events?: () => readonly SpeechEvent[] | undefined;
   /** Kills it at once, without a reason. */
   kill(): void;
 }

@@ -8,7 +8,8 @@ import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts"
  * The only module that uses fluent-ffmpeg (2.1.3, archived). It passes its environment to ffmpeg and searches PATH.
  * Before its first command it reads the formats and encoders of ffmpeg (300 ms) and caches them. When its output
  * stream emits `close`, it fails the command 20 ms later, even one that is ending: so the output never closes. Before
- * the process has started, `kill` does nothing.
+ * the process has started, `kill` does nothing. Its `end` is the exit of the process: up to 200 KB of output can be
+ * unread in the pipe by then, so only the end of stdout ends the output of a successful process.
  */
 
 /**
@@ -56,7 +57,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
     .audioCodec(encoder.codec)
     .audioChannels(1)
     .outputOptions([...outputOptions, ...encoder.options])
-    .format(format);
+    .format(encoder.muxer);
 
   const ended = new Promise<void>((resolve, reject) => {
     command.on("end", () => resolve());
@@ -65,7 +66,7 @@ export const startFfmpeg = (format: EncodedFormat): EncoderProcess => {
       reject(signalFailure("ffmpeg", signal) ?? exitFailure("ffmpeg", stderr ?? ""));
     });
   });
-  const gone = ended.catch(() => undefined).finally(() => output.end());
+  const gone = ended.catch(() => void output.end());
 
   let killed = false;
   command.on("start", () => {

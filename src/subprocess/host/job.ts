@@ -3,24 +3,16 @@ import { ToolFailed } from "../tools.ts";
 import { createWindow } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 
-/** The helper's side of a job. */
-export interface Job {
-  input(bytes: Buffer): void;
-  end(): void;
-  taken(bytes: number): void;
-  /** Kills the process; `failed` is sent when it has exited. */
-  stop(failure: ToolFailed): void;
-  /** Resolves when `done` or `failed` has been sent. */
-  readonly finished: Promise<void>;
-}
+export type Job = ReturnType<typeof serveJob>;
 
+/** The helper's side of a job. */
 export const serveJob = (
   job: number,
   name: string,
   work: ToolProcess,
   limits: Limits,
   send: (response: Response) => void,
-): Job => {
+) => {
   const window = createWindow();
   let stopped: ToolFailed | undefined;
 
@@ -54,7 +46,8 @@ export const serveJob = (
       const size = await passOn();
       if (stopped) throw stopped;
       if (size === 0) throw new ToolFailed("silent", `${name} produced no output.`);
-      return { type: "done", job };
+      const events = work.events?.();
+      return { type: "done", job, ...(events && { events }) };
     } catch (error) {
       const { reason, message } = stopped ?? asToolFailed(name, error);
       return { type: "failed", job, reason, message };
@@ -64,12 +57,14 @@ export const serveJob = (
   };
 
   return {
-    input: (bytes) => {
+    input: (bytes: Buffer): void => {
       work.input.write(bytes, () => send({ type: "written", job, bytes: bytes.length }));
     },
-    end: () => work.input.end(),
+    end: (): void => void work.input.end(),
     taken: window.acknowledged,
+    /** Kills the process; `failed` is sent when it has exited. */
     stop,
+    /** Resolves when `done` or `failed` has been sent. */
     finished: outcome().then(send),
   };
 };

@@ -1,10 +1,12 @@
 /** Resource limits of a speech tool. Measured: flite needs 60 MB and 7 s for its slowest pieces. */
 export interface ToolLimits {
-  readonly cpuSeconds: number;
+  readonly cpuSeconds?: number;
   /** Address space. */
-  readonly memoryBytes: number;
+  readonly memoryBytes?: number;
+  /** Writable memory: for Node, which reserves address space without using it. */
+  readonly dataBytes?: number;
   /** Size of any file that it writes. */
-  readonly fileBytes: number;
+  readonly fileBytes?: number;
 }
 
 /**
@@ -15,12 +17,13 @@ export interface ToolLimits {
 export const limitedCommand = (
   tool: string,
   args: readonly string[],
-  { cpuSeconds, memoryBytes, fileBytes }: ToolLimits,
+  { cpuSeconds, memoryBytes, dataBytes, fileBytes }: ToolLimits,
 ): readonly [command: string, args: readonly string[]] => {
   const limits = [
-    `ulimit -S -t ${cpuSeconds}`,
-    `ulimit -v ${Math.ceil(memoryBytes / 1024)}`,
-    `ulimit -f ${Math.ceil(fileBytes / 512)}`,
+    ...(cpuSeconds === undefined ? [] : [`ulimit -S -t ${cpuSeconds}`]),
+    ...(memoryBytes === undefined ? [] : [`ulimit -v ${Math.ceil(memoryBytes / 1024)}`]),
+    ...(dataBytes === undefined ? [] : [`ulimit -d ${Math.ceil(dataBytes / 1024)}`]),
+    ...(fileBytes === undefined ? [] : [`ulimit -f ${Math.ceil(fileBytes / 512)}`]),
     "ulimit -c 0",
     "unset PWD",
   ];

@@ -1,8 +1,14 @@
-import type { HostOptions, JobSpec, Request, Response } from "../protocol.ts";
+import { espeakArguments } from "../espeak.ts";
+import type { EncoderSpec, EspeakSpec, HostOptions, JobSpec, Request, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
+import { openSpeakerPool, type SpeakerPool } from "./espeak/speaker-pool.ts";
+import type { ToolProcess } from "./exit-failure.ts";
 import { loadCapabilities } from "./ffmpeg.ts";
 import { type Job, serveJob } from "./job.ts";
+import { startLame } from "./lame/encoder.ts";
+import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
+import { createModelPool } from "./sherpa/model-pool.ts";
 import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
 
@@ -10,7 +16,11 @@ import { detectVersions } from "./versions.ts";
  * The helper process: starts all tools, because `spawn` blocks the event loop of the service for 1 to 30 ms, depending
  * on its memory. It ends with its parent.
  */
-const { encodersAhead } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
+const {
+  encodersAhead,
+  speakers: speakerCount,
+  mp3Library,
+} = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
 // For this process only: tools inherit the rest of its environment.
 delete process.env.MALLOC_ARENA_MAX;
@@ -18,10 +28,14 @@ delete process.env.NODE_COMPILE_CACHE;
 
 const jobs = new Map<number, Job>();
 let encoders: EncoderPool | undefined;
+let speakers: SpeakerPool | undefined;
+const models = createModelPool();
 
 // The service has closed the channel or died, kill -9 included.
 process.on("disconnect", () => {
   encoders?.killIdle();
+  speakers?.kill();
+  models.kill();
   for (const job of jobs.values()) job.stop(new ToolFailed("abandoned", "The service has ended."));
   process.exit();
 });
@@ -31,14 +45,68 @@ const send = (response: Response): void => {
 };
 
 const versions = await detectVersions();
+const lameProbed = versions.ffmpeg !== undefined && mp3Library ? probeLame(mp3Library) : undefined;
+const speakersOpened = openSpeakers(versions["espeak-ng"]);
 if (versions.ffmpeg !== undefined) await loadCapabilities();
-const pool = startEncoderPool(versions.ffmpeg === undefined ? {} : encodersAhead);
+const mp3: Partial<Mp3Encoder> =
+  lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
+const { lame } = mp3;
+const pool = startEncoderPool(
+  versions.ffmpeg === undefined ? {} : { ...encodersAhead, ...(lame && { mp3: 0 }) },
+);
 encoders = pool;
 
+speakers = await speakersOpened;
+
+/** Undefined: the command line speaks. Another version of the library would make other sounds. */
+async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {
+  if (version === undefined || speakerCount === 0) return undefined;
+  const opened = await openSpeakerPool(speakerCount).catch(() => undefined);
+  if (opened?.version === version) return opened;
+  opened?.kill();
+  return undefined;
+}
+
+const speak = (order: EspeakSpec): ToolProcess =>
+  speakers
+    ? speakers.acquire(order)
+    : startTool({ ...order, type: "tool", tool: "espeak-ng", args: espeakArguments(order), output: "pipe" });
+
+const encode = ({ format, sampleRate, lowPriority }: EncoderSpec): ToolProcess =>
+  lame && format === "mp3" && lame.takes(sampleRate)
+    ? startLame(lame, sampleRate, !lowPriority)
+    : pool.acquire(format);
+
+const nameOf = (order: JobSpec): string => {
+  switch (order.type) {
+    case "tool":
+      return order.tool;
+    case "espeak":
+      return "espeak-ng";
+    case "sherpa":
+      return `The model ${order.model.name}`;
+    case "encoder":
+      return "ffmpeg";
+  }
+};
+
+const begin = (order: JobSpec): ToolProcess => {
+  switch (order.type) {
+    case "tool":
+      return startTool(order);
+    case "espeak":
+      return speak(order);
+    case "sherpa":
+      return models.acquire(order);
+    case "encoder":
+      return encode(order);
+  }
+};
+
 const start = (job: number, order: JobSpec): void => {
-  const name = order.type === "tool" ? order.tool : "ffmpeg";
+  const name = nameOf(order);
   try {
-    const work = order.type === "tool" ? startTool(order) : pool.acquire(order.format);
+    const work = begin(order);
     const served = serveJob(job, name, work, order, send);
     jobs.set(job, served);
     void served.finished.finally(() => jobs.delete(job));
@@ -64,4 +132,10 @@ process.on("message", (request: Request) => {
   }
 });
 
-send({ type: "ready", versions });
+const espeak = speakers ? "library" : "command";
+send({
+  type: "ready",
+  versions,
+  espeak: versions["espeak-ng"] === undefined ? undefined : espeak,
+  mp3Fallback: mp3.fallback,
+});

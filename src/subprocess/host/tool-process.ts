@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, readSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, readSync, statfsSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ToolSpec } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
 import { limitedCommand } from "./limited-command.ts";
-import { openTemporaryFile } from "./temporary-file.ts";
+import { lowerPriority } from "./lower-priority.ts";
 
 const pieceBytes = 64 * 1024;
 const maxStderr = 4096;
@@ -50,14 +52,6 @@ const start = (order: ToolSpec, output: "pipe" | number): ChildProcess => {
   return child;
 };
 
-const lowerPriority = ({ pid }: ChildProcess): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // It has exited already.
-  }
-};
-
 async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer> {
   try {
     await exited;
@@ -89,4 +83,29 @@ const exitOf = (tool: string, child: ChildProcess): Promise<void> => {
   });
   exited.catch(() => undefined);
   return exited;
+};
+
+/** In order of preference. Containers have 64 MB in /dev/shm by default. */
+const folders = ["/dev/shm", tmpdir()];
+
+/**
+ * An unnamed temporary file, which disappears with its process. It is in the first directory with room for `bytes`, or
+ * in the one with the most room. @throws if no directory is writable
+ */
+const openTemporaryFile = (bytes: number): number => {
+  const byRoom = folders.map((folder) => ({ folder, room: roomIn(folder) }));
+  const [first] = [...byRoom.filter(({ room }) => room >= bytes), ...byRoom.sort((a, b) => b.room - a.room)];
+  const path = join(first?.folder ?? tmpdir(), `voxledger-${randomUUID()}`);
+  const file = openSync(path, "wx+", 0o600);
+  unlinkSync(path);
+  return file;
+};
+
+const roomIn = (folder: string): number => {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
 };

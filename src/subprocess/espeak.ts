@@ -1,0 +1,38 @@
+/** One text for espeak-ng, which either its library or its command line speaks. */
+export interface EspeakOrder {
+  /** Without the commands of espeak-ng. */
+  readonly text: string;
+  readonly ssml: boolean;
+  /** A voice file and perhaps a variant: `gmw/en-US+f3`. */
+  readonly voice: string;
+  /** Words per minute, at least 80. */
+  readonly rate: number;
+  /** 0 to 99; 50 is the voice's own. */
+  readonly pitch: number;
+  /** Per cent. */
+  readonly volume: number;
+}
+
+/** What the library reports about its samples. */
+export interface SpeechEvent {
+  readonly kind: "word" | "sentence";
+  /** Offset into the text, in code points. */
+  readonly position: number;
+  /** In code points, at most 31; 0 for sentences. */
+  readonly length: number;
+  /** Where it begins. */
+  readonly sample: number;
+}
+
+/** The arguments of the command line; the text is its standard input. */
+export const espeakArguments = ({
+  voice,
+  rate,
+  pitch,
+  volume,
+  ssml,
+}: Omit<EspeakOrder, "text">): string[] => [
+  ...["-v", voice, "-s", String(rate), "-p", String(pitch), "-a", String(volume)],
+  ...(ssml ? ["-m"] : []),
+  ...["--stdin", "--stdout"],
+];

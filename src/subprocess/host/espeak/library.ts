@@ -1,0 +1,156 @@
+import koffi from "koffi";
+import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
+
+/**
+ * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length after another voice),
+ * so that each text gets a new copy: the library is unloaded and loaded again, which resets all its variables, and the C
+ * library's random numbers, which some variants use as noise, start again. So its samples are those of the command line.
+ * Calls block; callbacks run within them.
+ */
+export interface EspeakLibrary {
+  /** espeak-ng's own version. */
+  readonly version: string;
+  /**
+   * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the events.
+   * @throws {Error} there is no such voice
+   */
+  speak(order: EspeakOrder, onSamples: (samples: Buffer) => void): readonly SpeechEvent[];
+  /** In Hz. */
+  sampleRate(): number;
+  /** Makes the next text start at once: to be called between two texts. */
+  renew(): void;
+}
+
+/** Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52). */
+const libraryName = "libespeak-ng.so.1";
+/** Loaded separately, so that they remain when the library is unloaded. */
+const dependencies = ["libpcaudio.so.0", "libsonic.so.0"];
+
+const synchronousOutput = 1; // ENOUTPUT_MODE_SYNCHRONOUS
+const positionIsCharacter = 1; // POS_CHARACTER
+/** espeakCHARS_AUTO, espeakPHONEMES, espeakENDPAUSE: what the command line passes. */
+const textFlags = 0x1100;
+const ssmlFlag = 0x10; // espeakSSML
+const parameters = { rate: 1, volume: 2, pitch: 3 } as const; // espeak_PARAMETER
+const eventKinds: Readonly<Record<number, SpeechEvent["kind"]>> = { 1: "word", 2: "sentence" };
+const endOfEvents = 0; // espeakEVENT_LIST_TERMINATED
+
+const eventType = koffi.struct("espeak_EVENT", {
+  type: "int",
+  unique_identifier: "uint",
+  text_position: "int",
+  length: "int",
+  audio_position: "int",
+  sample: "int",
+  user_data: "void *",
+  id: koffi.array("uint8", 8),
+});
+const callbackType = koffi.proto("int espeak_callback(void *samples, int count, void *events)");
+
+interface NativeEvent {
+  readonly type: number;
+  readonly text_position: number;
+  readonly length: number;
+  readonly sample: number;
+}
+
+/** @throws {Error} the library is not installed, or not as expected */
+export const openEspeakLibrary = (): EspeakLibrary => {
+  const seedRandom = koffi.load(null).func("void srand(unsigned int seed)");
+  for (const name of dependencies) loadIfPresent(name);
+  let receive: (samples: Buffer, events: readonly NativeEvent[]) => void = () => undefined;
+  const callback = koffi.register((samples: unknown, count: number, events: unknown): number => {
+    const copy = samples && count > 0 ? Buffer.from(new Uint8Array(koffi.view(samples, 2 * count))) : nothing;
+    receive(copy, readEvents(events));
+    return 0;
+  }, koffi.pointer(callbackType));
+
+  let loaded = load(callback);
+  let isUsed = false;
+  const version = loaded.info(null).split(" ", 1)[0] ?? "";
+  const renew = (): void => {
+    if (!isUsed) return;
+    loaded.close();
+    loaded = load(callback);
+    isUsed = false;
+  };
+
+  return {
+    version,
+    sampleRate: () => loaded.sampleRate(),
+    renew,
+    speak: ({ voice, text, ssml, ...knobs }, onSamples) => {
+      if (text === "") return []; // as the command line: the library itself would pause
+      renew();
+      isUsed = true;
+      seedRandom(1);
+      if (loaded.setVoice(voice) !== 0) throw new Error("There is no such voice.");
+      for (const knob of ["rate", "volume", "pitch"] as const) {
+        loaded.setParameter(parameters[knob], knobs[knob], 0);
+      }
+      const events: SpeechEvent[] = [];
+      receive = (samples, more) => {
+        for (const event of more) {
+          const kind = eventKinds[event.type];
+          const { text_position: position, length, sample } = event;
+          if (kind) events.push({ kind, position: position - 1, length, sample });
+        }
+        if (samples.length > 0) onSamples(samples);
+      };
+      const input = Buffer.from(`${text}\0`);
+      const flags = textFlags | (ssml ? ssmlFlag : 0);
+      loaded.synthesize(input, input.length, 0, positionIsCharacter, 0, flags, null, null);
+      return events;
+    },
+  };
+};
+
+const nothing = Buffer.alloc(0);
+
+/** The library alone decides whether it can do without them. */
+const loadIfPresent = (name: string): void => {
+  try {
+    koffi.load(name);
+  } catch {
+    // A build without audio output does not have it.
+  }
+};
+
+const readEvents = (list: unknown): NativeEvent[] => {
+  const events: NativeEvent[] = [];
+  for (let at = 0; ; at += koffi.sizeof(eventType)) {
+    const event = koffi.decode(list, at, eventType) as NativeEvent;
+    if (event.type === endOfEvents) return events;
+    events.push(event);
+  }
+};
+
+/** Loads the library and initialises it as its command line does. */
+const load = (callback: bigint) => {
+  const library = koffi.load(libraryName);
+  const initializePath = library.func("void espeak_ng_InitializePath(const char *path)");
+  const initialize = library.func("int espeak_ng_Initialize(void *context)");
+  const initializeOutput = library.func(
+    "int espeak_ng_InitializeOutput(int mode, int length, const char *device)",
+  );
+  const setCallback = library.func("void espeak_SetSynthCallback(void *callback)");
+  const terminate = library.func("int espeak_ng_Terminate()");
+  initializePath(null);
+  const status = initialize(null) || initializeOutput(synchronousOutput, 0, null);
+  if (status !== 0) throw new Error(`espeak-ng could not be initialised (status ${status}).`);
+  setCallback(callback);
+  return {
+    info: library.func("const char *espeak_Info(void *path)") as (path: null) => string,
+    sampleRate: library.func("int espeak_ng_GetSampleRate()") as () => number,
+    setVoice: library.func("int espeak_ng_SetVoiceByName(const char *name)") as (name: string) => number,
+    setParameter: library.func("int espeak_SetParameter(int parameter, int value, int relative)"),
+    synthesize: library.func(
+      "int espeak_Synth(const void *text, size_t size, uint position, int type, uint end, uint flags, void *id, void *data)",
+    ),
+    close: (): void => {
+      // Ends the library's thread, which must not outlive its code.
+      terminate();
+      library.unload();
+    },
+  };
+};

@@ -1,0 +1,39 @@
+import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
+import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../speaker-program.ts";
+import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
+
+/** A process that speaks one text at a time by the library. A text that must end early ends with its process. */
+
+/** The library frees most of its memory, not all (about 150 KB per text): a process that has grown is replaced. */
+const maxMemoryBytes = 128 * 1024 * 1024;
+
+const main = (): void => {
+  const library = openEspeakLibrary();
+  reportReady(library.version);
+  for (const line of readLines()) {
+    if (speak(library, JSON.parse(line) as EspeakOrder)) return;
+    library.renew();
+  }
+};
+
+/** Returns true if this was the last text. */
+const speak = (library: EspeakLibrary, order: EspeakOrder): boolean => {
+  try {
+    const events = writeSpeech(library, order);
+    const isLast = process.memoryUsage.rss() > maxMemoryBytes;
+    reportDone({ events, isLast });
+    return isLast;
+  } catch (error) {
+    reportFailure(error);
+    return false;
+  }
+};
+
+const writeSpeech = (library: EspeakLibrary, order: EspeakOrder): readonly SpeechEvent[] => {
+  const wav = createWavWriter(library.sampleRate);
+  const events = library.speak(order, wav.add);
+  wav.flush();
+  return events;
+};
+
+main();

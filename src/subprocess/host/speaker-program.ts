@@ -1,0 +1,78 @@
+import { readSync, writeSync } from "node:fs";
+import { espeakUnknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
+import { type FrameKind, frameHeader, frameKinds, type SpokenText } from "./frames.ts";
+
+/**
+ * The program of a speaker process: it reads orders as lines of JSON and writes frames, both blocking, so the pipe's
+ * backpressure is that of the synthesis. It speaks one text at a time, and ends when its input ends.
+ */
+
+const input = 0;
+const output = 1;
+const lineFeed = 0x0a;
+/** Enough for the encoder to begin with; smaller parts cost more than they save. */
+const partBytes = 8 * 1024;
+
+export const reportReady = (report: string): void => writeFrame(frameKinds.ready, JSON.stringify(report));
+
+/** Instead of `reportReady` or of a text's end. */
+export const reportFailure = (error: unknown): void =>
+  writeFrame(frameKinds.failed, JSON.stringify(error instanceof Error ? error.message : "unknown"));
+
+export const reportDone = (spoken: SpokenText): void => writeFrame(frameKinds.done, JSON.stringify(spoken));
+
+export interface WavWriter {
+  /** 16-bit samples; the first call writes the header first. */
+  add(samples: Buffer): void;
+  /** Writes what is held back. */
+  flush(): void;
+}
+
+/** Writes a WAV of unknown length in parts. */
+export const createWavWriter = (sampleRate: () => number): WavWriter => {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let hasHeader = false;
+  const flush = (): void => {
+    if (size > 0) writeFrame(frameKinds.wav, Buffer.concat(parts, size));
+    parts = [];
+    size = 0;
+  };
+  const hold = (bytes: Buffer): void => {
+    parts.push(bytes);
+    size += bytes.length;
+    if (size >= partBytes) flush();
+  };
+  return {
+    add: (samples) => {
+      if (!hasHeader) hold(wavHeader(sampleRate(), espeakUnknownSize));
+      hasHeader = true;
+      hold(samples);
+    },
+    flush,
+  };
+};
+
+export function* readLines(): Generator<string, void> {
+  const piece = Buffer.allocUnsafe(64 * 1024);
+  let held: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const size = readSync(input, piece);
+    if (size === 0) return;
+    held = Buffer.concat([held, piece.subarray(0, size)]);
+    for (let end = held.indexOf(lineFeed); end >= 0; end = held.indexOf(lineFeed)) {
+      yield held.toString("utf8", 0, end);
+      held = held.subarray(end + 1);
+    }
+  }
+}
+
+const writeFrame = (kind: FrameKind, content: string | Buffer): void => {
+  const bytes = Buffer.from(content);
+  writeWhole(frameHeader(kind, bytes.length));
+  writeWhole(bytes);
+};
+
+const writeWhole = (bytes: Buffer): void => {
+  for (let at = 0; at < bytes.length; ) at += writeSync(output, bytes, at);
+};

@@ -1,0 +1,71 @@
+import { Writable } from "node:stream";
+import type { SpeechEvent } from "../espeak.ts";
+import { ToolFailed } from "../tools.ts";
+import type { ToolProcess } from "./exit-failure.ts";
+import type { SpeakerProcess } from "./speaker-process.ts";
+
+/**
+ * A text that is no longer needed may still end within this time: its process can be used again, and most texts take less
+ * than the start of another one.
+ */
+const endsItselfMs = 500;
+
+export const abandoned = new ToolFailed("abandoned", "The text is no longer needed.");
+
+/** A speaker process for one text. */
+export interface TakenSpeaker<Order> {
+  readonly speaker: SpeakerProcess<Order>;
+  /** Called when its text has ended, or its process. */
+  readonly release: () => void;
+}
+
+/** One text as a tool's process: it starts when its input ends. `take` rejects if it is aborted. */
+export const speakOnce = <Order>(
+  orderFor: (input: string) => Order,
+  take: (signal: AbortSignal) => Promise<TakenSpeaker<Order>>,
+): ToolProcess => {
+  const stop = new AbortController();
+  const parts: Buffer[] = [];
+  const text = Promise.withResolvers<string>();
+  text.promise.catch(() => undefined);
+  let events: readonly SpeechEvent[] | undefined;
+  const input = new Writable({
+    write: (bytes: Buffer, _encoding, done) => {
+      parts.push(bytes);
+      done();
+    },
+    final: (done) => {
+      text.resolve(Buffer.concat(parts).toString("utf8"));
+      done();
+    },
+  });
+
+  async function* read(): AsyncGenerator<Buffer, void> {
+    const whole = await text.promise;
+    const { speaker, release } = await take(stop.signal);
+    let late: NodeJS.Timeout | undefined;
+    const endSoon = (): void => {
+      late ??= setTimeout(speaker.kill, endsItselfMs);
+    };
+    stop.signal.addEventListener("abort", endSoon);
+    if (stop.signal.aborted) endSoon();
+    try {
+      const spoken = yield* speaker.speak(orderFor(whole));
+      events = spoken.events;
+      if (spoken.isLast) await speaker.gone;
+    } finally {
+      clearTimeout(late);
+      release();
+    }
+  }
+
+  return {
+    input,
+    output: read(),
+    events: () => events,
+    kill: () => {
+      stop.abort();
+      text.reject(abandoned);
+    },
+  };
+};

@@ -1,0 +1,32 @@
+/** A model of sherpa-onnx, which a process of its own loads. */
+export interface SherpaModel {
+  /** Unique: at most one process runs per name. */
+  readonly name: string;
+  /** The library's configuration of the model, with the paths of its files. */
+  readonly config: object;
+  readonly threads: number;
+  /** Of its process, beyond what Node itself reserves. */
+  readonly memoryBytes: number;
+  /** The process ends after this time without a text. */
+  readonly idleMs: number;
+}
+
+/** Text that is spoken without interruption, and the silence after it. */
+export interface SherpaPart {
+  /** Empty: silence only. */
+  readonly text: string;
+  /** Where it begins in the text of the request, in code points. */
+  readonly position: number;
+  readonly pauseMs: number;
+}
+
+/** One order for a model. Without parts it only loads the model; the answer is a WAV without samples. */
+export interface SherpaOrder {
+  readonly speaker: number;
+  /** 1 is normal, 2 twice as fast. */
+  readonly speed: number;
+  readonly parts: readonly SherpaPart[];
+}
+
+/** What a process is started with. */
+export type SherpaStart = Pick<SherpaModel, "config" | "threads">;

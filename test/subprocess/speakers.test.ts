@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import { getPriority } from "node:os";
+import { expect } from "chai";
+import { createClaim } from "../../src/async/scheduler/claim.ts";
+import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
+import {
+  type EspeakJob,
+  openSubprocessHost,
+  type SlotOptions,
+  type SubprocessHost,
+} from "../../src/subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../src/subprocess/tools.ts";
+import { collect } from "../support/collect.ts";
+import { descendantsOf, gone, until } from "../support/processes.ts";
+import { rejection } from "../support/rejection.ts";
+
+const never = new AbortController().signal;
+const encodersAhead = { mp3: 0, ogg: 0 };
+const plain = { rate: 175, pitch: 50, volume: 100, ssml: false } as const;
+const jobOf = (input: string, changes: Partial<EspeakJob> = {}): EspeakJob => ({
+  voice: "gmw/en-US",
+  ...plain,
+  input,
+  ...changes,
+});
+/** More samples than pipes and windows hold. */
+const long = "A long word. ".repeat(3_000);
+
+const jobs: readonly EspeakJob[] = [
+  jobOf("Hello world, it's 12,345 tests. Dr. Smith said: no!"),
+  jobOf("L'été où j'ai vu l'île, en 1999.", { voice: "roa/fr+f2", rate: 350 }),
+  jobOf("One, two, three.", { voice: "gmw/en-US+klatt2", pitch: 99 }),
+  jobOf("Привет, мир!", { voice: "zle/ru+whisper", volume: 4 }),
+  jobOf("你好,世界。", { voice: "sit/cmn" }),
+  jobOf("Hello again.", { voice: "gmw/en+f3", rate: 80 }),
+  jobOf("<speak>One <break time='200ms'/><prosody pitch='+3st'>two</prosody></speak>", { ssml: true }),
+  jobOf("One, two, three.", { voice: "gmw/en-US+klatt4", pitch: 0 }),
+];
+
+describe("espeak-ng's library", () => {
+  let library: SubprocessHost;
+  let command: SubprocessHost;
+  before(async () => {
+    [library, command] = await Promise.all([
+      openSubprocessHost({ encodersAhead, speakers: 2 }),
+      openSubprocessHost({ encodersAhead, speakers: 0 }),
+    ]);
+  });
+  after(() => Promise.all([library.close(), command.close()]));
+
+  const speak = async (host: SubprocessHost, job: EspeakJob, turn?: SlotOptions): Promise<string> =>
+    createHash("sha256")
+      .update(Buffer.concat(await collect(host.speak(job, never, turn))))
+      .digest("hex");
+  const speakersOf = (host: SubprocessHost): number[] =>
+    descendantsOf(host.stats().pid ?? 0).map(({ pid }) => pid);
+
+  it("is used where it is installed", () => {
+    expect([library.espeak, command.espeak]).to.deep.equal(["library", "command"]);
+  });
+
+  it("makes the bytes of the command line, whatever was spoken before", async () => {
+    const expected = new Map<EspeakJob, string>();
+    for (const job of jobs) expected.set(job, await speak(command, job));
+    const mixed = Array.from({ length: 6 }, (_, round) =>
+      jobs.map((_, at) => jobs[(at * 3 + round) % 8]),
+    ).flat();
+    const spoken = await Promise.all(
+      mixed.map(async (job) => job && (await speak(library, job)) === expected.get(job)),
+    );
+    expect(spoken).to.have.lengthOf(48);
+    expect(spoken).to.not.include(false);
+  });
+
+  it("reports where words and sentences begin, in the text and in the samples", async () => {
+    let events: readonly SpeechEvent[] = [];
+    const onEvents = (reported: readonly SpeechEvent[]) => {
+      events = reported;
+    };
+    const wav = Buffer.concat(
+      await collect(library.speak(jobOf("Hello wörld 😀. Next.", { onEvents }), never)),
+    );
+    expect(events.map(({ kind, position }) => [kind, position])).to.deep.include.members([
+      ["sentence", 0],
+      ["word", 0],
+      ["word", 6],
+      ["word", 12],
+      ["sentence", 15],
+      ["word", 15],
+    ]);
+    const samples = events.map(({ sample }) => sample);
+    expect(samples).to.deep.equal(samples.toSorted((a, b) => a - b));
+    expect(samples.at(-1)).to.be.within(1, (wav.length - 44) / 2);
+  });
+
+  it("speaks in at most as many processes as it may have", async () => {
+    await Promise.all(Array.from({ length: 6 }, (_, at) => speak(library, jobOf(`Number ${at}.`))));
+    expect(speakersOf(library)).to.have.lengthOf(2);
+  });
+
+  it("applies backpressure to a text whose samples are not read, and speaks the next one after an abort", async () => {
+    const single = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    try {
+      const stop = new AbortController();
+      const reader = single.speak(jobOf(long), stop.signal)[Symbol.asyncIterator]();
+      await reader.next();
+      stop.abort(new Error("the caller left"));
+      expect(await rejection(Promise.resolve(reader.next()))).to.have.property("message", "the caller left");
+      expect(await speak(single, jobOf("Next."))).to.equal(await speak(command, jobOf("Next.")));
+    } finally {
+      await single.close();
+    }
+  });
+
+  it("speaks a short text while long ones occupy all processes but the reserved one", async () => {
+    const crowded = await openSubprocessHost({ encodersAhead, speakers: 3 });
+    const stop = new AbortController();
+    try {
+      const turn = { claim: createClaim("long", 300) };
+      const readers = [1, 2, 3].map(() =>
+        crowded.speak(jobOf(long), stop.signal, turn)[Symbol.asyncIterator](),
+      );
+      // Their processes wait for a reader.
+      await Promise.all(readers.slice(0, 2).map((reader) => reader.next()));
+      const waiting = rejection(Promise.resolve(readers[2]?.next()));
+      const short = { claim: createClaim("short", 3) };
+      expect(await speak(crowded, jobOf("Next."), short)).to.equal(await speak(command, jobOf("Next.")));
+      expect(speakersOf(crowded)).to.have.lengthOf(3);
+      stop.abort(new Error("enough"));
+      await waiting;
+    } finally {
+      await crowded.close();
+    }
+  });
+
+  it("gives all processes but the reserved one a lower priority than the service", async () => {
+    const crowded = await openSubprocessHost({ encodersAhead, speakers: 3 });
+    try {
+      const turn = { claim: createClaim("long", 300) };
+      await Promise.all([1, 2].map(() => speak(crowded, jobOf("Next."), turn)));
+      const own = getPriority();
+      const priorities = speakersOf(crowded).map((pid) => getPriority(pid) - own);
+      expect(priorities.toSorted((a, b) => a - b)).to.deep.equal([0, 5, 5]);
+    } finally {
+      await crowded.close();
+    }
+  });
+
+  it("kills a text that exceeds its deadline or its output limit", async () => {
+    const late = await rejection(collect(library.speak(jobOf(long, { deadlineMs: 1 }), never)));
+    expect((late as ToolFailed).reason).to.equal("deadline");
+    const large = await rejection(collect(library.speak(jobOf(long, { maxOutputBytes: 10_000 }), never)));
+    expect((large as ToolFailed).reason).to.equal("flood");
+    expect(await speak(library, jobOf("Next."))).to.equal(await speak(command, jobOf("Next.")));
+  });
+
+  it("fails only the text whose process is killed, and replaces the process", async () => {
+    const single = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    try {
+      const reader = single.speak(jobOf(long), never)[Symbol.asyncIterator]();
+      await reader.next();
+      const [speaker = 0] = speakersOf(single);
+      process.kill(speaker, "SIGKILL");
+      const failure = await rejection(
+        (async () => {
+          while (!(await reader.next()).done);
+        })(),
+      );
+      expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", "killed");
+      expect(await speak(single, jobOf("Next."))).to.equal(await speak(command, jobOf("Next.")));
+      expect(speakersOf(single)).to.not.include(speaker);
+    } finally {
+      await single.close();
+    }
+  });
+
+  it("fails for an unknown voice like the command line, and for an empty text it is silent", async () => {
+    for (const host of [library, command]) {
+      const failure = await rejection(collect(host.speak(jobOf("One.", { voice: "xx/none" }), never)));
+      expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", "exit");
+    }
+    for (const host of [library, command]) {
+      expect(await rejection(speak(host, jobOf("")))).to.have.property("reason", "silent");
+    }
+  });
+
+  it("leaves no process after close", async () => {
+    const host = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    await until("the speaker runs", () => speakersOf(host).length === 1);
+    const speakers = speakersOf(host);
+    await host.close();
+    await gone(...speakers);
+  });
+});
