@@ -1,5 +1,7 @@
-import type { Claim } from "../async/claim.ts";
+import type { Claim } from "../async/scheduler/claim.ts";
+import type { Replacement } from "../domain/lexicons/replacements.ts";
 import type { AudioFormat } from "../domain/synthesis/formats.ts";
+import type { Mark } from "../domain/synthesis/marks.ts";
 import type { EngineCode, Knob, Prosody } from "../domain/synthesis/speech.ts";
 
 /** A request to an engine. */
@@ -7,6 +9,10 @@ export interface SpeechRequest {
   /** Plain text, or a whole well-formed `<speak>` document that has passed `parseSsml`. Never empty. */
   readonly text: string;
   readonly ssml: boolean;
+  /** The text as sent, in NFC, to which marks refer. Default: `text`. */
+  readonly original?: string;
+  /** What `text` has instead of spoken characters of `original`. Default: nothing. */
+  readonly replacements?: readonly Replacement[] | undefined;
   /** The engine's own name for the voice (SystemVoice.voiceName). */
   readonly voice: string;
   /** BCP-47. */
@@ -37,6 +43,8 @@ export interface Speech {
   readonly encoding: Encoding;
   /** Yields at least one byte, or throws; a failure midway throws. */
   readonly audio: AsyncIterable<Buffer>;
+  /** When its words are spoken: after the end of `audio`. Undefined if that is unknown. */
+  readonly marks?: () => readonly Mark[] | undefined;
 }
 
 /**
@@ -48,10 +56,16 @@ export interface Engine {
   readonly code: EngineCode;
   /** What the bytes of this voice depend on besides the request (its tool's version): part of every recipe. */
   version(voice: string): string;
+  /** False if the same request may have other bytes: those that were kept first are the sound. Default: true. */
+  isExact?(voice: string): boolean;
   /** The prosody knobs that this engine applies for this voice, in stable order. */
   prosody(voice: string): readonly Knob[];
   /** True if it accepts SSML for this voice. */
   takesSsml(voice: string): boolean;
+  /** True if it pronounces the `<phoneme>` of SSML for this voice, in any alphabet of lexicons. */
+  takesPhonemes?(voice: string): boolean;
+  /** True if its speech in this voice has marks. */
+  marks?(voice: string): boolean;
   /** An abort ends the work at any stage; the iteration throws the signal's reason. */
   synthesize(request: SpeechRequest, signal: AbortSignal): Promise<Speech>;
 }

@@ -12,7 +12,7 @@ export interface ProviderVoice {
 }
 
 /** A provider with one set of credentials. */
-export interface ProviderAccount {
+export interface ProviderClient {
   readonly engine: Engine;
   /**
    * Lists the voices, which verifies the credentials. @throws {EngineFailed} with the message of the provider, without
@@ -21,10 +21,11 @@ export interface ProviderAccount {
   listVoices(signal: AbortSignal): Promise<readonly ProviderVoice[]>;
 }
 
-/** Opens accounts, without network access. */
+/** A provider of BYOK voices, or an operator's own server that speaks a free engine: the driver in `provider.ts` of its folder. */
 export interface Provider<Credentials, Code extends EngineCode = ByokEngine> {
   readonly code: Code;
   /** `provider` of its voices. */
   readonly name: string;
-  open(credentials: Credentials): ProviderAccount;
+  /** Without network access. `websiteId`: whose credentials they are, for reports. */
+  open(credentials: Credentials, websiteId?: string): ProviderClient;
 }

@@ -23,8 +23,7 @@ const { systemVoices: all, voices } = releaseSeed();
 const systemVoices = all.filter((one) => !isNative(one));
 const id = ({ samples }: Sound): string => Buffer.from(samples.buffer).toString("base64");
 
-describe("The local voices of the catalog", function () {
-  this.timeout(300_000);
+describe("The local voices of the catalog", () => {
   const received = new Map<SystemVoice, Sound>();
 
   before(async () => {

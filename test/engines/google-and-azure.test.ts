@@ -3,10 +3,10 @@ import { expect } from "chai";
 import { EngineFailed } from "../../src/domain/errors.ts";
 import type { AudioFormat } from "../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
-import { azureProvider } from "../../src/engines/azure/azure.ts";
+import { azureProvider } from "../../src/engines/azure/provider.ts";
 import type { Speech, SpeechRequest } from "../../src/engines/engine.ts";
-import { googleProvider } from "../../src/engines/google/google.ts";
-import type { ProviderAccount } from "../../src/engines/provider.ts";
+import { googleProvider } from "../../src/engines/google/provider.ts";
+import type { ProviderClient } from "../../src/engines/provider.ts";
 import { createExchange, upstreamDeadlines } from "../../src/engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../../src/engines/provider-http/request-failed.ts";
 import { createSsrfGuard } from "../../src/engines/provider-http/ssrf-guard.ts";
@@ -31,7 +31,7 @@ interface Provided {
   readonly longText: string;
   readonly formats: readonly AudioFormat[];
   serve(): Promise<WireServer>;
-  open(url: string, deadlines?: Partial<typeof upstreamDeadlines>): ProviderAccount;
+  open(url: string, deadlines?: Partial<typeof upstreamDeadlines>): ProviderClient;
 }
 
 const exchangeWith = (deadlines: Partial<typeof upstreamDeadlines> = {}) =>
@@ -79,7 +79,7 @@ const decoded = ({ encoding }: Speech, sound: Buffer): Buffer => {
   const { status, stdout, stderr } = spawnSync(
     "ffmpeg",
     [...quiet, ...raw, "-i", "pipe:0", "-ar", "24000", "-ac", "1", "-f", "s16le", "pipe:1"],
-    { input: sound, maxBuffer: 256 << 20, timeout: 15_000, killSignal: "SIGKILL" },
+    { input: sound, maxBuffer: 256 << 20, timeout: 240_000, killSignal: "SIGKILL" },
   );
   expect({ status, stderr: stderr.toString() }).to.deep.equal({ status: 0, stderr: "" });
   return stdout;
@@ -100,7 +100,7 @@ for (const provided of [google, azure]) {
 
   describe(`The engine ${provided.name} against its wire server`, () => {
     let wire: WireServer;
-    let account: ProviderAccount;
+    let account: ProviderClient;
 
     before(async () => {
       wire = await provided.serve();

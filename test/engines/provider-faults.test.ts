@@ -20,32 +20,32 @@ const transient: readonly (readonly [string, Fault])[] = [
 ];
 
 /** Lasting faults, the number of requests, and the reported error. */
-const lasting: readonly (readonly [string, Fault, { asked: number; error?: object }])[] = [
+const lasting: readonly (readonly [string, Fault, { requests: number; error?: object }])[] = [
   [
     "always responds with HTTP 503",
     { kind: "refusal", status: 503, message: words },
-    { asked: 3, error: { message: words, status: 503 } },
+    { requests: 3, error: { message: words, status: 503 } },
   ],
   [
     "always responds with HTTP 500",
     { kind: "refusal", status: 500, message: words },
-    { asked: 1, error: { message: words, status: 500 } },
+    { requests: 1, error: { message: words, status: 500 } },
   ],
   [
     "asks for a retry after 30 seconds",
     { kind: "refusal", status: 429, message: words, retryAfter: "30" },
-    { asked: 1, error: { message: words, retryAfterSeconds: 30 } },
+    { requests: 1, error: { message: words, retryAfterSeconds: 30 } },
   ],
   [
     "rejects the credentials",
     { kind: "refusal", status: 401, message: words },
-    { asked: 1, error: { message: words, status: 401 } },
+    { requests: 1, error: { message: words, status: 401 } },
   ],
-  ["closes the connection before its response", { kind: "cut before the answer" }, { asked: 1 }],
-  ["closes the connection within its response", { kind: "cut" }, { asked: 1 }],
-  ["returns an empty body", { kind: "empty" }, { asked: 1 }],
-  ["returns an HTML page", { kind: "html" }, { asked: 1 }],
-  ["returns malformed data", { kind: "malformed" }, { asked: 1 }],
+  ["closes the connection before its response", { kind: "cut before the answer" }, { requests: 1 }],
+  ["closes the connection within its response", { kind: "cut" }, { requests: 1 }],
+  ["returns an empty body", { kind: "empty" }, { requests: 1 }],
+  ["returns an HTML page", { kind: "html" }, { requests: 1 }],
+  ["returns malformed data", { kind: "malformed" }, { requests: 1 }],
 ];
 
 for (const provider of resilientProviders) {
@@ -88,12 +88,12 @@ for (const provider of resilientProviders) {
         });
       }
 
-      for (const [what, fault, { asked, error = {} }] of lasting) {
-        it(`fails after ${asked} request(s) when the provider ${what}`, async () => {
+      for (const [what, fault, { requests, error = {} }] of lasting) {
+        it(`fails after ${requests} request(s) when the provider ${what}`, async () => {
           wire.faults.always(fault);
           const failure = await rejection(speak());
           expect(failure).to.be.instanceOf(EngineFailed).and.to.include(error);
-          expect(wire.requests.length).to.equal(asked);
+          expect(wire.requests.length).to.equal(requests);
           await wire.idle();
         });
       }
@@ -154,7 +154,7 @@ for (const provider of resilientProviders) {
       const account = provider.open(gone.url);
       const failure = await rejection(say(account.engine, requestOf(provider)));
       expect(failure).to.be.instanceOf(EngineFailed).and.to.include({ stage: "connect" });
-      expect([account.count("asked"), account.count("retried")]).to.deep.equal([3, 2]);
+      expect([account.count("requested"), account.count("retried")]).to.deep.equal([3, 2]);
     });
 
     it("is not called after five consecutive failures until a trial call succeeds", async () => {

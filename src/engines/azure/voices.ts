@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
-import { endpoint } from "../endpoint.ts";
 import type { ProviderVoice } from "../provider.ts";
-import type { Exchange } from "../provider-http/exchange.ts";
+import { type Exchange, endpoint } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
 
 export interface AzureClient {
@@ -25,6 +24,9 @@ export const isVoice = (voice: string): boolean => pattern.test(voice);
 /** Azure does not define prosody for voices with a colon in their name (HD): none is sent. */
 export const knobsOf = (voice: string): readonly Knob[] =>
   isVoice(voice) && !voice.includes(":") ? knobs : [];
+
+/** Azure documents `<phoneme>` for all voices but those with a colon in their name (HD). */
+export const takesPhonemes = (voice: string): boolean => isVoice(voice) && !voice.includes(":");
 
 const voiceShape = z.object({
   ShortName: z.string().regex(pattern),

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { EngineFailed } from "../../domain/errors.ts";
 import { type Knob, knobs } from "../../domain/synthesis/speech.ts";
-import { endpoint } from "../endpoint.ts";
 import type { ProviderVoice } from "../provider.ts";
-import type { Exchange } from "../provider-http/exchange.ts";
+import { type Exchange, endpoint } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
 import type { GoogleAuth } from "./auth.ts";
 

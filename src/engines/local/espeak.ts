@@ -1,9 +1,12 @@
+import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
+import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import { readSamples } from "../pcm/read-samples.ts";
-import { silentSpeechError } from "../text/unspoken.ts";
-import type { LocalTool } from "./local-tool.ts";
+import { silentSpeechError } from "../text/speakable.ts";
+import type { Boundary } from "./local-pieces.ts";
+import type { LocalTool, Pauses } from "./local-tool.ts";
 
 /** A voice file, because variants of a voice that is named by language are not always applied; and a variant. */
 const voicePattern = /^((?:[a-z]{2,4}\/)?[a-z]{2,4}(?:-[A-Za-z0-9]+)*)(?:\+([A-Za-z0-9_-]+))?$/;
@@ -15,7 +18,7 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   const [files, variants] = await Promise.all([list(host, "--voices"), list(host, "--voices=variant")]);
   return {
     prefix: "espeak",
-    version: `espeak-ng ${version}`,
+    version: () => `espeak-ng ${version}`,
     // espeak-ng silently ignores unknown variants.
     has: (voice) => {
       const [, file, variant] = voicePattern.exec(voice) ?? [];
@@ -25,11 +28,20 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
     },
     knobs: () => ["pitch", "rate", "volume"],
     takesSsml: true,
+    reportsEvents: host.espeak === "library",
     cost: ({ length }) => length,
-    speak: (request, signal, turn) => {
+    pauses: (boundary) => pauses[boundary],
+    speak: (request, signal, turn, onEvents) => {
       const { text, ssml, voice, prosody } = request;
-      const args = ["-v", voice, ...knobArguments(prosody), ...(ssml ? ["-m"] : []), "--stdin", "--stdout"];
-      const wav = host.run({ tool: "espeak-ng", args, output: "pipe", input: plain(text) }, signal, turn);
+      const report = onEvents && ((events: readonly SpeechEvent[]) => onEvents(placedIn(text, events)));
+      const job = {
+        voice,
+        ssml,
+        ...knobValues(prosody),
+        input: plain(text),
+        ...(report && { onEvents: report }),
+      };
+      const wav = host.speak(job, signal, turn);
       return readSamples(wav, () => silentSpeechError(request)).catch((error: unknown) => {
         const isSilent = error instanceof ToolFailed && error.reason === "silent";
         throw isSilent ? silentSpeechError(request) : error;
@@ -38,28 +50,49 @@ export const espeak = async (host: SubprocessHost): Promise<LocalTool | undefine
   };
 };
 
+/** It ends a text with the pause that it makes after the same punctuation within a text, at every rate. */
+const pauses: Readonly<Record<Boundary, Pauses>> = {
+  sentence: {},
+  clause: { before: 0.02 },
+  word: { before: 0.01, after: 0.01 },
+};
+
 /**
  * Words per minute (at least 80), 0 to 99 with 50 as the voice's own pitch, and per cent (below 4 some voices are
  * silent).
  */
-const knobArguments = ({ rate, pitch, volume }: Prosody): string[] => [
-  ...["-s", String(Math.max(80, Math.round(175 * rate)))],
-  ...["-p", String(Math.min(99, Math.round(50 * pitch)))],
-  ...["-a", String(volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)))],
-];
+const knobValues = ({ rate, pitch, volume }: Prosody): Pick<EspeakOrder, "rate" | "pitch" | "volume"> => ({
+  rate: Math.max(80, Math.round(175 * rate)),
+  pitch: Math.min(99, Math.round(50 * pitch)),
+  volume: volume === 0 ? 0 : Math.max(4, Math.round(100 * volume)),
+});
 
 /**
  * Removes commands of espeak-ng: `[[…]]` is phonemes, U+0001 starts a change of voice or rate, U+0000 ends the text.
  */
 const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(/(\[|&#0*91;|&#[xX]0*5[bB];)(?=\[|&#)/g, "$1 ");
+  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, " ").replace(phonemes, "$1 ");
+
+const phonemes = /(\[|&#0*91;|&#[xX]0*5[bB];)(?=\[|&#)/g;
+
+/** The events of `plain(text)`, placed in the text: without the blanks that were added. */
+const placedIn = (text: string, events: readonly SpeechEvent[]): readonly SpeechEvent[] => {
+  const added = Array.from(text.matchAll(phonemes), ({ index, 0: sign }, before) => {
+    return countCharacters(text.slice(0, index + sign.length)) + before;
+  });
+  if (added.length === 0) return events;
+  return events.map((event) => ({
+    ...event,
+    position: event.position - added.filter((at) => at < event.position).length,
+  }));
+};
 
 /** The files of the installed voices: the fifth column. */
 const list = async (host: SubprocessHost, option: "--voices" | "--voices=variant"): Promise<Set<string>> => {
   const table: Buffer[] = [];
   const job = { tool: "espeak-ng", args: [option], output: "pipe", input: "" } as const;
-  for await (const piece of host.run(job, AbortSignal.timeout(10_000))) table.push(piece);
+  for await (const piece of host.run(job, AbortSignal.timeout(60_000))) table.push(piece);
   const rows = Buffer.concat(table).toString("utf8").split("\n").slice(1);
   return new Set(rows.map((row) => row.trim().split(/\s+/)[4] ?? "").filter((file) => file !== ""));
 };

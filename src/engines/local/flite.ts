@@ -2,8 +2,9 @@ import { Unpronounceable } from "../../domain/errors.ts";
 import type { SlotOptions, SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
-import { nothingToSpeak, silentSpeechError } from "../text/unspoken.ts";
-import type { LocalTool } from "./local-tool.ts";
+import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";
+import type { Boundary } from "./local-pieces.ts";
+import type { LocalTool, Pauses } from "./local-tool.ts";
 
 /** Pitch of each voice in Hz, if it can be changed. For other names flite would search files. */
 const voices: Readonly<Record<string, { readonly pitch?: number }>> = {
@@ -21,13 +22,15 @@ export const flite = (host: SubprocessHost): LocalTool | undefined => {
   if (version === undefined) return undefined;
   return {
     prefix: "flite",
-    version: `flite ${version}`,
+    version: () => `flite ${version}`,
     has: (voice) => voiceOf(voice) !== undefined,
     knobs: (voice) =>
       voiceOf(voice)?.pitch === undefined ? ["rate", "volume"] : ["pitch", "rate", "volume"],
     // With its SSML option flite never ends.
     takesSsml: false,
+    reportsEvents: false,
     cost,
+    pauses: (boundary, rate) => pauses[boundary](rate),
     speak: (request, signal, turn) => speak(host, request, signal, turn),
   };
 };
@@ -48,6 +51,13 @@ const speak = async (
   return volume === 1 ? sound : { ...sound, pcm: scale(sound.pcm, volume) };
 };
 
+/** It ends every text like a sentence, and begins it with a fifth of a second of silence. */
+const pauses: Readonly<Record<Boundary, (rate: number) => Pauses>> = {
+  sentence: () => ({}),
+  clause: (rate) => ({ before: 0.02, after: 0.08 / Math.max(rate, slowest) }),
+  word: () => ({ before: 0.01, after: 0.01 }),
+};
+
 /** A piece of letters at the slowest rate takes 3 MB. */
 const maxOutputBytes = 16 * 1024 * 1024;
 
@@ -57,12 +67,15 @@ const cost = (text: string): number => {
   return input.length + 3 * input.replace(/[A-Za-z\s.,;:!?'"()-]/g, "").length;
 };
 
-/** Its slowest rate is that of espeak-ng. Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
+/** The slowest rate is that of espeak-ng. */
+const slowest = 80 / 175;
+
+/** Pitch ranges from 2/3 to 5/3 of the voice's own, as in espeak-ng. */
 const knobArguments = ({ voice, prosody: { rate, pitch } }: SpeechRequest): string[] => {
   const own = voiceOf(voice)?.pitch;
   const factor = pitch < 1 ? (2 + pitch) / 3 : 1 + (2 / 3) * (pitch - 1);
   return [
-    ...(rate === 1 ? [] : ["--setf", `duration_stretch=${(1 / Math.max(rate, 80 / 175)).toFixed(4)}`]),
+    ...(rate === 1 ? [] : ["--setf", `duration_stretch=${(1 / Math.max(rate, slowest)).toFixed(4)}`]),
     ...(own === undefined || pitch === 1
       ? []
       : ["--setf", `int_f0_target_mean=${(own * factor).toFixed(1)}`]),

@@ -1,25 +1,50 @@
 import type { Knob } from "../../domain/synthesis/speech.ts";
+import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SlotOptions } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import type { Samples } from "../pcm/read-samples.ts";
+import type { Boundary } from "./local-pieces.ts";
+
+export interface Pauses {
+  readonly before?: number;
+  readonly after?: number;
+}
 
 /** A speech tool of this machine. Voices are its own names, without the prefix. */
 export interface LocalTool {
   /** Before the colon of SystemVoice.voiceName. */
   readonly prefix: string;
-  readonly version: string;
+  version(voice: string): string;
+  /** False if its bytes are not reproducible: those that were kept first are the sound. Default: true. */
+  isExact?(voice: string): boolean;
+  /** The model of the voice, which has a queue of its own. Default: the voice shares the queue of all tools. */
+  modelOf?(voice: string): string | undefined;
   /** True if it has the voice. Requests for other voices never reach the tool. */
   has(voice: string): boolean;
   knobs(voice: string): readonly Knob[];
   readonly takesSsml: boolean;
+  /** True if a piece is at most one sentence, because the tool is slow, or reports only where its texts begin. */
+  readonly bySentence?: boolean;
+  /** True if `speak` reports events. */
+  readonly reportsEvents: boolean;
   /**
    * The effort for a text without markup, in letters of plain prose. Additive: the cost of a text is the sum of its
    * parts.
    */
   cost(text: string): number;
   /**
-   * Synthesizes one piece of a text. @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's
-   * reason; the samples may throw the same
+   * The longest silence at a boundary, at the end of the piece before it and at the beginning of the next one, in seconds.
+   * undefined: the tool's own pause is the one that it makes there within a text.
    */
-  speak(request: SpeechRequest, signal: AbortSignal, turn: SlotOptions): Promise<Samples>;
+  pauses(boundary: Boundary, rate: number): Pauses;
+  /**
+   * Synthesizes one piece of a text. @throws {ToolFailed} {EngineFailed} {Invalid} {Unavailable}, or the signal's
+   * reason; the samples may throw the same. `onEvents`: called before the end of the samples.
+   */
+  speak(
+    request: SpeechRequest,
+    signal: AbortSignal,
+    turn: SlotOptions,
+    onEvents?: (events: readonly SpeechEvent[]) => void,
+  ): Promise<Samples>;
 }

@@ -1,13 +1,17 @@
+import { tap } from "../../async/tap.ts";
 import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, normalProsody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
 import { concatenate } from "../pcm/concatenate.ts";
+import { afterFirstByte } from "../pcm/peek.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { errorFrom } from "../provider-http/responses.ts";
 import { splitText, utf8Length } from "../text/pieces.ts";
 import { speakablePieces } from "../text/speakable.ts";
+import { type CaptionedWord, captionMarks, readCaptioned } from "./captions.ts";
 import { requestOf, type SpeechServer, serverIdentity } from "./server.ts";
 import { pcmRate, readPcm, readSpeech } from "./sound.ts";
 
@@ -35,55 +39,115 @@ export interface OpenAiEngineOptions {
   readonly voices?: readonly string[] | undefined;
 }
 
-/** An engine on an OpenAI-compatible server. It streams, and supports only the rate. */
+/** An engine on an OpenAI-compatible server. It streams, and supports only the rate. A server with captions gives marks. */
 export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions): Engine => {
   const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
 
   return {
     code,
-    version: () => serverIdentity(server),
+    // The server's own mp3 has other bytes than the samples of captions, encoded here.
+    version: () => `${serverIdentity(server)}${server.captions ? " captions" : ""}`,
     prosody: (voice) => (has(voice) ? ["rate"] : []),
     takesSsml: () => false,
+    marks: (voice) => server.captions === true && has(voice),
     synthesize: async (request, signal) => {
       signal.throwIfAborted();
       if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have this voice.`);
       if (request.ssml) throw new EngineFailed("This voice does not support SSML.");
       const { text, lang } = request;
       const limits = { measure: utf8Length, max: maxInputBytes };
-      return speak(server, request, speakablePieces(splitText(text, lang, limits), false), signal);
+      const pieces = speakablePieces(splitText(text, lang, limits), false);
+      const speak = server.captions ? speakCaptioned : speakPlain;
+      return speak({ request, pieces, ...senderOf(server, request) }, signal);
     },
   };
 };
 
-const speak = async (
-  server: SpeechServer,
-  request: SpeechRequest,
-  pieces: readonly string[],
+interface Sending {
+  /** `audio/speech`, or a path beside the version. */
+  readonly path?: string;
+  readonly as: ResponseFormat;
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly isContinuation?: boolean;
+}
+
+type Send = (input: string, sending: Sending, signal: AbortSignal) => Promise<UpstreamResponse>;
+
+interface Speaking {
+  readonly request: SpeechRequest;
+  readonly pieces: readonly string[];
+  readonly send: Send;
+  /** Must not appear in messages. */
+  readonly hidden: (piece: string) => string[];
+}
+
+/** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
+const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
+  const { voice, prosody, beforeStart, claim } = request;
+  const hidden = (piece: string) => secretsOf(server, piece);
+  const send: Send = async (input, { path = "audio/speech", as, more, isContinuation = false }, signal) => {
+    const body = {
+      model: server.model,
+      input,
+      voice,
+      response_format: as,
+      ...speedOf(prosody.rate),
+      ...more,
+    };
+    const turn = { isContinuation, beforeStart, claim, seconds: speakingSeconds(input) };
+    const answer = await server.exchange({ ...requestOf(server, path, body), ...turn }, signal);
+    if (answer.status === 200) return answer;
+    throw await errorFrom(answer, { hidden: hidden(input) });
+  };
+  return { send, hidden };
+};
+
+const speakPlain = async (
+  { request, pieces, send, hidden }: Speaking,
   signal: AbortSignal,
 ): Promise<Speech> => {
-  const { voice, prosody, format, beforeStart } = request;
-  const send = async (
-    input: string,
-    as: ResponseFormat,
-    signal: AbortSignal,
-    isContinuation = false,
-  ): Promise<UpstreamResponse> => {
-    const body = { model: server.model, input, voice, response_format: as, ...speedOf(prosody.rate) };
-    const asked = { ...requestOf(server, "audio/speech", body), isContinuation, beforeStart };
-    const answer = await server.exchange(asked, signal);
-    if (answer.status === 200) return answer;
-    throw await errorFrom(answer, { hidden: secretsOf(server, input) });
-  };
-
   const [only = "", ...others] = pieces;
-  const responseFormat = responseFormats[format];
-  if (others.length === 0 && responseFormat) {
-    const answer = await send(only, responseFormat, signal);
-    return await readSpeech(answer, format, secretsOf(server, only));
+  const as = responseFormats[request.format];
+  if (others.length === 0 && as) {
+    return await readSpeech(await send(only, { as }, signal), request.format, hidden(only));
   }
   const askForSamples = async (piece: string, signal: AbortSignal, isContinuation: boolean) =>
-    readPcm(await send(piece, "pcm", signal, isContinuation), secretsOf(server, piece));
+    readPcm(await send(piece, { as: "pcm", isContinuation }, signal), hidden(piece));
   return await concatenate(pieces, { sampleRate: pcmRate, synthesizePiece: askForSamples }, signal);
+};
+
+/** The words of a piece are timed from its start, and pieces are prefetched: a piece begins where the one before ended. */
+const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: AbortSignal): Promise<Speech> => {
+  const captioned = pieces.map((text) => ({ text, words: [] as CaptionedWord[], samples: 0 }));
+  const sending = { path: "/dev/captioned_speech", as: "pcm", more: { stream: true } } as const;
+  const synthesizePiece = async (
+    piece: (typeof captioned)[number],
+    signal: AbortSignal,
+    isContinuation: boolean,
+  ) => {
+    const answer = await send(piece.text, { ...sending, isContinuation }, signal);
+    Object.assign(piece, { words: [], samples: 0 }); // it may be repeated
+    const audio = readCaptioned(answer, (word) => piece.words.push(word));
+    return tap(await afterFirstByte(audio), {
+      onChunk: ({ length }) => {
+        piece.samples += length / 2;
+      },
+    });
+  };
+  const speech = await concatenate(captioned, { sampleRate: pcmRate, synthesizePiece }, signal);
+  const marks = () => {
+    let offset = 0;
+    const words = captioned.flatMap(({ words, samples }) => {
+      const timed = words.map(({ word, seconds }) => ({
+        word,
+        seconds: Math.min(seconds, samples / pcmRate) + offset / pcmRate,
+      }));
+      offset += samples;
+      return timed;
+    });
+    return captionMarks(request, words);
+  };
+  return { ...speech, marks };
 };
 
 /** Normal values are not sent: OpenAI refuses fields that a model does not support. */

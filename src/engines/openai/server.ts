@@ -7,10 +7,12 @@ export interface SpeechServer {
   readonly model: string;
   /** Sent as a bearer token; many self-hosted servers need none. */
   readonly apiKey?: string | undefined;
+  /** True if it reports when words are spoken, by Kokoro-FastAPI's `/dev/captioned_speech`. */
+  readonly captions?: boolean | undefined;
   readonly exchange: Exchange;
 }
 
-/** `path` below the version, e.g. `audio/speech`. */
+/** `path` below the version, e.g. `audio/speech`; with a slash at its start, beside the version. */
 export const requestOf = (
   server: Pick<SpeechServer, "baseUrl" | "apiKey">,
   path: string,
@@ -35,7 +37,9 @@ export const serverIdentity = (server: Pick<SpeechServer, "baseUrl" | "model">):
 const endpoint = ({ baseUrl }: Pick<SpeechServer, "baseUrl">, path: string): URL => {
   const url = new URL(baseUrl);
   const base = url.pathname.replace(/\/+$/, "");
-  url.pathname = `${base}${/\/v\d+$/.test(base) ? "" : "/v1"}/${path}`;
+  const root = base.replace(/\/v\d+$/, "");
+  const version = base.slice(root.length) || "/v1";
+  url.pathname = path.startsWith("/") ? `${root}${path}` : `${root}${version}/${path}`;
   url.hash = "";
   return url;
 };

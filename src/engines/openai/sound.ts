@@ -1,10 +1,10 @@
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
 import type { Speech } from "../engine.ts";
+import { peek } from "../pcm/peek.ts";
 import { wavSamples } from "../pcm/wav-samples.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { messageFromBody } from "../provider-http/redact.ts";
 import { invalidResponse, readStart } from "../provider-http/responses.ts";
-import { detectContainer, rateOf, sniffBytes } from "./container.ts";
 
 /** `response_format: "pcm"` of OpenAI and compatible servers: s16le, mono. */
 export const pcmRate = 24_000;
@@ -19,7 +19,7 @@ export const readSpeech = async (
   hidden: readonly string[],
 ): Promise<Speech> => {
   await requireAudio(answer, hidden);
-  const { beginning, audio, leave } = await start(answer);
+  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
   try {
     if (beginning.length === 0) throw invalidResponse("it contains no audio");
     const container = detectContainer(beginning);
@@ -42,7 +42,7 @@ export const readPcm = async (
   hidden: readonly string[],
 ): Promise<AsyncIterable<Buffer>> => {
   await requireAudio(answer, hidden);
-  const { beginning, audio, leave } = await start(answer);
+  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
   try {
     if (beginning.length === 0) throw invalidResponse("it contains no audio");
     // Any two bytes may be a sample: another container needs the content type as well, or a signature of four bytes.
@@ -69,40 +69,28 @@ const requireAudio = async (answer: UpstreamResponse, hidden: readonly string[])
   );
 };
 
-interface Started {
-  /** Empty only at the end. */
-  readonly beginning: Buffer;
-  /** All bytes, including `beginning`. */
-  readonly audio: AsyncIterable<Buffer>;
-  /** Closes the response without reading it. */
-  leave(): Promise<void>;
-}
+/** The container of audio by its first bytes. Raw samples have no signature and are `unknown`. */
+type Container = "mp3" | "ogg" | "wav" | "unknown";
 
-/** Resolves when enough bytes for detection have been received. */
-const start = async ({ body }: UpstreamResponse): Promise<Started> => {
-  const pieces = body[Symbol.asyncIterator]();
-  const held: Buffer[] = [];
-  let size = 0;
-  let over = false;
-  while (!over && size < sniffBytes) {
-    const { value, done } = await pieces.next();
-    if (done) over = true;
-    else {
-      held.push(value);
-      size += value.length;
-    }
-  }
-  const beginning = Buffer.concat(held, size);
-  const leave = async (): Promise<void> => {
-    await pieces.return?.();
-  };
-  const audio = async function* (): AsyncGenerator<Buffer, void> {
-    try {
-      yield beginning;
-      yield* { [Symbol.asyncIterator]: () => pieces };
-    } finally {
-      await leave();
-    }
-  };
-  return { beginning, audio: audio(), leave };
+/** Bytes needed for detection. */
+const sniffBytes = 28;
+
+const detectContainer = (beginning: Buffer): Container => {
+  const four = beginning.toString("latin1", 0, 4);
+  if (four === "OggS") return "ogg";
+  if (four === "RIFF" && beginning.toString("latin1", 8, 12) === "WAVE") return "wav";
+  if (four.startsWith("ID3") || isMpegFrame(beginning)) return "mp3";
+  return "unknown";
+};
+
+/** The sample rate of a WAV whose first chunk is the format. */
+const rateOf = (wav: Buffer): number | undefined =>
+  wav.length >= sniffBytes && wav.toString("latin1", 12, 16) === "fmt " ? wav.readUInt32LE(24) : undefined;
+
+/** Layer III of any MPEG version: AAC in ADTS has the same first eleven bits, and layer 0. */
+const isMpegFrame = (bytes: Buffer): boolean => {
+  const [first = 0, second = 0] = bytes;
+  const version = (second >> 3) & 3;
+  const layer = (second >> 1) & 3;
+  return first === 0xff && second >= 0xe0 && version !== 1 && layer === 1;
 };

@@ -3,10 +3,15 @@ import type { ProviderVoice } from "../provider.ts";
 
 /** The properties of a voice by its name. Without a language it speaks any; unknown genders count as female. */
 export const voiceOf = (name: string): ProviderVoice => {
-  const [, language = "", gender] = kokoroName.exec(name) ?? [];
+  const kokoro = kokoroVoiceOf(name);
+  return kokoro ? { ...kokoro, name } : { name, lang: undefined, gender: openAiVoices[name] ?? "f" };
+};
+
+/** The voice by the name that Kokoro has for it; `name` without its language and gender. Undefined for other names. */
+export const kokoroVoiceOf = (name: string): (ProviderVoice & { readonly lang: string }) | undefined => {
+  const [, language = "", gender, own = ""] = kokoroName.exec(name) ?? [];
   const lang = kokoroLanguages[language];
-  if (lang !== undefined) return { name, lang, gender: gender as ShortGender };
-  return { name, lang: undefined, gender: openAiVoices[name] ?? "f" };
+  return lang === undefined ? undefined : { name: own, lang, gender: gender as ShortGender };
 };
 
 /**
@@ -35,7 +40,7 @@ export const openAiNames: readonly string[] = Object.keys(openAiVoices);
  * Kokoro encodes language and gender in two letters: `af_bella`, `bm_george`; mixtures (`af_bella+af_sky`) by the
  * first voice.
  */
-const kokoroName = /^([a-z])([fm])_[a-z]/;
+const kokoroName = /^([a-z])([fm])_([a-z].*)$/s;
 
 const kokoroLanguages: Readonly<Record<string, string>> = {
   a: "en-US",

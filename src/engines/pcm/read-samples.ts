@@ -51,7 +51,7 @@ async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> 
   throw new EngineFailed("The speech tool's output does not have the length in its header.");
 }
 
-/** Multiplies each sample; rounding does not depend on the chunks. */
+/** Multiplies each sample, up to the largest value; rounding does not depend on the chunks. */
 export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
   let carried = Buffer.alloc(0);
   for await (const chunk of pcm) {
@@ -59,7 +59,8 @@ export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIte
     const whole = bytes.length - (bytes.length % 2);
     const louder = Buffer.allocUnsafe(whole);
     for (let at = 0; at < whole; at += 2) {
-      louder.writeInt16LE(Math.round(bytes.readInt16LE(at) * gain), at);
+      const sample = Math.round(bytes.readInt16LE(at) * gain);
+      louder.writeInt16LE(Math.max(-32_768, Math.min(32_767, sample)), at);
     }
     carried = Buffer.from(bytes.subarray(whole));
     yield louder;

@@ -4,6 +4,8 @@ export interface SilenceLimits {
   readonly trailing?: number | undefined;
   /** Samples up to this amplitude are silent. */
   readonly silence: number;
+  /** Called with each number of samples that are dropped from the start. */
+  readonly onDropped?: (samples: number) => void;
 }
 
 /** s16le, mono. */
@@ -15,7 +17,7 @@ const bytesPerSample = 2;
  */
 export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
-  { leading, trailing, silence }: SilenceLimits,
+  { leading, trailing, silence, onDropped }: SilenceLimits,
 ): AsyncGenerator<Buffer, void> {
   let held: Buffer = Buffer.alloc(0);
   let heard = leading === undefined;
@@ -24,6 +26,7 @@ export async function* trimSilence(
     if (!heard) {
       const first = firstLoud(bytes, silence);
       const from = Math.max(0, (first ?? wholeSamples(bytes)) - (leading ?? 0));
+      if (from > 0) onDropped?.(from);
       bytes = bytes.subarray(from * bytesPerSample);
       heard = first !== undefined;
     }

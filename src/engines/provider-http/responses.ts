@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { UpstreamResponse } from "./messages.ts";
+import type { UpstreamResponse } from "./exchange.ts";
 import { messageFromBody } from "./redact.ts";
 import { UpstreamFailed } from "./request-failed.ts";
 

@@ -7,7 +7,7 @@ import { type Reach, reachOf } from "./addresses.ts";
 export type Trust =
   /** The operator, in a setting: any scheme and network except metadata services. */
   | { readonly by: "operator" }
-  /** A website, in its credentials: https only; loopback, also by http, if the operator allows it. */
+  /** A website, in its credentials, or an address of a webhook: https only; loopback, also by http, if the operator allows it. */
   | { readonly by: "website"; readonly allowLoopback: boolean };
 
 /**
@@ -23,8 +23,12 @@ export interface SsrfGuard {
 
 /** Lasting: a retry would be refused as well. */
 export class ForbiddenAddress extends EngineFailed {
+  /** In a few words, without the address. */
+  readonly why: string;
+
   constructor(why: string) {
     super(`The speech provider's address is not allowed: ${why}.`, { permanent: true });
+    this.why = why;
   }
 }
 

@@ -1,6 +1,6 @@
 import Bottleneck from "bottleneck";
 import type { Clock } from "../../async/clock.ts";
-import type { StartLimit } from "../../async/fair-semaphore.ts";
+import type { StartLimit } from "../../async/scheduler/resource.ts";
 
 const minute = 60_000;
 

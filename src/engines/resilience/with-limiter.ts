@@ -1,46 +1,60 @@
-import { createClaim } from "../../async/claim.ts";
 import { backgroundClock, type Clock } from "../../async/clock.ts";
-import { createFairSemaphore, type FairSemaphore } from "../../async/fair-semaphore.ts";
+import { createClaim } from "../../async/scheduler/claim.ts";
+import type { Resource } from "../../async/scheduler/resource.ts";
+import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Unavailable } from "../../domain/errors.ts";
-import type { Exchange } from "../provider-http/exchange.ts";
+import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 import { createStartLimit } from "./start-limit.ts";
 
-/** Limits the requests of one provider account. */
-export interface Limiter extends Pick<FairSemaphore, "running" | "queued"> {
+/** Limits the requests of one provider client. */
+export interface Limiter extends Pick<Resource, "running" | "queued"> {
   /**
-   * Resolves with a function that releases the slot, in order of arrival. Continuations of a sound that is already being
-   * delivered go first and wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
+   * Resolves with a function that releases the slot, when it is the request's turn. Continuations of a sound that is
+   * already being delivered wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
    * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
    */
-  acquire(signal: AbortSignal, options?: { readonly isContinuation?: boolean }): Promise<() => void>;
+  acquire(
+    signal: AbortSignal,
+    request?: Pick<UpstreamRequest, "isContinuation" | "claim" | "seconds">,
+  ): Promise<() => void>;
 }
 
 export interface LimiterOptions {
   readonly concurrency: number;
   /** Requests that may begin within any 60 seconds. */
   readonly perMinute: number;
+  /** Of the concurrent requests, those for keys without others: for a server that many keys share. Default 0. */
+  readonly reserved?: number;
 }
 
 const queueTimeoutMs = 15_000;
 
+/** `name`: of the resource. */
 export const createLimiter = (
-  { concurrency, perMinute }: LimiterOptions,
+  scheduler: Scheduler,
+  name: string,
+  { concurrency, perMinute, reserved = 0 }: LimiterOptions,
   clock: Clock = backgroundClock,
 ): Limiter => {
-  const account = createClaim();
   const queueLimit = 25 * concurrency;
-  const { acquire, running, queued } = createFairSemaphore({
+  const { acquire, running, queued } = scheduler.resource(name, {
     concurrency,
-    concurrencyPerKey: concurrency,
+    reserved: Math.min(reserved, concurrency - 1),
     startLimit: createStartLimit(perMinute, concurrency, clock),
     queueLimit,
-    queueLimitPerKey: queueLimit,
+    // Of a shared server one key may fill half of the queue.
+    queueLimitPerKey: reserved > 0 ? queueLimit / 2 : queueLimit,
     queueTimeoutMs,
     overloaded: () => new Unavailable("Too many requests to the speech provider are waiting.", 2),
     clock,
   });
-  return { acquire: (signal, options) => acquire(account, signal, options), running, queued };
+  return {
+    acquire: (signal, { claim = createClaim(), isContinuation, seconds } = {}) =>
+      acquire(claim, signal, { isContinuation, seconds }),
+    running,
+    queued,
+  };
 };
 
 export interface WithLimiterOptions {

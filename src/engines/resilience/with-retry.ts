@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { type Outcome, retry } from "../../async/retry.ts";
-import type { Exchange } from "../provider-http/exchange.ts";
-import type { UpstreamResponse } from "../provider-http/messages.ts";
+import type { Exchange, UpstreamResponse } from "../provider-http/exchange.ts";
 import { UpstreamFailed } from "../provider-http/request-failed.ts";
 import { retryAfterSeconds } from "../provider-http/responses.ts";
 

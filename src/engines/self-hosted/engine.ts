@@ -18,6 +18,7 @@ export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exc
     version: (voice) => remote.version(nameOf(voice)),
     prosody: (voice) => remote.prosody(nameOf(voice)),
     takesSsml: (voice) => remote.takesSsml(nameOf(voice)),
+    marks: (voice) => remote.marks?.(nameOf(voice)) ?? false,
     synthesize: (request, signal) => remote.synthesize({ ...request, voice: nameOf(request.voice) }, signal),
   };
 };
@@ -30,6 +31,8 @@ export const combineEngines = (server: Engine, local: Engine | undefined): Engin
     version: (voice) => speakerOf(voice)?.version(voice) ?? "none",
     prosody: (voice) => speakerOf(voice)?.prosody(voice) ?? [],
     takesSsml: (voice) => speakerOf(voice)?.takesSsml(voice) ?? false,
+    isExact: (voice) => speakerOf(voice)?.isExact?.(voice) ?? true,
+    marks: (voice) => speakerOf(voice)?.marks?.(voice) ?? false,
     synthesize: async (request, signal) => {
       const speaker = speakerOf(request.voice);
       if (speaker) return speaker.synthesize(request, signal);

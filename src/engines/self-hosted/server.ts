@@ -8,6 +8,8 @@ export interface SelfHostedServer {
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey?: string;
+  /** True if it has Kokoro-FastAPI's `/dev/captioned_speech`. */
+  readonly captions?: boolean;
   readonly voices: readonly SelfHostedVoice[];
 }
 
@@ -22,7 +24,7 @@ export interface SelfHostedVoice {
 export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedServer>>>;
 
 /**
- * Parses `openai:URL?model=…&voices=…&key=…`. Voices, separated by commas, are `name`, `name@lang`, `name@lang:f` or
+ * Parses `openai:URL?model=…&voices=…&key=…&captions=true`. Voices, separated by commas, are `name`, `name@lang`, `name@lang:f` or
  * `name@lang:m`; the rest follows from a Kokoro name, or is en-US and f. A `+` is literal (Kokoro mixes voices with
  * it); other special characters are percent-encoded. @throws {Error} a one-line message without the value, which may
  * contain a key
@@ -32,14 +34,20 @@ export const parseSelfHosted = (value: string): SelfHostedServer => {
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Error(`must be ${scheme}URL, the URL by http or https`);
   if (url.username !== "" || url.password !== "") throw new Error("must contain no credentials except key=");
-  const { model, voices, key, ...others } = parametersOf(url.search);
+  const { model, voices, key, captions, ...others } = parametersOf(url.search);
   if (Object.keys(others).length > 0)
-    throw new Error("may have only the parameters model=, voices= and key=");
+    throw new Error("may have only the parameters model=, voices=, key= and captions=");
+  if (captions !== undefined && captions !== "true" && captions !== "false")
+    throw new Error("must have captions= as true or false");
   if (!model) throw new Error("must name the model=");
   if (!voices) throw new Error("must name its voices=");
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) throw new Error("must have a key= of visible ASCII");
   const baseUrl = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-  return { baseUrl, model, ...(key !== undefined && { apiKey: key }), voices: voicesOf(voices) };
+  return {
+    ...{ baseUrl, model, voices: voicesOf(voices) },
+    ...(key !== undefined && { apiKey: key }),
+    ...(captions === "true" && { captions: true }),
+  };
 };
 
 const scheme = "openai:";

@@ -88,8 +88,11 @@ const evenShare = (parts: readonly string[], { measure, max }: PieceLimits): num
 const tooLarge = (): Invalid =>
   new Invalid([{ path: ["text"], message: "The text contains a character that is too large to be sent." }]);
 
-/** Unicode ends a sentence at every full stop before a capital letter, and at every line end. */
-const sentencesOf = (text: string, lang: string): string[] => {
+/**
+ * The sentences of a text; joined, they are the text. Unicode ends a sentence at every full stop before a capital letter,
+ * and at every line end.
+ */
+export const sentencesOf = (text: string, lang: string): string[] => {
   const sentences: string[] = [];
   for (const next of segments(text, "sentence", lang)) {
     const previous = sentences.at(-1);
@@ -101,11 +104,11 @@ const sentencesOf = (text: string, lang: string): string[] => {
 
 /**
  * After `Mr. ` or an initial, and before a lower-case letter, a split would be audible. Georgian letters count as
- * lower case and begin every sentence.
+ * lower case and begin every sentence. Blank lines belong to the paragraph before them, whose pause they lengthen.
  */
 const isContinuation = (previous: string, next: string): boolean =>
   /(?<!\p{L})\p{Lu}\p{L}?\.\s*$/u.test(previous.slice(-16)) ||
-  /^\s*(?!\p{Script=Georgian})\p{Ll}/u.test(next);
+  /^\s*(?:(?!\p{Script=Georgian})\p{Ll}|$)/u.test(next);
 
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
   granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);

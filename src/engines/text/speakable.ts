@@ -1,4 +1,4 @@
-import { nothingToSpeak } from "./unspoken.ts";
+import { Invalid, Unpronounceable } from "../../domain/errors.ts";
 
 /** Characters that no voice reads aloud: blanks, invisible characters, and punctuation. */
 const silent =
@@ -7,12 +7,27 @@ const silent =
 const isSpeakable = (text: string): boolean => text.replace(silent, "") !== "";
 
 /** A break or a phoneme is audible without text. */
-const isHeard = (document: string): boolean =>
+const isAudible = (document: string): boolean =>
   /<(?:break|phoneme)\b/.test(document) || isSpeakable(document.replace(/<[^>]*>/g, ""));
 
 /** The pieces that contain something to speak. @throws {Invalid} there are none */
 export const speakablePieces = (pieces: readonly string[], ssml: boolean): readonly string[] => {
-  const worth = pieces.filter(ssml ? isHeard : isSpeakable);
+  const worth = pieces.filter(ssml ? isAudible : isSpeakable);
   if (worth.length === 0) throw nothingToSpeak();
   return worth;
 };
+
+/** Visible letters and digits. */
+const words = /[\p{L}\p{N}]/u;
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
+
+/**
+ * The error if a tool returned only silence. A text with letters may be pronounced by another voice; a text without
+ * any, or an SSML document, which may silence itself, by none.
+ */
+export const silentSpeechError = ({ text, ssml }: { text: string; ssml: boolean }): Invalid =>
+  !ssml && words.test(text.replace(invisible, "")) ? new Unpronounceable() : nothingToSpeak();
+
+/** No voice can speak the text. */
+export const nothingToSpeak = (): Invalid =>
+  new Invalid([{ path: ["text"], message: "The text contains nothing that can be spoken." }]);

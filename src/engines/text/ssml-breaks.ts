@@ -29,5 +29,9 @@ export const breakBudget = (): ((attributes: BreakAttributes) => BreakAttributes
   };
 };
 
+/** The duration of a break that has passed the budget. */
+export const breakMs = ({ time, strength = "medium" }: BreakAttributes): number =>
+  time === undefined ? (strengthMs[strength] ?? 0) : milliseconds(time);
+
 const milliseconds = (time: string): number =>
   Math.round(time.endsWith("ms") ? Number(time.slice(0, -2)) : Number(time.slice(0, -1)) * 1000);

@@ -11,15 +11,26 @@ const beginning = /^\s*(?:<[?!].*?)?<speak(?![^\s/>])/s;
 
 export const isSsml = (text: string): boolean => beginning.test(text);
 
+/** Where words stand in a document. */
+export interface WordsPlace {
+  /** The document itself says how they are pronounced: alias, phoneme, say-as. */
+  readonly isFixed: boolean;
+  /** Of the innermost `<lang>`. */
+  readonly lang: string | undefined;
+}
+
+/** Returns the words as canonical SSML. Called for all spoken words of a document in order. */
+export type WriteWords = (words: string, place: WordsPlace) => string;
+
 /**
  * Rewrites a document in a canonical form of known elements and attributes; it is idempotent. Drops comments,
  * processing instructions, namespaces and `voice`, and shortens breaks. Engines must only get such documents: others
  * can make them open files. @throws {Invalid} path `text`, with element and position but no text
  */
-export const parseSsml = (text: string): string => {
+export const parseSsml = (text: string, writeWords: WriteWords = escapeXml): string => {
   if (!text.isWellFormed()) throw refusal("The SSML contains a lone surrogate");
   const parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: "1.0" });
-  const writer = documentWriter((message) => refusal(message, parser));
+  const writer = documentWriter(writeWords, (message) => refusal(message, parser));
   parser.on("opentag", writer.open);
   parser.on("closetag", writer.close);
   parser.on("text", writer.text);
@@ -37,9 +48,12 @@ export const parseSsml = (text: string): string => {
 interface OpenElement {
   readonly name: string;
   readonly as: ElementRule["as"] | "replace";
+  readonly place: WordsPlace;
 }
 
-const documentWriter = (refuse: (message: string) => Invalid) => {
+const fixing: ReadonlySet<string> = new Set(["phoneme", "say-as", "sub"]);
+
+const documentWriter = (writeWords: WriteWords, refuse: (message: string) => Invalid) => {
   const out: string[] = [];
   const path: OpenElement[] = [];
   const cutBreak = breakBudget();
@@ -49,10 +63,14 @@ const documentWriter = (refuse: (message: string) => Invalid) => {
   const write = (markup: string) => {
     if (replaced === 0) out.push(markup);
   };
+  const placeIn = (name: string, { "xml:lang": lang }: Readonly<Record<string, string>>): WordsPlace => {
+    const outer = path.at(-1)?.place ?? { isFixed: false, lang: undefined };
+    return { isFixed: outer.isFixed || fixing.has(name), lang: lang ?? outer.lang };
+  };
   const say = (words: string) => {
     if (replaced > 0) return;
     speaks ||= /[^\s\p{Cf}]/u.test(words);
-    out.push(escapeXml(words));
+    out.push(writeWords(words, path.at(-1)?.place ?? { isFixed: false, lang: undefined }));
   };
   return {
     open: ({ name, attributes: given }: SaxesTagPlain) => {
@@ -63,7 +81,8 @@ const documentWriter = (refuse: (message: string) => Invalid) => {
       if (path.length >= deepest) throw refuse(`SSML may be at most ${deepest} elements deep`);
       const attributes = allowed(name, rule, given, refuse);
       const { alias } = attributes;
-      path.push({ name, as: alias === undefined ? rule.as : "replace" });
+      const place = placeIn(name, attributes);
+      path.push({ name, as: alias === undefined ? rule.as : "replace", place });
       if (rule.as === "empty") write(`<${name}${attributesXml(cutBreak(attributes))}/>`);
       else if (rule.as === "keep") write(`<${name}${attributesXml(attributes)}>`);
       if (alias === undefined) return;

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
-import { wavHeader } from "../../../src/audio/formats/wav.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import { concatenate } from "../../../src/engines/pcm/concatenate.ts";
 import { fade } from "../../../src/engines/pcm/fades.ts";
 import { wavSamples } from "../../../src/engines/pcm/wav-samples.ts";
@@ -73,25 +73,25 @@ describe("A sound concatenated from pieces", () => {
     const { status, stdout, stderr } = spawnSync(
       "ffmpeg",
       ["-nostdin", "-hide_banner", "-loglevel", "error", "-xerror", "-i", "pipe:0", "-f", "s16le", "pipe:1"],
-      { input: wav, maxBuffer: 64 << 20, timeout: 15_000, killSignal: "SIGKILL" },
+      { input: wav, maxBuffer: 64 << 20, timeout: 240_000, killSignal: "SIGKILL" },
     );
     expect({ status, stderr: stderr.toString() }).to.deep.equal({ status: 0, stderr: "" });
     expect(stdout.equals(joined)).to.equal(true);
   });
 
   it("requests the pieces in order, one ahead of the reader", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const synthesizePiece = async (piece: string) => {
-      asked.push(piece);
+      requested.push(piece);
       return cutInto(Buffer.alloc(4000), 4000);
     };
     const { audio } = await concatenate(["a", "b", "c", "d"], { sampleRate, synthesizePiece }, never);
-    expect(asked).to.deep.equal(["a"]);
+    expect(requested).to.deep.equal(["a"]);
     const reading = audio[Symbol.asyncIterator]();
     await reading.next();
-    expect(asked).to.deep.equal(["a", "b"]);
+    expect(requested).to.deep.equal(["a", "b"]);
     while (!(await reading.next()).done);
-    expect(asked).to.deep.equal(["a", "b", "c", "d"]);
+    expect(requested).to.deep.equal(["a", "b", "c", "d"]);
   });
 
   it("rejects when its first piece fails", async () => {
@@ -118,15 +118,15 @@ describe("A sound concatenated from pieces", () => {
   });
 
   it("requests a piece again in its turn when its prefetch was refused", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const synthesizePiece = async (piece: string) => {
-      asked.push(piece);
-      if (piece === "b" && asked.length === 2) throw new Unavailable("no turn", 1);
+      requested.push(piece);
+      if (piece === "b" && requested.length === 2) throw new Unavailable("no turn", 1);
       return cutInto(Buffer.alloc(9000, 1), 500);
     };
     const { audio } = await concatenate(["a", "b"], { sampleRate, synthesizePiece }, never);
     expect((await whole(audio)).length).to.equal(18_000);
-    expect(asked).to.deep.equal(["a", "b", "b"]);
+    expect(requested).to.deep.equal(["a", "b", "b"]);
   });
 
   it("aborts the prefetched piece when the reader leaves", async () => {

@@ -84,9 +84,9 @@ describe("An HTTP exchange", () => {
   });
 
   it("reports a failed connection when a kept-alive connection turns out to be closed", async () => {
-    let asked = 0;
+    let requests = 0;
     answer = (socket) => {
-      if (++asked === 1) socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
+      if (++requests === 1) socket.write(`${headOf(200, { "Content-Length": "5" })}hello`);
       else socket.resetAndDestroy();
     };
     const ask = asking();
@@ -159,17 +159,17 @@ describe("An HTTP exchange", () => {
       // A name that is never resolved simulates a network that drops packets.
       const lost = createSsrfGuard({ by: "operator" }, { resolve: nowhere });
       const exchange = createExchange({ guard: lost, deadlines, clock });
-      const asked = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
+      const response = exchange({ method: "GET", url: new URL("http://lost.example/"), headers: {} }, never);
       clock.advance(100);
-      expect(await failure(asked)).to.include({ stage: "connect" });
+      expect(await failure(response)).to.include({ stage: "connect" });
     });
 
     it("aborts when the response does not start in time", async () => {
-      const asked = new Promise<void>((resolve) => {
+      const received = new Promise<void>((resolve) => {
         answer = () => resolve();
       });
       const answered = ask();
-      await asked;
+      await received;
       clock.advance(1_000);
       expect(await failure(answered)).to.include({ stage: "waiting" });
       await server.idle();

@@ -159,11 +159,11 @@ describe("The SSRF guard's DNS lookup", () => {
   it("also applies to IP addresses without a lookup, before connecting", async () => {
     const before = server.connections();
     const exchange = createExchange({ guard: createSsrfGuard(website) });
-    const asked = exchange(
+    const response = exchange(
       { method: "GET", url: new URL(server.url), headers: {} },
       new AbortController().signal,
     );
-    expect(await rejection(asked)).to.be.instanceOf(ForbiddenAddress);
+    expect(await rejection(response)).to.be.instanceOf(ForbiddenAddress);
     expect(server.connections()).to.equal(before);
   });
 

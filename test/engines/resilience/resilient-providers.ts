@@ -1,14 +1,15 @@
+import { createScheduler } from "../../../src/async/scheduler/scheduler.ts";
 import type { ByokEngine } from "../../../src/domain/accounts/byok-providers.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { engines, normalProsody } from "../../../src/domain/synthesis/speech.ts";
-import { azureProvider } from "../../../src/engines/azure/azure.ts";
+import { azureProvider } from "../../../src/engines/azure/provider.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
-import { googleProvider } from "../../../src/engines/google/google.ts";
+import { googleProvider } from "../../../src/engines/google/provider.ts";
 import { openAiProvider } from "../../../src/engines/openai/provider.ts";
-import type { Provider, ProviderAccount } from "../../../src/engines/provider.ts";
+import type { Provider, ProviderClient } from "../../../src/engines/provider.ts";
 import { createExchange, type Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
-import type { ProviderEvent } from "../../../src/engines/resilience/with-metrics.ts";
+import type { ProviderEvent } from "../../../src/engines/resilience/with-event-reports.ts";
 import { type DecorateExchange, withResilience } from "../../../src/engines/resilience/with-resilience.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { azureSubscriptionKey, serveAzure } from "../../support/wire/azure.ts";
@@ -30,7 +31,7 @@ interface Limits {
   readonly perMinute?: number;
 }
 
-export interface ResilientAccount extends ProviderAccount {
+export interface ResilientAccount extends ProviderClient {
   /** The clock of the decorators, on which retry pauses end at once. */
   readonly clock: ManualClock;
   /** The clock of the exchange's deadlines. */
@@ -51,9 +52,11 @@ const resilientAccount = <C>(
   const clock = createManualClock();
   const deadlines = createManualClock();
   const events: ProviderEvent[] = [];
+  const scheduler = createScheduler({ clock });
   const exchange = createExchange({ guard, clock: deadlines });
   const provider = withResilience((decorate: DecorateExchange) => providerOver(decorate(exchange)), {
     limits: { concurrency, perMinute },
+    scheduler,
     clock,
     random: () => 0,
     onEvent: (_engine, event) => {
@@ -67,7 +70,7 @@ const resilientAccount = <C>(
     clock,
     deadlines,
     count,
-    waiting: () => count("waits") - count("waited"),
+    waiting: () => scheduler.stats().reduce((all, { queued }) => all + queued, 0),
   };
 };
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { StartLimit } from "../../../src/async/fair-semaphore.ts";
+import type { StartLimit } from "../../../src/async/scheduler/resource.ts";
 import { createStartLimit } from "../../../src/engines/resilience/start-limit.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 

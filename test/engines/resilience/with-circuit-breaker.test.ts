@@ -9,14 +9,14 @@ import {
 import { collect } from "../../support/collect.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { bodyOf, brokenBody, type Scripted, scriptedEngine, sentence } from "./hand-driven.ts";
+import { bodyOf, brokenBody, type Scripted, scriptedEngine, sentence } from "./manual-upstream.ts";
 
 const never = new AbortController().signal;
 const refused = (status: number) => new UpstreamFailed("Refused.", { stage: "answer", status });
 
 /** An engine with a circuit breaker that opens after one failure. */
 const open = (...script: readonly Scripted[]) => {
-  const { engine, asked } = scriptedEngine(...script);
+  const { engine, calls } = scriptedEngine(...script);
   const circuit = createCircuitBreaker({
     clock: createManualClock(),
     threshold: 1,
@@ -24,7 +24,7 @@ const open = (...script: readonly Scripted[]) => {
   });
   const behind = withCircuitBreaker(engine, circuit);
   const speak = async () => Buffer.concat(await collect((await behind.synthesize(sentence, never)).audio));
-  return { engine: behind, speak, circuit, asked };
+  return { engine: behind, speak, circuit, calls };
 };
 
 describe("withCircuitBreaker", () => {
@@ -46,10 +46,10 @@ describe("withCircuitBreaker", () => {
   ];
   for (const [what, failure] of itsOwn) {
     it(`opens when the provider is ${what}`, async () => {
-      const { speak, asked } = open(() => Promise.reject(failure));
+      const { speak, calls } = open(() => Promise.reject(failure));
       expect(await rejection(speak())).to.equal(failure);
       expect(await rejection(speak())).to.be.instanceOf(EngineFailed);
-      expect(asked()).to.equal(1);
+      expect(calls()).to.equal(1);
     });
   }
 

@@ -1,42 +1,43 @@
 import { expect } from "chai";
+import { createScheduler } from "../../../src/async/scheduler/scheduler.ts";
 import { EngineFailed, Unavailable } from "../../../src/domain/errors.ts";
 import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createLimiter, type Limiter, withLimiter } from "../../../src/engines/resilience/with-limiter.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type Asked, bodyOf, brokenBody, handDrivenExchange, somethingAsked } from "./hand-driven.ts";
+import { anyRequest, bodyOf, brokenBody, manualExchange, type PendingRequest } from "./manual-upstream.ts";
 
 describe("withLimiter", () => {
   let clock: ManualClock;
   let limiter: Limiter;
   let exchange: Exchange;
-  let asked: Asked[];
+  let requests: PendingRequest[];
   let caller: AbortController;
 
   beforeEach(() => {
     const limits = { concurrency: 1, perMinute: 100 };
     clock = createManualClock();
-    limiter = createLimiter(limits, clock);
-    const upstream = handDrivenExchange();
-    asked = upstream.asked;
+    limiter = createLimiter(createScheduler(), "oai", limits, clock);
+    const upstream = manualExchange();
+    requests = upstream.requests;
     exchange = withLimiter(upstream.exchange, limiter, { clock, maxIdle: 2 });
     caller = new AbortController();
   });
 
-  const ask = () => exchange(somethingAsked, caller.signal);
+  const ask = () => exchange(anyRequest, caller.signal);
   const answered = async (body: AsyncIterable<Buffer>) => {
     const answer = ask();
-    await until(() => asked.length > 0);
-    asked.at(-1)?.answer({ status: 201, headers: { etag: "x" }, body });
+    await until(() => requests.length > 0);
+    requests.at(-1)?.answer({ status: 201, headers: { etag: "x" }, body });
     return await answer;
   };
   const mustBeFree = async () => {
     expect(limiter.running()).to.equal(0);
     const next = ask();
-    const before = asked.length;
-    await until(() => asked.length > before);
-    asked.at(-1)?.answer();
+    const before = requests.length;
+    await until(() => requests.length > before);
+    requests.at(-1)?.answer();
     await collect((await next).body);
   };
 
@@ -53,10 +54,10 @@ describe("withLimiter", () => {
     const pieces = body[Symbol.asyncIterator]();
     await pieces.next();
     await pieces.next();
-    expect(asked.length).to.equal(1);
+    expect(requests.length).to.equal(1);
     expect((await pieces.next()).done).to.equal(true);
-    await until(() => asked.length === 2);
-    asked[1]?.answer();
+    await until(() => requests.length === 2);
+    requests[1]?.answer();
     await collect((await next).body);
     await mustBeFree();
   });
@@ -93,21 +94,21 @@ describe("withLimiter", () => {
       expect(limiter.running()).to.equal(0);
     };
     for (let count = 0; count < 2; count++) {
-      const before = asked.length;
+      const before = requests.length;
       const answer = ask();
-      await until(() => asked.length > before);
-      asked.at(-1)?.answer({ body: bodyOf("one", "two", "three") });
+      await until(() => requests.length > before);
+      requests.at(-1)?.answer({ body: bodyOf("one", "two", "three") });
       const pieces = (await answer).body[Symbol.asyncIterator]();
       resting.push(pieces);
       await rest(pieces);
     }
     await resting[0]?.next();
     const third = ask();
-    await until(() => asked.length === 4);
-    asked[3]?.answer({ body: bodyOf("one", "two") });
+    await until(() => requests.length === 4);
+    requests[3]?.answer({ body: bodyOf("one", "two") });
     await rest((await third).body[Symbol.asyncIterator]());
-    expect(asked.map(({ signal }) => signal.aborted)).to.deep.equal([true, false, true, false]);
-    expect(asked[2]?.signal.reason).to.be.instanceOf(EngineFailed);
+    expect(requests.map(({ signal }) => signal.aborted)).to.deep.equal([true, false, true, false]);
+    expect(requests[2]?.signal.reason).to.be.instanceOf(EngineFailed);
     expect([limiter.running(), limiter.queued()]).to.deep.equal([0, 0]);
   });
 
@@ -119,9 +120,9 @@ describe("withLimiter", () => {
 
   it("releases the slot when the request fails", async () => {
     const answer = rejection(ask());
-    await until(() => asked.length === 1);
+    await until(() => requests.length === 1);
     const failure = new Error("no answer");
-    asked[0]?.fail(failure);
+    requests[0]?.fail(failure);
     expect(await answer).to.equal(failure);
     await mustBeFree();
   });
@@ -141,7 +142,7 @@ describe("withLimiter", () => {
     caller.abort(reason);
     expect(await waiting).to.equal(reason);
     await collect(body).catch(() => undefined);
-    expect(asked.length).to.equal(1);
+    expect(requests.length).to.equal(1);
   });
 });
 
@@ -152,7 +153,7 @@ describe("createLimiter", () => {
 
   beforeEach(() => {
     clock = createManualClock();
-    limiter = createLimiter({ concurrency: 1, perMinute: 3 }, clock);
+    limiter = createLimiter(createScheduler(), "oai", { concurrency: 1, perMinute: 3 }, clock);
   });
 
   it("refuses a request when its queue is full, with the time to wait", async () => {

@@ -5,14 +5,14 @@ import { withRetry } from "../../../src/engines/resilience/with-retry.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type Asked, brokenBody, handDrivenExchange, somethingAsked } from "./hand-driven.ts";
+import { anyRequest, brokenBody, manualExchange, type PendingRequest } from "./manual-upstream.ts";
 
 const failed = (stage: Stage) => new UpstreamFailed("It failed.", { stage });
 
 describe("withRetry", () => {
   let clock: ManualClock;
   let exchange: Exchange;
-  let asked: Asked[];
+  let requests: PendingRequest[];
   let random: number;
   let retries: number;
   let caller: AbortController;
@@ -21,33 +21,33 @@ describe("withRetry", () => {
     clock = createManualClock();
     random = 0.5;
     retries = 0;
-    const upstream = handDrivenExchange();
-    asked = upstream.asked;
+    const upstream = manualExchange();
+    requests = upstream.requests;
     const onRetry = () => void retries++;
     exchange = withRetry(upstream.exchange, { clock, random: () => random, onRetry });
     caller = new AbortController();
   });
 
-  const ask = () => exchange(somethingAsked, caller.signal);
+  const ask = () => exchange(anyRequest, caller.signal);
   const pausing = () => until(() => clock.waiting() === 1);
   const again = async (ms: number) => {
     await pausing();
-    const before = asked.length;
+    const before = requests.length;
     clock.advance(ms - 1);
-    expect(asked.length).to.equal(before);
+    expect(requests.length).to.equal(before);
     clock.advance(1);
-    await until(() => asked.length === before + 1);
+    await until(() => requests.length === before + 1);
   };
 
   for (const status of [429, 502, 503, 504]) {
     it(`retries after a ${status}, and discards the refused response`, async () => {
       const answer = ask();
-      asked[0]?.answer({ status });
+      requests[0]?.answer({ status });
       await again(100);
-      expect(asked[0]?.signal.aborted).to.equal(true);
-      asked[1]?.answer();
+      expect(requests[0]?.signal.aborted).to.equal(true);
+      requests[1]?.answer();
       expect((await answer).status).to.equal(200);
-      expect(asked[1]?.signal.aborted).to.equal(false);
+      expect(requests[1]?.signal.aborted).to.equal(false);
       expect(retries).to.equal(1);
     });
   }
@@ -55,7 +55,7 @@ describe("withRetry", () => {
   for (const status of [200, 204, 400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
     it(`does not retry after a ${status}`, async () => {
       const answer = ask();
-      asked[0]?.answer({ status });
+      requests[0]?.answer({ status });
       expect((await answer).status).to.equal(status);
       expect(retries).to.equal(0);
     });
@@ -63,16 +63,16 @@ describe("withRetry", () => {
 
   it("retries when the connection failed", async () => {
     const answer = ask();
-    asked[0]?.fail(failed("connect"));
+    requests[0]?.fail(failed("connect"));
     await again(100);
-    asked[1]?.answer();
+    requests[1]?.answer();
     expect((await answer).status).to.equal(200);
   });
 
   it("never retries a request that was sent without a response, nor other errors", async () => {
     for (const failure of [failed("waiting"), failed("answer"), new Error("a mistake")]) {
       const answer = rejection(ask());
-      asked.at(-1)?.fail(failure);
+      requests.at(-1)?.fail(failure);
       expect(await answer).to.equal(failure);
     }
     expect(retries).to.equal(0);
@@ -81,64 +81,64 @@ describe("withRetry", () => {
   it("never retries when the body is cut, not even before its first byte", async () => {
     const answer = ask();
     const failure = failed("answer");
-    asked[0]?.answer({ body: brokenBody(failure) });
+    requests[0]?.answer({ body: brokenBody(failure) });
     expect(await rejection(collect((await answer).body))).to.equal(failure);
-    expect(asked.length).to.equal(1);
+    expect(requests.length).to.equal(1);
   });
 
   it("retries at most twice, and returns the last response", async () => {
     const answer = ask();
-    asked[0]?.answer({ status: 503 });
+    requests[0]?.answer({ status: 503 });
     await again(100);
-    asked[1]?.fail(failed("connect"));
+    requests[1]?.fail(failed("connect"));
     await again(200);
-    asked[2]?.answer({ status: 502 });
+    requests[2]?.answer({ status: 502 });
     expect((await answer).status).to.equal(502);
-    expect(asked[2]?.signal.aborted).to.equal(false);
+    expect(requests[2]?.signal.aborted).to.equal(false);
   });
 
   it("pauses for a random part of a doubling interval", async () => {
     random = 0;
     const answer = ask();
-    asked[0]?.answer({ status: 503 });
+    requests[0]?.answer({ status: 503 });
     await pausing();
     clock.advance(0);
-    await until(() => asked.length === 2);
+    await until(() => requests.length === 2);
     random = 0.99;
-    asked[1]?.answer({ status: 503 });
+    requests[1]?.answer({ status: 503 });
     await again(396);
-    asked[2]?.answer();
+    requests[2]?.answer();
     await answer;
   });
 
   it("honours Retry-After, plus jitter", async () => {
     const answer = ask();
-    asked[0]?.answer({ status: 429, headers: { "retry-after": "3" } });
+    requests[0]?.answer({ status: 429, headers: { "retry-after": "3" } });
     await again(3_100);
-    asked[1]?.answer();
+    requests[1]?.answer();
     expect((await answer).status).to.equal(200);
   });
 
   it("does not retry later than five seconds after the first request", async () => {
     const tooLong = ask();
-    asked[0]?.answer({ status: 429, headers: { "retry-after": "5" } });
+    requests[0]?.answer({ status: 429, headers: { "retry-after": "5" } });
     expect((await tooLong).status).to.equal(429);
     const slow = rejection(ask());
     clock.advance(4_950);
     const failure = failed("connect");
-    asked[1]?.fail(failure);
+    requests[1]?.fail(failure);
     expect(await slow).to.equal(failure);
   });
 
   it("rejects at once when it is aborted during a pause", async () => {
     const answer = rejection(ask());
-    asked[0]?.answer({ status: 503 });
+    requests[0]?.answer({ status: 503 });
     await pausing();
     const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await answer).to.equal(reason);
     expect(clock.waiting()).to.equal(0);
-    expect(asked.length).to.equal(1);
+    expect(requests.length).to.equal(1);
   });
 
   it("aborts the pending request when it is aborted", async () => {
@@ -146,6 +146,6 @@ describe("withRetry", () => {
     const reason = new Error("the caller left");
     caller.abort(reason);
     expect(await answer).to.equal(reason);
-    expect(asked[0]?.signal.aborted).to.equal(true);
+    expect(requests[0]?.signal.aborted).to.equal(true);
   });
 });

@@ -3,7 +3,7 @@ import { EngineFailed } from "../../../src/domain/errors.ts";
 import type { AudioFormat } from "../../../src/domain/synthesis/formats.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { combineEngines, selfHostedEngine } from "../../../src/engines/self-hosted/engine.ts";
@@ -88,7 +88,7 @@ describe("A self-hosted server combined with the local engine", () => {
     expect((await say(both, requestOf(voice))).equals(await say(local, requestOf(voice)))).to.equal(true);
     expect(both.version(voice)).to.equal(local.version(voice));
     expect(both.prosody(voice)).to.deep.equal(local.prosody(voice));
-    expect(both.takesSsml(voice)).to.equal(true);
+    expect([both.takesSsml(voice), both.marks?.(voice)]).to.deep.equal([true, true]);
     expect(server.requests).to.have.length(0);
   });
 

@@ -57,11 +57,15 @@ describe("The setting of a self-hosted speech server", () => {
     ["openai:http://host/?voices=v&key=secret", "must name the model="],
     ["openai:http://host/?model=m&key=secret", "must name its voices="],
     ["openai:http://host/?model=m&voices=,&key=secret", "voices="],
+    ["openai:http://host/?model=m&voices=v&captions=secret", "must have captions= as true or false"],
     [
       "openai:http://host/?model=m&voices=v&token=secret",
-      "may have only the parameters model=, voices= and key=",
+      "may have only the parameters model=, voices=, key= and captions=",
     ],
-    ["openai:http://host/?model=m&voices=v&secret", "may have only the parameters model=, voices= and key="],
+    [
+      "openai:http://host/?model=m&voices=v&secret",
+      "may have only the parameters model=, voices=, key= and captions=",
+    ],
     ["openai:http://host/?model=m&voices=v&key=secret&key=secret", "must not repeat a parameter"],
     ["openai:http://host/?model=m&voices=v&key=sec%0Aret", "must have a key= of visible ASCII"],
     ["openai:http://host/?model=m&voices=v&key=secret%", "must write % as %25"],

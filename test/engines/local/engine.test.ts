@@ -3,7 +3,7 @@ import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
 import { EngineFailed, Invalid, Unavailable, Unpronounceable } from "../../../src/domain/errors.ts";
 import { normalProsody, type Prosody } from "../../../src/domain/synthesis/speech.ts";
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import { localEngines } from "../../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
 import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
 import { engineContract, say } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
@@ -55,7 +55,7 @@ describe("Local engines", () => {
   });
   after(() => host.close());
 
-  const hear = async (voice: string, text?: string, prosody?: Partial<Prosody>): Promise<Sound> => {
+  const speak = async (voice: string, text?: string, prosody?: Partial<Prosody>): Promise<Sound> => {
     const { encoding, audio } = await engine.synthesize(requestOf(voice, text, prosody), never);
     const chunks: Buffer[] = [];
     for await (const chunk of audio) chunks.push(chunk);
@@ -85,28 +85,28 @@ describe("Local engines", () => {
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:awb"]) {
     it(`speak twice as fast at rate 2 and half as fast at rate 0.5: ${voice}`, async () => {
-      const normal = seconds(await hear(voice));
-      expect(seconds(await hear(voice, sentence, { rate: 2 })) / normal).to.be.closeTo(0.5, 0.08);
-      expect(seconds(await hear(voice, sentence, { rate: 0.5 })) / normal).to.be.closeTo(2, 0.2);
+      const normal = seconds(await speak(voice));
+      expect(seconds(await speak(voice, sentence, { rate: 2 })) / normal).to.be.closeTo(0.5, 0.08);
+      expect(seconds(await speak(voice, sentence, { rate: 0.5 })) / normal).to.be.closeTo(2, 0.2);
     });
 
     it(`speak at rate 0 at their slowest supported rate: ${voice}`, async () => {
-      const slow = await hear(voice, "Hello, all of you.", { rate: 0 });
+      const slow = await speak(voice, "Hello, all of you.", { rate: 0 });
       expect(seconds(slow)).to.be.within(1, 6);
     });
 
     it(`are half as loud at volume 0.5: ${voice}`, async () => {
-      const half = loudness(await hear(voice, sentence, { volume: 0.5 }));
-      expect(half / loudness(await hear(voice))).to.be.closeTo(0.5, 0.05);
-      expect(loudness(await hear(voice, sentence, { volume: 0.01 }))).to.be.above(0);
+      const half = loudness(await speak(voice, sentence, { volume: 0.5 }));
+      expect(half / loudness(await speak(voice))).to.be.closeTo(0.5, 0.05);
+      expect(loudness(await speak(voice, sentence, { volume: 0.01 }))).to.be.above(0);
     });
   }
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt", "flite:kal16"]) {
     it(`scale their pitch from two thirds to five thirds: ${voice}`, async () => {
-      const normal = medianPitch(await hear(voice)) ?? 0;
-      const lowest = medianPitch(await hear(voice, sentence, { pitch: 0 })) ?? 0;
-      const highest = medianPitch(await hear(voice, sentence, { pitch: 2 })) ?? 0;
+      const normal = medianPitch(await speak(voice)) ?? 0;
+      const lowest = medianPitch(await speak(voice, sentence, { pitch: 0 })) ?? 0;
+      const highest = medianPitch(await speak(voice, sentence, { pitch: 2 })) ?? 0;
       expect(lowest / normal).to.be.within(0.6, 0.8);
       expect(highest / normal).to.be.within(1.45, 1.8);
     });
@@ -114,16 +114,16 @@ describe("Local engines", () => {
 
   it("change pitch continuously around the default", async () => {
     for (const voice of ["flite:slt", "flite:kal16"]) {
-      const normal = medianPitch(await hear(voice)) ?? 0;
-      expect(medianPitch(await hear(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(normal, 3);
+      const normal = medianPitch(await speak(voice)) ?? 0;
+      expect(medianPitch(await speak(voice, sentence, { pitch: 1.0001 }))).to.be.closeTo(normal, 3);
     }
   });
 
   it("have different pitches for female and male voices of a language", async () => {
     const women = await Promise.all(
-      ["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map((v) => hear(v)),
+      ["espeak:gmw/en-US+f3", "flite:slt", "espeak:roa/fr+f3"].map((v) => speak(v)),
     );
-    const men = await Promise.all(["espeak:gmw/en-US", "flite:rms", "espeak:roa/fr"].map((v) => hear(v)));
+    const men = await Promise.all(["espeak:gmw/en-US", "flite:rms", "espeak:roa/fr"].map((v) => speak(v)));
     const lowestWoman = Math.min(...women.map((one) => medianPitch(one) ?? 0));
     const highestMan = Math.max(...men.map((one) => medianPitch(one) ?? 999));
     expect(lowestWoman).to.be.above(1.2 * highestMan);
@@ -268,14 +268,14 @@ describe("Local engines", () => {
 
   for (const voice of ["espeak:gmw/en-US", "flite:slt"]) {
     it(`pause between the sentences of a long text as within a short one: ${voice}`, async () => {
-      const whole = await hear(voice, `${sentence} `.repeat(6));
-      const once = await hear(voice, sentence);
+      const whole = await speak(voice, `${sentence} `.repeat(6));
+      const once = await speak(voice, sentence);
       expect(seconds(whole)).to.be.closeTo(6 * seconds(once), 0.1);
     });
 
     it(`add no pause where a long sentence is split: ${voice}`, async () => {
       const words = "and then they went home to their old children ";
-      expect(longestPause(await hear(voice, words.repeat(20)))).to.be.below(0.13);
+      expect(longestPause(await speak(voice, words.repeat(20)))).to.be.below(0.13);
     });
 
     it(`pass at most 300 characters at once to a tool: ${voice}`, async () => {
@@ -285,6 +285,10 @@ describe("Local engines", () => {
         run: (job, signal, turn) => {
           inputs.push(job.input);
           return host.run(job, signal, turn);
+        },
+        speak: (job, signal, turn) => {
+          inputs.push(job.input);
+          return host.speak(job, signal, turn);
         },
       };
       const [one] = await localEngines({ host: watched });
@@ -298,7 +302,7 @@ describe("Local engines", () => {
 
     it(`skip silent pieces, and reject a text that consists of silent pieces only: ${voice}`, async () => {
       const dots = ". ".repeat(400);
-      const [alone, after] = [await hear(voice, "One."), await hear(voice, `${dots}One. ${dots}`)];
+      const [alone, after] = [await speak(voice, "One."), await speak(voice, `${dots}One. ${dots}`)];
       expect(after.samples.length).to.be.at.least(alone.samples.length);
       expect(await rejection(say(engine, requestOf(voice, dots)))).to.be.instanceOf(Invalid);
     });

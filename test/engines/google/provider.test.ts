@@ -4,12 +4,12 @@ import type { ProviderCredentials } from "../../../src/domain/accounts/byok-prov
 import { EngineFailed } from "../../../src/domain/errors.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
-import { googleProvider } from "../../../src/engines/google/google.ts";
-import type { ProviderAccount } from "../../../src/engines/provider.ts";
+import { googleProvider } from "../../../src/engines/google/provider.ts";
+import type { ProviderClient } from "../../../src/engines/provider.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { collect } from "../../support/collect.ts";
-import { type Recorded, recording } from "../../support/recorded.ts";
+import { type RecordedRequest, recordRequests } from "../../support/record-requests.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
@@ -17,7 +17,7 @@ const google = "https://texttospeech.googleapis.com";
 const tokens = "https://oauth2.googleapis.com";
 const sound = JSON.stringify({ audioContent: Buffer.from("some sound").toString("base64") });
 
-const accountOf = (credentials: ProviderCredentials["gwn"]): ProviderAccount =>
+const accountOf = (credentials: ProviderCredentials["gwn"]): ProviderClient =>
   googleProvider({ exchange: createExchange({ guard: createSsrfGuard({ by: "operator" }) }) }).open(
     credentials,
   );
@@ -32,13 +32,15 @@ const request: SpeechRequest = {
   format: "mp3",
 };
 
-const say = async (account: ProviderAccount, changed: Partial<SpeechRequest> = {}): Promise<Buffer> => {
+const say = async (account: ProviderClient, changed: Partial<SpeechRequest> = {}): Promise<Buffer> => {
   const { audio } = await account.engine.synthesize({ ...request, ...changed }, never);
   return Buffer.concat(await collect(audio));
 };
 
-const asked = async (changed: Partial<SpeechRequest> = {}): Promise<{ request: Recorded; body: unknown }> => {
-  const [only, ...others] = await recording(
+const sendRequest = async (
+  changed: Partial<SpeechRequest> = {},
+): Promise<{ request: RecordedRequest; body: unknown }> => {
+  const [only, ...others] = await recordRequests(
     [google],
     () => [200, sound],
     () => say(byKey(), changed),
@@ -48,12 +50,12 @@ const asked = async (changed: Partial<SpeechRequest> = {}): Promise<{ request: R
 };
 
 const audioConfig = async (prosody: Partial<SpeechRequest["prosody"]>, voice = request.voice) =>
-  ((await asked({ voice, prosody: { ...normalProsody, ...prosody } })).body as { audioConfig: object })
+  ((await sendRequest({ voice, prosody: { ...normalProsody, ...prosody } })).body as { audioConfig: object })
     .audioConfig;
 
 describe("A request to Google", () => {
   it("contains the text, the voice with its own language, and the audio encoding", async () => {
-    const { request: sent, body } = await asked();
+    const { request: sent, body } = await sendRequest();
     expect(sent.path).to.equal("/v1/text:synthesize");
     expect(body).to.deep.equal({
       input: { text: "Hello, world." },
@@ -63,25 +65,27 @@ describe("A request to Google", () => {
   });
 
   it("contains the key only in a header", async () => {
-    const { request: sent } = await asked();
+    const { request: sent } = await sendRequest();
     expect(sent.headers["x-goog-api-key"]).to.equal("the-key-of-nobody");
     expect(sent.path + sent.body).not.to.include("nobody");
   });
 
   it("requests Opus in Ogg for ogg", async () => {
-    expect((await asked({ format: "ogg" })).body).to.have.nested.property(
+    expect((await sendRequest({ format: "ogg" })).body).to.have.nested.property(
       "audioConfig.audioEncoding",
       "OGG_OPUS",
     );
   });
 
   it("contains no lone surrogates, which a JSON parser may reject", async () => {
-    expect((await asked({ text: "a\ud83d b" })).body).to.have.deep.property("input", { text: "a\ufffd b" });
+    expect((await sendRequest({ text: "a\ud83d b" })).body).to.have.deep.property("input", {
+      text: "a\ufffd b",
+    });
   });
 
   it("sends SSML as SSML", async () => {
     const ssml = "<speak>Hello, <emphasis>world</emphasis>.</speak>";
-    expect((await asked({ text: ssml, ssml: true })).body).to.have.deep.property("input", { ssml });
+    expect((await sendRequest({ text: ssml, ssml: true })).body).to.have.deep.property("input", { ssml });
   });
 
   for (const [rule, prosody, expected] of [
@@ -128,7 +132,7 @@ describe("A request to Google", () => {
       Buffer.from("\x02\0\x10\0data\x04\0\0\0abcd"),
     ]);
     const answer = JSON.stringify({ audioContent: wav.toString("base64") });
-    const requests = await recording(
+    const requests = await recordRequests(
       [google],
       () => [200, answer],
       async () => {
@@ -156,11 +160,11 @@ describe("A Google service account", () => {
   };
   const both = [google, tokens];
   const token = JSON.stringify({ access_token: "ya29.of-nobody", expires_in: 3600, token_type: "Bearer" });
-  const answered = ({ path }: Recorded) => [200, path === "/token" ? token : sound] as const;
+  const answered = ({ path }: RecordedRequest) => [200, path === "/token" ? token : sound] as const;
 
   it("obtains a token from Google's token service, for the speech scope alone, and sends it as a bearer token", async () => {
     const account = accountOf({ serviceAccount: signing });
-    const [signIn, spoken] = await recording(both, answered, () => say(account));
+    const [signIn, spoken] = await recordRequests(both, answered, () => say(account));
     const form = new URLSearchParams(signIn?.body);
     expect(form.get("grant_type")).to.equal("urn:ietf:params:oauth:grant-type:jwt-bearer");
     const [, claims = ""] = form.get("assertion")?.split(".") ?? [];
@@ -175,7 +179,7 @@ describe("A Google service account", () => {
 
   it("obtains one token for its whole lifetime, however many calls run concurrently", async () => {
     const account = accountOf({ serviceAccount: signing });
-    const requests = await recording(both, answered, async () => {
+    const requests = await recordRequests(both, answered, async () => {
       await Promise.all([say(account), say(account)]);
       await say(account);
     });
@@ -185,7 +189,7 @@ describe("A Google service account", () => {
   it("fails with Google's message when it is not authorized, without a retry", async () => {
     const account = accountOf({ serviceAccount: signing });
     const refusal = JSON.stringify({ error: "invalid_grant", error_description: "Invalid JWT Signature." });
-    const requests = await recording(
+    const requests = await recordRequests(
       both,
       () => [400, refusal],
       async () => {
@@ -200,7 +204,7 @@ describe("A Google service account", () => {
 
   it("does not retry when the token service fails", async () => {
     const account = accountOf({ serviceAccount: signing });
-    const requests = await recording(
+    const requests = await recordRequests(
       both,
       () => [503, ""],
       async () => {
@@ -212,7 +216,7 @@ describe("A Google service account", () => {
 
   it("reports an unusable key without repeating it", async () => {
     const account = accountOf({ serviceAccount: { ...signing, private_key: "-----BEGIN what-is-this" } });
-    await recording(both, answered, async () => {
+    await recordRequests(both, answered, async () => {
       const failure = await rejection(account.listVoices(never));
       expect(failure).to.be.instanceOf(EngineFailed);
       expect(failure)
@@ -227,7 +231,7 @@ describe("A Google service account", () => {
     const account = accountOf({ serviceAccount: signing });
     const controller = new AbortController();
     const reason = new Error("the caller left");
-    await recording(both, answered, async () => {
+    await recordRequests(both, answered, async () => {
       const asking = account.listVoices(controller.signal);
       controller.abort(reason);
       expect(await rejection(asking)).to.equal(reason);
@@ -240,7 +244,7 @@ describe("Google's voice list", () => {
   const listed = (voices: unknown) => {
     let received: unknown;
     const list = JSON.stringify({ voices });
-    return recording(
+    return recordRequests(
       [google],
       () => [200, list],
       async () => {

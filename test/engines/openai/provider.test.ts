@@ -10,7 +10,7 @@ import { UpstreamFailed } from "../../../src/engines/provider-http/request-faile
 import { createSsrfGuard, ForbiddenAddress } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { engineContract } from "../../contracts/engine.ts";
 import { collect } from "../../support/collect.ts";
-import { recording } from "../../support/recorded.ts";
+import { recordRequests } from "../../support/record-requests.ts";
 import { rejection } from "../../support/rejection.ts";
 import type { Fault, WireAnswer } from "../../support/wire/faults.ts";
 import { closedGate } from "../../support/wire/gate.ts";
@@ -72,14 +72,14 @@ describe("The OpenAI engine", () => {
   };
   const sent = (at = -1) => JSON.parse(String(server.requests.at(at)?.body));
 
-  for (const [format, asked, magic] of [
+  for (const [format, responseFormat, magic] of [
     ["mp3", "mp3", "fff3"],
     ["ogg", "opus", "4f676753"],
     ["wav", "wav", "52494646"],
   ] as const) {
-    it(`requests ${format} as ${asked}, and streams the response`, async () => {
+    it(`requests ${format} as ${responseFormat}, and streams the response`, async () => {
       const { encoding, sound } = await say({ format });
-      expect(sent().response_format).to.equal(asked);
+      expect(sent().response_format).to.equal(responseFormat);
       expect(encoding).to.deep.equal({ kind: "encoded", format });
       expect(sound.toString("hex", 0, magic.length / 2)).to.equal(magic);
     });
@@ -316,7 +316,7 @@ describe("The OpenAI engine", () => {
       server = await serveOpenAi(options);
       closing.push(server);
     };
-    const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+    const requestLines = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
     it("as OpenAI's names when the server has no voice list", async () => {
       const voices = await list();
@@ -324,7 +324,7 @@ describe("The OpenAI engine", () => {
       expect(voices.filter(({ lang }) => lang !== undefined)).to.deep.equal([]);
       expect(voices.find(({ name }) => name === "onyx")?.gender).to.equal("m");
       expect(voices.find(({ name }) => name === "nova")?.gender).to.equal("f");
-      expect(asked()).to.deep.equal(["GET /v1/models", "GET /v1/audio/voices"]);
+      expect(requestLines()).to.deep.equal(["GET /v1/models", "GET /v1/audio/voices"]);
     });
 
     it("as named in its credentials", async () => {
@@ -333,7 +333,7 @@ describe("The OpenAI engine", () => {
         { name: "zf_xiaobei", lang: "zh-CN", gender: "f" },
         { name: "narrator", lang: undefined, gender: "f" },
       ]);
-      expect(asked()).to.deep.equal(["GET /v1/models"]);
+      expect(requestLines()).to.deep.equal(["GET /v1/models"]);
     });
 
     it("as listed by the server, with the language and gender that their names encode", async () => {
@@ -375,7 +375,7 @@ describe("The OpenAI engine", () => {
       it(`after a synthesis request as credential check, where the models endpoint responds with ${status}`, async () => {
         server.faults.next({ kind: "refusal", status });
         expect(await list({ voices: ["nova"] })).to.have.length(1);
-        expect(asked()).to.deep.equal(["GET /v1/models", "POST /v1/audio/speech"]);
+        expect(requestLines()).to.deep.equal(["GET /v1/models", "POST /v1/audio/speech"]);
         expect(sent()).to.include({ input: "Hello.", voice: "nova" });
         await server.idle();
         server.faults.next({ kind: "refusal", status }, { kind: "refusal", status: 401, message: "No." });
@@ -411,7 +411,7 @@ describe("A request of the OpenAI engine", () => {
     changed: Partial<SpeechRequest> = {},
   ) => {
     const { engine } = accountAt("https://api.openai.com", given);
-    const [request, ...others] = await recording(
+    const [request, ...others] = await recordRequests(
       [host],
       () => [200, audio, { "Content-Type": "audio/mpeg" }],
       async () => {
@@ -420,7 +420,7 @@ describe("A request of the OpenAI engine", () => {
       },
     );
     expect(others).to.deep.equal([]);
-    if (!request) throw new Error("nothing was asked");
+    if (!request) throw new Error("no request was sent");
     return request;
   };
 
@@ -465,7 +465,7 @@ describe("A request of the OpenAI engine", () => {
   }
 
   it("for checking credentials lists the models at OpenAI, and sends no text", async () => {
-    const requests = await recording(
+    const requests = await recordRequests(
       ["https://api.openai.com"],
       () => [200, JSON.stringify({ object: "list", data: [] })],
       async () => expect(await accountAt("https://api.openai.com").listVoices(never)).to.have.length(13),

@@ -2,12 +2,12 @@ import { tap } from "../../async/tap.ts";
 import type { Exchange } from "../provider-http/exchange.ts";
 import { type Stage, UpstreamFailed } from "../provider-http/request-failed.ts";
 
-/** What metrics are made of: no texts, no credentials. */
+/** What metrics count: no texts, no credentials. */
 export type ProviderEvent =
-  /** A request enters or leaves the limiter's queue. */
-  | { readonly what: "waits" | "waited" }
   /** A request is sent. */
-  | { readonly what: "asked" }
+  | { readonly what: "requested" }
+  /** The headers of a response have arrived, after this time. */
+  | { readonly what: "answered"; readonly ms: number }
   /** A request is about to be repeated. */
   | { readonly what: "retried" }
   /** The provider responded with an error status. */
@@ -19,15 +19,17 @@ export type ProviderEvent =
 export type ReportProviderEvent = (event: ProviderEvent) => void;
 
 /** Reports every request and its failure. An abort is not a failure. */
-export const withMetrics =
+export const withEventReports =
   (exchange: Exchange, report: ReportProviderEvent): Exchange =>
   async (request, signal) => {
-    report({ what: "asked" });
+    report({ what: "requested" });
+    const sentAt = performance.now();
     const onError = (error: unknown): void => {
       if (error instanceof UpstreamFailed) report({ what: "failed", stage: error.stage });
     };
     try {
       const { status, headers, body } = await exchange(request, signal);
+      report({ what: "answered", ms: performance.now() - sentAt });
       if (status >= 400) report({ what: "refused", status });
       return { status, headers, body: tap(body, { onError }) };
     } catch (error) {

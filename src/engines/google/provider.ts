@@ -2,14 +2,14 @@ import { z } from "zod";
 import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import type { Knob, Prosody } from "../../domain/synthesis/speech.ts";
-import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { afterFirstByte } from "../pcm/after-first-byte.ts";
 import { concatenate } from "../pcm/concatenate.ts";
+import { afterFirstByte } from "../pcm/peek.ts";
 import { wavSamples } from "../pcm/wav-samples.ts";
 import type { Provider } from "../provider.ts";
-import type { Exchange } from "../provider-http/exchange.ts";
+import { type Exchange, endpoint } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readJson } from "../provider-http/responses.ts";
 import { doubling, type PieceLimits, splitText, utf8Length } from "../text/pieces.ts";
 import { speakablePieces } from "../text/speakable.ts";
@@ -37,6 +37,7 @@ export const googleProvider = ({
         version: () => "google texttospeech v1",
         prosody: knobsOf,
         takesSsml,
+        takesPhonemes: takesSsml,
         synthesize: (request, signal) => synthesize(client, request, signal),
       },
       listVoices: (signal) => listVoices(client, signal),
@@ -121,6 +122,8 @@ const speak = async (
       body: JSON.stringify(bodyOf(request, piece, encoding)),
       isContinuation,
       beforeStart: request.beforeStart,
+      claim: request.claim,
+      seconds: speakingSeconds(piece),
     },
     signal,
   );

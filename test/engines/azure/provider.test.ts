@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
+import { speakingSeconds } from "../../../src/domain/synthesis/speaking-time.ts";
 import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
-import { azureProvider } from "../../../src/engines/azure/azure.ts";
-import { speakingSeconds } from "../../../src/engines/azure/speaking-time.ts";
+import { azureProvider } from "../../../src/engines/azure/provider.ts";
 import { azureSsml } from "../../../src/engines/azure/ssml.ts";
 import type { SpeechRequest } from "../../../src/engines/engine.ts";
 import { createExchange } from "../../../src/engines/provider-http/exchange.ts";
 import { createSsrfGuard } from "../../../src/engines/provider-http/ssrf-guard.ts";
 import { parseSsml } from "../../../src/engines/text/ssml.ts";
 import { collect } from "../../support/collect.ts";
-import { recording } from "../../support/recorded.ts";
+import { recordRequests } from "../../support/record-requests.ts";
 import { rejection } from "../../support/rejection.ts";
 
 const never = new AbortController().signal;
@@ -31,8 +31,8 @@ const request: SpeechRequest = {
 };
 const sound = [200, "some sound", { "Content-Type": "audio/mpeg" }] as const;
 
-const asked = async (changed: Partial<SpeechRequest> = {}) =>
-  recording(
+const sendRequest = async (changed: Partial<SpeechRequest> = {}) =>
+  recordRequests(
     [azure],
     () => sound,
     async () => {
@@ -40,7 +40,7 @@ const asked = async (changed: Partial<SpeechRequest> = {}) =>
     },
   );
 const documentFor = async (changed: Partial<SpeechRequest>): Promise<string | undefined> =>
-  (await asked(changed))[0]?.body;
+  (await sendRequest(changed))[0]?.body;
 
 const document = (said: string, lang = "en-US"): string =>
   `<speak version="1.0" xml:lang="${lang}" xmlns="http://www.w3.org/2001/10/synthesis">` +
@@ -59,7 +59,7 @@ const isXml = (sign: string): boolean => {
 
 describe("A request to Azure", () => {
   it("sends SSML to the region's endpoint, with the service's User-Agent and the key in a header", async () => {
-    const [sent, ...others] = await asked();
+    const [sent, ...others] = await sendRequest();
     expect(others).to.deep.equal([]);
     expect(sent?.path).to.equal("/cognitiveservices/v1");
     expect(sent?.headers).to.include({
@@ -78,7 +78,7 @@ describe("A request to Azure", () => {
     ["wav", "raw-24khz-16bit-mono-pcm", { kind: "pcm", sampleRate: 24_000 }],
   ] as const) {
     it(`requests ${format} as ${name}`, async () => {
-      const [sent] = await recording(
+      const [sent] = await recordRequests(
         [azure],
         () => sound,
         async () => {
@@ -188,7 +188,9 @@ describe("A request to Azure", () => {
   ] as const) {
     it(`never contains more than ten minutes of ${rule}, which Azure would truncate`, async () => {
       const turned = { ...normalProsody, ...prosody };
-      const texts = (await asked({ text, prosody: turned })).map(({ body }) => body.replace(/<[^>]*>/g, ""));
+      const texts = (await sendRequest({ text, prosody: turned })).map(({ body }) =>
+        body.replace(/<[^>]*>/g, ""),
+      );
       expect(texts.join("")).to.equal(text);
       expect(texts.length).to.be.above(1);
       for (const one of texts) expect(speakingSeconds(one) / turned.rate).to.be.at.most(300);
@@ -199,7 +201,7 @@ describe("A request to Azure", () => {
 describe("Azure's response", () => {
   it("is a failure when it is as long as Azure's maximum, where Azure truncates", async () => {
     const tenMinutes = Buffer.alloc(6000 * 600, 1);
-    await recording(
+    await recordRequests(
       [azure],
       () => [200, tenMinutes, { "Content-Type": "audio/mpeg" }],
       async () => {
@@ -222,7 +224,7 @@ describe("Azure's voice list", () => {
       { ShortName: "../x", Locale: "en-US" },
       null,
     ]);
-    const requests = await recording(
+    const requests = await recordRequests(
       [azure],
       () => [200, list],
       async () => {

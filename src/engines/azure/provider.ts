@@ -1,20 +1,19 @@
 import { byokProviders, type ProviderCredentials } from "../../domain/accounts/byok-providers.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
-import { endpoint } from "../endpoint.ts";
 import type { Speech, SpeechRequest } from "../engine.ts";
-import { afterFirstByte } from "../pcm/after-first-byte.ts";
 import { concatenate } from "../pcm/concatenate.ts";
+import { afterFirstByte } from "../pcm/peek.ts";
 import type { Provider } from "../provider.ts";
-import type { Exchange, UpstreamResponse } from "../provider-http/exchange.ts";
+import { type Exchange, endpoint, type UpstreamResponse } from "../provider-http/exchange.ts";
 import { errorFrom, invalidResponse, readStart } from "../provider-http/responses.ts";
 import { splitText } from "../text/pieces.ts";
 import { speakablePieces } from "../text/speakable.ts";
 import { splitSsml } from "../text/ssml-pieces.ts";
-import { speakingSeconds } from "./speaking-time.ts";
 import { azureSsml } from "./ssml.ts";
-import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices } from "./voices.ts";
+import { type AzureClient, authHeaders, isVoice, knobsOf, listVoices, takesPhonemes } from "./voices.ts";
 
 export interface AzureOptions {
   readonly exchange: Exchange;
@@ -35,6 +34,7 @@ export const azureProvider = ({ exchange, url }: AzureOptions): Provider<Provide
         version: () => "azure speech v1",
         prosody: knobsOf,
         takesSsml: isVoice,
+        takesPhonemes,
         synthesize: (request, signal) => synthesize(client, request, signal),
       },
       listVoices: (signal) => listVoices(client, signal),
@@ -118,6 +118,8 @@ const speak = async (
       body: azureSsml({ ...request, text: piece, prosody: applied(prosody, knobsOf(voice)) }),
       isContinuation,
       beforeStart: request.beforeStart,
+      claim: request.claim,
+      seconds: speakingSeconds(piece),
     },
     signal,
   );

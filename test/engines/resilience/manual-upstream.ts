@@ -1,34 +1,37 @@
 import type { Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import type { Exchange } from "../../../src/engines/provider-http/exchange.ts";
-import type { UpstreamRequest, UpstreamResponse } from "../../../src/engines/provider-http/messages.ts";
+import type {
+  Exchange,
+  UpstreamRequest,
+  UpstreamResponse,
+} from "../../../src/engines/provider-http/exchange.ts";
 
 /** A pending request, answered by the test. */
-export interface Asked {
+export interface PendingRequest {
   readonly signal: AbortSignal;
   answer(answer?: Partial<UpstreamResponse>): void;
   fail(error: unknown): void;
 }
 
-export const somethingAsked: UpstreamRequest = {
+export const anyRequest: UpstreamRequest = {
   method: "POST",
   url: new URL("http://localhost/speak"),
   headers: {},
 };
 
 /** An exchange whose requests the test answers; like the real one it rejects when aborted. */
-export const handDrivenExchange = (): { exchange: Exchange; asked: Asked[] } => {
-  const asked: Asked[] = [];
+export const manualExchange = (): { exchange: Exchange; requests: PendingRequest[] } => {
+  const requests: PendingRequest[] = [];
   const exchange: Exchange = (_request, signal) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      asked.push({
+      requests.push({
         signal,
         answer: (answer) => resolve({ status: 200, headers: {}, body: bodyOf("sound"), ...answer }),
         fail: reject,
       });
     });
-  return { exchange, asked };
+  return { exchange, requests };
 };
 
 export async function* bodyOf(...chunks: readonly string[]): AsyncGenerator<Buffer, void> {
@@ -56,17 +59,17 @@ export const sentence: SpeechRequest = {
 export type Scripted = () => AsyncIterable<Buffer> | Promise<never>;
 
 /** An engine with one scripted result per synthesis. */
-export const scriptedEngine = (...script: readonly Scripted[]): { engine: Engine; asked: () => number } => {
-  let asked = 0;
+export const scriptedEngine = (...script: readonly Scripted[]): { engine: Engine; calls: () => number } => {
+  let calls = 0;
   return {
-    asked: () => asked,
+    calls: () => calls,
     engine: {
       code: "oai",
       version: () => "scripted",
       prosody: () => [],
       takesSsml: () => false,
       synthesize: async () => {
-        const next = script[asked++];
+        const next = script[calls++];
         if (!next) throw new TypeError("the script has ended");
         return { encoding: { kind: "encoded", format: "mp3" }, audio: await next() };
       },

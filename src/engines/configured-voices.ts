@@ -1,0 +1,70 @@
+import type { CatalogIndex } from "../domain/catalog/catalog-index.ts";
+import { flagOf } from "../domain/catalog/flag.ts";
+import { freeEngineOrder } from "../domain/catalog/voice-resolution.ts";
+import type { FreeEngine, ShortGender, SystemVoice, Voice } from "../domain/synthesis/speech.ts";
+
+/** A voice that this instance's settings add to the catalog. */
+export interface ConfiguredVoice {
+  readonly id: number;
+  readonly engine: FreeEngine;
+  readonly name: string;
+  /** BCP-47. */
+  readonly lang: string;
+  readonly gender: ShortGender;
+  /** SystemVoice.voiceName. */
+  readonly voiceName: string;
+  readonly provider: string;
+}
+
+/** The configured voices in the catalog. */
+export interface ConfiguredVoices {
+  /** Constant: settings do not change while a process runs. */
+  readonly revision: string;
+  readonly voices: readonly Voice[];
+  readonly systemVoices: readonly SystemVoice[];
+}
+
+/**
+ * Voices under their own names, with fallbacks from the shared catalog. A name that two engines have is spoken by both,
+ * in order; after them by the engine's own voice of that language and gender. Undefined without voices.
+ */
+export const configuredVoices =
+  (all: readonly ConfiguredVoice[], revision: string) =>
+  (shared: CatalogIndex): ConfiguredVoices | undefined => {
+    if (all.length === 0) return undefined;
+    const byName = Map.groupBy(all, ({ name }) => name);
+    return {
+      revision,
+      voices: [...byName.values()].flatMap((entries) => voiceOf(entries, shared)),
+      systemVoices: all.map(systemVoiceOf),
+    };
+  };
+
+const systemVoiceOf = ({ id, name, lang, gender, engine, voiceName }: ConfiguredVoice): SystemVoice => ({
+  id,
+  name,
+  lang,
+  fallbackVoice: true,
+  service: engine,
+  voiceName,
+  gender,
+});
+
+const voiceOf = (entries: readonly ConfiguredVoice[], shared: CatalogIndex): Voice[] => {
+  const [first] = entries;
+  if (!first) return [];
+  const { name, lang, gender, provider } = first;
+  const fallbacks = entries.flatMap((entry) => fallbackOf(entry, shared) ?? []);
+  const voiceIDs = [...new Set([...entries.map(({ id }) => id), ...fallbacks])];
+  return [{ name, flag: flagOf(lang), gender, lang, voiceIDs, provider }];
+};
+
+/** The voice while the configured one fails: the engine's own, or of another free engine if it lacks the language. */
+const fallbackOf = ({ engine, lang, gender }: ConfiguredVoice, shared: CatalogIndex): number | undefined => {
+  const own = spoken(shared, [engine], lang);
+  const speakers = own.length > 0 ? own : spoken(shared, freeEngineOrder, lang);
+  return (speakers.find((one) => one.gender === gender) ?? speakers[0])?.id;
+};
+
+const spoken = (shared: CatalogIndex, engines: Parameters<CatalogIndex["speakers"]>[0], lang: string) =>
+  shared.speakers(engines, lang).filter(({ deprecated }) => !deprecated);

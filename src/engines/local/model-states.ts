@@ -1,0 +1,70 @@
+import { createCircuitBreaker } from "../../async/circuit-breaker.ts";
+import type { Clock } from "../../async/clock.ts";
+import { EngineFailed, errorMessage } from "../../domain/errors.ts";
+import { ToolFailed } from "../../subprocess/tools.ts";
+
+/** One use of a model; only the first report counts. */
+export interface ModelCall {
+  succeeded(): void;
+  failed(error: unknown): void;
+  /** Says nothing about the model: its caller left. */
+  ignored(): void;
+}
+
+/** Which models work. A model that fails again and again is not started for a while. */
+export interface ModelStates {
+  /** @throws {EngineFailed} the model is not started now */
+  start(model: string): ModelCall;
+  /** What is wrong, by model: its last use failed, or its pack cannot be used. */
+  failures(): readonly string[];
+}
+
+/** Consecutive failures after which a model is not started. */
+const threshold = 3;
+
+export const createModelStates = ({
+  warn,
+  clock,
+}: {
+  readonly warn: (sentence: string) => void;
+  readonly clock?: Clock | undefined;
+}): ModelStates => {
+  const last = new Map<string, string>();
+  const breakers = new Map<string, ReturnType<typeof breakerOf>>();
+  const breakerOf = (model: string) =>
+    createCircuitBreaker<string>({
+      openError: (failure) => new EngineFailed(`The model ${model} is not used for a while: ${failure}`),
+      threshold,
+      ...(clock && { clock }),
+    });
+  const breakerFor = (model: string) => {
+    const breaker = breakers.get(model) ?? breakerOf(model);
+    breakers.set(model, breaker);
+    return breaker;
+  };
+
+  return {
+    start: (model) => {
+      const call = breakerFor(model).start();
+      return {
+        succeeded: () => {
+          last.delete(model);
+          call.succeeded();
+        },
+        failed: (error) => {
+          if (!isOfModel(error)) return call.ignored();
+          const message = errorMessage(error);
+          if (last.get(model) !== message) warn(`The model ${model} failed: ${message}`);
+          last.set(model, message);
+          call.failed(message);
+        },
+        ignored: call.ignored,
+      };
+    },
+    failures: () => [...last].map(([model, message]) => `${model}: ${message}`),
+  };
+};
+
+/** A caller that left, a full queue or a helper process that ended say nothing about the model. */
+const isOfModel = (error: unknown): boolean =>
+  error instanceof ToolFailed && error.reason !== "abandoned" && error.reason !== "helper";

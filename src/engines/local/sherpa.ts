@@ -1,0 +1,130 @@
+import { tap } from "../../async/tap.ts";
+import { EngineFailed } from "../../domain/errors.ts";
+import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
+import type { SlotOptions, SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { SpeechRequest } from "../engine.ts";
+import { instructionSets } from "../models/instruction-sets.ts";
+import { missingLibrary } from "../models/library.ts";
+import type { ModelPack, PackSpeaker } from "../models/pack.ts";
+import { modelPrefix, voiceNameOf } from "../models/voices.ts";
+import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
+import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";
+import { ssmlParts } from "../text/ssml-parts.ts";
+import type { Boundary } from "./local-pieces.ts";
+import type { LocalTool, Pauses } from "./local-tool.ts";
+import type { ModelStates } from "./model-states.ts";
+
+export interface SherpaOptions {
+  readonly host: SubprocessHost;
+  /** Of the library. Undefined: it is not installed, and every voice fails. */
+  readonly library: string | undefined;
+  readonly states: ModelStates;
+  readonly limits: Pick<SherpaModel, "threads" | "memoryBytes" | "idleMs">;
+}
+
+/** sherpa-onnx with an engine's packs. Its voices are `PACK#SPEAKER`. */
+export const sherpa = (packs: readonly ModelPack[], options: SherpaOptions): LocalTool => {
+  const voices = new Map(
+    packs.flatMap((pack) => pack.speakers.map((speaker) => [voiceNameOf(pack, speaker), { pack, speaker }])),
+  );
+  const packOf = (voice: string): ModelPack | undefined => voices.get(voice)?.pack;
+  return {
+    prefix: modelPrefix,
+    version: (voice) => versionOf(packOf(voice), options),
+    isExact: (voice) => packOf(voice)?.isExact ?? true,
+    modelOf: (voice) => packOf(voice)?.name,
+    has: (voice) => voices.has(voice),
+    knobs: () => ["rate", "volume"],
+    takesSsml: true,
+    bySentence: true,
+    reportsEvents: true,
+    cost,
+    pauses: (boundary) => pauses[boundary],
+    speak: async (request, signal, turn, onEvents) => {
+      const voice = voices.get(request.voice);
+      if (!voice) throw new EngineFailed("There is no such model.");
+      if (options.library === undefined) throw new EngineFailed(missingLibrary);
+      return speak({ ...voice, ...options }, request, signal, turn, onEvents);
+    },
+  };
+};
+
+/** Loads a pack's model. @throws {ToolFailed} {Unavailable} */
+export const loadModel = async (
+  pack: ModelPack,
+  { host, limits }: Pick<SherpaOptions, "host" | "limits">,
+  signal = new AbortController().signal,
+): Promise<void> => {
+  const job = { model: modelOf(pack, limits), speaker: 0, speed: 1, parts: [] };
+  for await (const _ of host.speakByModel(job, signal));
+};
+
+/** The model as its process gets it. */
+const modelOf = ({ name, config }: ModelPack, limits: SherpaOptions["limits"]): SherpaModel => ({
+  name,
+  config,
+  ...limits,
+});
+
+/** Where bytes are not exact, only the pack: a sound that was kept is valid on every machine. */
+const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptions): string => {
+  if (!pack) return "none";
+  const model = `${pack.kind} ${pack.digest}`;
+  if (!pack.isExact) return `sherpa-onnx; ${model}`;
+  return `sherpa-onnx ${library}; ${model}; ${limits.threads} threads; ${instructionSets()}`;
+};
+
+interface Speaking extends SherpaOptions {
+  readonly pack: ModelPack;
+  readonly speaker: PackSpeaker;
+}
+
+const speak = async (
+  { host, states, pack, speaker, limits }: Speaking,
+  request: SpeechRequest,
+  signal: AbortSignal,
+  turn: SlotOptions,
+  onEvents: Parameters<LocalTool["speak"]>[3],
+): Promise<Samples> => {
+  const { rate, volume } = request.prosody;
+  const parts = partsOf(request);
+  const call = states.start(pack.name);
+  const job = { model: modelOf(pack, limits), speaker: speaker.id, speed: Math.max(rate, slowest), parts };
+  const wav = host.speakByModel({ ...job, ...(onEvents && { onEvents }) }, signal, turn);
+  const watched = tap(wav, {
+    onEnd: call.succeeded,
+    onError: (error) => call.failed(error),
+    onClose: call.ignored,
+  });
+  const samples = await readSamples(watched, () => silentSpeechError(request));
+  return volume === 1 ? samples : { ...samples, pcm: scale(samples.pcm, volume) };
+};
+
+/** @throws {Invalid} there is nothing to speak */
+const partsOf = ({ text, ssml }: SpeechRequest): SherpaPart[] => {
+  const parts = ssml ? ssmlParts(text) : [{ text: text.trim(), position: leadingBlanks(text), pauseMs: 0 }];
+  // A text without letters and digits makes some models hum.
+  const spoken = parts.map((part) => (speakable.test(part.text) ? part : { ...part, text: "" }));
+  if (!spoken.some((part) => part.text !== "")) throw nothingToSpeak();
+  return spoken.map((part) => ({ ...part, text: part.text.replace(controls, " ") }));
+};
+
+const leadingBlanks = (text: string): number => Array.from(/^\s*/.exec(text)?.[0] ?? "").length;
+
+const speakable = /[\p{L}\p{N}]/u;
+const controls = /\p{Cc}/gu;
+
+/** A digit or a sign is read as a word, which takes as long as four letters; so does an ideograph. */
+const cost = (text: string): number => {
+  const letters = text.replace(/[^\p{L}\p{M}\s.,;:!?'"()-]|[\p{Script=Han}]/gu, "").length;
+  return letters + 4 * (text.length - letters);
+};
+
+const pauses: Readonly<Record<Boundary, Pauses>> = {
+  sentence: {},
+  clause: { before: 0.02, after: 0.08 },
+  word: { before: 0.01, after: 0.01 },
+};
+
+/** That of the other tools. */
+const slowest = 80 / 175;

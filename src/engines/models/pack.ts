@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { z } from "zod";
+import { languageTag } from "../../domain/catalog/voice-schema.ts";
+import type { ShortGender } from "../../domain/synthesis/speech.ts";
+import { kokoroVoiceOf } from "../openai/voices.ts";
+import { digestOf } from "./digest.ts";
+import { findPackFiles, type ModelKind, type PackFiles } from "./pack-files.ts";
+import { genderOf } from "./speaker-genders.ts";
+
+/** The files of a model, in a folder that an operator placed. */
+export interface ModelPack {
+  /** The folder's name. */
+  readonly name: string;
+  readonly kind: ModelKind;
+  readonly config: object;
+  /** Of all its files. */
+  readonly digest: string;
+  readonly speakers: readonly PackSpeaker[];
+  /** True if its bytes depend on nothing but the files, the library, the threads and the processor. */
+  readonly isExact: boolean;
+}
+
+export interface PackSpeaker {
+  readonly id: number;
+  /** For people. */
+  readonly name: string;
+  /** BCP-47. */
+  readonly lang: string;
+  readonly gender: ShortGender;
+}
+
+/** Reads a pack without loading its model. @throws {Error} the message says what is wrong with it */
+export const readPack = async (path: string): Promise<ModelPack> => {
+  const folder = resolve(path);
+  const name = basename(folder);
+  if (!packName.test(name)) throw new Error(`The folder's name must match ${packName.source}.`);
+  const files = await findPackFiles(folder);
+  const { kind, config, names } = files;
+  const speakers = speakersOf(name, files, await readDescription(folder), await readPiper(folder, files));
+  const digest = await digestOf(folder, names);
+  // Matcha's and Kokoro's graphs draw random numbers of their own.
+  return { name, kind, config, digest, speakers, isExact: kind === "vits" };
+};
+
+/** It is part of voices' names, of metrics and of logs. */
+const packName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
+const mostSpeakers = 1_000;
+
+/** What an operator may add to a pack. */
+const description = z.strictObject({
+  name: z.string().min(1).max(60).optional(),
+  lang: languageTag.optional(),
+  gender: z.enum(["f", "m"]).optional(),
+  /** Only these are voices. */
+  speakers: z
+    .array(
+      z.strictObject({
+        id: z.int().min(0),
+        name: z.string().min(1).max(60).optional(),
+        lang: languageTag.optional(),
+        gender: z.enum(["f", "m"]).optional(),
+      }),
+    )
+    .min(1)
+    .max(mostSpeakers)
+    .optional(),
+});
+type Description = z.output<typeof description>;
+const descriptionFile = "voxledger.json";
+
+const readDescription = async (folder: string): Promise<Description> => {
+  const text = await readFile(join(folder, descriptionFile), "utf8").catch(() => undefined);
+  if (text === undefined) return {};
+  const { success, data, error } = description.safeParse(jsonOf(text));
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new Error(
+    `${descriptionFile}: ${[issue?.path.join("."), issue?.message].filter(Boolean).join(": ")}`,
+  );
+};
+
+/** The description that Piper has beside its models. */
+const piper = z.object({
+  dataset: z.string().optional(),
+  language: z.object({ code: z.string() }).optional(),
+  speaker_id_map: z.record(z.string(), z.int().min(0)).optional(),
+});
+
+const readPiper = async (folder: string, { model }: PackFiles): Promise<z.output<typeof piper>> => {
+  const text = await readFile(join(folder, `${model}.json`), "utf8").catch(() => "{}");
+  return piper.safeParse(jsonOf(text)).data ?? {};
+};
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const speakersOf = (
+  pack: string,
+  { metadata }: PackFiles,
+  own: Description,
+  { dataset, language, speaker_id_map: ids = {} }: z.output<typeof piper>,
+): PackSpeaker[] => {
+  const count = Math.max(1, Number(metadata.n_speakers ?? 1) || 1);
+  const listed = own.speakers ?? Array.from({ length: Math.min(count, mostSpeakers) }, (_, id) => ({ id }));
+  const names = metadata.speaker_names?.split(",") ?? [];
+  const byId = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
+  const packLang = own.lang ?? languageOf(language?.code ?? pack, metadata);
+  const title = own.name ?? titleOf(dataset ?? titleIn(pack));
+  return listed.flatMap((speaker: NonNullable<Description["speakers"]>[number]): PackSpeaker[] => {
+    const { id } = speaker;
+    if (id >= count) throw new Error(`The model has ${count} speakers: there is no speaker ${id}.`);
+    const named = names[id]?.trim() ?? byId.get(id);
+    const kokoro = named === undefined ? undefined : kokoroVoiceOf(named);
+    if (kokoro && !own.speakers && !kokoroFrontends.test(kokoro.lang)) return [];
+    const lang = speaker.lang ?? kokoro?.lang ?? packLang;
+    if (lang === undefined)
+      throw new Error(`Its language is unknown: name it as lang in ${descriptionFile}.`);
+    const label = speaker.name ?? (kokoro && titleOf(kokoro.name));
+    const several = count === 1 ? title : `${title} ${named ?? id}`;
+    const gender =
+      speaker.gender ?? own.gender ?? kokoro?.gender ?? genderOf(named ?? "", dataset ?? titleIn(pack));
+    return [{ id, name: `${label ?? several} (${lang})`, lang, gender }];
+  });
+};
+
+/** The library reads the texts of Kokoro's other languages as English. */
+const kokoroFrontends = /^(?:en|zh)-/;
+
+/** `vits-piper-en_US-lessac-medium`: Lessac. */
+const titleIn = (pack: string): string =>
+  /(?:^|-)[a-z]{2,3}_[A-Z]{2}-([A-Za-z0-9_]+)/.exec(pack)?.[1] ?? pack;
+
+const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+/** A code such as `en_US`, alone or in a folder's name, or the voice of espeak-ng that the model names. */
+const languageOf = (text: string, { voice = "" }: PackFiles["metadata"]): string | undefined => {
+  const [, language, region] = /(?:^|[-_])([a-z]{2,3})_([A-Z]{2})(?:[-_]|$)/.exec(text) ?? [];
+  const code =
+    language === undefined
+      ? (/^[a-z]{2,3}(?:-[a-z]{2})?$/.exec(voice)?.[0] ?? text)
+      : `${language}-${region}`;
+  const [tag] = canonical(code);
+  return tag;
+};
+
+const canonical = (code: string): readonly string[] => {
+  try {
+    return /^[a-z]{2,3}(?:-[A-Za-z]{2})?$/.test(code) ? Intl.getCanonicalLocales(code) : [];
+  } catch {
+    return [];
+  }
+};

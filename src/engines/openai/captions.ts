@@ -1,0 +1,189 @@
+import { z } from "zod";
+import type { Mark } from "../../domain/synthesis/marks.ts";
+import type { SpeechRequest } from "../engine.ts";
+import type { UpstreamResponse } from "../provider-http/exchange.ts";
+import { invalidResponse } from "../provider-http/responses.ts";
+import { placeMarks, type SpokenEvent } from "../text/place-marks.ts";
+import { type SpokenText, spokenText, withReplacements } from "../text/spoken-text.ts";
+
+/** A word as the server spoke it, from the start of the sound. */
+export interface CaptionedWord {
+  readonly word: string;
+  readonly seconds: number;
+}
+
+/** A line of Kokoro-FastAPI's `/dev/captioned_speech`: a part of the samples, and its words. */
+const captionedPart = z.object({
+  audio: z.base64(),
+  timestamps: z
+    .array(z.object({ word: z.string().max(1000), start_time: z.number().nonnegative() }))
+    .nullish(),
+});
+
+/** One line: about two minutes of samples. */
+const maxLineBytes = 8 * 1024 * 1024;
+
+/** More than a piece of text has. */
+const mostWords = 10_000;
+
+/** The samples of a captioned response; its words are reported as they arrive. @throws {UpstreamFailed} not captioned */
+export async function* readCaptioned(
+  { body }: UpstreamResponse,
+  onWord: (word: CaptionedWord) => void,
+): AsyncGenerator<Buffer, void> {
+  let words = 0;
+  for await (const line of linesOf(body)) {
+    const { audio, timestamps } = partOf(line);
+    words += timestamps?.length ?? 0;
+    if (words > mostWords) throw invalidResponse(`it has more than ${mostWords} words`);
+    for (const { word, start_time } of timestamps ?? []) onWord({ word, seconds: start_time });
+    if (audio !== "") yield Buffer.from(audio, "base64");
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+  let held: Buffer[] = [];
+  let size = 0;
+  const end = (): string => {
+    const line = Buffer.concat(held, size).toString().trim();
+    held = [];
+    size = 0;
+    return line;
+  };
+  const hold = (bytes: Buffer): void => {
+    held.push(bytes);
+    size += bytes.length;
+    if (size > maxLineBytes) throw invalidResponse(`a line is longer than ${maxLineBytes} bytes`);
+  };
+  for await (const chunk of body) {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      hold(chunk.subarray(from, at));
+      from = at + 1;
+      const line = end();
+      if (line !== "") yield line;
+    }
+    hold(chunk.subarray(from));
+  }
+  const last = end();
+  if (last !== "") yield last;
+}
+
+const partOf = (line: string): z.output<typeof captionedPart> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw invalidResponse("it is not captioned speech");
+  }
+  const { data } = captionedPart.safeParse(value);
+  if (!data) throw invalidResponse("it is not captioned speech");
+  return data;
+};
+
+/** The marks of the words that occur in the text in their order. Others are spoken otherwise than written. */
+export const captionMarks = (
+  { text, original = text, replacements, ssml, lang }: SpeechRequest,
+  words: readonly CaptionedWord[],
+): Mark[] => {
+  const written = spokenText(original, ssml);
+  const spoken = replacements ? withReplacements(written, replacements) : written;
+  return placeMarks(spoken, withSentences(findWords(spoken, words), spoken, lang), lang);
+};
+
+/** How far ahead a word is looked for: words that are spoken otherwise (numbers) lie between. In characters. */
+const searchRange = 200;
+
+const findWords = ({ characters }: SpokenText, words: readonly CaptionedWord[]): SpokenEvent[] => {
+  const lower = characters.map((one) => one.toLowerCase());
+  const spoken = words
+    .map(({ word, seconds }) => ({
+      seconds,
+      letters: Array.from(word.trim()).map((one) => one.toLowerCase()),
+    }))
+    .filter(({ letters }) => letters.some(isLetterOrDigit));
+  const events: SpokenEvent[] = [];
+  let from = 0;
+  let unknown = 0;
+  for (const [index, { letters, seconds }] of spoken.entries()) {
+    const at = indexOfWord(lower, letters, { from, unknown, next: spoken[index + 1]?.letters });
+    if (at < 0) {
+      unknown++;
+      continue;
+    }
+    events.push({ kind: "word", at, seconds });
+    from = at + letters.length;
+    unknown = 0;
+  }
+  return events;
+};
+
+const isLetterOrDigit = (character: string | undefined): boolean => /[\p{L}\p{N}]/u.test(character ?? "");
+
+interface Search {
+  readonly from: number;
+  /** Words that were spoken since the last one that was found. */
+  readonly unknown: number;
+  /** The word that is spoken after this one. */
+  readonly next: readonly string[] | undefined;
+}
+
+/**
+ * The first place where the word begins a word; -1 without one. More written words lie before it than were spoken only
+ * if the next spoken word follows: `two` of a spoken `42` is not the `two` of the next sentence.
+ */
+const indexOfWord = (characters: readonly string[], word: readonly string[], search: Search): number => {
+  const { from, unknown, next } = search;
+  const last = Math.min(characters.length - word.length, from + searchRange);
+  let passed = 0;
+  for (let at = from; at <= last; at++) {
+    const begins = at === from || !isLetterOrDigit(characters[at - 1]);
+    if (begins && isAt(characters, word, at)) {
+      const end = at + word.length;
+      if (passed <= unknown + 1 || (next && isAt(characters, next, nextLetter(characters, end)))) return at;
+    }
+    if (isLetterOrDigit(characters[at]) && !isLetterOrDigit(characters[at + 1])) passed++;
+  }
+  return -1;
+};
+
+const isAt = (characters: readonly string[], word: readonly string[], at: number): boolean =>
+  word.every((one, index) => characters[at + index] === one);
+
+const nextLetter = (characters: readonly string[], from: number): number => {
+  const found = characters.slice(from, from + searchRange).findIndex(isLetterOrDigit);
+  return found < 0 ? characters.length : from + found;
+};
+
+/** A sentence begins with its first word. */
+const withSentences = (
+  words: readonly SpokenEvent[],
+  { characters }: SpokenText,
+  lang: string,
+): SpokenEvent[] => {
+  const starts = sentenceStarts(characters, lang);
+  let next = 0;
+  return words.flatMap((word) => {
+    let sentence: number | undefined;
+    for (; (starts[next] ?? Number.POSITIVE_INFINITY) <= word.at; next++) sentence = starts[next];
+    return sentence === undefined ? [word] : [{ ...word, kind: "sentence" as const, at: sentence }, word];
+  });
+};
+
+const sentenceStarts = (characters: readonly string[], lang: string): number[] => {
+  const starts: number[] = [];
+  let at = 0;
+  for (const { segment } of segmenterOf(lang).segment(characters.join(""))) {
+    starts.push(at);
+    at += Array.from(segment).length;
+  }
+  return starts;
+};
+
+const segmenterOf = (lang: string): Intl.Segmenter => {
+  try {
+    return new Intl.Segmenter(lang, { granularity: "sentence" });
+  } catch {
+    return new Intl.Segmenter("en", { granularity: "sentence" }); // an invalid language tag
+  }
+};

@@ -1,0 +1,135 @@
+import type { Replacement } from "../../domain/lexicons/replacements.ts";
+
+/** The characters of a text that are spoken, and where they are written. */
+export interface SpokenText {
+  /** Code points. */
+  readonly characters: readonly string[];
+  /** For each character, its place in the source in code points; `ends` is the first one after it. */
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  /** Indices of characters before which an element ends a word. */
+  readonly breaks: ReadonlySet<number>;
+  /** If some characters are spoken instead of written ones. */
+  readonly replaced?: {
+    readonly written: readonly string[];
+    /** For each spoken character, the written ones that it stands for, as indices; `to` is the first one after them. */
+    readonly from: readonly number[];
+    readonly to: readonly number[];
+  };
+}
+
+/** The text as it is spoken when aliases replace characters of it. A phoneme replaces none: it is spoken with them. */
+export const withReplacements = (text: SpokenText, replacements: readonly Replacement[]): SpokenText => {
+  const { characters: written, starts, ends, breaks } = text;
+  const spoken = { characters: [] as string[], from: [] as number[], to: [] as number[] };
+  /** By index of a written character: where it begins to be spoken. */
+  const spokenAt: number[] = [];
+  const add = (character: string, from: number, to: number): void => {
+    spokenAt[from] ??= spoken.characters.length;
+    spoken.characters.push(character);
+    spoken.from.push(from);
+    spoken.to.push(to);
+  };
+  let next = 0;
+  const addUnchanged = (end: number): void => {
+    for (; next < end; next++) add(written[next] ?? "", next, next + 1);
+  };
+  for (const { from, to, by } of replacements) {
+    addUnchanged(from);
+    const characters = "alias" in by ? Array.from(by.alias) : written.slice(from, to);
+    for (const character of characters) add(character, from, to);
+    next = to;
+  }
+  addUnchanged(written.length);
+  return {
+    characters: spoken.characters,
+    starts: spoken.from.map((from) => starts[from] ?? 0),
+    ends: spoken.to.map((to) => ends[to - 1] ?? 0),
+    // No replacement extends beyond an element.
+    breaks: new Set(Array.from(breaks, (at) => spokenAt[at] ?? spoken.characters.length)),
+    replaced: { written, from: spoken.from, to: spoken.to },
+  };
+};
+
+/** All characters of a plain text; of an SSML document, which is well-formed, its text without markup. */
+export const spokenText = (text: string, ssml: boolean): SpokenText =>
+  ssml ? spokenOfDocument(text) : spokenOfPlain(text);
+
+const spokenOfPlain = (text: string): SpokenText => {
+  const characters = Array.from(text);
+  return {
+    characters,
+    starts: characters.map((_, at) => at),
+    ends: characters.map((_, at) => at + 1),
+    breaks: new Set(),
+  };
+};
+
+/** Comments, instructions, CDATA, tags, references; else one character. XML reads CR LF as one line feed. */
+const tokens =
+  /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(?<cdata>.*?)\]\]>|<(?<closes>\/)?(?<name>[^\s/>]+)(?<attributes>(?:[^"'>]|"[^"]*"|'[^']*')*)>|&(?<reference>[^;\s]+);|\r\n?|./gsu;
+
+const spokenOfDocument = (document: string): SpokenText => {
+  const characters: string[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const breaks = new Set<number>();
+  const path: { readonly isReplaced: boolean; readonly firstOfAlias: number }[] = [];
+  let replaced = 0;
+  let at = 0;
+
+  const add = (character: string, start: number, end: number): void => {
+    characters.push(character);
+    starts.push(start);
+    ends.push(end);
+  };
+  const open = (name: string, attributes: string, end: number): void => {
+    const alias = name === "sub" && replaced === 0 ? aliasOf(attributes) : undefined;
+    path.push({ isReplaced: alias !== undefined, firstOfAlias: characters.length });
+    if (alias === undefined) return;
+    for (const character of alias) add(character, end, end);
+    replaced++;
+  };
+  /** The place of an alias is the content that it replaces. */
+  const close = (start: number): void => {
+    const element = path.pop();
+    if (!element?.isReplaced) return;
+    replaced--;
+    ends.fill(start, element.firstOfAlias);
+  };
+
+  for (const { 0: token, groups = {} } of document.matchAll(tokens)) {
+    const [start, end] = [at, at + lengthOf(token)];
+    at = end;
+    const { name, attributes = "", closes, cdata, reference } = groups;
+    if (name !== undefined) {
+      if (endsWord.has(name)) breaks.add(characters.length);
+      if (!closes) open(name, attributes, end);
+      if (closes || attributes.endsWith("/")) close(start);
+    } else if (path.length === 0 || replaced > 0 || /^<[!?](?!\[)/.test(token)) {
+      // Nothing of it is spoken.
+    } else if (cdata !== undefined) {
+      let place = start + "<![CDATA[".length;
+      for (const character of cdata) add(character, place, ++place);
+    } else if (reference !== undefined) add(characterOf(reference), start, end);
+    else add(token[0] === "\r" ? "\n" : token, start, end);
+  }
+  return { characters, starts, ends, breaks };
+};
+
+const endsWord: ReadonlySet<string> = new Set(["p", "s", "break"]);
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
+const aliasOf = (attributes: string): string | undefined => {
+  const [, double, single] = /\salias\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(attributes) ?? [];
+  return (double ?? single)?.replace(/&([^;\s]+);/g, (_, reference: string) => characterOf(reference));
+};
+
+const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+const characterOf = (reference: string): string => {
+  const [, hexadecimal, decimal] = /^#(?:x([0-9a-f]+)|(\d+))$/i.exec(reference) ?? [];
+  if (hexadecimal !== undefined) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
+  return decimal === undefined ? (named[reference] ?? "?") : String.fromCodePoint(Number(decimal));
+};

@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import { localEngines } from "../../../src/engines/local/engine.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { collect } from "../../support/collect.ts";
+import { measureLoudness } from "../../support/loudness.ts";
+
+/** Uncorrected, the first is 6 LU louder than the second. */
+const voices = [
+  ["flite:slt", "en-US"],
+  ["flite:rms", "en-US"],
+  ["flite:awb", "en-GB"],
+  ["espeak:gmw/en+f2", "en-GB"],
+  ["espeak:gmw/en+klatt2", "en-GB"],
+] as const;
+
+const text =
+  "The train to the coast leaves at nine, and arrives in time for lunch. Please do not forget your coat.";
+
+const samplesOf = (pcm: Buffer): Int16Array => new Int16Array(pcm.buffer, pcm.byteOffset, pcm.length / 2);
+
+describe("The loudness of local voices (EBU R128)", function () {
+  this.timeout(60_000);
+  let host: SubprocessHost;
+  let engine: Engine;
+  before(async () => {
+    host = await openSubprocessHost({ encodersAhead: {} });
+    engine = (await localEngines({ host }))[0] ?? expect.fail("no tool is installed");
+  });
+  after(() => host.close());
+
+  it("differs by at most 3 LU, with true peaks of at most -1 dBTP", async () => {
+    const all: number[] = [];
+    for (const [voice, lang] of voices) {
+      const request = { text, ssml: false, voice, lang, prosody: normalProsody, format: "wav" } as const;
+      const { encoding, audio } = await engine.synthesize(request, new AbortController().signal);
+      if (encoding.kind !== "pcm") throw new Error("local voices return samples");
+      const { lufs, peak } = await measureLoudness({
+        samples: samplesOf(Buffer.concat(await collect(audio))),
+        sampleRate: encoding.sampleRate,
+      });
+      expect(peak, voice).to.be.at.most(-1);
+      all.push(lufs);
+    }
+    expect(Math.max(...all) - Math.min(...all), all.join(", ")).to.be.at.most(3);
+  });
+});
