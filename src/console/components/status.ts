@@ -1,0 +1,67 @@
+import type { ComponentChildren, VNode } from "preact";
+import { ApiError } from "../api.ts";
+import { html } from "../html.ts";
+import type { Data } from "../use-data.ts";
+
+export const Loading = ({ what = "Loading" }: { what?: string }): VNode =>
+  html`<p class="status loading" role="status"><span class="spinner" aria-hidden="true"></span>${what}…</p>`;
+
+export const Empty = ({ children }: { children?: ComponentChildren }): VNode =>
+  html`<p class="status empty">${children}</p>`;
+
+export const messageOf = (error: unknown): string => {
+  if (error instanceof ApiError) return error.message;
+  if (error instanceof TypeError) return "The service cannot be reached.";
+  return error instanceof Error ? error.message : String(error);
+};
+
+export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => void }): VNode =>
+  html`<div class="status failed" role="alert">
+    <p>${messageOf(error)}</p>
+    ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
+  </div>`;
+
+/** Loading, failed or the data. Data that is being read again stays visible. */
+export const Loaded = <T>({
+  data,
+  what,
+  children,
+}: {
+  data: Data<T>;
+  what?: string;
+  children: (value: T) => ComponentChildren;
+}): VNode => {
+  if (data.status === "loading") return html`<${Loading} what=${what} />`;
+  if (data.status === "failed") return html`<${Failed} error=${data.error} onRetry=${data.reload} />`;
+  return html`<div class="loaded" aria-busy=${data.isStale}>${children(data.value)}</div>`;
+};
+
+export type Tone = "good" | "warn" | "bad" | "neutral";
+
+export const Badge = ({ tone = "neutral", children }: { tone?: Tone; children?: ComponentChildren }): VNode =>
+  html`<span class=${`badge ${tone}`}>${children}</span>`;
+
+/** A figure with its name, and what it is as of. */
+export const Figure = ({
+  name,
+  value,
+  note,
+}: {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+}): VNode =>
+  html`<div class="figure">
+    <dt>${name}</dt>
+    <dd>${value}${note && html`<small>${note}</small>`}</dd>
+  </div>`;
+
+/** A share of a whole as a bar with a text. */
+export const Bar = ({ part, total, label }: { part: number; total: number; label: string }): VNode => {
+  const percent = total > 0 ? Math.min(100, (100 * part) / total) : 0;
+  const tone = percent >= 100 ? "bad" : percent >= 80 ? "warn" : "good";
+  return html`<span class="meter">
+    <span class="track" aria-hidden="true"><span class=${`fill ${tone}`} style=${{ width: `${percent}%` }} /></span>
+    <span>${label}</span>
+  </span>`;
+};

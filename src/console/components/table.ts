@@ -1,0 +1,139 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { toTsv } from "../format.ts";
+import { html } from "../html.ts";
+import { CopyButton } from "./copy-button.ts";
+import { Empty } from "./status.ts";
+
+export type Cell = string | number | null | undefined;
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly title: string;
+  /** What is sorted and copied. */
+  readonly value: (row: Row) => Cell;
+  /** What is shown. Default: the value. */
+  readonly view?: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Default true. */
+  readonly isSortable?: boolean;
+}
+
+export interface Sort {
+  readonly by: string;
+  readonly descending: boolean;
+}
+
+export interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly idOf: (row: Row) => string | number;
+  readonly initialSort?: Sort;
+  /** The service sorts: `rows` are one page in this order. */
+  readonly sort?: Sort;
+  readonly onSort?: (sort: Sort) => void;
+  /** Rows in the page at once. Default 50. */
+  readonly pageSize?: number;
+  readonly empty?: string;
+  /** Beside the copy button, for instance links to other pages. */
+  readonly children?: ComponentChildren;
+}
+
+/** A table that is sorted by its headers, paged, and copied as tab-separated values. */
+export const Table = <Row>(props: TableProps<Row>): VNode => {
+  const { caption, columns, rows, idOf, pageSize = 50, empty = "Nothing to show.", children } = props;
+  const [ownSort, setOwnSort] = useState<Sort | undefined>(props.initialSort);
+  const [page, setPage] = useState(0);
+  const sort = props.onSort ? props.sort : ownSort;
+  const sorted = useMemo(
+    () => (props.onSort || !ownSort ? rows : sortRows(rows, columns, ownSort)),
+    [rows, columns, ownSort, props.onSort],
+  );
+  const pages = Math.max(1, Math.ceil(sorted.length / pageSize));
+  const current = Math.min(page, pages - 1);
+  const shown = sorted.slice(current * pageSize, (current + 1) * pageSize);
+  const changeSort = (by: string): void => {
+    const next = { by, descending: sort?.by === by ? !sort.descending : false };
+    setPage(0);
+    if (props.onSort) props.onSort(next);
+    else setOwnSort(next);
+  };
+  const copied = () =>
+    toTsv([
+      columns.map(({ title }) => title),
+      ...sorted.map((row) => columns.map(({ value }) => value(row))),
+    ]);
+  return html`<div class="table">
+    <div class="scroll" role="region" aria-label=${caption} tabindex="0">
+      <table>
+        <caption>${caption}</caption>
+        <thead><tr>${columns.map((column) => header(column, sort, changeSort))}</tr></thead>
+        <tbody>
+          ${shown.map((row) => html`<tr key=${idOf(row)}>${columns.map((column) => dataCell(column, row))}</tr>`)}
+        </tbody>
+      </table>
+      ${rows.length === 0 && html`<${Empty}>${empty}<//>`}
+    </div>
+    <div class="under">
+      <${CopyButton} label="Copy table" text=${copied} />
+      ${pages > 1 && html`<${Pager} page=${current} pages=${pages} onPage=${setPage} />`}
+      ${children}
+    </div>
+  </div>`;
+};
+
+const header = <Row>(
+  { id, title, isNumber, isSortable = true }: Column<Row>,
+  sort: Sort | undefined,
+  onSort: (by: string) => void,
+) => {
+  const isSorted = sort?.by === id;
+  const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
+  const arrow = isSorted ? (sort.descending ? " ▼" : " ▲") : "";
+  return html`<th key=${id} scope="col" class=${isNumber && "number"} aria-sort=${order}>
+    ${
+      isSortable
+        ? html`<button type="button" class="sort" onClick=${() => onSort(id)}>
+            ${title}<span aria-hidden="true">${arrow}</span>
+          </button>`
+        : title
+    }
+  </th>`;
+};
+
+const dataCell = <Row>({ id, value, view, isNumber }: Column<Row>, row: Row) =>
+  html`<td key=${id} class=${isNumber && "number"}>${view ? view(row) : value(row)}</td>`;
+
+const sortRows = <Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  { by, descending }: Sort,
+): Row[] => {
+  const column = columns.find(({ id }) => id === by);
+  if (!column) return [...rows];
+  const sorted = rows.toSorted((a, b) => compareCells(column.value(a), column.value(b)));
+  return descending ? sorted.reverse() : sorted;
+};
+
+/** Numbers by size, texts by the alphabet, absent values first. */
+export const compareCells = (a: Cell, b: Cell): number => {
+  if (a == null || b == null) return Number(a != null) - Number(b != null);
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+};
+
+export const Pager = ({
+  page,
+  pages,
+  onPage,
+}: {
+  page: number;
+  pages: number;
+  onPage: (page: number) => void;
+}): VNode =>
+  html`<nav class="pager" aria-label="Pages">
+    <button type="button" disabled=${page === 0} onClick=${() => onPage(page - 1)}>Previous</button>
+    <span>Page ${page + 1} of ${pages}</span>
+    <button type="button" disabled=${page >= pages - 1} onClick=${() => onPage(page + 1)}>Next</button>
+  </nav>`;

@@ -1,0 +1,68 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** The place in the console, kept in the fragment of the URL: `#/keys/vlk_…?search=x`. */
+export interface Route {
+  /** Decoded, without empty parts. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const parseRoute = (fragment: string): Route => {
+  const [path = "", query = ""] = fragment.replace(/^#/, "").split(/\?(.*)/s);
+  return { path: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query) };
+};
+
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // typed by hand
+  }
+};
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The link to a place. Members of the query that are undefined or empty are left out. */
+export const linkTo = (path: readonly string[], query: Query = {}): string => {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${text && `?${text}`}`;
+};
+
+export const navigate = (link: string): void => {
+  location.hash = link;
+};
+
+/** Changes some members of the current place's query. */
+export const changeQuery = ({ path, query }: Route, changes: Query): void =>
+  navigate(linkTo(path, { ...Object.fromEntries(query), ...changes }));
+
+/** The current place; renders again when it changes. */
+export const useRoute = (): Route => {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const update = () => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
+  }, []);
+  return route;
+};
+
+/** The values of `:name` parts if the path matches the pattern; otherwise undefined. */
+export const matchPath = (
+  pattern: string,
+  path: readonly string[],
+): Readonly<Record<string, string>> | undefined => {
+  const parts = pattern.split("/").filter(Boolean);
+  if (parts.length !== path.length) return undefined;
+  const values: Record<string, string> = {};
+  for (const [index, part] of parts.entries()) {
+    const value = path[index] ?? "";
+    if (part.startsWith(":")) values[part.slice(1)] = value;
+    else if (part !== value) return undefined;
+  }
+  return values;
+};

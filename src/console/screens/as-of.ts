@@ -1,0 +1,258 @@
+import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import type { AuditEntry } from "../../application/usage/audit-entries.ts";
+import type { EventsPage } from "../../application/usage/event-log.ts";
+import type { UsageReport } from "../../application/usage/usage-report.ts";
+import type { Api, Query } from "../api.ts";
+import { Field } from "../components/field.ts";
+import { fieldsOf } from "../components/period.ts";
+import { Plot } from "../components/plot.ts";
+import { Empty, Loaded } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { dayMs, formatCount, formatDay, formatQuota, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { changeQuery, linkTo, type Route } from "../routing.ts";
+import type { ScreenProps } from "../screen-props.ts";
+import { useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+
+/** Days that the sliders reach back. */
+const reach = 400;
+/** Events between the dates that are read at once. */
+const maxBetween = 500;
+
+interface Dates {
+  readonly apiKey: string;
+  /** `yyyy-mm-dd`, UTC, inclusive. */
+  readonly earlier: string;
+  readonly later: string;
+}
+
+interface Comparison {
+  readonly before: UsageReport;
+  readonly after: UsageReport;
+  readonly between: EventsPage;
+}
+
+const endOf = (day: string): string => new Date(Date.parse(day) + dayMs - 1).toISOString();
+const dayAfter = (day: string): string => formatDay(Date.parse(day) + dayMs);
+
+/** A key's usage, plan and quota as they were at the ends of two days. */
+export const AsOf = ({ route }: ScreenProps): VNode => {
+  const { api } = useSession();
+  const today = formatDay(Date.now());
+  const later = route.query.get("later") ?? today;
+  const earlier = route.query.get("earlier") ?? formatDay(Date.parse(later) - 7 * dayMs);
+  const apiKey = route.query.get("key") ?? "";
+  const dates = {
+    apiKey,
+    earlier: earlier < later ? earlier : later,
+    later: earlier < later ? later : earlier,
+  };
+  const load = async (signal: AbortSignal): Promise<Comparison | undefined> => {
+    if (apiKey === "") return undefined;
+    const path = `admin/keys/${encodeURIComponent(apiKey)}/usage`;
+    const reportOf = (day: string) => api.get<UsageReport>(path, { query: { asOf: endOf(day) }, signal });
+    const period = { from: dayAfter(dates.earlier), to: dayAfter(dates.later) };
+    const [before, after, between] = await Promise.all([
+      reportOf(dates.earlier),
+      reportOf(dates.later),
+      readBetween(api, { apiKey, ...period }, signal),
+    ]);
+    return { before, after, between };
+  };
+  const data = useData(load, [apiKey, dates.earlier, dates.later]);
+  const submit = (event: SubmitEvent) => {
+    const { key = "" } = fieldsOf(event);
+    changeQuery(route, { key });
+  };
+  return html`<h1>As of</h1>
+    <p>What the ledger said at the end of two days (UTC), and the events in between.</p>
+    <form class="filters" onSubmit=${submit}>
+      <${Field} label="Key" control=${{ name: "key", defaultValue: apiKey, required: true, spellcheck: false }} />
+      <button type="submit" class="primary">Show</button>
+    </form>
+    <div class="filters">
+      <${DaySlider} label="Earlier day" name="earlier" day=${earlier} today=${today} route=${route} />
+      <${DaySlider} label="Later day" name="later" day=${later} today=${today} route=${route} />
+    </div>
+    <${Loaded} data=${data} what="Reading the ledger">
+      ${(comparison: Comparison | undefined) =>
+        comparison
+          ? html`<${Compared} dates=${dates} ...${comparison} />`
+          : html`<${Empty}>Enter a key. <a href=${linkTo(["keys"])}>Find one</a><//>`}
+    <//>`;
+};
+
+/** The first events, or all. A page may have few or none before the end of the period. */
+const readBetween = async (api: Api, period: Query, signal: AbortSignal): Promise<EventsPage> => {
+  const entries: AuditEntry[] = [];
+  let page: EventsPage | undefined;
+  while (!page || (!page.caughtUp && entries.length < maxBetween)) {
+    const query = { ...period, after: page?.next, limit: maxBetween - entries.length };
+    page = await api.get<EventsPage>("admin/events", { query, signal });
+    entries.push(...page.entries);
+  }
+  return { ...page, entries };
+};
+
+/** A slider of days, and the same day as a date. */
+const DaySlider = ({
+  label,
+  name,
+  day,
+  today,
+  route,
+}: {
+  label: string;
+  name: "earlier" | "later";
+  day: string;
+  today: string;
+  route: Route;
+}): VNode => {
+  const first = Date.parse(today) - reach * dayMs;
+  const value = Math.round((Date.parse(day) - first) / dayMs);
+  const slide = (event: Event) => {
+    const days = Number((event.currentTarget as HTMLInputElement).value);
+    changeQuery(route, { [name]: formatDay(first + days * dayMs) });
+  };
+  const choose = (event: Event) => {
+    const chosen = (event.currentTarget as HTMLInputElement).value;
+    if (chosen !== "") changeQuery(route, { [name]: chosen });
+  };
+  return html`<fieldset class="day">
+    <legend>${label} (UTC)</legend>
+    <${Field} label="Days" control=${{ type: "range", min: 0, max: reach, value, onChange: slide, "aria-valuetext": day }} />
+    <${Field} label="Date" control=${{ type: "date", value: day, max: today, onChange: choose }} />
+  </fieldset>`;
+};
+
+interface Fact {
+  readonly name: string;
+  readonly before: string | number;
+  readonly after: string | number;
+  readonly difference: string | number;
+}
+
+const changed = (before: string, after: string): Pick<Fact, "before" | "after" | "difference"> => ({
+  before,
+  after,
+  difference: before === after ? "unchanged" : "changed",
+});
+
+const counted = (before: number, after: number): Pick<Fact, "before" | "after" | "difference"> => ({
+  before: formatCount(before),
+  after: formatCount(after),
+  difference: after >= before ? `+${formatCount(after - before)}` : `−${formatCount(before - after)}`,
+});
+
+const factsOf = (before: UsageReport, after: UsageReport): Fact[] => [
+  { name: "State", ...changed(before.status ?? "not issued", after.status ?? "not issued") },
+  { name: "Plan", ...changed(before.plan?.tier ?? "–", after.plan?.tier ?? "–") },
+  { name: "Quota, characters per month", ...changed(formatQuota(before.quota), formatQuota(after.quota)) },
+  { name: "Requests per minute", ...changed(perMinute(before), perMinute(after)) },
+  { name: "Month of the totals", ...changed(before.month, after.month) },
+  { name: "Characters in the month", ...counted(before.characters, after.characters) },
+  { name: "Requests in the month", ...counted(before.requests, after.requests) },
+  { name: "Voided characters", ...counted(before.voided.characters, after.voided.characters) },
+];
+
+const perMinute = ({ plan }: UsageReport): string => (plan ? formatCount(plan.requestsPerMinute) : "–");
+
+const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates }): VNode => {
+  const asOf = `as of position ${formatCount(between.asOfPosition)}`;
+  const columns: readonly Column<Fact>[] = [
+    { id: "name", title: "", value: ({ name }) => name, isSortable: false },
+    { id: "before", title: dates.earlier, value: (fact) => fact.before, isNumber: true, isSortable: false },
+    { id: "after", title: dates.later, value: (fact) => fact.after, isNumber: true, isSortable: false },
+    {
+      id: "difference",
+      title: "Difference",
+      value: (fact) => fact.difference,
+      isNumber: true,
+      isSortable: false,
+    },
+  ];
+  const facts = factsOf(before, after);
+  const months = before.month === after.month ? "" : " The totals are of different months.";
+  return html`<div class="stack"><p class="as-of">Ends of both days (UTC), ${asOf}.${months}</p>
+    <${Table} caption=${`${dates.apiKey} on ${dates.earlier} and ${dates.later}`} columns=${columns} rows=${facts}
+      idOf=${({ name }: Fact) => name} />
+    <${Curves} dates=${dates} before=${before} after=${after} asOf=${asOf} />
+    <${Between} dates=${dates} page=${between} /></div>`;
+};
+
+/** By day of the month, the characters so far; null after the day of the report. */
+const cumulative = ({ byDay, asOf }: UsageReport): (number | null)[] => {
+  const last = Number(asOf.slice(8, 10));
+  let sum = 0;
+  return Array.from({ length: 31 }, (_, index) => {
+    const name = String(index + 1).padStart(2, "0");
+    sum += byDay.find(({ day }) => day.endsWith(`-${name}`))?.characters ?? 0;
+    return index < last ? sum : null;
+  });
+};
+
+const Curves = ({
+  dates,
+  before,
+  after,
+  asOf,
+}: {
+  dates: Dates;
+  before: UsageReport;
+  after: UsageReport;
+  asOf: string;
+}): VNode => {
+  const x = useMemo(() => Array.from({ length: 31 }, (_, index) => index + 1), []);
+  const series = useMemo(
+    () => [
+      { label: `${before.month} as of ${dates.earlier}`, values: cumulative(before) },
+      {
+        label: `${after.month} as of ${dates.later}`,
+        values: cumulative(after),
+        isDashed: true,
+      },
+    ],
+    [before, after],
+  );
+  return html`<${Plot} title="Cumulative characters" asOf=${asOf} isTime=${false} xTitle="Day of the month (UTC)" x=${x}
+    formatX=${String} series=${series} />`;
+};
+
+const eventColumns: readonly Column<AuditEntry>[] = [
+  {
+    id: "position",
+    title: "Position",
+    isNumber: true,
+    value: ({ position, index }) => position + index / 1e6,
+    view: ({ position, index }) => `${position}.${index}`,
+  },
+  { id: "at", title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
+  { id: "type", title: "Type", value: ({ type }) => type },
+  { id: "facts", title: "Facts", value: ({ data }) => factText(data), isSortable: false },
+];
+
+/** The members that change usage, plan or state. */
+const factText = (data: object): string => {
+  const { characters, plan, reason, cause, voice } = data as Record<string, unknown>;
+  const parts = { characters, plan, reason, cause, voice };
+  return Object.entries(parts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`)
+    .join(", ");
+};
+
+const Between = ({ dates, page }: { dates: Dates; page: EventsPage }): VNode => {
+  const { apiKey, earlier, later } = dates;
+  const link = linkTo(["ledger"], {
+    key: apiKey,
+    from: `${dayAfter(earlier)}T00:00:00.000Z`,
+    to: `${dayAfter(later)}T00:00:00.000Z`,
+  });
+  return html`<h2>Events between</h2>
+    <p class="as-of">${page.caughtUp ? "All" : "The first"} ${formatCount(page.entries.length)} events after ${earlier} until the end of${" "}
+      ${later}, as of position ${formatCount(page.asOfPosition)}. <a href=${link}>Read them in the ledger</a></p>
+    <${Table} caption="Events between the days" columns=${eventColumns} rows=${page.entries} empty="No events."
+      idOf=${({ position, index }: AuditEntry) => `${position}.${index}`} />`;
+};

@@ -1,0 +1,234 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { AuditEntry } from "../../application/usage/audit-entries.ts";
+import type { EventCounts } from "../../application/usage/event-counts.ts";
+import type { EventsPage } from "../../application/usage/event-log.ts";
+import { isAbort, type Query } from "../api.ts";
+import { CopyButton } from "../components/copy-button.ts";
+import { Dialog } from "../components/dialog.ts";
+import { Field } from "../components/field.ts";
+import { controlOfTime, fieldsOf, PeriodFields, timeOfControl } from "../components/period.ts";
+import { Plot } from "../components/plot.ts";
+import { Empty, Failed, Loaded, Loading } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { dayMs, formatCount, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { changeQuery, linkTo } from "../routing.ts";
+import type { ScreenProps } from "../screen-props.ts";
+import { useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+import { Downloads } from "./ledger-downloads.ts";
+
+/** Entries in memory. Earlier ones are left out, and can be read again by position. */
+const maxEntries = 2_000;
+const waitSeconds = 20;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** Events may be stored this much later than they happened. */
+const clockToleranceMs = 5 * minuteMs;
+
+interface Filters {
+  readonly apiKey: string;
+  readonly stream: string;
+  readonly type: string;
+  readonly from: string;
+  readonly to: string;
+  readonly after: string;
+}
+
+const filtersOf = (query: URLSearchParams): Filters => {
+  const of = (name: string) => query.get(name) ?? "";
+  const [after, to] = [of("after"), of("to")];
+  const from = of("from") || (after || to ? "" : new Date(Date.now() - hourMs).toISOString());
+  return { apiKey: of("key"), stream: of("stream"), type: of("type"), from, to, after };
+};
+
+/** Whether the log has no new events of the period. Without it, a live tail would read the rest of the log in vain. */
+const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();
+
+/** The log's events by position. */
+export const Ledger = ({ route }: ScreenProps): VNode => {
+  const [filters, setFilters] = useState(() => filtersOf(route.query));
+  const [isLive, setLive] = useState(false);
+  const [shown, setShown] = useState<AuditEntry | undefined>();
+  const query = route.query.toString();
+  useEffect(() => setFilters(filtersOf(route.query)), [query]);
+  const submit = (event: SubmitEvent) => {
+    const { key, stream, type, from = "", to = "", after } = fieldsOf(event);
+    changeQuery(route, { key, stream, type, from: timeOfControl(from), to: timeOfControl(to), after });
+  };
+  const select = (from: number, to: number) =>
+    changeQuery(route, {
+      from: new Date(Math.floor(from / 60) * 60_000).toISOString(),
+      to: new Date(Math.ceil(to / 60) * 60_000).toISOString(),
+    });
+  const log = useEntries(filters, isLive);
+  return html`<h1>Ledger</h1>
+    <form class="filters" onSubmit=${submit} key=${query}>
+      <${Field} label="Key" control=${{ name: "key", defaultValue: filters.apiKey, spellcheck: false }} />
+      <${Field} label="Stream begins with" control=${{ name: "stream", defaultValue: filters.stream, spellcheck: false }} />
+      <${Field} label="Type" control=${{ name: "type", defaultValue: filters.type, spellcheck: false }} />
+      <${PeriodFields} from=${filters.from && controlOfTime(filters.from)} to=${filters.to && controlOfTime(filters.to)} />
+      <${Field} label="After position" control=${{ name: "after", defaultValue: filters.after, pattern: "\\d{1,15}(\\.\\d{1,6})?" }} />
+      <button type="submit" class="primary">Show</button>
+    </form>
+    <${Minutes} filters=${filters} onSelect=${select} />
+    <h2>Events</h2>
+    <div class="row">
+      <${Field} label="Live tail" control=${{ type: "checkbox", checked: isLive, onChange: () => setLive(!isLive) }} />
+      <span role="status">${isLive && (hasEnded(filters) ? "The period has ended: there are no new events in it." : "Waiting for new events.")}</span>
+      <${Downloads} filters=${filters} />
+    </div>
+    <${Entries} log=${log} onShow=${setShown} />
+    ${shown && html`<${Detail} entry=${shown} onClose=${() => setShown(undefined)} />`}`;
+};
+
+interface Log {
+  readonly entries: readonly AuditEntry[];
+  readonly page: EventsPage | undefined;
+  readonly error: unknown;
+  readonly isBusy: boolean;
+  readonly loadMore: () => void;
+}
+
+/** Reads pages until it has entries to show or the end is reached; at the end it waits if it is live. */
+const useEntries = (filters: Filters, isLive: boolean): Log => {
+  const { api } = useSession();
+  const [entries, setEntries] = useState<readonly AuditEntry[]>([]);
+  const [page, setPage] = useState<EventsPage | undefined>();
+  const [error, setError] = useState<unknown>();
+  const [wanted, setWanted] = useState(1);
+  const [isBusy, setBusy] = useState(true);
+  const [of, setOf] = useState(filters);
+  const isSame = of === filters;
+  useEffect(() => {
+    setOf(filters);
+    setEntries([]);
+    setPage(undefined);
+    setWanted(1);
+  }, [filters]);
+  useEffect(() => {
+    if (!isSame) return;
+    const controller = new AbortController();
+    const read = async () => {
+      let last = page;
+      for (let found = 0; (isLive && !hasEnded(filters)) || (found === 0 && !last?.caughtUp) || !last; ) {
+        const wait = isLive && last?.caughtUp ? waitSeconds : undefined;
+        const query: Query = { ...filters, after: last?.next ?? filters.after, limit: 200, wait };
+        last = await api.get<EventsPage>("admin/events", { query, signal: controller.signal });
+        const read = last;
+        found += read.entries.length;
+        setPage(read);
+        setEntries((before) => [...before, ...read.entries].slice(-maxEntries));
+      }
+    };
+    setBusy(true);
+    setError(undefined);
+    read()
+      .catch((failure: unknown) => !isAbort(failure) && !controller.signal.aborted && setError(failure))
+      .finally(() => !controller.signal.aborted && setBusy(false));
+    return () => controller.abort();
+  }, [isSame, isLive, wanted]);
+  const loadMore = () => {
+    setPage((before) => before && { ...before, caughtUp: false });
+    setWanted((count) => count + 1);
+  };
+  return { entries, page, error, isBusy, loadMore };
+};
+
+const Entries = ({ log, onShow }: { log: Log; onShow: (entry: AuditEntry) => void }): VNode => {
+  const { entries, page, error, isBusy, loadMore } = log;
+  const columns: readonly Column<AuditEntry>[] = [
+    {
+      id: "position",
+      title: "Position",
+      isNumber: true,
+      value: ({ position, index }) => position + index / 1e6,
+      view: (entry) => html`<button type="button" class="quiet mono" onClick=${() => onShow(entry)}
+          aria-label=${`Show the event at position ${entry.position}.${entry.index}`}>
+          ${`${entry.position}.${entry.index}`}</button>`,
+    },
+    { id: "at", title: "Time (UTC)", value: ({ at }) => at, view: ({ at }) => formatTime(at) },
+    { id: "type", title: "Type", value: ({ type }) => type },
+    {
+      id: "stream",
+      title: "Stream",
+      value: ({ stream }) => stream,
+      view: ({ stream }) => html`<a class="mono" href=${linkTo(["ledger"], { stream })}>${stream}</a>`,
+    },
+    { id: "actor", title: "Actor", value: ({ metadata }) => metadata.actor },
+  ];
+  if (error !== undefined) return html`<${Failed} error=${error} onRetry=${loadMore} />`;
+  if (!page) return html`<${Loading} what="Reading the log" />`;
+  const asOf = `as of position ${formatCount(page.asOfPosition)}`;
+  return html`<p class="as-of">${formatCount(entries.length)} entries, ${asOf}.
+      ${entries.length === maxEntries && ` Only the last ${formatCount(maxEntries)} are kept here.`}</p>
+    ${
+      entries.length === 0
+        ? html`<${Empty}>${isBusy ? "No entries so far." : "No entries match."}<//>`
+        : html`<${Table} caption="Events" columns=${columns} rows=${entries}
+            idOf=${({ position, index }: AuditEntry) => `${position}.${index}`} />`
+    }
+    <div class="actions">
+      ${isBusy && html`<${Loading} what="Reading the log" />`}
+      <button type="button" disabled=${isBusy} onClick=${loadMore}>
+        ${page.caughtUp ? "Look for new entries" : "Read on"}</button>
+    </div>`;
+};
+
+const Detail = ({ entry, onClose }: { entry: AuditEntry; onClose: () => void }): VNode => {
+  const text = JSON.stringify(entry, null, 2);
+  return html`<${Dialog} title=${`${entry.type} at position ${entry.position}.${entry.index}`} onClose=${onClose}>
+    <p>${formatTime(entry.at)}, <span class="mono">${entry.stream}</span> revision ${entry.revision}</p>
+    <pre tabindex="0">${text}</pre>
+    <div class="actions"><${CopyButton} label="Copy JSON" text=${() => text} />
+      <button type="button" onClick=${onClose}>Close</button></div>
+  <//>`;
+};
+
+const Minutes = ({
+  filters,
+  onSelect,
+}: {
+  filters: Filters;
+  onSelect: (from: number, to: number) => void;
+}): VNode => {
+  const { api } = useSession();
+  const { apiKey, stream, type } = filters;
+  const end = filters.to ? Date.parse(filters.to) : Date.now();
+  const start = Math.max(filters.from ? Date.parse(filters.from) : 0, end - dayMs);
+  const [from, to] = [start, end].map((time) => new Date(time).toISOString());
+  const data = useData(
+    (signal) =>
+      api.get<EventCounts>("admin/events/counts", { query: { apiKey, stream, type, from, to }, signal }),
+    [filters],
+  );
+  return html`<${Loaded} data=${data} what="Counting">
+    ${({ minutes, asOfPosition }: EventCounts) =>
+      minutes.length === 0
+        ? html`<${Empty}>No events from ${formatTime(start)} to ${formatTime(end)}.<//>`
+        : html`<${MinutePlot} minutes=${minutes} start=${start} end=${end} onSelect=${onSelect}
+            asOf=${`as of position ${formatCount(asOfPosition)}`} />`}
+  <//>`;
+};
+
+interface MinutePlotProps {
+  readonly minutes: EventCounts["minutes"];
+  readonly start: number;
+  readonly end: number;
+  readonly asOf: string;
+  readonly onSelect: (from: number, to: number) => void;
+}
+
+/** All minutes of the period, also those without entries. */
+const MinutePlot = ({ minutes, start, end, asOf, onSelect }: MinutePlotProps): VNode => {
+  const [x, series] = useMemo(() => {
+    const counts = new Map(minutes.map(({ minute, entries }) => [Date.parse(minute) / 1_000, entries]));
+    const first = Math.floor(start / minuteMs) * 60;
+    const length = Math.max(1, Math.ceil((end / 1_000 - first) / 60));
+    const times = Array.from({ length }, (_, index) => first + 60 * index);
+    const values = times.map((time) => counts.get(time) ?? 0);
+    return [times, [{ label: "Entries; drag to filter", kind: "bars" as const, values }]];
+  }, [minutes]);
+  return html`<${Plot} title="Events per minute" asOf=${asOf} x=${x} series=${series} onSelect=${onSelect} />`;
+};

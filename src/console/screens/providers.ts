@@ -1,0 +1,171 @@
+import type { VNode } from "preact";
+import type { WebsiteCredentials } from "../../application/accounts/credentials.ts";
+import type { ProviderStatus } from "../../application/health/instance-status.ts";
+import type { ProviderActivity } from "../../application/health/provider-activity.ts";
+import { type Listed, PageButtons, usePages } from "../components/pages.ts";
+import { Plot } from "../components/plot.ts";
+import { Badge, Empty, Loaded } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { formatCount, formatMilliseconds, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { linkTo } from "../routing.ts";
+import { useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+
+/** The speech providers as the instance that answers sees them, and the accounts of websites with them. */
+export const Providers = (): VNode => {
+  const { api } = useSession();
+  const data = useData((signal) => api.get<ProviderStatus>("admin/providers", { signal }), []);
+  return html`
+    <div class="head">
+      <h1>Providers</h1>
+      <button type="button" onClick=${data.reload}>Read again</button>
+    </div>
+    <${Loaded} data=${data} what="Reading the providers">
+      ${(status: ProviderStatus) => html`<${ProviderTables} status=${status} />`}
+    <//>
+    <${Accounts} />
+  `;
+};
+
+const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
+  const { providers, resources, asOf } = status;
+  type Resource = (typeof resources)[number];
+  const changed = providers.filter(({ changes }) => changes.length > 0);
+  return html`<div class="stack">
+    <p class="as-of">Instance ${status.instance}, as of ${formatTime(asOf)}, since its start.</p>
+    <${Table}
+      caption="Circuit breakers, errors and latency of providers that were used"
+      columns=${providerColumns}
+      rows=${providers}
+      idOf=${nameOf}
+      empty="No provider was used since this instance started."
+    />
+    <${Table}
+      caption="Queues of the resources that syntheses share"
+      columns=${[
+        { id: "resource", title: "Resource", value: ({ resource }: Resource) => resource },
+        { id: "running", title: "Running", isNumber: true, value: ({ running }: Resource) => running },
+        { id: "queued", title: "Waiting", isNumber: true, value: ({ queued }: Resource) => queued },
+        {
+          id: "oldest",
+          title: "Longest wait",
+          isNumber: true,
+          value: ({ oldestWaitMs }: Resource) => Math.round(oldestWaitMs),
+          view: ({ oldestWaitMs }: Resource) => formatMilliseconds(oldestWaitMs),
+        },
+        { id: "refused", title: "Refused", isNumber: true, value: ({ refused }: Resource) => refused },
+        {
+          id: "full",
+          title: "State",
+          value: ({ isFull }: Resource) => (isFull ? "full" : "open"),
+          view: ({ isFull }: Resource) =>
+            html`<${Badge} tone=${isFull ? "bad" : "good"}>${isFull ? "full" : "accepts"}<//>`,
+        },
+      ]}
+      rows=${resources}
+      idOf=${({ resource }: Resource) => resource}
+    />
+    ${
+      changed.length === 0
+        ? html`<section class="card"><h2>Timeline of circuit breakers</h2><${Empty}>No circuit breaker has changed since this instance started.<//></section>`
+        : changed.map(
+            (provider) => html`<${Timeline} key=${nameOf(provider)} provider=${provider} asOf=${asOf} />`,
+          )
+    }
+  </div>`;
+};
+
+const nameOf = ({ engine, websiteId }: ProviderActivity): string =>
+  websiteId ? `${engine} of ${websiteId}` : engine;
+
+const Timeline = ({ provider, asOf }: { provider: ProviderActivity; asOf: string }): VNode => {
+  const times = [...provider.changes.map(({ at }) => Date.parse(at)), Date.parse(asOf)];
+  const states = [...provider.changes.map(({ circuit }) => circuit), provider.circuit];
+  return html`<${Plot}
+    title=${`Circuit of ${nameOf(provider)}`}
+    x=${times.map((time) => time / 1_000)}
+    series=${[{ label: "open (1) or closed (0)", values: states.map((state) => Number(state === "open")), kind: "step" as const, color: "var(--bad)" }]}
+    formatY=${(value: number) => (value === 1 ? "open" : "closed")}
+    asOf=${`as of ${formatTime(asOf)}`}
+    height=${120}
+  />`;
+};
+
+const providerColumns: Column<ProviderActivity>[] = [
+  { id: "engine", title: "Engine", value: ({ engine }) => engine },
+  {
+    id: "website",
+    title: "Website",
+    value: ({ websiteId }) => websiteId ?? "",
+    view: ({ websiteId }) =>
+      websiteId ? html`<a href=${linkTo(["websites", websiteId])}>${websiteId}</a>` : "the operator's",
+  },
+  {
+    id: "circuit",
+    title: "Circuit",
+    value: ({ circuit }) => circuit,
+    view: ({ circuit }) => html`<${Badge} tone=${circuit === "closed" ? "good" : "bad"}>${circuit}<//>`,
+  },
+  {
+    id: "requests",
+    title: "Requests",
+    isNumber: true,
+    value: ({ requests }) => requests,
+    view: ({ requests }) => formatCount(requests),
+  },
+  { id: "retries", title: "Retries", isNumber: true, value: ({ retries }) => retries },
+  { id: "errors", title: "Errors", isNumber: true, value: ({ errors }) => errors },
+  {
+    id: "latency",
+    title: "Mean latency",
+    isNumber: true,
+    value: ({ latency }) => latency?.mean,
+    view: ({ latency }) =>
+      latency ? `${formatMilliseconds(latency.mean)} (longest ${formatMilliseconds(latency.longest)})` : "–",
+  },
+  {
+    id: "last",
+    title: "Last error",
+    value: ({ lastError }) => (lastError ? `${lastError.what}, ${formatTime(lastError.at)}` : "none"),
+  },
+];
+
+interface CredentialsList extends Listed {
+  readonly credentials: readonly WebsiteCredentials[];
+}
+
+/** The provider accounts of websites; never their credentials. */
+const Accounts = (): VNode => {
+  const { api } = useSession();
+  const pages = usePages();
+  const { after } = pages;
+  const data = useData(
+    (signal) => api.get<CredentialsList>("admin/credentials", { query: { limit: 25, after }, signal }),
+    [after],
+  );
+  return html`<section class="stack">
+    <h2>Accounts of websites</h2>
+    <${Loaded} data=${data} what="Reading the accounts">
+      ${(
+        list: CredentialsList,
+      ) => html`<${Table} caption="Provider accounts of websites" columns=${accountColumns} rows=${list.credentials} idOf=${({ websiteId, engine }: WebsiteCredentials) => `${websiteId}/${engine}`} empty="No website has an account with a provider.">
+        <${PageButtons} pages=${pages} listed=${list} />
+      <//>`}
+    <//>
+  </section>`;
+};
+
+const accountColumns: Column<WebsiteCredentials>[] = [
+  {
+    id: "website",
+    title: "Website",
+    value: ({ websiteName, websiteId }) => websiteName ?? websiteId,
+    view: ({ websiteName, websiteId }) =>
+      html`<a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a>`,
+  },
+  { id: "engine", title: "Engine", value: ({ engine }) => engine },
+  { id: "provider", title: "Provider", value: ({ provider }) => provider },
+  { id: "voices", title: "Voices", isNumber: true, value: ({ voices }) => voices },
+  { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
+];

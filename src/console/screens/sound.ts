@@ -1,0 +1,167 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { Sound as KnownSound, StoredFile } from "../../application/audio/sounds.ts";
+import { Confirm } from "../components/dialog.ts";
+import { Empty, Loaded } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { formatBytes, formatCount, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { linkTo } from "../routing.ts";
+import type { ScreenProps } from "../screen-props.ts";
+import { useMayChange, useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+
+interface Mark {
+  readonly time: number;
+  readonly type: string;
+  readonly value: string;
+}
+
+interface Public {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly marks: readonly Mark[];
+}
+
+/** What the service knows of a sound. */
+export const Sound = ({ params: { hash = "" } }: ScreenProps): VNode => {
+  const { api } = useSession();
+  const data = useData(
+    (signal) => api.get<KnownSound>(`admin/sounds/${encodeURIComponent(hash)}`, { signal }),
+    [hash],
+  );
+  return html`<p><a href=${linkTo(["sounds"])}>All sounds</a></p>
+    <h1>Sound</h1>
+    <p class="mono">${hash}</p>
+    <${Loaded} data=${data} what="Reading">
+      ${(sound: KnownSound) => html`<${Facts} sound=${sound} /><${Files} sound=${sound} />
+        <${Actions} hash=${hash} onDone=${data.reload} />`}
+    <//>`;
+};
+
+const Facts = ({ sound: { servings, asOfPosition } }: { sound: KnownSound }): VNode => {
+  const asOf = `Last 31 days, as of position ${formatCount(asOfPosition)}.`;
+  if (!servings) return html`<${Empty}>Not served in the last 31 days. ${asOf}<//>`;
+  const { engine, voice, lang, format, served, characters, from, firstAt, lastAt } = servings;
+  const facts: [string, ComponentChildren][] = [
+    ["Engine", engine],
+    ["Voice", voice],
+    ["Language", lang],
+    ["Format", format],
+    ["Served", formatCount(served)],
+    ["Synthesized", formatCount(from.miss)],
+    ["Shared a synthesis", formatCount(from.coalesced)],
+    ["From memory", formatCount(from.memory)],
+    ["From the store", formatCount(from.store)],
+    ["Charged characters", formatCount(characters)],
+    ["First served", formatTime(firstAt)],
+    ["Last served", formatTime(lastAt)],
+  ];
+  return html`<p class="as-of">${asOf}</p>
+    <dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
+};
+
+const fileColumns: readonly Column<StoredFile>[] = [
+  {
+    id: "name",
+    title: "Object",
+    value: ({ name }) => name,
+    view: ({ name, public: isPublic }) =>
+      isPublic
+        ? html`<a class="mono hash" href=${`../${name}`}>/${name}</a>`
+        : html`<span class="mono hash">${name}</span>`,
+  },
+  { id: "access", title: "Address", value: (file) => (file.public ? "public" : "only its website") },
+  {
+    id: "bytes",
+    title: "Size",
+    isNumber: true,
+    value: ({ bytes }) => bytes,
+    view: ({ bytes }) => formatBytes(bytes),
+  },
+  {
+    id: "seconds",
+    title: "Duration",
+    isNumber: true,
+    value: ({ seconds }) => seconds,
+    view: ({ seconds }) => (seconds === undefined ? "–" : `${seconds.toFixed(2)} s`),
+  },
+  {
+    id: "used",
+    title: "Last used (UTC)",
+    value: ({ usedAt }) => usedAt,
+    view: ({ usedAt }) => formatTime(usedAt),
+  },
+];
+
+const Files = ({ sound: { objects } }: { sound: KnownSound }): VNode => {
+  const audio = objects.find((file) => file.public && !file.isMarks);
+  return html`<h2>In the store</h2>
+    <${Table} caption="Objects" columns=${fileColumns} rows=${objects} idOf=${({ name }: StoredFile) => name}
+      empty="Not stored: it was deleted, or never written." />
+    ${audio && html`<${Listen} name=${audio.name} hasMarks=${objects.some(({ isMarks }) => isMarks)} />`}`;
+};
+
+/** The public audio, as a CDN receives it. */
+const Listen = ({ name, hasMarks }: { name: string; hasMarks: boolean }): VNode => {
+  const { api } = useSession();
+  const load = async (signal: AbortSignal): Promise<Public> => {
+    const { headers } = await api.open(name, { method: "HEAD", signal });
+    const marks: Mark[] = [];
+    if (hasMarks) {
+      const onLine = (line: string) => marks.push(JSON.parse(line) as Mark);
+      await api.lines(name.replace(/\.[a-z0-9]+$/, ".marks.json"), { signal, onLine });
+    }
+    const shown = ["cache-control", "etag", "content-type", "content-length", "link"];
+    const pairs = shown.flatMap((header): [string, string][] => {
+      const value = headers.get(header);
+      return value === null ? [] : [[header, value]];
+    });
+    return { headers: pairs, marks };
+  };
+  const data = useData(load, [name, hasMarks]);
+  return html`<audio controls preload="none" src=${`../${name}`} aria-label="The sound"></audio>
+    <${Loaded} data=${data} what="Reading the address">
+      ${({ headers, marks }: Public) => html`<h2>Headers for caches</h2>
+        <dl class="facts">${headers.map(([header, value]) => html`<dt key=${header}>${header}</dt><dd class="mono">${value}</dd>`)}</dl>
+        <h2>Marks</h2>
+        <${Table} caption="Marks" columns=${markColumns} rows=${marks} empty="It has no marks." idOf=${(mark: Mark) => `${mark.type} ${mark.time} ${mark.value}`} />`}
+    <//>`;
+};
+
+const markColumns: readonly Column<Mark>[] = [
+  { id: "time", title: "Time (ms)", isNumber: true, value: ({ time }) => time },
+  { id: "type", title: "Type", value: ({ type }) => type },
+  { id: "value", title: "Text", value: ({ value }) => value },
+];
+
+const Actions = ({ hash, onDone }: { hash: string; onDone: () => void }): VNode | null => {
+  const { api, notify } = useSession();
+  const [asked, setAsked] = useState<"purge" | "delete" | undefined>();
+  if (!useMayChange()) return null;
+  const close = () => setAsked(undefined);
+  const path = `admin/audio/${encodeURIComponent(hash)}`;
+  const run = async (method: string, address: string, done: string) => {
+    const { purged } = await api.send<{ purged: boolean }>(method, address);
+    notify({ text: `${done} ${purged ? "The CDN was purged." : "No CDN is configured."}` });
+    onDone();
+  };
+  return html`<div class="actions">
+      <button type="button" onClick=${() => setAsked("purge")}>Purge the CDN</button>
+      <button type="button" class="danger" onClick=${() => setAsked("delete")}>Delete</button>
+    </div>
+    ${
+      asked === "purge" &&
+      html`<${Confirm} title="Purge this sound from the CDN?" action="Purge" onClose=${close}
+        onConfirm=${() => run("POST", `${path}/purge`, "The sound stays in the store.")}>
+        <p>Caches forget it, and fetch it again on request.</p>
+      <//>`
+    }
+    ${
+      asked === "delete" &&
+      html`<${Confirm} title="Delete this sound?" action="Delete" isDangerous onClose=${close}
+        onConfirm=${() => run("DELETE", path, "The sound was deleted.")}>
+        <p>It is removed from the store, the memory of all instances and the CDN. This cannot be undone. Audio of a free engine is made
+          again, with the same bytes, when it is requested; audio of a website's own provider is paid for again.</p>
+      <//>`
+    }`;
+};

@@ -1,0 +1,124 @@
+import type { VNode } from "preact";
+import type { ListedSound, SoundList } from "../../application/audio/sounds.ts";
+import { Field } from "../components/field.ts";
+import { fieldsOf } from "../components/period.ts";
+import { Plot } from "../components/plot.ts";
+import { Figure, Loaded } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { dayMs, formatBytes, formatCount, formatDay, formatShare, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { changeQuery, linkTo, navigate } from "../routing.ts";
+import type { ScreenProps } from "../screen-props.ts";
+import { useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+
+const shown = 25;
+
+/** Estimated with the size of the stored audio: parts and streams that were cut are counted as whole. */
+const bytesFromCache = ({ bytes = 0, served, from }: ListedSound): number => bytes * (served - from.miss);
+
+const columns: readonly Column<ListedSound>[] = [
+  {
+    id: "hash",
+    title: "Sound",
+    value: ({ hash }) => hash,
+    view: ({ hash }) => html`<a class="mono" href=${linkTo(["sounds", hash])}>${hash.slice(0, 12)}…</a>`,
+  },
+  { id: "voice", title: "Voice", value: ({ voice }) => voice },
+  { id: "lang", title: "Language", value: ({ lang }) => lang },
+  { id: "format", title: "Format", value: ({ format }) => format },
+  {
+    id: "served",
+    title: "Served",
+    isNumber: true,
+    value: ({ served }) => served,
+    view: ({ served }) => formatCount(served),
+  },
+  {
+    id: "cache",
+    title: "From cache",
+    isNumber: true,
+    value: ({ served, from }) => (served - from.miss) / served,
+    view: ({ served, from }) => formatShare(served - from.miss, served),
+  },
+  {
+    id: "bytes",
+    title: "Size",
+    isNumber: true,
+    value: ({ bytes }) => bytes,
+    view: ({ bytes }) => (bytes === undefined ? "not stored" : formatBytes(bytes)),
+  },
+  {
+    id: "saved",
+    title: "Bytes from cache",
+    isNumber: true,
+    value: bytesFromCache,
+    view: (sound) => formatBytes(bytesFromCache(sound)),
+  },
+  {
+    id: "last",
+    title: "Last served (UTC)",
+    value: ({ lastAt }) => lastAt,
+    view: ({ lastAt }) => formatTime(lastAt),
+  },
+];
+
+/** The most served sounds of a period. */
+export const Sounds = ({ route }: ScreenProps): VNode => {
+  const { api } = useSession();
+  const last = route.query.get("last") ?? formatDay(Date.now());
+  const first = route.query.get("first") ?? formatDay(Date.parse(last) - 6 * dayMs);
+  const data = useData(
+    (signal) => {
+      const query = { from: first, to: formatDay(Date.parse(last) + dayMs), limit: shown };
+      return api.get<SoundList>("admin/sounds", { query, signal });
+    },
+    [first, last],
+  );
+  const submit = (event: SubmitEvent) => {
+    const { hash, ...days } = fieldsOf(event);
+    if (hash) navigate(linkTo(["sounds", hash]));
+    else changeQuery(route, days);
+  };
+  return html`<h1>Sounds</h1>
+    <form class="filters" onSubmit=${submit}>
+      <${Field} label="First day (UTC)" control=${{ type: "date", name: "first", defaultValue: first, required: true }} />
+      <${Field} label="Last day (UTC)" control=${{ type: "date", name: "last", defaultValue: last, required: true }} />
+      <button type="submit" class="primary">Show</button>
+    </form>
+    <form class="filters" onSubmit=${submit}>
+      <${Field} label="Hash" control=${{ name: "hash", required: true, pattern: "[0-9a-f]{64}", spellcheck: false }}
+        hint="64 digits, as in the ETag of the audio." />
+      <button type="submit">Open</button>
+    </form>
+    <${Loaded} data=${data} what="Counting servings">${(list: SoundList) => html`<${Listed} list=${list} />`}<//>`;
+};
+
+const Listed = ({ list }: { list: SoundList }): VNode => {
+  const { sounds, served, fromCache, distinct, isComplete, asOfPosition } = list;
+  const asOf = `as of position ${formatCount(asOfPosition)}`;
+  const names = sounds.map(({ hash }) => hash.slice(0, 8));
+  const plot = {
+    asOf,
+    isTime: false,
+    xTitle: "Sound",
+    x: [...names.keys()],
+    formatX: (index: number) => names[index] ?? "",
+  };
+  const saved = sounds.map(bytesFromCache);
+  return html`<div class="stack"><dl class="figures">
+      <${Figure} name="Servings" value=${formatCount(served)} note=${asOf} />
+      <${Figure} name="From cache" value=${formatShare(fromCache, served)} note=${asOf} />
+      <${Figure} name="Sounds" value=${`${formatCount(distinct)}${isComplete ? "" : " or more"}`} note=${asOf} />
+    </dl>
+    ${
+      sounds.length > 0 &&
+      html`<div class="grid">
+        <${Plot} ...${plot} title="Most served" series=${[{ label: "Servings", kind: "bars", values: sounds.map((sound) => sound.served) }]} />
+        <${Plot} ...${plot} title="Bytes served from cache" formatY=${formatBytes}
+          series=${[{ label: "Bytes", kind: "bars", values: saved, color: "var(--series-3)" }]} />
+      </div>`
+    }
+    <${Table} caption=${`The ${shown} most served sounds, ${asOf}`} columns=${columns} rows=${sounds} empty="Nothing was served in this period."
+      idOf=${({ hash }: ListedSound) => hash} /></div>`;
+};

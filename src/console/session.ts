@@ -1,0 +1,55 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { AdminSession } from "../http/routes/admin/session.ts";
+import type { Api } from "./api.ts";
+
+/** A message to the person, shown once at the top; with an action that takes back what was done. */
+export interface Notice {
+  readonly text: string;
+  readonly undo?: () => Promise<unknown>;
+}
+
+/** The signed-in person. */
+export interface Session extends AdminSession {
+  readonly api: Api;
+  signOut(message?: string): void;
+  notify(notice: Notice): void;
+}
+
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+/** @throws outside the signed-in part of the page */
+export const useSession = (): Session => {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("There is no session.");
+  return session;
+};
+
+/** Operators may change something, auditors may only read. */
+export const useMayChange = (): boolean => useSession().role === "operator";
+
+const storageKey = "voxledger.token";
+
+/**
+ * The token of a person who asked to stay signed in for this tab. Otherwise it is only in memory, and a reload signs out.
+ * Access to the storage throws where the browser forbids it.
+ */
+export const storedToken = {
+  read: (): string | undefined => {
+    try {
+      return sessionStorage.getItem(storageKey) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  keep: (token: string): void => {
+    try {
+      sessionStorage.setItem(storageKey, token);
+    } catch {}
+  },
+  remove: (): void => {
+    try {
+      sessionStorage.removeItem(storageKey);
+    } catch {}
+  },
+};

@@ -1,0 +1,83 @@
+import type { Mark } from "../domain/synthesis/marks.ts";
+import type { Api } from "./api.ts";
+
+/** A synthesized sound, in memory. */
+export interface SpokenSound {
+  readonly blob: Blob;
+  /** Seconds from the start, and the level at each: 0 to 1. */
+  readonly times: readonly number[];
+  readonly levels: readonly number[];
+  /** When each word is spoken; empty if unknown. */
+  readonly words: readonly Mark[];
+  readonly provenance: string;
+  readonly engineAnswerMs: number;
+}
+
+export interface SpeakRequest {
+  /** The key that pays. */
+  readonly apiKey: string;
+  readonly voice: string;
+  readonly text: string;
+  readonly signal: AbortSignal;
+}
+
+/** Synthesizes a text at the expense of a key. */
+export const speak = async (
+  api: Api,
+  { apiKey, voice, text, signal }: SpeakRequest,
+): Promise<SpokenSound> => {
+  const startedAt = performance.now();
+  const response = await api.open(`admin/keys/${encodeURIComponent(apiKey)}/speech`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ voice, text }),
+    signal,
+  });
+  const bytes = await response.arrayBuffer();
+  const engineAnswerMs = performance.now() - startedAt;
+  const blob = new Blob([bytes], { type: response.headers.get("Content-Type") ?? "audio/mpeg" });
+  const cached = [...response.headers].find(([name]) => name.endsWith("-cached"));
+  const [wave, words] = await Promise.all([
+    waveOf(bytes),
+    readWords(api, response.headers.get("Link"), signal),
+  ]);
+  return { blob, ...wave, words, provenance: cached?.[1] ?? "unknown", engineAnswerMs };
+};
+
+const points = 600;
+
+/** The loudest sample in each part of the sound. */
+const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenSound, "times" | "levels">> => {
+  const context = new OfflineAudioContext(1, 1, 44_100);
+  const sound = await context.decodeAudioData(bytes.slice(0));
+  const samples = sound.getChannelData(0);
+  const width = Math.max(1, Math.ceil(samples.length / points));
+  const times: number[] = [];
+  const levels: number[] = [];
+  for (let start = 0; start < samples.length; start += width) {
+    let level = 0;
+    for (const sample of samples.subarray(start, start + width)) level = Math.max(level, Math.abs(sample));
+    times.push(start / sound.sampleRate);
+    levels.push(level);
+  }
+  return { times, levels };
+};
+
+/** The marks are written in the background: they may not exist at once. */
+const attempts = 5;
+
+const readWords = async (api: Api, link: string | null, signal: AbortSignal): Promise<readonly Mark[]> => {
+  const path = /<([^>]+\.marks\.json)>/.exec(link ?? "")?.[1];
+  if (!path) return [];
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    try {
+      const words: Mark[] = [];
+      await api.lines(path, { signal, onLine: (line) => words.push(JSON.parse(line) as Mark) });
+      return words.filter(({ type }) => type === "word");
+    } catch {
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+  return [];
+};

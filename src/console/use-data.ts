@@ -1,0 +1,46 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { isAbort } from "./api.ts";
+
+/** Data of the service that a view shows. */
+export type Data<T> = (
+  | { readonly status: "loading"; readonly value: undefined }
+  | { readonly status: "failed"; readonly value: undefined; readonly error: unknown }
+  /** `isStale`: it is being read again. */
+  | { readonly status: "ready"; readonly value: T; readonly isStale: boolean }
+) & { readonly reload: () => void };
+
+type State<T> = Data<T> extends infer D ? Omit<D, "reload"> & { status: string } : never;
+
+/**
+ * Loads data, again whenever an input changes, and cancels requests that are no longer needed. Earlier data stays visible until
+ * the new data has arrived.
+ */
+export const useData = <T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): Data<T> => {
+  const [state, setState] = useState<State<T>>({ status: "loading", value: undefined } as State<T>);
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const controller = new AbortController();
+    setState((before) =>
+      before.status === "ready"
+        ? { ...before, isStale: true }
+        : ({ status: "loading", value: undefined } as State<T>),
+    );
+    latest.current(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) setState({ status: "ready", value, isStale: false } as State<T>);
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted || isAbort(error)) return;
+        setState({ status: "failed", value: undefined, error } as State<T>);
+      },
+    );
+    return () => controller.abort();
+  }, [...inputs, round]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { ...state, reload } as Data<T>;
+};
