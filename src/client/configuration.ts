@@ -80,7 +80,7 @@ const resolveBaseUrl = (address: string): string => {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(
-      "baseUrl must be an http or https URL. It is required unless the library is loaded from the service.",
+      "baseUrl must be an http or https URL. It is required unless the service sent the library.",
     );
   }
   return url.origin + url.pathname.replace(/[^/]*\.(js|ts)$/, "").replace(/\/*$/, "/");

@@ -108,7 +108,16 @@ export interface NativeUtterance {
   onstart: (() => void) | null;
   onend: (() => void) | null;
   onerror: ((event: { readonly error: string }) => void) | null;
-  onboundary: ((event: { readonly charIndex: number; readonly name: string }) => void) | null;
+  onboundary: ((event: NativeBoundary) => void) | null;
+}
+
+/** The members of a `SpeechSynthesisEvent`; some browsers lack the optional ones. */
+export interface NativeBoundary {
+  readonly charIndex: number;
+  readonly charLength?: number;
+  /** Seconds. */
+  readonly elapsedTime?: number;
+  readonly name: string;
 }
 
 /** The browser's own speech synthesis. */
@@ -134,3 +143,6 @@ export interface Brand {
   readonly brand: string;
   readonly version: string;
 }
+
+/** Calls back once after that many milliseconds, unless the returned function is called first. */
+export type StartTimer = (milliseconds: number, onExpired: () => void) => () => void;

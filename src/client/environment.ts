@@ -6,13 +6,11 @@ import type {
   PageDocument,
   PageNavigator,
   SocketConstructor,
+  StartTimer,
 } from "./dom.ts";
 import { abortError } from "./errors.ts";
 import { type AskToSpeak, allowSpeechButton } from "./playback/allow-speech.ts";
 import type { Player, PlaySound } from "./playback/player.ts";
-
-/** Calls back once after that many milliseconds, unless the returned function is called first. */
-export type StartTimer = (milliseconds: number, onExpired: () => void) => () => void;
 
 /** What the library needs from its environment. A browser has all of it; Node needs a `player`. */
 export interface Environment {

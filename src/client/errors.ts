@@ -1,10 +1,6 @@
-/** A validation error: the path of the invalid member and what is wrong with it. */
-export interface Problem {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
+import type { Problem } from "../domain/errors.ts";
 
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
   readonly errors?: readonly Problem[] | undefined;
@@ -26,16 +22,9 @@ export class VoxledgerError extends Error {
   /** Whether a retry may succeed. Set only for errors received over a WebSocket, which have no HTTP status. */
   readonly retryable: boolean | undefined;
 
-  constructor(
-    message: string,
-    { status, code, errors, retryAfterSeconds, retryable, cause }: ErrorDetails = {},
-  ) {
+  constructor(message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
-    this.status = status;
-    this.code = code;
-    this.errors = errors;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.retryable = retryable;
+    Object.assign(this, details);
   }
 }
 

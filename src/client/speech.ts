@@ -1,5 +1,6 @@
 import { asVoxledgerError, VoxledgerError } from "./errors.ts";
 import { callSafely, type EventPayloads, type Events } from "./events.ts";
+import type { Boundary } from "./playback/boundaries.ts";
 import type { PreparedPart, SpeechBackend } from "./playback/speech-backend.ts";
 import { type TextPart, textParts } from "./text-parts.ts";
 import type { VoiceRequest } from "./transport/transport.ts";
@@ -19,8 +20,11 @@ export interface SpeakParams {
   readonly onstart?: () => void;
   readonly onend?: (end: EventPayloads["OnEnd"]) => void;
   readonly onerror?: (error: VoxledgerError) => void;
-  /** Native voices only. `charIndex` is an offset into the text. */
-  readonly onboundary?: (charIndex: number, name: "word" | "sentence") => void;
+  /**
+   * Called when a word or sentence is spoken: by the browser's own voices, and by the service's voices whose timings it
+   * knows. `charIndex` is an offset into the text; `boundary` has the members of the browser's event.
+   */
+  readonly onboundary?: (charIndex: number, name: "word" | "sentence", boundary: Boundary) => void;
 }
 
 /** The result of a speech that did not fail. */
@@ -134,6 +138,7 @@ export class Speech {
   async #playPart({ part, play }: PreparedPart): Promise<void> {
     const signal = this.#signal;
     const { events } = this.#context;
+    const { onboundary } = this.#params;
     while (this.#paused) await this.#paused.promise;
     if (signal.aborted) return;
     await play({
@@ -143,8 +148,12 @@ export class Speech {
         this.#start();
         events.emit("OnPartStart", part);
       },
-      onBoundary: (charIndex, name) =>
-        callSafely(() => this.#params.onboundary?.(part.charIndex + charIndex, name)),
+      onBoundary:
+        onboundary &&
+        ((inPart) => {
+          const boundary = { ...inPart, charIndex: part.charIndex + inPart.charIndex };
+          if (!signal.aborted) callSafely(() => onboundary(boundary.charIndex, boundary.name, boundary));
+        }),
     });
     if (!signal.aborted) events.emit("OnPartEnd", part);
   }

@@ -10,11 +10,13 @@ export interface TextPart {
 const defaultMaxLength = 280;
 
 /**
- * Splits a text between sentences, and a sentence that is too long between words. SSML is one part of any length, because
- * a fragment of it would not be well-formed.
+ * Splits a text between paragraphs and sentences, and a sentence that is too long between words. Blank lines always
+ * separate parts, so a paragraph has the same parts in every text. SSML is one part of any length, because a fragment of
+ * it would not be well-formed.
  */
 export const textParts = (text: string, lang?: string, maxLength = defaultMaxLength): TextPart[] => {
-  const segments = isSsml(text) ? [text] : split(text, { locale: usableLocale(lang), maxLength });
+  const options = { locale: usableLocale(lang), maxLength };
+  const segments = isSsml(text) ? [text] : text.split(/(\n\s*\n)/).flatMap((one) => split(one, options));
   const parts: TextPart[] = [];
   let offset = 0;
   for (const segment of segments) {

@@ -36,6 +36,7 @@ export type { Environment } from "./environment.ts";
 export { VoxledgerError } from "./errors.ts";
 export type { EventKind, EventPayloads, Listener, SpeechEvent, SpeechService } from "./events.ts";
 export type { AskToSpeak } from "./playback/allow-speech.ts";
+export type { Boundary } from "./playback/boundaries.ts";
 export type { PlayableSound, Playback, Player, PlaySound } from "./playback/player.ts";
 export type { Knob, PlaybackProsody, Prosody } from "./prosody.ts";
 export type { SpeakParams, SpeechResult } from "./speech.ts";
@@ -167,6 +168,11 @@ export class Voxledger {
     this.#speech?.cancel();
   }
 
+  /** Plays the current speech and all later ones this many times as fast, from the same audio. Not for native voices. */
+  setSpeed(speed: number): void {
+    this.#player.setSpeed?.(speed);
+  }
+
   /** Cancels the speech and all requests in flight. */
   close(): void {
     this.cancel();
@@ -194,14 +200,16 @@ export class Voxledger {
 }
 
 const createPlayer = (
-  { player, audio, MediaSource, askToSpeak }: Environment,
+  { player, audio, MediaSource, askToSpeak, startTimer }: Environment,
   onAllowed: () => void,
 ): Player => {
   if (typeof player === "function") return functionPlayer(player);
   if (player) return player;
-  if (audio && askToSpeak) return new AudioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed });
+  if (audio && askToSpeak) {
+    return new AudioElementPlayer({ audio, MediaSource, askToSpeak, onAllowed, startTimer });
+  }
   return functionPlayer(() => {
-    throw new VoxledgerError("This environment cannot play audio: pass a player to the constructor.", {
+    throw new VoxledgerError("This environment cannot play audio: pass a player.", {
       code: "NOT_SUPPORTED",
     });
   });

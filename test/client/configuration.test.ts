@@ -1,8 +1,5 @@
 import { expect } from "chai";
 import { resolveConfiguration } from "../../src/client/configuration.ts";
-import type { Voice, WebsiteConfig } from "../../src/client/voxledger.ts";
-import type { WebsiteConfig as DomainConfig } from "../../src/domain/accounts/website-config.ts";
-import type { Voice as CatalogVoice } from "../../src/domain/synthesis/speech.ts";
 
 const inPage = { scriptUrl: "https://tts.example/client.js", inPage: true };
 const inNode = { scriptUrl: "file:///project/node_modules/client.js", inPage: false };
@@ -62,11 +59,5 @@ describe("the options of the client library", () => {
 
   it("requires a base URL if the script is a file", () => {
     expect(() => resolveConfiguration({ apiKey: "k" }, inNode)).to.throw(TypeError, "baseUrl");
-  });
-
-  it("declares voices and website configurations as the service does", () => {
-    const voice = (one: CatalogVoice): Voice => one;
-    const website = (one: DomainConfig): WebsiteConfig => one;
-    expect([voice, website]).to.have.length(2); // checked by the compiler
   });
 });

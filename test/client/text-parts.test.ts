@@ -20,6 +20,15 @@ describe("splitting a text into parts", () => {
     ]);
   });
 
+  it("splits between paragraphs, which have the same parts in every text", () => {
+    const [first, second] = ["A heading", "One is here. Two is here."];
+    expect(textParts(`${first}\n \n${second}`)).to.deep.equal([
+      { index: 0, charIndex: 0, text: first },
+      { index: 1, charIndex: 12, text: second },
+    ]);
+    expect(texts(`One\nline after the other.`)).to.deep.equal(["One\nline after the other."]);
+  });
+
   it("splits a long sentence between words, and starts no part with punctuation", () => {
     expect(texts("Hello, wide world, how are you today?", 12)).to.deep.equal([
       "Hello, wide",

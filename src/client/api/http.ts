@@ -1,4 +1,4 @@
-import type { StartTimer } from "../environment.ts";
+import type { StartTimer } from "../dom.ts";
 import { abortError, errorFromResponse, networkError, timeoutError, VoxledgerError } from "../errors.ts";
 
 /** A request to the service's HTTP API. */

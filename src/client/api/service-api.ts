@@ -1,5 +1,6 @@
 import type { Environment } from "../environment.ts";
 import { VoxledgerError } from "../errors.ts";
+import { marksUrl } from "../playback/boundaries.ts";
 import { appliedKnobs } from "../prosody.ts";
 import { type AudioChunk, createChunkBuffer } from "../transport/chunk-buffer.ts";
 import type { OpenedAudio, SynthesisQuery } from "../transport/transport.ts";
@@ -22,24 +23,9 @@ export interface OriginVerification {
   readonly origin: string;
 }
 
-/** The service's endpoints. Every method throws {VoxledgerError}. */
-export interface ServiceApi {
-  /** Also stores the token that the response carries. */
-  config(): Promise<WebsiteConfig>;
-  voices(platform: PlatformQuery): Promise<VoiceCollection>;
-  voice(name: string): Promise<VoiceDetail>;
-  voicesByLanguage(lang: string): Promise<VoicesByLanguage>;
-  reportVoices(report: VoiceReport): Promise<VoiceReportResponse>;
-  verifyOrigin(token: string): Promise<OriginVerification>;
-  /** Downloads the audio. */
-  synthesize(query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
-  /**
-   * Resolves with the first chunk. `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends
-   * a running stream.
-   */
-  stream(query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio>;
-}
+export type ServiceApi = ReturnType<typeof createServiceApi>;
 
+/** The service's endpoints. Every method throws {VoxledgerError}. */
 export const createServiceApi = ({
   send,
   session,
@@ -53,13 +39,14 @@ export const createServiceApi = ({
   /** Aborted when the library is closed. */
   closed: AbortSignal;
   environment: Pick<Environment, "fetch" | "now" | "document">;
-}): ServiceApi => {
+}) => {
   const request = <T>(sent: ApiRequest, read: ReadResponse<T>, signal = closed): Promise<T> =>
     session.request(sent, read, signal);
   const get = <T>(path: string): Promise<T> => request({ path }, readJson<T>);
 
   return {
-    config: async () => {
+    /** Also stores the token that the response carries. */
+    config: async (): Promise<WebsiteConfig> => {
       try {
         return await requestConfig(session, closed);
       } catch (error) {
@@ -68,22 +55,29 @@ export const createServiceApi = ({
         throw mayBeHidden && (await isReachable(fetch, baseUrl, closed)) ? unverifiedOrigin(error) : error;
       }
     },
-    voices: (platform) =>
+    voices: (platform: PlatformQuery): Promise<VoiceCollection> =>
       request({ path: "v2/voices", query: { ...platform } }, (response) => readCollection(response, now())),
-    voice: (name) => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
-    voicesByLanguage: (lang) => get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
-    reportVoices: (body) =>
+    voice: (name: string): Promise<VoiceDetail> => get<VoiceDetail>(`v2/voices/${encodeURIComponent(name)}`),
+    voicesByLanguage: (lang: string): Promise<VoicesByLanguage> =>
+      get<VoicesByLanguage>(`v2/voices/by-language/${encodeURIComponent(lang)}`),
+    reportVoices: (body: VoiceReport): Promise<VoiceReportResponse> =>
       request({ method: "POST", path: "v2/voices/report", body }, readJson<VoiceReportResponse>),
     // Not retried: the token works once, and if the first response was lost, the retry would report a refusal.
-    verifyOrigin: (token) =>
+    verifyOrigin: (token: string): Promise<OriginVerification> =>
       send(
         { method: "POST", path: "v2/auth/verify-origin" },
         { headers: { Authorization: `Bearer ${token}` }, query: {} },
         readJson<OriginVerification>,
         closed,
       ),
-    synthesize: (query, signal) => request(synthesisRequest(baseUrl, query), readDownload, signal),
-    stream: (body, signal) =>
+    /** Downloads the audio. */
+    synthesize: (query: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
+      request(synthesisRequest(baseUrl, query), readDownload(fetch, baseUrl), signal),
+    /**
+     * Resolves with the first chunk. `NOT_FOUND` for a voice that the service does not stream. Aborting the signal also ends
+     * a running stream.
+     */
+    stream: (body: SynthesisQuery, signal: AbortSignal): Promise<OpenedAudio> =>
       request({ method: "POST", path: synthesisPath, accept: "text/event-stream", body }, readStream, signal),
   };
 };
@@ -132,10 +126,20 @@ const synthesisRequest = (baseUrl: string, query: SynthesisQuery): ApiRequest =>
     : { method: "POST", path: synthesisPath, body: query };
 };
 
-const readDownload: ReadResponse<OpenedAudio> = async (response) => {
-  const audio = singleChunk(new Uint8Array(await response.arrayBuffer()));
-  return { ...readMetadata(response), whole: true, audio, received: Promise.resolve() };
-};
+const readDownload =
+  (fetch: Environment["fetch"], baseUrl: string): ReadResponse<OpenedAudio> =>
+  async (response) => {
+    const audio = singleChunk(new Uint8Array(await response.arrayBuffer()));
+    const url = marksUrl(response, baseUrl);
+    const loadMarks =
+      url === undefined
+        ? undefined
+        : async (signal: AbortSignal): Promise<string> => {
+            const marks = await fetch(url, { credentials: "omit", signal });
+            return marks.ok ? marks.text() : "";
+          };
+    return { ...readMetadata(response), whole: true, audio, received: Promise.resolve(), loadMarks };
+  };
 
 async function* singleChunk(bytes: AudioChunk): AsyncGenerator<AudioChunk> {
   if (bytes.length > 0) yield bytes;

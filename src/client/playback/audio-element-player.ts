@@ -1,15 +1,17 @@
-import type { AudioElement, MediaSourceConstructor } from "../dom.ts";
+import type { AudioElement, MediaSourceConstructor, StartTimer } from "../dom.ts";
 import { VoxledgerError } from "../errors.ts";
 import type { Delivery } from "../transport/transport.ts";
 import type { AskToSpeak } from "./allow-speech.ts";
-import { type AudioSource, createAudioSource } from "./audio-source.ts";
-import type { Playback, Player } from "./player.ts";
+import { followBoundaries } from "./boundaries.ts";
+import { feedMediaSource } from "./media-source-feed.ts";
+import { type Playback, type Player, readBlob } from "./player.ts";
 
 interface AudioElementPlayerOptions {
   readonly audio: AudioElement;
   readonly MediaSource: MediaSourceConstructor | undefined;
   readonly askToSpeak: AskToSpeak;
   readonly onAllowed: () => void;
+  readonly startTimer: StartTimer;
 }
 
 /**
@@ -21,6 +23,7 @@ export class AudioElementPlayer implements Player {
   readonly #options: AudioElementPlayerOptions;
   /** Starts the part that is being played. */
   #start: (() => void) | undefined;
+  #speed = 1;
   #isPaused = false;
   #isUnlocked = false;
 
@@ -38,7 +41,7 @@ export class AudioElementPlayer implements Player {
     try {
       if (signal.aborted) return;
       audio.src = source.url;
-      audio.playbackRate = prosody.playbackRate; // each new source resets it
+      audio.playbackRate = prosody.playbackRate * this.#speed; // each new source resets it
       audio.volume = prosody.volume;
       await this.#playToEnd(source, playback, finished.signal);
     } finally {
@@ -60,6 +63,11 @@ export class AudioElementPlayer implements Player {
     this.#start?.();
   }
 
+  setSpeed(speed: number): void {
+    this.#options.audio.playbackRate *= speed / this.#speed;
+    this.#speed = speed;
+  }
+
   /** Plays silence in the current call stack, which may be a user gesture. */
   unlock(): void {
     if (this.#isUnlocked) return;
@@ -77,12 +85,14 @@ export class AudioElementPlayer implements Player {
   }
 
   /** Resolves at the end of the audio, or when the signal is aborted. `finished` removes the listeners. */
-  #playToEnd(source: AudioSource, { signal, onStart }: Playback, finished: AbortSignal): Promise<void> {
+  #playToEnd(source: AudioSource, playback: Playback, finished: AbortSignal): Promise<void> {
+    const { signal, onStart } = playback;
     const { audio } = this.#options;
     const startOrAsk = this.#createStart(signal);
     const onPlaying = (): void => {
       this.#isUnlocked = true;
       onStart();
+      void this.#followBoundaries(playback, finished);
     };
     return new Promise((resolve, reject) => {
       const options = { once: true, signal: finished };
@@ -94,6 +104,12 @@ export class AudioElementPlayer implements Player {
       if (!this.#isPaused) this.#start();
       source.feed(finished).catch((error) => reject(asPlaybackError(error)));
     });
+  }
+
+  async #followBoundaries({ boundaries, onBoundary }: Playback, signal: AbortSignal): Promise<void> {
+    const { audio, startTimer } = this.#options;
+    const known = await boundaries;
+    if (known && onBoundary) followBoundaries(audio, known, onBoundary, { startTimer, signal });
   }
 
   /** Returns a function that starts the element, or asks the user first. It has no effect while the user is asked. */
@@ -143,4 +159,33 @@ const silenceHeader = "UklGRsQPAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YaAPA
 const silence = (): Blob => {
   const header = Uint8Array.from(atob(silenceHeader), (character) => character.charCodeAt(0));
   return new Blob([header, new Uint8Array(4_000).fill(0x80)], { type: "audio/wav" });
+};
+
+/** A source for an audio element. */
+interface AudioSource {
+  readonly url: string;
+  /** Appends the chunks of a stream. Call it after the element has been given the URL. @throws {VoxledgerError} */
+  feed(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Resolves at once for a stream whose format the browser's Media Source supports (Chromium: mp3, but neither
+ * ogg nor wav), or else when all of the audio has been received. Undefined for silence.
+ */
+const createAudioSource = async (
+  { audio: chunks, contentType, whole }: Delivery,
+  audio: AudioElement,
+  MediaSource: MediaSourceConstructor | undefined,
+): Promise<AudioSource | undefined> => {
+  if (whole || !MediaSource?.isTypeSupported(contentType)) {
+    const blob = await readBlob(chunks, contentType);
+    return blob.size === 0 ? undefined : { url: URL.createObjectURL(blob), feed: async () => {} };
+  }
+  const source = new MediaSource();
+  audio.disableRemotePlayback = true; // a ManagedMediaSource does not open otherwise
+  return {
+    // Node's types allow blobs only.
+    url: URL.createObjectURL(source as unknown as Blob),
+    feed: (signal) => feedMediaSource(source, audio, { contentType, chunks }, signal),
+  };
 };

@@ -21,8 +21,9 @@ export const nativeBackend = (
       spoken.rate = Math.max(prosody.rate, minRate);
       spoken.volume = prosody.volume;
       spoken.onstart = onStart;
-      spoken.onboundary = ({ charIndex, name }) => {
-        if (name === "word" || name === "sentence") onBoundary(charIndex, name);
+      spoken.onboundary = ({ charIndex, charLength = 0, elapsedTime = 0, name }) => {
+        if (name === "word" || name === "sentence")
+          onBoundary?.({ charIndex, charLength, elapsedTime, name });
       };
       spoken.onend = () => resolve();
       spoken.onerror = ({ error }) => (signal.aborted ? resolve() : reject(speechError(error)));

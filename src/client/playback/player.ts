@@ -1,5 +1,6 @@
 import type { PlaybackProsody } from "../prosody.ts";
 import type { Delivery } from "../transport/transport.ts";
+import type { Boundary } from "./boundaries.ts";
 
 export interface Playback {
   readonly prosody: PlaybackProsody;
@@ -7,6 +8,10 @@ export interface Playback {
   readonly signal: AbortSignal;
   /** Must be called once, at the first audible sound. */
   onStart(): void;
+  /** Where words and sentences begin, if the caller wants to know and the service does. */
+  readonly boundaries?: Promise<readonly Boundary[]>;
+  /** Called for each of them when it is played, by players that know their position. */
+  onBoundary?(boundary: Boundary): void;
 }
 
 /** Plays the audio of one part at a time. */
@@ -16,6 +21,8 @@ export interface Player {
   /** Has no effect if nothing is playing. */
   pause(): void;
   resume(): void;
+  /** Multiplies the playback rate of the current part and of all later ones. */
+  setSpeed?(speed: number): void;
   /**
    * Called synchronously by every `speak`: in some browsers an element can play by itself only after it has played during
    * a user gesture.

@@ -1,7 +1,7 @@
 import { playbackProsody } from "../prosody.ts";
 import type { TextPart } from "../text-parts.ts";
-import { deliverParts } from "../transport/prefetch.ts";
-import type { Transport, VoiceRequest } from "../transport/transport.ts";
+import type { Delivery, Transport, VoiceRequest } from "../transport/transport.ts";
+import { type Boundary, parseMarks } from "./boundaries.ts";
 import type { Player } from "./player.ts";
 
 export interface PartPlayback {
@@ -9,8 +9,8 @@ export interface PartPlayback {
   readonly signal: AbortSignal;
   /** Called once, at the first audible sound. */
   onStart(): void;
-  /** Native voices only. `charIndex` is an offset into the part. */
-  onBoundary(charIndex: number, name: "word" | "sentence"): void;
+  /** Absent if the caller does not want to know. `charIndex` is an offset into the part. */
+  readonly onBoundary?: ((boundary: Boundary) => void) | undefined;
 }
 
 /** A part that can be played at once. */
@@ -46,10 +46,59 @@ export const serviceBackend = ({
       const prosody = playbackProsody(voice.prosody, delivery.prosodyApplied, prosodyFallback);
       yield {
         part: delivery.part,
-        play: ({ signal, onStart }) => player.play(delivery, { prosody, signal, onStart }),
+        play: ({ signal, onStart, onBoundary }) => {
+          const wanted = onBoundary && { boundaries: loadBoundaries(delivery, signal), onBoundary };
+          return player.play(delivery, { prosody, signal, onStart, ...wanted });
+        },
       };
     }
   },
   pause: () => player.pause(),
   resume: () => player.resume(),
 });
+
+/** Speech does not depend on marks: if they cannot be loaded, there are none. */
+const loadBoundaries = async (
+  { part, loadMarks }: Delivery,
+  signal: AbortSignal,
+): Promise<readonly Boundary[]> => {
+  try {
+    return loadMarks ? parseMarks(await loadMarks(signal), part.text) : [];
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Delivers the audio of the parts in order. Requests each part as soon as the previous one has been received, so that it
+ * is loaded while that one plays. Ending the iteration or aborting the signal ends all requests in flight.
+ * @throws {VoxledgerError}
+ */
+async function* deliverParts(
+  transport: Transport,
+  parts: readonly TextPart[],
+  voice: VoiceRequest,
+  callerSignal: AbortSignal,
+): AsyncGenerator<Delivery> {
+  const abort = new AbortController();
+  const signal = AbortSignal.any([callerSignal, abort.signal]);
+  const openAfter = (previous: Promise<void>, part: TextPart | undefined) => {
+    const opened = part && previous.then(() => transport(part, voice, signal));
+    opened?.catch(() => {}); // thrown below when it is this part's turn
+    return opened;
+  };
+  try {
+    let next = openAfter(Promise.resolve(), parts[0]);
+    for (const [index, part] of parts.entries()) {
+      const opened = await next;
+      if (!opened) return;
+      const { received, ...audio } = opened;
+      const played = Promise.withResolvers<void>();
+      next = openAfter(Promise.race([received, played.promise]), parts[index + 1]);
+      yield { part, ...audio };
+      played.resolve(); // a player may skip the rest of the audio
+    }
+  } finally {
+    abort.abort();
+  }
+}

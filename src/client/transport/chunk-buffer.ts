@@ -1,20 +1,11 @@
 export type AudioChunk = Uint8Array<ArrayBuffer>;
 
-/** Audio that is still being received, buffered until it is read. */
-export interface ChunkBuffer {
-  /** Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is incomplete. */
-  readonly audio: AsyncIterable<AudioChunk>;
-  /** Resolves when all chunks have been received, whether or not they have been read. */
-  readonly received: Promise<void>;
-  /** Bytes that still fit into the buffer; negative if it holds too many. */
-  freeBytes(): number;
-  push(chunk: AudioChunk): void;
-  end(): void;
-  /** Discards the buffered chunks. */
-  fail(error: unknown): void;
-}
+export type ChunkBuffer = ReturnType<typeof createChunkBuffer>;
 
-/** `pull` is called for the next chunk while the buffer has room. `onCancel` is called if the reader leaves before the end. */
+/**
+ * Audio that is still being received, buffered until it is read.
+ * `pull` is called for the next chunk while the buffer has room. `onCancel` is called if the reader leaves before the end.
+ */
 export const createChunkBuffer = ({
   maxBytes,
   pull,
@@ -23,7 +14,7 @@ export const createChunkBuffer = ({
   maxBytes: number;
   pull?: () => Promise<void>;
   onCancel: () => void;
-}): ChunkBuffer => {
+}) => {
   const received = Promise.withResolvers<void>();
   received.promise.catch(() => {}); // the reader gets the same error
   let isClosed = false;
@@ -51,18 +42,22 @@ export const createChunkBuffer = ({
   );
 
   return {
+    /** Can be read once. Ending the iteration early cancels the stream. Rejects if the audio is incomplete. */
     audio: iterate(stream),
+    /** Resolves when all chunks have been received, whether or not they have been read. */
     received: received.promise,
-    freeBytes: () => controller.desiredSize ?? 0,
-    push: (chunk) => {
+    /** Bytes that still fit into the buffer; negative if it holds too many. */
+    freeBytes: (): number => controller.desiredSize ?? 0,
+    push: (chunk: AudioChunk): void => {
       if (!isClosed) controller.enqueue(chunk);
     },
-    end: () => {
+    end: (): void => {
       if (isClosed) return;
       isClosed = true;
       controller.close();
       received.resolve();
     },
+    /** Discards the buffered chunks. */
     fail,
   };
 };

@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../../domain/errors.ts";
 import { type Knob, parseKnobs } from "../prosody.ts";
 import type { SynthesisQuery } from "./transport.ts";
 

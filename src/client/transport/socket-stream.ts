@@ -1,4 +1,4 @@
-import type { StartTimer } from "../environment.ts";
+import type { StartTimer } from "../dom.ts";
 import { asVoxledgerError, timeoutError, VoxledgerError } from "../errors.ts";
 import { createChunkBuffer } from "./chunk-buffer.ts";
 import type { StreamMessage } from "./socket-messages.ts";

@@ -1,5 +1,4 @@
-import type { SocketConstructor } from "../dom.ts";
-import type { StartTimer } from "../environment.ts";
+import type { SocketConstructor, StartTimer } from "../dom.ts";
 import { abortError, networkError, VoxledgerError } from "../errors.ts";
 import { type ClientMessage, parseMessage, randomId } from "./socket-messages.ts";
 import { SocketStream } from "./socket-stream.ts";

@@ -21,6 +21,8 @@ export interface Delivery {
   readonly whole: boolean;
   /** Can be read once. Rejects with a VoxledgerError if the stream breaks: the chunks until then are incomplete audio. */
   readonly audio: AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Loads the marks of the audio, as the service keeps them. Absent if there are none. @throws {Error} */
+  readonly loadMarks?: ((signal: AbortSignal) => Promise<string>) | undefined;
 }
 
 /** The audio of a part, whose first chunk has been received. */

@@ -1,9 +1,7 @@
-import { type RetryOptions, withRetry } from "../api/retry.ts";
+import { type RetryOptions, retryDelayMs, withRetry } from "../api/retry.ts";
 import type { Session } from "../api/session.ts";
-import type { SocketConstructor } from "../dom.ts";
-import type { StartTimer } from "../environment.ts";
+import type { SocketConstructor, StartTimer } from "../dom.ts";
 import { abortError, asVoxledgerError, VoxledgerError } from "../errors.ts";
-import { type ConnectionBackoff, createConnectionBackoff } from "./connection-backoff.ts";
 import { HandshakeFailed, SpeechSocket } from "./speech-socket.ts";
 import { synthesisQuery, type Transport } from "./transport.ts";
 
@@ -100,5 +98,37 @@ const createConnector = (
     });
     current = opened;
     return opened;
+  };
+};
+
+type ConnectionBackoff = ReturnType<typeof createConnectionBackoff>;
+
+/**
+ * Limits connection attempts across all speeches of a page. After a failure no attempt is allowed until its `Retry-After`
+ * has passed, or an exponentially growing delay.
+ */
+const createConnectionBackoff = ({ now, random }: { now: () => number; random: () => number }) => {
+  let failures = 0;
+  let last: { readonly failure: VoxledgerError; readonly at: number; readonly delayMs: number } | undefined;
+
+  return {
+    /** @throws {VoxledgerError} the last failure, with the remaining delay as `retryAfterSeconds` */
+    assertAllowed: (): void => {
+      if (!last) return;
+      const elapsedMs = now() - last.at;
+      const remainingMs = last.delayMs - elapsedMs;
+      if (remainingMs <= 0 || elapsedMs < 0) return; // negative: the clock was set back
+      const { failure } = last;
+      const retryAfterSeconds = remainingMs / 1_000;
+      throw new VoxledgerError(failure.message, { ...failure, retryAfterSeconds, cause: failure });
+    },
+    recordFailure: (failure: VoxledgerError): void => {
+      last = { failure, at: now(), delayMs: retryDelayMs(failure, failures, random) };
+      failures += 1;
+    },
+    recordSuccess: (): void => {
+      failures = 0;
+      last = undefined;
+    },
   };
 };

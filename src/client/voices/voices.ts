@@ -1,61 +1,12 @@
-export type EngineCode = "g1" | "g2" | "g3" | "g5" | "gwn" | "msv" | "oai";
+import type { z } from "zod";
+import type { EngineCode, SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
+import type * as schemas from "../../http/routes/voices/schemas.ts";
 
-/** A voice that users choose by its name. */
-export interface Voice {
-  readonly name: string;
-  readonly flag: string;
-  readonly gender: "f" | "m";
-  /** BCP-47. */
-  readonly lang: string;
-  /** The ids of its system voices, in the order in which they are tried. */
-  readonly voiceIDs: readonly number[];
-  readonly deprecated?: boolean;
-  readonly isByok?: boolean;
-  readonly provider?: string;
-}
+export type { EngineCode, SystemVoice, Voice };
 
-/** A voice of one of the service's engines, or, without `service`, of a browser. */
-export interface SystemVoice {
-  readonly id: number;
-  readonly name: string;
-  readonly lang?: string;
-  readonly rate?: number;
-  readonly pitch?: number;
-  readonly timerSpeed?: number;
-  readonly fallbackVoice?: boolean;
-  readonly service?: EngineCode;
-  readonly voiceName?: string;
-  readonly gender?: "f" | "m";
-  readonly volume?: number;
-  readonly deprecated?: boolean;
-}
-
-export interface Link {
-  readonly href: string;
-}
-
-export interface VoiceLinks {
-  readonly self: Link;
-  readonly synthesize: Link & {
-    readonly method: "POST";
-    readonly body: { readonly voice: string; readonly lang?: string };
-  };
-  readonly "synthesize:stream": Link & {
-    readonly method: "POST";
-    readonly body: { readonly voice: string; readonly lang?: string; readonly stream: boolean };
-    readonly accept: "text/event-stream";
-    readonly premium: boolean;
-  };
-  readonly "stream:websocket": Link & {
-    readonly protocol: "websocket";
-    readonly message: { readonly type: string; readonly voice: string; readonly lang?: string };
-    readonly premium: boolean;
-  };
-}
-
-export interface VoiceWithLinks extends Voice {
-  readonly _links: VoiceLinks;
-}
+export type Link = z.output<typeof schemas.HrefLink>;
+export type VoiceLinks = z.output<typeof schemas.VoiceLinks>;
+export type VoiceWithLinks = Voice & { readonly _links: VoiceLinks };
 
 /** All voices. `version` changes if and only if they do; `lastUpdated` is the time of the response (ISO 8601). */
 export interface VoiceCollection {
@@ -69,45 +20,23 @@ export interface VoicesByLanguage {
   readonly language: string;
   readonly voices: readonly VoiceWithLinks[];
   readonly count: number;
-  readonly _links: { readonly self: Link; readonly allVoices: Link };
+  readonly _links: z.output<typeof schemas.ByLanguageLinks>;
 }
 
 export interface VoiceDetail {
   readonly voice: Voice;
-  readonly _links: VoiceLinks & { readonly collection: Link; readonly byLanguage: Link };
+  readonly _links: z.output<typeof schemas.VoiceDetailLinks>;
 }
 
 /** Excludes voices that this browser or operating system does not have. */
-export interface PlatformQuery {
-  readonly browser?: string;
-  readonly browserVersion?: string;
-  readonly os?: string;
-  readonly osVersion?: string;
-}
+export type PlatformQuery = Pick<
+  z.output<typeof schemas.VoicesQuery>,
+  "browser" | "browserVersion" | "os" | "osVersion"
+>;
 
-export interface PlatformReport {
-  readonly browser: string;
-  readonly browserVersion: string;
-  readonly os: string;
-  readonly osVersion: string;
-  readonly deviceType?: "desktop" | "mobile" | "tablet";
-}
-
-export interface BrowserVoiceInfo {
-  readonly name: string;
-  readonly lang: string;
-  readonly voiceURI: string;
-  readonly localService: boolean;
-  readonly default?: boolean;
-}
-
-export interface VoiceReport {
-  readonly platform: PlatformReport;
-  readonly voices: readonly BrowserVoiceInfo[];
-  /** ISO 8601. */
-  readonly timestamp: string;
-  readonly sdkVersion?: string;
-}
+export type PlatformReport = z.output<typeof schemas.PlatformReport>;
+export type BrowserVoiceInfo = z.output<typeof schemas.BrowserVoiceInfo>;
+export type VoiceReport = z.output<typeof schemas.VoiceReportRequest>;
 
 export interface VoiceReportResponse {
   readonly count: number;

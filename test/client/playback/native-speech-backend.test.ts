@@ -59,7 +59,7 @@ const fakeSpeechSynthesis = (fail?: (text: string) => string | undefined) => {
       queueMicrotask(() => {
         if (error !== undefined) return utterance.onerror?.({ error });
         utterance.onstart?.();
-        utterance.onboundary?.({ charIndex: 4, name: "word" });
+        utterance.onboundary?.({ charIndex: 4, charLength: 2, elapsedTime: 0.5, name: "word" });
         if (!textOf(utterance).startsWith("Endless")) utterance.onend?.();
       });
     },
@@ -161,8 +161,8 @@ describe("speech with the browser's own voices", () => {
       "OnEnd",
     ]);
     expect(boundaries).to.deep.equal([
-      [4, "word"],
-      [206, "word"],
+      [4, "word", { name: "word", charIndex: 4, charLength: 2, elapsedTime: 0.5 }],
+      [206, "word", { name: "word", charIndex: 206, charLength: 2, elapsedTime: 0.5 }],
     ]);
   });
 

@@ -1,0 +1,16 @@
+import type { Voxledger, WebsiteFeatures } from "../voxledger.ts";
+import type { Highlighter } from "./highlight.ts";
+import type { Speaker } from "./speaker.ts";
+
+/** What the features of a page share. */
+export interface PageContext {
+  readonly voxledger: Voxledger;
+  readonly features: WebsiteFeatures;
+  readonly speaker: Speaker;
+  readonly highlighter: Highlighter;
+  /** Aborted when the features are stopped: everything on the page is removed then. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts a feature until the context's signal is aborted. */
+export type Feature = (context: PageContext) => void;

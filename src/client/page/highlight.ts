@@ -1,0 +1,78 @@
+import type { WebPlayerFeature } from "../voxledger.ts";
+import type { Paragraph } from "./text/paragraphs.ts";
+import { validSelectors } from "./text/selectors.ts";
+
+/** Marks what is spoken. Has no effect if the configuration does not want it. */
+export interface Highlighter {
+  /** Marks this paragraph instead of the last one. */
+  showParagraph(paragraph: Paragraph): void;
+  showWord(paragraph: Paragraph, charIndex: number, charLength: number): void;
+  /** Unless another paragraph is marked by now. */
+  clear(paragraph: Paragraph): void;
+}
+
+const attribute = "data-voxledger-speaking";
+const highlightName = "voxledger-word";
+
+/** The page's own colour scheme decides. The paragraph's text keeps its colour, so its background is nearly transparent. */
+const css = `
+[${attribute}] {
+  background-color: color-mix(in srgb, currentColor 8%, transparent);
+  border-radius: 2px;
+  box-shadow: 0 0 0 4px color-mix(in srgb, currentColor 8%, transparent);
+}
+::highlight(${highlightName}) {
+  background-color: light-dark(#ffe08a, #f5c84c);
+  color: #14171a;
+}`;
+
+/** Style sheets made by scripts and custom highlights are allowed by every content security policy. */
+export const createHighlighter = (
+  { enabled, theme, navigation, selector, paragraphSelector }: WebPlayerFeature,
+  signal: AbortSignal,
+): Highlighter => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  const softColor = typeof theme === "object" ? theme.accentSoft : undefined;
+  if (softColor !== undefined) useColor(sheet.cssRules[0], softColor);
+  if (enabled && navigation.paragraphClick) showClickable(sheet, selector, paragraphSelector);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+
+  let marked: Element | undefined;
+  const unmark = (): void => {
+    marked?.removeAttribute(attribute);
+    marked = undefined;
+    CSS.highlights?.delete(highlightName);
+  };
+  signal.addEventListener("abort", () => {
+    unmark();
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+  });
+  if (!navigation.paragraphHighlight) return { showParagraph: () => {}, showWord: () => {}, clear: () => {} };
+  return {
+    showParagraph: ({ element }) => {
+      if (element === marked || signal.aborted) return;
+      unmark();
+      marked = element;
+      element.setAttribute(attribute, "");
+    },
+    showWord: (paragraph, charIndex, charLength) => {
+      const range = paragraph.rangeOf(charIndex, charLength);
+      if (range && !signal.aborted) CSS.highlights?.set(highlightName, new Highlight(range));
+    },
+    clear: ({ element }) => {
+      if (element === marked) unmark();
+    },
+  };
+};
+
+const useColor = (rule: CSSRule | undefined, color: string): void => {
+  if (!(rule instanceof CSSStyleRule)) return;
+  rule.style.setProperty("background-color", color);
+  rule.style.setProperty("box-shadow", `0 0 0 4px ${color}`);
+};
+
+const showClickable = (sheet: CSSStyleSheet, article: string, paragraph: string): void => {
+  if (validSelectors([article, paragraph]).length < 2) return;
+  sheet.insertRule(`:is(${article}) :is(${paragraph}) { cursor: pointer }`, sheet.cssRules.length);
+};

@@ -1,0 +1,73 @@
+import type { WebPlayerFeature } from "../../voxledger.ts";
+import { iconButton } from "./elements.ts";
+import { assemble, createHost, type PlayerView, playButton, skipButtons } from "./player-view.ts";
+import type { Reading } from "./reading.ts";
+import { applyTheme, miniPlayerSheet } from "./theme.ts";
+
+/** The small player at the edge of the window, while an article is read whose player is out of view. */
+export class MiniPlayer {
+  readonly #view: PlayerView;
+  readonly #reading: Reading;
+  #isPlayerInView = true;
+  #isClosed = false;
+
+  constructor(
+    reading: Reading,
+    player: HTMLElement,
+    { miniPlayer, theme, controls }: Pick<WebPlayerFeature, "miniPlayer" | "theme" | "controls">,
+    signal: AbortSignal,
+  ) {
+    this.#reading = reading;
+    const host = createHost("Article player", [miniPlayerSheet()]);
+    host.hidden = true;
+    applyTheme(host, theme);
+    place(host, miniPlayer.position);
+    host.dataset.animation = miniPlayer.animation;
+    const close = (): void => {
+      this.#isClosed = true;
+      this.update();
+    };
+    this.#view = assemble(host, [
+      playButton(reading, { withText: false }),
+      ...(controls.skip ? [skipButtons(reading)] : []),
+      { node: iconButton("toArticle", "Show the player", () => showPlayer(player)) },
+      { node: iconButton("close", "Close", close) },
+    ]);
+    document.body.append(host);
+    const observer = new IntersectionObserver((entries) => {
+      this.#isPlayerInView = entries.at(-1)?.isIntersecting ?? true;
+      this.update();
+    });
+    observer.observe(player);
+    signal.addEventListener("abort", () => {
+      observer.disconnect();
+      host.remove();
+    });
+  }
+
+  /** A closed mini player is shown again when the article is read the next time. */
+  update(): void {
+    const { isActive } = this.#reading;
+    if (!isActive) this.#isClosed = false;
+    const { host } = this.#view;
+    const isHidden = !isActive || this.#isPlayerInView || this.#isClosed;
+    if (host.hidden !== isHidden) host.hidden = isHidden;
+    this.#view.update();
+  }
+}
+
+const place = (host: HTMLElement, position: WebPlayerFeature["miniPlayer"]["position"]): void => {
+  if (typeof position === "string") {
+    host.dataset.position = position;
+    return;
+  }
+  for (const [side, length] of Object.entries(position)) host.style.setProperty(side, length);
+  if (position.top === undefined && position.bottom === undefined) host.style.setProperty("bottom", "1rem");
+  if (position.left === undefined && position.right === undefined) host.style.setProperty("left", "1rem");
+};
+
+const showPlayer = (player: HTMLElement): void => {
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  player.scrollIntoView({ block: "center", behavior: isStill ? "auto" : "smooth" });
+  player.shadowRoot?.querySelector<HTMLElement>(".play")?.focus({ preventScroll: true });
+};

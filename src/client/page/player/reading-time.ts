@@ -1,0 +1,38 @@
+interface PlayedPart {
+  readonly charIndex: number;
+  readonly length: number;
+  readonly seconds: number;
+}
+
+/** An estimate until the first part was played. */
+const defaultSecondsPerCharacter = 1 / 15;
+
+/** How long a text takes to be read: the parts that were played as measured, the others like these on average. */
+export class ReadingTime {
+  readonly #parts = new Map<number, PlayedPart>();
+
+  /** A part was played in this time, at normal speed. */
+  record(part: PlayedPart): void {
+    if (part.length > 0 && part.seconds > 0) this.#parts.set(part.charIndex, part);
+  }
+
+  get secondsPerCharacter(): number {
+    let [characters, seconds] = [0, 0];
+    for (const part of this.#parts.values()) {
+      characters += part.length;
+      seconds += part.seconds;
+    }
+    return characters === 0 ? defaultSecondsPerCharacter : seconds / characters;
+  }
+
+  /** The time from the start of the text to this character. */
+  secondsAt(charIndex: number): number {
+    const average = this.secondsPerCharacter;
+    let seconds = charIndex * average;
+    for (const part of this.#parts.values()) {
+      const covered = Math.min(Math.max(charIndex - part.charIndex, 0), part.length);
+      seconds += covered * (part.seconds / part.length - average);
+    }
+    return seconds;
+  }
+}

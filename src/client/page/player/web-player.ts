@@ -1,0 +1,116 @@
+import type { SpeakParams, WebPlayerFeature } from "../../voxledger.ts";
+import type { Feature, PageContext } from "../feature.ts";
+import { readParagraphs } from "../text/paragraphs.ts";
+import { queryAll } from "../text/selectors.ts";
+import { MiniPlayer } from "./mini-player.ts";
+import { insertPlayer } from "./placement.ts";
+import { createPlayerView } from "./player-view.ts";
+import { Reading } from "./reading.ts";
+import { chooseVoice } from "./voice-choice.ts";
+
+/** A page of comments may have thousands of articles. */
+const maxPlayers = 50;
+
+/** A page whose framework removes foreign elements again and again gets no player. */
+const maxInsertions = 10;
+
+/** Adds a player to every article that has a text, also to those that a script adds later. */
+export const showPlayers: Feature = (context) => {
+  const { features, voxledger, signal } = context;
+  void chooseVoice(features.webPlayer.voice, voxledger).then((voice) => {
+    if (!signal.aborted) followArticles(context, speakParams(features.webPlayer, voice));
+  });
+};
+
+/** What the configuration omits is the website's. */
+const speakParams = ({ pitch, rate, volume }: WebPlayerFeature, voice: string | undefined): SpeakParams => ({
+  ...(voice !== undefined && { voice }),
+  ...(pitch !== undefined && { pitch }),
+  ...(rate !== undefined && { rate }),
+  ...(volume !== undefined && { volume }),
+});
+
+interface Player {
+  readonly host: HTMLElement;
+  readonly remove: () => void;
+}
+
+const followArticles = (context: PageContext, params: SpeakParams): void => {
+  const { features, signal } = context;
+  const players = new Map<Element, Player>();
+  const insertions = new WeakMap<Element, number>();
+  const scan = (): void => {
+    for (const [article, { host, remove }] of players) {
+      if (article.isConnected && host.isConnected) continue;
+      remove();
+      players.delete(article);
+    }
+    for (const article of queryAll(document, features.webPlayer.selector)) {
+      const inserted = insertions.get(article) ?? 0;
+      if (players.has(article) || players.size >= maxPlayers || inserted >= maxInsertions) continue;
+      const player = addPlayer(context, article, params);
+      if (!player) continue;
+      players.set(article, player);
+      insertions.set(article, inserted + 1);
+    }
+  };
+  scan();
+  let isScheduled = false;
+  const observer = new MutationObserver(() => {
+    if (isScheduled) return;
+    isScheduled = true;
+    requestAnimationFrame(() => {
+      isScheduled = false;
+      if (!signal.aborted) scan();
+    });
+  });
+  observer.observe(document.documentElement, { childList: true, subtree: true });
+  signal.addEventListener("abort", () => {
+    observer.disconnect();
+    for (const { remove } of players.values()) remove();
+  });
+};
+
+/** Undefined for an article without a text. */
+const addPlayer = (context: PageContext, article: Element, params: SpeakParams): Player | undefined => {
+  const { webPlayer } = context.features;
+  const read = () => readParagraphs(article, webPlayer);
+  const [first] = read();
+  if (!first) return undefined;
+  const removed = new AbortController();
+  const { signal } = removed;
+  let update = (): void => {};
+  const reading = new Reading({ ...context, signal, read, params, onChange: () => update() });
+  const view = createPlayerView(reading, webPlayer);
+  insertPlayer(view.host, article, first.element, webPlayer.position);
+  const mini = webPlayer.miniPlayer.enabled
+    ? new MiniPlayer(reading, view.host, webPlayer, signal)
+    : undefined;
+  update = () => {
+    view.update();
+    mini?.update();
+  };
+  if (webPlayer.navigation.paragraphClick) {
+    article.addEventListener("click", (event) => startAtClick(event as MouseEvent, reading, webPlayer), {
+      signal,
+    });
+  }
+  const remove = (): void => {
+    removed.abort();
+    view.host.remove();
+  };
+  return { host: view.host, remove };
+};
+
+/** What has a click of its own. */
+const interactive =
+  "a, button, input, select, textarea, label, summary, audio, video, [contenteditable], [onclick]";
+
+/** A click on a paragraph's text reads from there. A click that selects text, or that the page handles, does not. */
+const startAtClick = (event: MouseEvent, reading: Reading, { paragraphSelector }: WebPlayerFeature): void => {
+  const { target, detail, defaultPrevented } = event;
+  if (defaultPrevented || detail > 1 || !(target instanceof Element) || target.closest(interactive)) return;
+  if (getSelection()?.isCollapsed === false) return;
+  const paragraph = target.closest(paragraphSelector);
+  if (paragraph) reading.startAt(paragraph);
+};

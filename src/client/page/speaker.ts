@@ -1,0 +1,57 @@
+import type { SpeakParams, SpeechResult, Voxledger } from "../voxledger.ts";
+
+export interface Speaker {
+  /** Speaks what the user has asked for, and cancels the current speech. @throws {VoxledgerError} */
+  speak(text: string, params?: SpeakParams, speed?: number): Promise<SpeechResult>;
+  /** Speaks by itself. Cancels earlier announcements, but never what the user has asked for. Returns whether it was spoken. */
+  announce(text: string): Promise<boolean>;
+  /** Cancels the current announcement, if it is this text. */
+  retract(text: string): void;
+  /** Whether anything is spoken, loaded or paused. */
+  readonly isBusy: boolean;
+  stop(): void;
+}
+
+interface Current {
+  readonly text: string;
+  readonly isAnnouncement: boolean;
+}
+
+/** Longer texts are cut, because each character is charged. */
+const maxAnnouncementLength = 4_000;
+
+export const createSpeaker = (voxledger: Voxledger): Speaker => {
+  let current: Current | undefined;
+
+  const speak = async (own: Current, params?: SpeakParams, speed = 1): Promise<SpeechResult> => {
+    current = own;
+    voxledger.setSpeed(speed);
+    try {
+      return await voxledger.speak(own.text, params);
+    } finally {
+      if (current === own) current = undefined;
+    }
+  };
+
+  return {
+    speak: (text, params, speed) => speak({ text, isAnnouncement: false }, params, speed),
+    announce: async (text) => {
+      if (current && !current.isAnnouncement) return false;
+      const own = { text: text.slice(0, maxAnnouncementLength), isAnnouncement: true };
+      const spoken = await speak(own).catch(() => undefined); // OnError has reported it
+      return spoken?.cancelled === false;
+    },
+    retract: (text) => {
+      if (current?.isAnnouncement && current.text === text) voxledger.cancel();
+    },
+    get isBusy() {
+      return current !== undefined;
+    },
+    stop: () => {
+      if (current) voxledger.cancel();
+    },
+  };
+};
+
+/** Whether the browser lets the page play audio without a question. */
+export const mayPlay = (): boolean => navigator.userActivation?.hasBeenActive ?? true;

@@ -1,0 +1,134 @@
+import type { WebPlayerFeature } from "../../voxledger.ts";
+import { invisible, isSpeakable, notSsml } from "./plain-text.ts";
+import { validSelectors } from "./selectors.ts";
+
+/** A paragraph as it is spoken. */
+export interface Paragraph {
+  readonly element: Element;
+  /** In one line, without invisible characters. */
+  readonly text: string;
+  /** Where this part of the text is on the page. */
+  rangeOf(charIndex: number, charLength: number): Range | undefined;
+}
+
+type TextRules = Pick<WebPlayerFeature, "selector" | "paragraphSelector" | "sanitize">;
+
+/** Never text that a reader sees. */
+const neverText = ["script", "style", "template", "noscript", "voxledger-player"];
+
+/** Seen, but not part of a text that is read aloud. */
+const notSpoken = [
+  ...["nav", "button", "input", "select", "textarea", "svg", "canvas", "audio", "video", "iframe", "object"],
+  ...["[hidden]", "[aria-hidden=true]", "[role=navigation]", "[inert]"],
+];
+
+/**
+ * The paragraphs of an article, in their order. Text belongs to the innermost element that `paragraphSelector` matches,
+ * so that a paragraph in a list item is spoken once, and to the innermost article. Other text is not spoken.
+ */
+export const readParagraphs = (article: Element, { selector, paragraphSelector, sanitize }: TextRules) => {
+  const [paragraphs] = validSelectors([paragraphSelector]);
+  const [articles = ":scope"] = validSelectors([selector]);
+  if (paragraphs === undefined) return [];
+  const excluded = validSelectors([
+    ...neverText,
+    ...(sanitize.enabled ? [...notSpoken, ...sanitize.exclude] : []),
+  ]).join();
+  const isExcluded = (element: Element): boolean =>
+    element.matches(excluded) || (sanitize.enabled && !element.checkVisibility({ visibilityProperty: true }));
+  const walker = document.createTreeWalker(article, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    node instanceof Element && isExcluded(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+  );
+  const found: ParagraphText[] = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node instanceof Element) {
+      if (node.localName === "br") found.at(-1)?.breakWord();
+      continue;
+    }
+    const parent = node.parentElement;
+    const owner = parent?.closest(paragraphs);
+    if (!parent || !owner || !article.contains(owner)) continue;
+    const innermost = articles === ":scope" ? article : parent.closest(articles);
+    if (innermost !== article && innermost !== null && article.contains(innermost)) continue;
+    let last = found.at(-1);
+    if (last?.element !== owner) {
+      last = new ParagraphText(owner);
+      found.push(last);
+    }
+    last.append(node as Text, blockOf(parent));
+  }
+  return found.filter(({ text }) => isSpeakable(text));
+};
+
+/** The element whose box begins a new line. */
+const blockOf = (element: Element): Element => {
+  let block = element;
+  while (block.parentElement && /^(inline|contents|ruby)/.test(getComputedStyle(block).display)) {
+    block = block.parentElement;
+  }
+  return block;
+};
+
+/** Characters of the text that are together in one node of the page. */
+interface Run {
+  readonly charIndex: number;
+  readonly length: number;
+  readonly node: Text;
+  readonly offset: number;
+}
+
+const tokens = new RegExp(`(\\s+)|[${invisible}]+|[^\\s${invisible}]+`, "g");
+const isInvisible = new RegExp(`^[${invisible}]`);
+
+class ParagraphText implements Paragraph {
+  readonly element: Element;
+  #text = "";
+  readonly #runs: Run[] = [];
+  #isWordBroken = false;
+  #block: Element | undefined;
+
+  constructor(element: Element) {
+    this.element = element;
+  }
+
+  get text(): string {
+    return notSsml(this.#text);
+  }
+
+  /** The next word does not continue the last one. */
+  breakWord(): void {
+    this.#isWordBroken = true;
+  }
+
+  append(node: Text, block: Element): void {
+    if (block !== this.#block) this.breakWord();
+    this.#block = block;
+    for (const { 0: token, 1: space, index } of node.data.matchAll(tokens)) {
+      if (space !== undefined) this.breakWord();
+      else if (!isInvisible.test(token)) this.#appendWord({ node, offset: index, length: token.length });
+    }
+  }
+
+  rangeOf(charIndex: number, charLength: number): Range | undefined {
+    const end = charIndex + charLength;
+    const runs = this.#runs.filter((run) => run.charIndex < end && run.charIndex + run.length > charIndex);
+    const [first, last] = [runs[0], runs.at(-1)];
+    if (!first?.node.isConnected || !last?.node.isConnected) return undefined;
+    const range = document.createRange();
+    try {
+      range.setStart(first.node, first.offset + Math.max(charIndex - first.charIndex, 0));
+      range.setEnd(last.node, last.offset + Math.min(end - last.charIndex, last.length));
+      return range;
+    } catch {
+      return undefined; // the page has changed the text
+    }
+  }
+
+  #appendWord({ node, offset, length }: Omit<Run, "charIndex">): void {
+    if (this.#isWordBroken && this.#text !== "") this.#text += " ";
+    this.#isWordBroken = false;
+    this.#runs.push({ charIndex: this.#text.length, length, node, offset });
+    this.#text += node.data.slice(offset, offset + length);
+  }
+}

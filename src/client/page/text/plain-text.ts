@@ -1,0 +1,14 @@
+/** Characters that are not seen: soft hyphens and characters of no width. */
+export const invisible = "\\u00AD\\u200B\\u2060\\uFEFF";
+
+const invisibles = new RegExp(`[${invisible}]+`, "g");
+
+/** A `<` that would make the service read the text as SSML becomes a character that looks like it, of the same length. */
+export const notSsml = (text: string): string => text.replace(/<(?=[?!]|speak)/gi, "‹");
+
+/** A text of the page in one line, without invisible characters, and never SSML. */
+export const plainText = (text: string): string =>
+  notSsml(text.replace(invisibles, "").replace(/\s+/g, " ").trim());
+
+/** Whether there is anything to speak: a letter or a digit. */
+export const isSpeakable = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);

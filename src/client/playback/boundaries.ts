@@ -1,0 +1,71 @@
+import type { AudioElement, StartTimer } from "../dom.ts";
+
+/** The beginning of a word or sentence, like the event of a `SpeechSynthesisUtterance`. */
+export interface Boundary {
+  readonly name: "word" | "sentence";
+  /** Offset into the text in UTF-16 code units. */
+  readonly charIndex: number;
+  readonly charLength: number;
+  /** Seconds since the start of the sound; of a browser's own voice, since that of its speech. */
+  readonly elapsedTime: number;
+}
+
+/** A line of the service's marks: times in milliseconds, offsets in code points. */
+interface Mark {
+  readonly time: number;
+  readonly type: "word" | "sentence";
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The boundaries in the text, from the service's marks of its sound: one JSON object per line. */
+export const parseMarks = (lines: string, text: string): Boundary[] => {
+  const marks: Mark[] = JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
+  const characters = [...text];
+  const offsetOf = (codePoints: number): number => characters.slice(0, codePoints).join("").length;
+  return marks.map(({ time, type, start, end }) => ({
+    name: type,
+    charIndex: offsetOf(start),
+    charLength: offsetOf(end) - offsetOf(start),
+    elapsedTime: time / 1_000,
+  }));
+};
+
+/** The URL in a `Link` header that names marks. */
+export const marksUrl = ({ headers, url }: Response, baseUrl: string): string | undefined => {
+  const reference = headers.get("Link")?.match(/<([^>]*)>; rel="describedby"/)?.[1];
+  return reference && new URL(reference, url || baseUrl).href;
+};
+
+/** Positions are compared at least this often, because playback may pause, stall or change its speed. */
+const maxWaitMs = 250;
+
+/** Reports each boundary when playback reaches it, until the signal is aborted. */
+export const followBoundaries = (
+  audio: Pick<AudioElement, "currentTime" | "playbackRate">,
+  boundaries: readonly Boundary[],
+  onBoundary: (boundary: Boundary) => void,
+  { startTimer, signal }: { readonly startTimer: StartTimer; readonly signal: AbortSignal },
+): void => {
+  let next = 0;
+  const follow = (): void => {
+    for (; !signal.aborted; next++) {
+      const boundary = boundaries[next];
+      if (!boundary) return;
+      const leftMs = ((boundary.elapsedTime - audio.currentTime) / (audio.playbackRate || 1)) * 1_000;
+      if (leftMs > 0) {
+        wait(Math.min(leftMs, maxWaitMs));
+        return;
+      }
+      onBoundary(boundary);
+    }
+  };
+  const wait = (milliseconds: number): void => {
+    const stopTimer = startTimer(milliseconds, () => {
+      signal.removeEventListener("abort", stopTimer);
+      follow();
+    });
+    signal.addEventListener("abort", stopTimer, { once: true });
+  };
+  follow();
+};
