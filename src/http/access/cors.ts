@@ -1,4 +1,5 @@
 import type { Context, Middleware } from "koa";
+import { clientHeadersAt, isCompatibleApi } from "../kernel/error-envelopes/envelope-of.ts";
 import type { Cors } from "../kernel/operation.ts";
 import type { OperationRouter } from "../kernel/router.ts";
 
@@ -40,10 +41,24 @@ export const createApiCors = ({
 /** `X-API-Secret` is missing on purpose: a secret must not be used in a page. Chromium caps Max-Age at two hours. */
 const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST",
-  "Access-Control-Allow-Headers":
-    "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key",
   "Access-Control-Max-Age": "7200",
 };
+const allowedHeaders =
+  "Authorization, Content-Type, Idempotency-Key, If-None-Match, If-Range, Range, X-API-Key";
+
+/** Sets the headers of a preflight's response. At a compatible API, the headers that its clients add are allowed as requested. */
+const setPreflightHeaders = (ctx: Context): void => {
+  const { "access-control-request-headers": requested = "" } = ctx.req.headers;
+  const ofClients = clientHeadersAt(ctx.path);
+  if (ofClients) ctx.vary("Access-Control-Request-Headers");
+  const added = requested
+    .split(",", maxRequestedHeaders)
+    .map((name) => name.trim())
+    .filter((name) => ofClients?.test(name.toLowerCase()));
+  ctx.set({ ...preflightHeaders, "Access-Control-Allow-Headers": [allowedHeaders, ...added].join(", ") });
+};
+
+const maxRequestedHeaders = 50;
 
 /**
  * Sets the CORS headers of the operation, and answers preflights, which carry no credentials. A handler whose response is
@@ -69,7 +84,7 @@ export const cors = (
     ctx.set(headers);
     if (ctx.method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined) {
       ctx.status = 204;
-      if (headers["Access-Control-Allow-Origin"] !== undefined) ctx.set(preflightHeaders);
+      if (headers["Access-Control-Allow-Origin"] !== undefined) setPreflightHeaders(ctx);
       return;
     }
     await next();
@@ -77,8 +92,8 @@ export const cors = (
   };
 };
 
-/** Unknown paths of the API: pages may read the 404. */
-const isApi = (path: string): boolean => /^\/v[12]\//i.test(path);
+/** Unknown paths of the APIs: pages may read the 404. */
+const isApi = (path: string): boolean => /^\/v[12]\//i.test(path) || isCompatibleApi(path);
 
 const isPublic = ({ headerSent, response }: Context): boolean =>
   !headerSent && response.get("Access-Control-Allow-Origin") === "*";

@@ -1,19 +1,38 @@
 import type { IncomingMessage } from "node:http";
 import type { Credentials } from "../../application/access/authentication.ts";
 
-/** The one credential that counts: a secret takes precedence over a token, and a token over an origin, valid or not. */
+/**
+ * The one credential that counts: a secret takes precedence over a token, and a token over an origin, valid or not. The same
+ * forms count at every path, so that nothing about a caller depends on the operation.
+ */
 export const credentialsOf = (request: IncomingMessage): Credentials => {
-  const { authorization, "x-api-secret": secret } = request.headers;
+  const { authorization, "x-api-secret": secret, "xi-api-key": elevenLabsKey } = request.headers;
   const apiKey = single(request.headers["x-api-key"]);
   if (secret !== undefined) return { by: "secret", apiKey, apiSecret: single(secret) ?? "" };
   const origin = originOf(request);
-  if (authorization !== undefined) return { by: "token", token: bearerOf(authorization), apiKey, origin };
+  if (authorization !== undefined) return byToken(bearerOf(authorization), apiKey, origin);
+  if (elevenLabsKey !== undefined) return byToken(single(elevenLabsKey) ?? "", apiKey, origin);
   return { by: "origin", apiKey: apiKey ?? keyInQuery(request.url ?? ""), origin };
 };
 
-/** The token of `Authorization: Bearer`; empty for any other scheme. */
-export const bearerOf = (authorization: string): string =>
-  /^Bearer +([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? "";
+/** Whether a header has credentials, valid or not. Clients without a key send `Authorization: Bearer` without a token. */
+export const hasCredentials = ({ headers }: IncomingMessage): boolean =>
+  credentialHeaders.some((name) => !/^(bearer)?\s*$/i.test(String(headers[name] ?? "")));
+
+const credentialHeaders = ["authorization", "x-api-key", "x-api-secret", "xi-api-key"] as const;
+
+/**
+ * `API_KEY.API_SECRET` is a key with its secret, for clients that send a single token. An access token is a JWT, which has two
+ * dots; keys and secrets have none.
+ */
+const byToken = (token: string, apiKey: string | undefined, origin: string | undefined): Credentials => {
+  const [key, apiSecret, ...others] = token.split(".", 3);
+  if (apiSecret === undefined || others.length > 0) return { by: "token", token, apiKey, origin };
+  return { by: "secret", apiKey: key, apiSecret };
+};
+
+/** The token of `Authorization: Bearer`; empty without one, and for any other scheme. */
+export const bearerOf = (authorization = ""): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "";
 
 /**
  * The origin of a request: `Origin`, or the origin of `Referer` where browsers send no `Origin` (GET and HEAD for elements of

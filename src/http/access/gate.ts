@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticator, Principal } from "../../application/access/authentication.ts";
+import type { ActingKey } from "../../application/access/principal.ts";
 import type { Admission, RateLimiter } from "../../application/access/rate-limiter.ts";
 import { KeyIsSuspended } from "../../domain/errors.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
@@ -41,12 +42,13 @@ export interface AdmissionRules {
 
 /** @throws {RateLimited} @throws {KeyIsSuspended} */
 export const requireAdmission = (
-  { principal, admission }: Caller,
+  { principal, admission }: { readonly principal: ActingKey; readonly admission: Admission },
   { suspended }: AdmissionRules = { suspended: "refused" },
 ): void => {
   if (admission.refusal) throw admission.refusal;
   if (principal.suspension !== undefined && suspended === "refused") {
-    throw new KeyIsSuspended(`The key is suspended: ${principal.suspension}.`);
+    const { cause, reason } = principal.suspension;
+    throw new KeyIsSuspended(`The key is suspended: ${reason}.`, cause);
   }
 };
 

@@ -18,7 +18,7 @@ export const taggedJson = (document: object): TaggedJson => {
 export const tagOf = (content: Buffer | string): string => `"${hash("sha256", content, "base64url")}"`;
 
 /** The request headers that a website's own documents depend on. */
-const credentials = ["X-API-Key", "X-API-Secret", "Authorization"];
+const credentials = ["X-API-Key", "X-API-Secret", "Authorization", "xi-api-key"];
 
 /** 200 with a website's document, or 304 if the caller has it. */
 export const replyTagged = (ctx: Context, document: TaggedJson): void => {

@@ -1,6 +1,6 @@
 import Koa, { type Middleware } from "koa";
 import type { Logger } from "pino";
-import { followRequests, identify, logRequests, presentErrors } from "./middleware.ts";
+import { assignRequestId, followRequests, logRequests, presentErrors } from "./middleware.ts";
 import type { RequestObserver } from "./observer.ts";
 import type { OperationRouter } from "./router.ts";
 
@@ -8,20 +8,20 @@ import type { OperationRouter } from "./router.ts";
 export const createApp = ({
   log,
   router,
-  policies = [],
+  middleware = [],
   observer,
 }: {
   log: Logger;
   router: OperationRouter;
-  /** Middleware that applies to every response, errors included. */
-  policies?: readonly Middleware[];
+  /** Applies to every response, errors included. */
+  middleware?: readonly Middleware[];
   observer?: RequestObserver | undefined;
 }): Koa => {
   const app = new Koa();
-  app.use(identify());
+  app.use(assignRequestId());
   if (observer) app.use(followRequests(observer));
   app.use(logRequests(log));
-  for (const policy of policies) app.use(policy);
+  for (const each of middleware) app.use(each);
   app.use(presentErrors(log));
   app.use(router.routes);
 

@@ -11,6 +11,8 @@ export interface HeaderNames {
   readonly cached: string;
   /** The prosody settings that the engine applied. */
   readonly prosodyApplied: string;
+  /** The speed at which the audio is spoken. */
+  readonly speedApplied: string;
   /** A new access token; the presented one is past half its lifetime. */
   readonly authRenewed: string;
   /** When the new token expires, in Unix seconds. */
@@ -20,6 +22,7 @@ export interface HeaderNames {
 export const headerNames = (prefix: string): HeaderNames => ({
   cached: `${prefix}-Cached`,
   prosodyApplied: `${prefix}-Prosody-Applied`,
+  speedApplied: `${prefix}-Speed-Applied`,
   authRenewed: `X-${prefix}-Auth-Renewed`,
   authRenewedExp: `X-${prefix}-Auth-Renewed-Exp`,
 });
@@ -29,6 +32,7 @@ export const exposedHeaders = (names: HeaderNames): readonly string[] => [
   ...Object.values(names),
   "Accept-Ranges",
   "Allow",
+  "Character-Cost",
   "Content-Location",
   "Content-Range",
   "Deprecation",
@@ -70,6 +74,14 @@ export const rateLimits = {
 };
 
 export const retryAfter = header("Retry-After", count, "Seconds to wait before repeating the request.", "42");
+
+/** Obeyed by OpenAI's clients. */
+export const shouldRetry = header(
+  "x-should-retry",
+  z.enum(["true", "false"]),
+  "Whether the same request may succeed later.",
+  "true",
+);
 
 /** `policies`: every value that the header can have. */
 export const cacheControl = (policies: readonly string[]) =>
@@ -119,6 +131,13 @@ export const contentLocation = header(
   "/audio/4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192.mp3",
 );
 
+export const marks = header(
+  "Link",
+  text.optional(),
+  "The permanent URL of the marks: when each word is spoken. Absent if they are unknown.",
+  '</audio/4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192.marks.json>; rel="describedby"; type="application/x-ndjson"',
+);
+
 export const location = header(
   "Location",
   text,
@@ -149,13 +168,19 @@ export const prosodyApplied = ({ prosodyApplied }: HeaderNames) =>
   );
 
 /** Only on streams. */
+export const unbuffered = header(
+  "X-Accel-Buffering",
+  z.literal("no").optional(),
+  "Asks proxies not to buffer the response.",
+);
+
 export const streaming = {
   ...header(
     "X-Streaming",
     z.enum(["sse", "audio"]).optional(),
     "Server-sent events, or the bytes of the audio.",
   ),
-  ...header("X-Accel-Buffering", z.literal("no").optional(), "Asks proxies not to buffer the response."),
+  ...unbuffered,
 };
 
 export const deprecation = {
@@ -189,3 +214,21 @@ export const ifNoneMatch = header(
   text.optional(),
   "Entity tags that the caller has; the response is 304 if one matches, or for `*`.",
 );
+
+/** Under the name that ElevenLabs' clients read. */
+export const namedRequestId = header("request-id", z.uuid(), "The same as `X-Request-Id`.");
+
+export const characterCost = header(
+  "character-cost",
+  count,
+  "The characters that the request is charged; 0 for a repeat with the same Idempotency-Key.",
+  "35",
+);
+
+export const speedApplied = ({ speedApplied }: HeaderNames) =>
+  header(
+    speedApplied,
+    text.regex(/^\d+(\.\d+)?$/),
+    "The speed at which the voice speaks: the requested one, or the nearest that it can.",
+    "1",
+  );

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
 import { koaBody } from "koa-body";
 import { Invalid } from "../../domain/errors.ts";
-import { PayloadTooLarge } from "./errors.ts";
+import { PayloadTooLarge } from "./error-types.ts";
 
 const maxBytes = 1024 * 1024;
 
@@ -16,10 +16,7 @@ const jsonTypes = ["json", "+json"];
  * @throws {Invalid} for any other body @throws {PayloadTooLarge}
  */
 export const readJsonBody = async (ctx: Context): Promise<object> => {
-  const { "content-encoding": coding = "identity" } = ctx.req.headers;
-  if (coding.toLowerCase() !== "identity") {
-    throw invalid("The body must be sent without a Content-Encoding.");
-  }
+  requireNoCoding(ctx);
   // `is` returns null without a body, but treats `Content-Length: 0` as a body.
   if (ctx.request.length !== 0 && ctx.is(jsonTypes) === false) {
     throw invalid("The body must be sent as application/json.");
@@ -29,6 +26,25 @@ export const readJsonBody = async (ctx: Context): Promise<object> => {
   if (!body.isUtf8) throw invalid(unreadable);
   if (body.bytes === 0 && ctx.method !== "POST") throw invalid("A body is required.");
   return (ctx.request.body as object | undefined) ?? {};
+};
+
+/** Whether the body is of the media type. False without a body. */
+export const hasMediaType = (ctx: Context, mediaType: string): boolean => ctx.is(mediaType) === mediaType;
+
+/** Reads a text of at most 1 MiB in UTF-8. @throws {Invalid} @throws {PayloadTooLarge} */
+export const readTextBody = async (ctx: Context, mediaType: string): Promise<string> => {
+  requireNoCoding(ctx);
+  const body = observeBody(ctx.req);
+  await parseText(mediaType)(ctx, async () => {});
+  if (!body.isUtf8) throw invalid("The body cannot be read: it must be in UTF-8.");
+  return String(ctx.request.body ?? "");
+};
+
+const requireNoCoding = ({ req }: Context): void => {
+  const { "content-encoding": coding = "identity" } = req.headers;
+  if (coding.toLowerCase() !== "identity") {
+    throw invalid("The body must be sent without a Content-Encoding.");
+  }
 };
 
 const unreadable = "The body cannot be read: it must be a JSON object or array in UTF-8.";
@@ -50,6 +66,17 @@ const parse = koaBody({
   multipart: false,
   onError,
 });
+
+const parseText = (mediaType: string) =>
+  koaBody({
+    json: false,
+    text: true,
+    textTypes: [mediaType],
+    textLimit: maxBytes,
+    urlencoded: false,
+    multipart: false,
+    onError,
+  });
 
 /** koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement characters. */
 const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {

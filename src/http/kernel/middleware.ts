@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import type { Context, Middleware } from "koa";
 import type { Logger } from "pino";
 import { NotFound } from "../../domain/errors.ts";
+import { hasCredentials } from "../access/credentials.ts";
 import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "../access/gate.ts";
-import { isOurFault, presentError } from "./errors.ts";
+import { isInternalError, presentError } from "./error-types.ts";
 import type { RequestObserver } from "./observer.ts";
 import { replyError } from "./reply.ts";
 import type { OperationRouter } from "./router.ts";
 
 /** Generates the request id that the response, the log and the ledger share. */
-export const identify = (): Middleware => async (ctx, next) => {
+export const assignRequestId = (): Middleware => async (ctx, next) => {
   ctx.state.requestId = randomUUID();
   ctx.set("X-Request-Id", ctx.state.requestId);
   await next();
@@ -52,6 +54,7 @@ const loggedFields = (ctx: Context) => ({
   method: ctx.method,
   route: ctx._matchedRoute,
   apiKey: ctx.state.caller?.principal.apiKey,
+  actor: ctx.state.actor,
 });
 
 /** Sends errors, and requests that no operation answered, in the error envelope. */
@@ -63,7 +66,7 @@ export const presentErrors =
       if (ctx.status === 404 && ctx.body == null) throw new NotFound("There is nothing under this address.");
     } catch (error) {
       if (ctx.res.destroyed) return;
-      if (isOurFault(presentError(error))) log.error({ ...loggedFields(ctx), err: error }, "failed");
+      if (isInternalError(presentError(error))) log.error({ ...loggedFields(ctx), err: error }, "failed");
       replyError(ctx, error);
     }
   };
@@ -87,8 +90,20 @@ export const authenticated =
     await next();
   };
 
+/** Like `authenticated` for callers that present credentials, valid or not. Any other caller is anonymous. */
+export const authenticatedIfCredentials = (gate: Gate): Middleware => {
+  const authenticate = authenticated(gate);
+  return (ctx, next) => (hasCredentials(ctx.req) ? authenticate(ctx, next) : next());
+};
+
 /** The id of the authenticated website. */
 export const websiteOf = (ctx: Context): string => ctx.state.caller.principal.websiteId;
+
+/** Calls back when the response was passed to the operating system, or the client has disconnected. */
+export const onResponseEnd = (res: ServerResponse, callback: () => void): void => {
+  if (res.closed) callback();
+  else res.once("close", callback);
+};
 
 /** Aborts when the client disconnects before its response is complete. */
 export const disconnectSignal = (ctx: Context): AbortSignal => {

@@ -2,20 +2,29 @@ import type { Context } from "koa";
 import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { parse } from "../../domain/validation.ts";
-import type { ErrorStatus } from "./errors.ts";
-import { readJsonBody } from "./json-body.ts";
+import type { ErrorStatus } from "./error-types.ts";
+import { hasMediaType, readJsonBody, readTextBody } from "./json-body.ts";
 
-/** Who may call an operation. The router authenticates `website` and `operator`; the others authenticate themselves. */
+/** The roles of the admin API. An operator may do all that an auditor may. */
+export type AdminAuth = "operator" | "auditor";
+
+/** Who may call an operation. The router authenticates websites and roles; the others authenticate themselves. */
 export type Auth =
   | "none"
   | "website"
   /** Keys that are suspended may call it too. */
   | "website, even suspended"
+  /** Callers without credentials may call it too. */
+  | "website, if it has credentials"
   /** Credentials of a WebSocket handshake. */
   | "websocket"
+  /** Operators and auditors may call it too, without a key. */
+  | "website even suspended, or auditor"
   /** A token that proves an origin. */
   | "verification token"
-  | "operator";
+  | AdminAuth;
+
+export const isAdmin = (auth: Auth): auth is AdminAuth => auth === "operator" || auth === "auditor";
 
 /** Which pages may read the responses. */
 export type Cors =
@@ -39,6 +48,8 @@ export interface RequestBody<T> {
   /** @throws {Invalid} @throws {PayloadTooLarge} */
   read(ctx: Context): Promise<T>;
   readonly required: boolean;
+  /** Its other media types. */
+  readonly otherContent?: ZodOpenApiContentObject;
 }
 
 export interface ResponseSpec {
@@ -154,6 +165,24 @@ export const jsonRequest = <S extends z.ZodType, T = z.output<S>>(
   example: unknown,
   { required = true, read = (body) => parse(schema, body) as T }: JsonRequestOptions<T> = {},
 ): RequestBody<T> => ({ schema, example, required, read: async (ctx) => read(await readJsonBody(ctx)) });
+
+interface TextRequest<T> {
+  readonly mediaType: string;
+  readonly example: string;
+  /** @throws {Invalid} */
+  readonly read: (text: string) => T;
+}
+
+/** A JSON body that may also be sent as a text of another media type. */
+export const orText = <T>(
+  body: RequestBody<T>,
+  { mediaType, example, read }: TextRequest<T>,
+): RequestBody<T> => ({
+  ...body,
+  otherContent: { [mediaType]: { schema: z.string(), example } },
+  read: async (ctx) =>
+    hasMediaType(ctx, mediaType) ? read(await readTextBody(ctx, mediaType)) : await body.read(ctx),
+});
 
 export const json = (schema: z.ZodType, example?: unknown): ZodOpenApiContentObject => ({
   "application/json": { schema, ...(example !== undefined && { example }) },

@@ -1,18 +1,21 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
-import type { HttpResponse } from "./audio-body.ts";
-import { type PresentedError, presentError } from "./errors.ts";
+import type { HttpResponse } from "./audio-response.ts";
+import { envelopeOf } from "./error-envelopes/envelope-of.ts";
+import type { EnvelopedError } from "./error-envelopes/error-envelope.ts";
 
-/** Sends a response through Koa. */
+/** Sends a response through Koa. `Link` is added to links that are already set. */
 export const reply = (ctx: Context, { status, headers, body }: HttpResponse): void => {
+  const { Link: link, ...others } = headers;
   ctx.status = status;
   if (body) ctx.body = body;
-  ctx.set(headers);
+  ctx.set(others);
+  if (link !== undefined) ctx.append("Link", link);
 };
 
-/** Sends an error through Koa. */
-export const replyError = (ctx: Context, error: unknown): PresentedError => {
-  const presented = presentError(error);
+/** Sends an error through Koa, in the envelope of the path. */
+export const replyError = (ctx: Context, error: unknown): EnvelopedError => {
+  const presented = envelopeOf(ctx.path).present(error);
   ctx.status = presented.status;
   ctx.body = presented.body;
   ctx.set(presented.headers);
@@ -25,13 +28,13 @@ export const send = (res: ServerResponse, { status, headers, body }: HttpRespons
   res.end(body);
 };
 
-/** Sends an error without Koa. */
+/** Sends an error without Koa, in the envelope of the path. */
 export const sendError = (
   res: ServerResponse,
   error: unknown,
   headers: Record<string, string>,
-): PresentedError => {
-  const presented = presentError(error);
+): EnvelopedError => {
+  const presented = envelopeOf(res.req.url ?? "").present(error);
   const body = Buffer.from(JSON.stringify(presented.body));
   send(res, {
     status: presented.status,

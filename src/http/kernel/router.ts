@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import type { Middleware } from "koa";
-import { MethodNotAllowed } from "./errors.ts";
+import { MethodNotAllowed } from "./error-types.ts";
 import type { Auth, Cors, Operation } from "./operation.ts";
 
 /** Callers that the handlers of their operations authenticate, if at all. */
@@ -29,8 +29,11 @@ const defaultCors: Readonly<Record<Auth, Cors>> = {
   "verification token": "any origin, varying",
   website: "verified origins",
   "website, even suspended": "verified origins",
+  "website, if it has credentials": "verified origins",
   websocket: "verified origins",
+  "website even suspended, or auditor": "verified origins",
   operator: "same origin",
+  auditor: "same origin",
 };
 
 const selfAuthenticated: Readonly<Record<SelfAuthenticated, undefined>> = {

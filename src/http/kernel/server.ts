@@ -10,7 +10,8 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../../domain/errors.ts";
-import { HeadersTooLarge, type PresentedError, TooSlow } from "./errors.ts";
+import type { EnvelopedError } from "./error-envelopes/error-envelope.ts";
+import { HeadersTooLarge, TooSlow } from "./error-types.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 import { sendError } from "./reply.ts";
 
@@ -25,20 +26,13 @@ export interface Upgrade {
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void;
 }
 
-export interface HttpServer {
-  readonly url: string;
-  /**
-   * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout.
-   * Waits for upgraded connections, which it does not own.
-   */
-  drain(timeoutMs: number): Promise<void>;
-}
-
 /** Fits the longest text, percent-encoded (4 bytes per character, 3 characters per byte), and the headers. */
 const headerBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
 
 /** Longer than the 60 s of nginx, Varnish and most load balancers: a proxy must not send requests on closing connections. */
 const keepAliveMs = 75_000;
+
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /** @throws EADDRINUSE or EACCES */
 export const listen = async ({
@@ -58,7 +52,7 @@ export const listen = async ({
   maxTextCharacters: number;
   /** How long a connection may be inactive in both directions while a response is pending. */
   inactivityMs?: number;
-}): Promise<HttpServer> => {
+}) => {
   const handle = app.callback() as RequestListener;
   let draining = false;
   const serve: RequestListener = (req, res) => {
@@ -89,7 +83,11 @@ export const listen = async ({
   });
   return {
     url: urlOf(server),
-    drain: async (timeoutMs) => {
+    /**
+     * Accepts no more connections, completes pending requests, and destroys the remaining connections after the timeout.
+     * Waits for upgraded connections, which it does not own.
+     */
+    drain: async (timeoutMs: number): Promise<void> => {
       draining = true;
       const closed = new Promise((resolve) => server.close(resolve));
       // Keep-alive connections become idle after their last response.
@@ -108,12 +106,12 @@ const urlOf = (server: Server): string => {
 };
 
 /** HTTP/1.1 requires a Host header (RFC 9112, section 3.2). */
-const refuseMissingHost = (res: ServerResponse): PresentedError =>
+const refuseMissingHost = (res: ServerResponse): EnvelopedError =>
   sendError(res, new Invalid([{ path: ["Host"], message: "Host is required." }]), {
     "X-Request-Id": randomUUID(),
   });
 
-/** Malformed, too large and too slow requests get the error envelope too. */
+/** Malformed, too large and too slow requests get the error envelope too: the service's own, because their path is unknown. */
 const refuseMalformed = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (refused.has(socket)) return; // Node emits the event again for every further chunk
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();

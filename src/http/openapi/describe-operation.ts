@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import { isPrivate } from "../caching/cache-control.ts";
-import { errorResponse } from "../kernel/error-response.ts";
-import { type ErrorStatus, errorTypes, presentError } from "../kernel/errors.ts";
+import { envelopeOf } from "../kernel/error-envelopes/envelope-of.ts";
+import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/error-types.ts";
 import {
   cacheControl,
   deprecation,
@@ -11,7 +11,7 @@ import {
   requestId,
   tokenRenewal,
 } from "../kernel/headers.ts";
-import type { Auth, Operation, ResponseSpec } from "../kernel/operation.ts";
+import { type Auth, isAdmin, type Operation, type ResponseSpec } from "../kernel/operation.ts";
 import { securityOf } from "./security.ts";
 
 /** The operations of one path, by method. */
@@ -27,7 +27,7 @@ export const createDescriber = (names: HeaderNames) => {
     description,
     headers: z.object({
       ...requestId,
-      ...(isCounted(auth) && rateLimits),
+      ...limitsOf(auth),
       ...(cache.length > 0 && cacheControl(cache)),
       ...(isCounted(auth) && cache.some(isPrivate) && tokenRenewal(names)),
       ...headers,
@@ -55,7 +55,10 @@ export const createDescriber = (names: HeaderNames) => {
       ...(body && {
         requestBody: {
           required: body.required,
-          content: { "application/json": { schema: body.schema, example: body.example } },
+          content: {
+            "application/json": { schema: body.schema, example: body.example },
+            ...body.otherContent,
+          },
         },
       }),
       responses: {
@@ -80,63 +83,92 @@ const withDeprecation = (spec: ResponseSpec): ResponseSpec => ({
 /** Whether the caller is rate-limited by its key. */
 const isCounted = (auth: Auth): boolean => auth.startsWith("web");
 
+/** Operators, auditors and anonymous callers are not rate-limited. */
+const mayBeUncounted = (auth: Auth): boolean =>
+  auth === "website, if it has credentials" || auth === "website even suspended, or auditor";
+
+const optionalRateLimits = z.object(rateLimits).partial().shape;
+
+/** The rate-limit headers of a response to callers who were authenticated, and `either` to others. */
+const limitsOf = (auth: Auth, { either = mayBeUncounted(auth) } = {}): z.ZodRawShape => {
+  if (!isCounted(auth)) return {};
+  return either ? optionalRateLimits : rateLimits;
+};
+
 /** The errors that follow from how an operation is called. */
 const impliedErrors = ({ auth, params, query, body }: Operation): ErrorStatus[] => [
   ...errorsOfAuth[auth],
   ...(body ? ([400, 413] as const) : []),
-  ...(auth === "operator" && body ? ([503] as const) : []),
-  ...(auth === "operator" && params ? ([400, 404] as const) : []),
-  ...(auth === "operator" && query ? ([400] as const) : []),
+  ...(isAdmin(auth) && body ? ([503] as const) : []),
+  ...(isAdmin(auth) && params ? ([400, 404] as const) : []),
+  ...(isAdmin(auth) && query ? ([400] as const) : []),
 ];
 
 const errorsOfAuth: Readonly<Record<Auth, readonly ErrorStatus[]>> = {
   none: [],
   website: [401, 403, 429, 500],
   "website, even suspended": [401, 429, 500],
+  "website, if it has credentials": [401, 403, 429, 500],
+  "website even suspended, or auditor": [401, 429, 500],
   websocket: [401, 403, 429],
   "verification token": [401, 429, 500],
-  operator: [401, 429, 500],
+  operator: [401, 403, 429, 500],
+  auditor: [401, 429, 500],
 };
 
-/** Error responses are shared components, one per status and audience, unless they carry headers of the operation. */
+/** Error responses are shared components, one per status, envelope and audience, unless they carry headers of the operation. */
 const createErrorResponses = (names: HeaderNames) => {
   const shared = new Map<string, ZodOpenApiResponseObject>();
 
   const describe = (
-    status: ErrorStatus,
-    counted: boolean,
-    more?: z.ZodRawShape,
+    { headerSchemas, authentication, example, description = example.message }: ErrorType,
+    { auth, path, deprecated }: Operation,
   ): ZodOpenApiResponseObject => {
-    const { headerSchemas, authentication, example, description = example.message } = errorTypes[status];
-    const limits = authentication === "either" ? z.object(rateLimits).partial().shape : rateLimits;
-    const { headers, body } = presentError(example);
+    const early = authentication === "before";
+    const counted = isCounted(auth) && !early;
+    const either = authentication === "either" || mayBeUncounted(auth);
+    const envelope = envelopeOf(path);
+    const { status, headers, body } = envelope.present(example);
     return {
       description,
       headers: z.object({
         ...requestId,
         ...cacheControl([headers["Cache-Control"] ?? ""]),
-        ...(counted && { ...limits, ...(status !== 401 && tokenRenewal(names)) }),
+        ...(counted && { ...limitsOf(auth, { either }), ...(status !== 401 && tokenRenewal(names)) }),
         ...headerSchemas,
-        ...more,
+        ...envelope.headersOf(status),
+        ...(deprecated && !early && deprecation),
       }),
-      content: { "application/json": { schema: errorResponse, example: body } },
+      content: { "application/json": { schema: envelope.schema, example: body } },
     };
   };
 
   return (operation: Operation): Record<string, ZodOpenApiResponseObject> => {
     const statuses = new Set([...impliedErrors(operation), ...(operation.errors ?? [])]);
     const responseFor = (status: ErrorStatus): ZodOpenApiResponseObject => {
-      const { type, name = type?.name, authentication } = errorTypes[status];
+      const error = errorTypeOf(status, operation);
+      const { type, name = type?.name, authentication } = error;
       const early = authentication === "before";
-      const counted = isCounted(operation.auth) && !early;
-      if (operation.deprecated && !early) return describe(status, counted, deprecation);
-      const id = `${name}${counted ? "Counted" : ""}`;
-      const response = shared.get(id) ?? { id, ...describe(status, counted) };
+      if (operation.deprecated && !early) return describe(error, operation);
+      const audience = early ? "" : audienceOf(operation.auth);
+      const id = `${envelopeOf(operation.path).name}${name}${audience}`;
+      const response = shared.get(id) ?? { id, ...describe(error, operation) };
       shared.set(id, response);
       return response;
     };
     return Object.fromEntries([...statuses].map((status) => [String(status), responseFor(status)]));
   };
+};
+
+/** The last part of the names of responses, which differ by their rate-limit headers. */
+const audienceOf = (auth: Auth): string => {
+  if (!isCounted(auth)) return "";
+  return mayBeUncounted(auth) ? "SometimesCounted" : "Counted";
+};
+
+const errorTypeOf = (status: ErrorStatus, { auth }: Operation): ErrorType => {
+  const { admin, ...error } = errorTypes[status];
+  return isAdmin(auth) ? { ...error, ...admin } : error;
 };
 
 /** HEAD ignores ranges and synthesizes nothing; a URL that is too long is refused before its method is known. */

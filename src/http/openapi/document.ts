@@ -1,5 +1,5 @@
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from "zod-openapi";
-import { planOrTier, tiers } from "../../domain/accounts/plan.ts";
+import { fixedTiers, planOrTier } from "../../domain/accounts/plan.ts";
 import type { HeaderNames } from "../kernel/headers.ts";
 import type { Operation } from "../kernel/operation.ts";
 import { createDescriber } from "./describe-operation.ts";
@@ -45,15 +45,16 @@ export const describeApi = ({
   );
 };
 
-/** zod cannot describe the input of `planOrTier`'s preprocessing: the name of a tier, except `enterprise`. */
+/** zod cannot describe the input of `planOrTier`'s preprocessing: the name of a tier with fixed limits. */
 const preprocessedPlan: ZodOpenApiOverride = ({ zodSchema, jsonSchema }) => {
   if (zodSchema !== planOrTier) return;
   const { oneOf = [] } = jsonSchema;
   delete jsonSchema.type;
-  jsonSchema.oneOf = [{ type: "string", enum: tiers.filter((tier) => tier !== "enterprise") }, ...oneOf];
+  jsonSchema.oneOf = [{ type: "string", enum: fixedTiers }, ...oneOf];
 };
 
-const description = `Every response has an \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`. An
+const description = `Every response has an \`X-Request-Id\`. Every error is \`{error: {message, statusCode, code?, errors?}}\`,
+or in the form of the API that a path under \`/openai\` or \`/elevenlabs\` is compatible with. An
 unknown path is a 404. A method that a path does not have is a 405 with \`Allow\`. HEAD is supported wherever GET is. JSON
 of more than 1 KiB is compressed for clients that accept gzip or br.
 
@@ -62,6 +63,16 @@ Responses to a website's verified origins have CORS headers. Preflights need no 
 const tags = [
   { name: "Synthesis", description: "Text to speech." },
   {
+    name: "OpenAI",
+    description:
+      "OpenAI's speech API, for its clients. Errors are `{error: {message, type, param, code}}`, as OpenAI sends them.",
+  },
+  {
+    name: "ElevenLabs",
+    description:
+      "ElevenLabs' text-to-speech API, for its clients. Errors are `{detail: {status, message}}`, as ElevenLabs sends them.",
+  },
+  {
     name: "Voices",
     description: "The voices of the service, and reports of the voices that platforms have.",
   },
@@ -69,5 +80,8 @@ const tags = [
   { name: "Audio", description: "Audio by its permanent URL." },
   { name: "Service", description: "Health, documentation and the client library." },
   { name: "Legacy", description: "The remaining operation of v1." },
-  { name: "Admin", description: "The operator's API. Absent without an ADMIN_TOKEN." },
+  {
+    name: "Admin",
+    description: "The API of operators and auditors. Absent without ADMIN_TOKEN and AUDITOR_TOKEN.",
+  },
 ];

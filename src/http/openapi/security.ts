@@ -33,6 +33,18 @@ export const securitySchemes: Record<string, ZodOpenApiSecuritySchemeObject> = {
     bearerFormat: "JWT",
     description: "The short-lived token in the response of `GET /v2/config`.",
   },
+  singleToken: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "`API_KEY.API_SECRET`, for clients that send a single token. Only for servers; never use it in a browser.",
+  },
+  elevenLabsKey: {
+    type: "apiKey",
+    in: "header",
+    name: "xi-api-key",
+    description: "`API_KEY.API_SECRET`, as ElevenLabs' clients send it. Only for servers.",
+  },
   tokenParameter: {
     type: "apiKey",
     in: "query",
@@ -44,7 +56,12 @@ export const securitySchemes: Record<string, ZodOpenApiSecuritySchemeObject> = {
     scheme: "bearer",
     description: "Issued by the operator. It proves one origin, once, within 15 minutes.",
   },
-  adminToken: { type: "http", scheme: "bearer", description: "The operator's ADMIN_TOKEN." },
+  adminToken: { type: "http", scheme: "bearer", description: "A token of ADMIN_TOKEN, for operators." },
+  auditorToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of AUDITOR_TOKEN. It reads everything in the admin API, and changes nothing.",
+  },
 };
 
 type Security = NonNullable<ZodOpenApiOperationObject["security"]>;
@@ -52,16 +69,23 @@ type Security = NonNullable<ZodOpenApiOperationObject["security"]>;
 /** The alternatives that authenticate a website. */
 const website: Security = [
   { apiKey: [], apiSecret: [] },
+  { singleToken: [] },
+  { elevenLabsKey: [] },
   { accessToken: [] },
   { apiKey: [], verifiedOrigin: [] },
   { keyParameter: [], verifiedOrigin: [] },
 ];
 
+const auditor: Security = [{ adminToken: [] }, { auditorToken: [] }];
+
 export const securityOf: Readonly<Record<Auth, Security>> = {
   none: [],
   website,
   "website, even suspended": website,
+  "website, if it has credentials": [...website, {}],
   websocket: [...website, { tokenParameter: [] }],
   "verification token": [{ verificationToken: [] }],
   operator: [{ adminToken: [] }],
+  auditor,
+  "website even suspended, or auditor": [...auditor, ...website],
 };

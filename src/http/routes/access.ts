@@ -27,20 +27,22 @@ const verifyOriginResponse = namedSchema("VerifyOriginResponse", {
   origin: z.string().meta({ description: "The request's `Origin`; empty without one." }),
 }) satisfies z.ZodType<VerificationOutcome>;
 
+interface AccessOptions {
+  readonly websites: Pick<Websites, "get">;
+  readonly accessTokens: Pick<AccessTokens, "issue">;
+  readonly originVerification: Pick<OriginVerification, "verify">;
+  readonly failedAttempts: FailedAttempts;
+  readonly clientOf: ClientAddress;
+}
+
 /** A website's configuration, its access tokens and the verification of its origins. */
-export const accessOperations = ({
-  websites,
-  accessTokens,
-  originVerification,
-  failedAttempts,
-  clientOf,
-}: {
-  websites: Pick<Websites, "get">;
-  accessTokens: Pick<AccessTokens, "issue">;
-  originVerification: Pick<OriginVerification, "verify">;
-  failedAttempts: FailedAttempts;
-  clientOf: ClientAddress;
-}): Operation[] => [
+export const accessOperations = (options: AccessOptions): Operation[] => [
+  readConfig(options),
+  refreshToken(options),
+  verifyOrigin(options),
+];
+
+const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
   operation({
     method: "get",
     path: "/v2/config",
@@ -55,7 +57,9 @@ export const accessOperations = ({
       const { config } = websites.get(websiteOf(ctx));
       return { ...config, auth: accessTokens.issue(ctx.state.caller.principal) };
     },
-  }),
+  });
+
+const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
   operation({
     method: "post",
     path: "/v2/auth/refresh",
@@ -66,7 +70,9 @@ export const accessOperations = ({
     cache: [noStore],
     responses: { 200: { description: "The token.", content: json(AuthToken) } },
     handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
-  }),
+  });
+
+const verifyOrigin = ({ originVerification, failedAttempts, clientOf }: AccessOptions): Operation =>
   operation({
     method: "post",
     path: "/v2/auth/verify-origin",
@@ -92,11 +98,10 @@ export const accessOperations = ({
       const client = clientOf(req);
       failedAttempts.throwIfThrottled(client);
       const { authorization, origin = "" } = req.headers;
-      const presented = { token: bearerOf(authorization ?? ""), origin };
+      const presented = { token: bearerOf(authorization), origin };
       return await originVerification.verify(presented, state.requestId).catch((error) => {
         if (error instanceof Unauthorized && authorization !== undefined) failedAttempts.count(client);
         throw error;
       });
     },
-  }),
-];
+  });

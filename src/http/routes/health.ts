@@ -10,7 +10,7 @@ const part = z.object({
   detail: z.string().exactOptional().meta({ description: "What is wrong." }),
 });
 
-const healthStatus = namedSchema("HealthStatus", {
+export const healthStatus = namedSchema("HealthStatus", {
   status: z.enum(["ok", "degraded", "down"]),
   parts: z.record(z.string(), part),
 }) satisfies z.ZodType<Health>;

@@ -7,33 +7,36 @@ export interface SocketTimeouts {
 
 export type LivenessState = "alive" | "idle" | "stalled" | "gone";
 
-/** Tracks the activity of one socket. */
-export interface Liveness {
-  messageReceived(): void;
-  /** A message, ping or pong. */
-  activityReceived(): void;
-  /** The network has accepted buffered data, or data has been buffered for the first time. */
-  dataDrained(): void;
-  state(activity: { readonly synthesizing: boolean; readonly sending: boolean }): LivenessState;
-}
+export type Liveness = ReturnType<typeof createLiveness>;
 
-/** `now`: monotonic milliseconds. */
-export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number): Liveness => {
+/**
+ * Tracks the activity of one socket.
+ * `now`: monotonic milliseconds.
+ */
+export const createLiveness = ({ idleMs, stallMs }: SocketTimeouts, now: () => number) => {
   let usedAt = now();
   let activeAt = usedAt;
   let drainedAt = usedAt;
 
   return {
-    messageReceived: () => {
+    messageReceived: (): void => {
       usedAt = now();
     },
-    activityReceived: () => {
+    /** A message, ping or pong. */
+    activityReceived: (): void => {
       activeAt = now();
     },
-    dataDrained: () => {
+    /** The network has accepted buffered data, or data has been buffered for the first time. */
+    dataDrained: (): void => {
       drainedAt = now();
     },
-    state: ({ synthesizing, sending }) => {
+    state: ({
+      synthesizing,
+      sending,
+    }: {
+      readonly synthesizing: boolean;
+      readonly sending: boolean;
+    }): LivenessState => {
       const time = now();
       if (synthesizing || sending) usedAt = time;
       if (sending) return time - drainedAt > stallMs ? "stalled" : "alive";

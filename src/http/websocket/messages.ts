@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
-import { audioFormats, formats } from "../../domain/synthesis/formats.ts";
+import { formats, type MimeType, v2Formats } from "../../domain/synthesis/formats.ts";
 import { knobs } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
 import { problem } from "../kernel/error-response.ts";
+import { namedSchema } from "../kernel/named-schema.ts";
 
 /** Identifies a synthesis on its socket. */
 export const streamId = z.guid("id must be a UUID.").meta({
@@ -13,62 +14,52 @@ export const streamId = z.guid("id must be a UUID.").meta({
 });
 
 /** `request` is validated separately, so that its errors can carry the id. */
-export const synthesizeMessage = z
-  .object({
-    type: z.literal("synthesize"),
-    id: streamId,
-    request: z.unknown().meta({ override: { $ref: "#/components/schemas/SynthesizeRequest" } }),
-  })
-  .meta({ id: "SynthesizeMessage" });
-export const cancelMessage = z
-  .object({ type: z.literal("cancel"), id: streamId })
-  .meta({ id: "CancelMessage" });
-export const pingMessage = z.object({ type: z.literal("ping") }).meta({ id: "PingMessage" });
+export const synthesizeMessage = namedSchema("SynthesizeMessage", {
+  type: z.literal("synthesize"),
+  id: streamId,
+  request: z.unknown().meta({ override: { $ref: "#/components/schemas/SynthesizeRequest" } }),
+});
+export const cancelMessage = namedSchema("CancelMessage", { type: z.literal("cancel"), id: streamId });
+export const pingMessage = namedSchema("PingMessage", { type: z.literal("ping") });
 
-export const streamStart = z
-  .object({
-    type: z.literal("stream_start"),
-    id: streamId,
-    contentType: z.enum(audioFormats.map((format) => formats[format].mimeType)),
-    prosodyApplied: z
-      .array(z.enum(knobs))
-      .meta({ description: "The prosody parameters that the engine applied." }),
-  })
-  .meta({ id: "StreamStartMessage" });
+export const streamStart = namedSchema("StreamStartMessage", {
+  type: z.literal("stream_start"),
+  id: streamId,
+  contentType: z.enum(v2Formats.map((format): MimeType => formats[format].mimeType)),
+  prosodyApplied: z
+    .array(z.enum(knobs))
+    .meta({ description: "The prosody parameters that the engine applied." }),
+});
 
-export const streamEnd = z
-  .object({
-    type: z.literal("stream_end"),
-    id: streamId,
-    totalBytes: z.int().min(0).meta({ description: "The length of the audio in all frames." }),
-    totalChunks: z.int().min(0).meta({ description: "The number of frames." }),
-  })
-  .meta({ id: "StreamEndMessage" });
+export const streamEnd = namedSchema("StreamEndMessage", {
+  type: z.literal("stream_end"),
+  id: streamId,
+  totalBytes: z.int().min(0).meta({ description: "The length of the audio in all frames." }),
+  totalChunks: z.int().min(0).meta({ description: "The number of frames." }),
+});
 
-export const streamError = z
-  .object({
-    type: z.literal("error"),
-    id: streamId
-      .optional()
-      .meta({ description: "The synthesis that failed; absent if the error concerns no synthesis." }),
-    message: z.string().meta({ description: "For humans; its wording may change." }),
-    retryable: z.boolean().meta({ description: "Whether a retry may succeed." }),
-    code: z
-      .string()
-      .optional()
-      .meta({
-        description: "The same error code as over HTTP; absent if a speech provider failed.",
-        examples: ["RATE_LIMIT_EXCEEDED"],
-      }),
-    retryAfterSeconds: z.int().optional().meta({ description: "The delay before a retry." }),
-    errors: z
-      .array(problem)
-      .optional()
-      .meta({ description: "With VALIDATION_ERROR: the invalid members of the request." }),
-  })
-  .meta({ id: "StreamErrorMessage" });
+export const streamError = namedSchema("StreamErrorMessage", {
+  type: z.literal("error"),
+  id: streamId
+    .optional()
+    .meta({ description: "The synthesis that failed; absent if the error concerns no synthesis." }),
+  message: z.string().meta({ description: "For humans; its wording may change." }),
+  retryable: z.boolean().meta({ description: "Whether a retry may succeed." }),
+  code: z
+    .string()
+    .optional()
+    .meta({
+      description: "The same error code as over HTTP; absent if a speech provider failed.",
+      examples: ["RATE_LIMIT_EXCEEDED"],
+    }),
+  retryAfterSeconds: z.int().optional().meta({ description: "The delay before a retry." }),
+  errors: z
+    .array(problem)
+    .optional()
+    .meta({ description: "With VALIDATION_ERROR: the invalid members of the request." }),
+});
 
-export const pong = z.object({ type: z.literal("pong") }).meta({ id: "PongMessage" });
+export const pong = namedSchema("PongMessage", { type: z.literal("pong") });
 
 export const serverMessage = z.discriminatedUnion("type", [streamStart, streamEnd, streamError, pong]);
 

@@ -1,8 +1,11 @@
 import { z } from "zod";
-import { UpgradeRequired } from "../kernel/errors.ts";
+import { UpgradeRequired } from "../kernel/error-types.ts";
 import { json, type Operation, operation } from "../kernel/operation.ts";
 import { streamPath } from "./handshake.ts";
 import { streamMessage } from "./messages.ts";
+import { sentSocketCodes } from "./socket-error.ts";
+
+const ownCodes = sentSocketCodes.map((code) => `\`${code}\``);
 
 const description = `A WebSocket (RFC 6455) that carries many syntheses at once. Messages are JSON objects in text frames. Audio is in binary
 frames; the frames of several syntheses alternate.
@@ -18,7 +21,7 @@ frames; the frames of several syntheses alternate.
 | \`{type: "stream_start", id, contentType, prosodyApplied}\` | Audio follows. |
 | a binary frame | 0x01, the id as 36 bytes of ASCII, the index of the frame from 0 as uint32 big-endian, audio. At most 64 KiB. |
 | \`{type: "stream_end", id, totalBytes, totalChunks}\` | The audio is complete. |
-| \`{type: "error", id?, message, retryable, code?, retryAfterSeconds?, errors?}\` | The synthesis \`id\` has failed, and none of its messages follows. Without an id, the error concerns the socket. The codes are those of HTTP responses, \`CANCELLED\` and \`TOO_MANY_STREAMS\`. |
+| \`{type: "error", id?, message, retryable, code?, retryAfterSeconds?, errors?}\` | The synthesis \`id\` has failed, and none of its messages follows. Without an id, the error concerns the socket. The codes are those of HTTP responses, ${ownCodes.slice(0, -1).join(", ")} and ${ownCodes.at(-1)}. |
 
 A refused handshake gets an HTTP response. A page cannot read it; any other request, such as \`POST /v2/auth/refresh\`, shows the
 reason. \`TOO_MANY_SOCKETS\` (429) means that the key has too many open sockets. The handshake counts as one request, and so does

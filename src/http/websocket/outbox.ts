@@ -2,28 +2,11 @@ import { WebSocket } from "ws";
 import type { ServerMessage } from "./messages.ts";
 import { SocketError } from "./socket-error.ts";
 
-/** Sends messages and frames at the pace of the client. */
-export interface Outbox {
-  /** Sends a small message at once. The caller must not cause further messages while the outbox is full. */
-  send(message: ServerMessage): void;
-  /**
-   * Builds and sends a frame when there is room for it; streams that share the socket take turns. Resolves when it has
-   * been sent. Rejects with the reason of an aborted signal, or with {clientDisconnected}, and sends nothing.
-   */
-  sendFrame(build: () => Buffer, signal: AbortSignal): Promise<void>;
-  /** The client has more buffered data than `highWaterBytes`. */
-  isFull(): boolean;
-  /** All data has been handed to the network. */
-  isEmpty(): boolean;
-}
-
 /** The limit of buffered data per socket. One more frame or message may exceed it. */
 export const highWaterBytes = 128 * 1024;
 
 /** Ends the syntheses of a socket whose client is gone. */
-export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT", {
-  retryable: false,
-});
+export const clientDisconnected = new SocketError("The client has left.", "CLIENT_LEFT");
 
 export interface OutboxListener {
   /** Data is buffered in an empty outbox. */
@@ -32,7 +15,10 @@ export interface OutboxListener {
   onDrained(): void;
 }
 
-export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: OutboxListener): Outbox => {
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/** Sends messages and frames at the pace of the client. */
+export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: OutboxListener) => {
   const queue = new Set<() => void>();
   const isFull = (): boolean => socket.bufferedAmount >= highWaterBytes;
   const isEmpty = (): boolean => socket.bufferedAmount === 0;
@@ -53,8 +39,13 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
   };
 
   return {
-    send: (message) => sendData(JSON.stringify(message)),
-    sendFrame: (build, signal) =>
+    /** Sends a small message at once. The caller must not cause further messages while the outbox is full. */
+    send: (message: ServerMessage): void => sendData(JSON.stringify(message)),
+    /**
+     * Builds and sends a frame when there is room for it; streams that share the socket take turns. Resolves when it has
+     * been sent. Rejects with the reason of an aborted signal, or with {clientDisconnected}, and sends nothing.
+     */
+    sendFrame: (build: () => Buffer, signal: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
         const onAbort = (): void => {
@@ -72,7 +63,9 @@ export const createOutbox = (socket: WebSocket, { onBuffered, onDrained }: Outbo
         signal.addEventListener("abort", onAbort, { once: true });
         queue.add(sendNext);
       }),
+    /** The client has more buffered data than `highWaterBytes`. */
     isFull,
+    /** All data has been handed to the network. */
     isEmpty,
   };
 };

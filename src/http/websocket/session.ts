@@ -8,7 +8,7 @@ import { createInbox } from "./inbox.ts";
 import { createLiveness, type Liveness, type SocketTimeouts } from "./liveness.ts";
 import { type ClientMessage, parseMessage } from "./messages.ts";
 import { clientDisconnected, createOutbox, type Outbox } from "./outbox.ts";
-import { isServerFault, toErrorMessage } from "./socket-error.ts";
+import { isInternal, toErrorMessage } from "./socket-error.ts";
 import { Syntheses, type SynthesisServices } from "./syntheses.ts";
 
 interface SessionOptions {
@@ -102,7 +102,7 @@ export class Session {
     try {
       this.#handle(parseMessage(data, isBinary));
     } catch (error) {
-      if (isServerFault(error)) log.error({ err: error }, "failed");
+      if (isInternal(error)) log.error({ err: error }, "failed");
       this.#outbox.send(toErrorMessage(error));
     }
   }
@@ -156,7 +156,7 @@ export class Session {
     const { log, clock } = this.#options;
     this.#syntheses.abortAll(clientDisconnected);
     log.info({ code, ms: Math.round(clock.now() - this.#openedAt) }, "socket");
-    return this.#syntheses.settled();
+    return this.#syntheses.drained();
   }
 }
 

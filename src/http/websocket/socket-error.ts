@@ -1,16 +1,29 @@
-import { isOurFault, isRetryable, presentError } from "../kernel/errors.ts";
+import { isInternalError, isRetryable, presentError } from "../kernel/error-types.ts";
 import type { StreamError } from "./messages.ts";
+
+/** The codes that exist only on sockets: whether a retry may succeed, and whether a client can receive the code. */
+const socketCodes = {
+  CANCELLED: { retryable: false, isSent: true },
+  TOO_MANY_STREAMS: { retryable: true, isSent: true },
+  /** Ends the syntheses of a socket whose client is gone. */
+  CLIENT_LEFT: { retryable: false, isSent: false },
+} as const;
+
+type SocketCode = keyof typeof socketCodes;
+export const sentSocketCodes = (Object.keys(socketCodes) as SocketCode[]).filter(
+  (code) => socketCodes[code].isSent,
+);
 
 /** An error that exists only on sockets. */
 export class SocketError extends Error {
   override readonly name = "SocketError";
-  readonly code: string;
+  readonly code: SocketCode;
   readonly retryable: boolean;
 
-  constructor(message: string, code: string, { retryable }: { retryable: boolean }) {
+  constructor(message: string, code: SocketCode) {
     super(message);
     this.code = code;
-    this.retryable = retryable;
+    this.retryable = socketCodes[code].retryable;
   }
 }
 
@@ -35,5 +48,5 @@ export const toErrorMessage = (error: unknown, id?: string): StreamError => {
 };
 
 /** Whether the error is a fault of the service and must be logged. */
-export const isServerFault = (error: unknown): boolean =>
-  !(error instanceof SocketError) && isOurFault(presentError(error));
+export const isInternal = (error: unknown): boolean =>
+  !(error instanceof SocketError) && isInternalError(presentError(error));

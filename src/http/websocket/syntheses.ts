@@ -8,7 +8,7 @@ import { formats } from "../../domain/synthesis/formats.ts";
 import { type RequestSchema, requestFromBody } from "../routes/synthesis/request.ts";
 import { audioFrame, framePayloads } from "./messages.ts";
 import type { Outbox } from "./outbox.ts";
-import { isServerFault, SocketError, toErrorMessage } from "./socket-error.ts";
+import { isInternal, SocketError, toErrorMessage } from "./socket-error.ts";
 
 export interface SynthesisServices {
   /** The same schema as over HTTP. */
@@ -75,7 +75,7 @@ export class Syntheses {
   }
 
   /** Resolves when the syntheses in progress have been recorded. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all([...this.#inProgress.values()].map(({ ended }) => ended));
   }
 
@@ -137,7 +137,7 @@ export class Syntheses {
   /** Returns the error's code. */
   #sendError(error: unknown, id: string | undefined, about: object): string {
     const message = toErrorMessage(error, id);
-    if (isServerFault(error)) this.#options.log.error({ ...about, err: error }, "failed");
+    if (isInternal(error)) this.#options.log.error({ ...about, err: error }, "failed");
     this.#options.outbox.send(message);
     return message.code ?? "ENGINE_FAILED";
   }
@@ -150,9 +150,7 @@ const sendSilence = (outbox: Outbox, id: string, { renditions: [rendition] }: Sy
   outbox.send({ type: "stream_end", id, totalBytes: 0, totalChunks: 0 });
 };
 
-const cancelled = new SocketError("The synthesis was cancelled.", "CANCELLED", { retryable: false });
+const cancelled = new SocketError("The synthesis was cancelled.", "CANCELLED");
 
 const tooManyStreams = (maxStreams: number): SocketError =>
-  new SocketError(`The socket has ${maxStreams} syntheses in progress, the maximum.`, "TOO_MANY_STREAMS", {
-    retryable: true,
-  });
+  new SocketError(`The socket has ${maxStreams} syntheses in progress, the maximum.`, "TOO_MANY_STREAMS");

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type ServerOptions, WebSocketServer } from "ws";
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { Invalid, RateLimited } from "../../domain/errors.ts";
-import { isOurFault } from "../kernel/errors.ts";
+import { isInternalError } from "../kernel/error-types.ts";
 import { refuseConnection } from "../kernel/refuse-connection.ts";
 import type { Upgrade } from "../kernel/server.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
@@ -90,7 +90,7 @@ export const createSynthesisSocketServer = ({
 const refuse = (connection: Duplex, error: unknown, headers: Headers, log: Logger): void => {
   const answer = refuseConnection(connection, error, headers);
   const about = { route: streamPath, requestId: headers["X-Request-Id"] };
-  if (isOurFault(answer)) log.error({ ...about, err: error }, "failed");
+  if (isInternalError(answer)) log.error({ ...about, err: error }, "failed");
   log.info({ ...about, status: answer.status, code: answer.body.error.code }, "handshake refused");
 };
 

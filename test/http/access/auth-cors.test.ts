@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 
 type Headers = Record<string, string>;
 
@@ -9,11 +14,11 @@ const stranger = "https://stranger.example";
 const speech = "/v2/text/synthesize?lang=en-GB&text=Hello.";
 
 describe("CORS", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere({ HEADER_PREFIX: "Acme" });
+    service = await startInProcessService({ HEADER_PREFIX: "Acme" });
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
   });
@@ -24,10 +29,10 @@ describe("CORS", () => {
 
   const pair = () => ({ "X-API-Key": website.apiKey, "X-API-Secret": website.apiSecret });
   const get = (path: string, headers: Headers = {}) => ask(service.url + path, { headers });
-  const preflight = (path: string, origin: string, asked: Headers = {}) =>
+  const preflight = (path: string, origin: string, headers: Headers = {}) =>
     ask(service.url + path, {
       method: "OPTIONS",
-      headers: { Origin: origin, "Access-Control-Request-Method": "POST", ...asked },
+      headers: { Origin: origin, "Access-Control-Request-Method": "POST", ...headers },
     });
   const allowed = ({ headers }: Answered) => headers["access-control-allow-origin"];
   const list = (header: string | undefined) => (header ?? "").split(", ");
@@ -159,9 +164,9 @@ describe("CORS", () => {
 
   it("lets an unverified origin call verify-origin", async () => {
     const path = "/v2/auth/verify-origin";
-    const asked = await preflight(path, stranger, { "Access-Control-Request-Headers": "authorization" });
-    expect([asked.status, allowed(asked)]).to.deep.equal([204, "*"]);
-    expect(list(asked.headers["access-control-allow-headers"])).to.include("Authorization");
+    const response = await preflight(path, stranger, { "Access-Control-Request-Headers": "authorization" });
+    expect([response.status, allowed(response)]).to.deep.equal([204, "*"]);
+    expect(list(response.headers["access-control-allow-headers"])).to.include("Authorization");
     const refused = await ask(service.url + path, { method: "POST", headers: { Origin: stranger } });
     expect([refused.status, allowed(refused), refused.headers.vary]).to.deep.equal([401, "*", "Origin"]);
   });

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 import { goodCredentials, serveProviders } from "../../support/wire/providers.ts";
 
 type Headers = Record<string, string>;
@@ -10,11 +15,11 @@ const ttl = 900;
 const header = { alg: "HS256", typ: "JWT" };
 
 describe("access tokens over HTTP", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials & { secretId: string };
 
   before(async () => {
-    service = await serveHere({ TOKEN_TTL_SECONDS: String(ttl) });
+    service = await startInProcessService({ TOKEN_TTL_SECONDS: String(ttl) });
   });
   after(() => service.close());
   beforeEach(async () => {
@@ -227,7 +232,7 @@ describe("access tokens over HTTP", () => {
 
     it("on a stream, before its headers are sent", async () => {
       const providers = await serveProviders();
-      const streaming = await serveHere({ TOKEN_TTL_SECONDS: String(ttl), ...providers.env });
+      const streaming = await startInProcessService({ TOKEN_TTL_SECONDS: String(ttl), ...providers.env });
       try {
         const { id, apiKey, apiSecret } = await registerWebsite(streaming.url);
         await admin(streaming.url, "PUT", `/websites/${id}/credentials/oai`, goodCredentials.oai);

@@ -1,16 +1,21 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const shop = "https://shop.example";
 
 describe("origin verification over HTTP", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
   });
   after(() => service.close());
   beforeEach(async () => {

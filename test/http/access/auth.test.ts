@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 
 type Headers = Record<string, string | string[]>;
 
@@ -8,12 +13,12 @@ const shop = "https://shop.example";
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=Hello.";
 
 describe("authentication over HTTP", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   let other: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     website = await registerWebsite(service.url);
     other = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [shop] });
@@ -76,6 +81,43 @@ describe("authentication over HTTP", () => {
 
     it("accepts a valid key and secret even with an invalid token", async () => {
       await isLetIn({ ...pair(), Authorization: "Bearer nonsense" });
+    });
+  });
+
+  describe("by a single token, for clients that send no other credentials", () => {
+    const single = ({ apiKey, apiSecret }: Credentials) => `${apiKey}.${apiSecret}`;
+
+    it("accepts a key and its secret as a bearer token or as ElevenLabs' key, from any origin", async () => {
+      await isLetIn({ Authorization: `Bearer ${single(website)}` });
+      await isLetIn({ "xi-api-key": single(website) });
+      await isLetIn({ "xi-api-key": single(website), Origin: "https://elsewhere.example" });
+    });
+
+    it("accepts an access token as ElevenLabs' key", async () => {
+      await isLetIn({ "xi-api-key": await tokenFor(pair()) });
+    });
+
+    it("refuses a wrong secret, the secret of another key, and further parts", async () => {
+      const token = single(website);
+      const crossed = `${website.apiKey}.${other.apiSecret}`;
+      for (const wrong of [
+        crossed,
+        `${website.apiKey}.`,
+        `.${website.apiSecret}`,
+        `${token}.`,
+        `${token}.x`,
+        ".",
+      ]) {
+        await isRefused({ Authorization: `Bearer ${wrong}` });
+        await isRefused({ "xi-api-key": wrong });
+        await isRefused({ ...key(), Origin: shop, Authorization: `Bearer ${wrong}` });
+      }
+      await isRefused({ "xi-api-key": [token, token] });
+    });
+
+    it("is refused in the URL", async () => {
+      const refused = await get({}, `&token=${single(website)}`);
+      expect(refused.status).to.equal(401);
     });
   });
 

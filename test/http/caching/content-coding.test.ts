@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type ServedHere, serveHere } from "../../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 const decoders = {
   br: brotliDecompressSync,
@@ -11,10 +11,10 @@ const decoders = {
 };
 
 describe("compression of JSON", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     website = await registerWebsite(service.url);
   });
   after(() => service.close());

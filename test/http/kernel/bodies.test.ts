@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { admin, authorize, type Credentials, errorOf, registerWebsite } from "../../support/client.ts";
 import { sendBytes } from "../../support/exchange.ts";
-import { type ServedHere, serveHere } from "../../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const hello = JSON.stringify({ voice: "UK English Female", text: "Hello", volume: 0 });
@@ -19,7 +19,7 @@ const readAnswer = (answer: string) => {
 };
 
 describe("a request's body", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   const lines = new EventEmitter<{ line: [{ level: number; msg: string; status?: number }] }>();
 
@@ -28,7 +28,7 @@ describe("a request's body", () => {
       { level: "info" },
       { write: (line: string) => void lines.emit("line", JSON.parse(line)) },
     );
-    service = await serveHere({}, log);
+    service = await startInProcessService({}, log);
     website = await registerWebsite(service.url);
   });
   after(() => service.close());

@@ -13,7 +13,7 @@ const log = pino({ level: "silent" });
 
 /** Listens on a free port with one middleware for all requests. */
 const serve = (answer: Middleware, options: { inactivityMs?: number } = {}): Promise<HttpServer> => {
-  const app = createApp({ log, router: createRouter([], noAuthentication), policies: [answer] });
+  const app = createApp({ log, router: createRouter([], noAuthentication), middleware: [answer] });
   return listen({
     app,
     fastPath: () => false,

@@ -32,7 +32,7 @@ describe("the OpenAPI document", () => {
     expect(
       problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     ).to.deep.equal([]);
-  }).timeout(30_000);
+  });
 
   it("describes version 2.1.0 of the API in OpenAPI 3.1, with the specified schema names", () => {
     const { openapi, info, components } = describedApi();

@@ -1,26 +1,33 @@
 import { expect } from "chai";
+import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
 import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
-import { usageOperation } from "../../../src/http/routes/admin/ledger.ts";
-import { append, issued } from "../../support/audit-log.ts";
+import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import { usageOperation } from "../../../src/http/routes/admin/usage-and-audit.ts";
+import { createJournalAppender } from "../../support/append-to-journal.ts";
+import { synthesesServed } from "../../support/build-journal-events.ts";
+import { append, issued } from "../../support/logged-events.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
-import { served } from "../../support/served.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 
 describe("GET /admin/keys/{apiKey}/usage", () => {
   let temporary: TemporaryStore;
   let server: OperationServer;
+  let positions: number[];
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
     const { store } = temporary;
-    const at = ["2026-11-05T10:00:00.000Z", "2026-11-06T10:00:00.000Z"];
-    const events = at.map((at) => ({
-      stream: "usage-ab-2026-11",
-      type: "SynthesisServed",
-      data: served({ at, characters: 5 }),
-    }));
-    await append(store, [...issued("ab"), ...events]);
-    server = await serveOperations([usageOperation({ reportUsage: createUsageReport({ store }) })]);
+    await append(store, issued("ab"));
+    const log = createJournalAppender(store);
+    await createJournalRegistry(createCommandHandler({ store }), Date.now).open(log.journal);
+    positions = [];
+    for (const at of ["2026-11-05T10:00:00.000Z", "2026-11-06T10:00:00.000Z"]) {
+      const { position } = await log.append(synthesesServed(at, [{ apiKey: "ab", characters: 5 }]));
+      positions.push(position);
+    }
+    const reportUsage = createUsageReport({ store, accounts: createUsageReader({ store }) });
+    server = await serveOperations([usageOperation({ reportUsage })]);
   });
 
   afterEach(async () => {
@@ -59,10 +66,23 @@ describe("GET /admin/keys/{apiKey}/usage", () => {
     });
   });
 
+  it("returns the totals as of a given position", async () => {
+    const { body } = await get(`ab/usage?asOfPosition=${positions[0]}`);
+    expect(body).to.include({
+      month: "2026-11",
+      asOf: "2026-11-05T10:00:00.000Z",
+      asOfPosition: positions[0],
+      finalUntil: "2026-11-05T09:59:00.000Z",
+      characters: 5,
+    });
+  });
+
   it("returns 400 with its path for an invalid month or time", async () => {
     for (const [query, path] of [
       ["month=2026-13", "month"],
       ["asOf=soon", "asOf"],
+      ["asOfPosition=-1", "asOfPosition"],
+      ["asOfPosition=999999", "asOfPosition"],
       ["month=2026-11&month=2026-12", "month"],
     ]) {
       const { status, body } = await get(`ab/usage?${query}`);

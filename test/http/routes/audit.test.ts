@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createAudit } from "../../../src/application/usage/audit.ts";
-import { auditOperation } from "../../../src/http/routes/admin/ledger.ts";
-import { append, busyMonth, issued } from "../../support/audit-log.ts";
+import { auditOperation } from "../../../src/http/routes/admin/usage-and-audit.ts";
 import { collect } from "../../support/collect.ts";
 import { parseCsv } from "../../support/csv.ts";
+import { append, busyMonth, issued } from "../../support/logged-events.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
 import { rejection } from "../../support/rejection.ts";
 import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
@@ -33,8 +33,8 @@ describe("GET /admin/audit", () => {
   });
 
   const ask = async (query = "", options: RequestOptions = {}): Promise<IncomingMessage> => {
-    const asked = request({ socketPath, path: `/admin/audit${query}`, ...options }).end();
-    const [response] = await once(asked, "response");
+    const outgoing = request({ socketPath, path: `/admin/audit${query}`, ...options }).end();
+    const [response] = await once(outgoing, "response");
     return response;
   };
   const read = async (query = "", options: RequestOptions = {}) => text(await ask(query, options));
@@ -57,9 +57,9 @@ describe("GET /admin/audit", () => {
       const csv = await text(response);
       expect(await read("?format=csv")).to.equal(csv);
       const [header, ...rows] = parseCsv(csv);
-      expect(header?.slice(0, 3)).to.deep.equal(["position", "stream", "revision"]);
+      expect(header?.slice(0, 3)).to.deep.equal(["position", "index", "stream"]);
       const expected = await entries();
-      expect(rows.map((row) => JSON.parse(row[6] ?? ""))).to.deep.equal(expected.map(({ data }) => data));
+      expect(rows.map((row) => JSON.parse(row[7] ?? ""))).to.deep.equal(expected.map(({ data }) => data));
     });
 
     it("returns lines of JSON if neither type is acceptable", async () => {
@@ -71,9 +71,9 @@ describe("GET /admin/audit", () => {
     it("filters by key and period, and continues after a position", async () => {
       const ofKey = await entries("?apiKey=ab&from=2026-10-01T01:00:00Z&to=2026-10-01T02:00:00%2B00:00");
       expect(ofKey).to.not.be.empty;
-      expect(
-        ofKey.every(({ stream, at }) => stream === "usage-ab-2026-10" && at.slice(11, 13) === "01"),
-      ).to.equal(true);
+      expect(ofKey.every(({ stream, at }) => stream === "journal-j1" && at.slice(11, 13) === "01")).to.equal(
+        true,
+      );
       const after = ofKey.at(-1)?.position;
       expect(await entries(`?apiKey=ab&after=${after}&to=2026-10-01T02:00:00Z`)).to.deep.equal([]);
     });

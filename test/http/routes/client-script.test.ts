@@ -38,6 +38,23 @@ describe("GET /client.js", () => {
     expect(script.length).to.be.below(30_000);
   });
 
+  it("serves the players as modules beside it, whose larger part is loaded on demand", async () => {
+    const [player = "", features = ""] = await Promise.all(
+      ["/player.js", "/player-features.js"].map(async (path) => {
+        const response = await fetch(service.url + path);
+        expect(response.status).to.equal(200);
+        expect(response.headers.get("content-type")).to.equal("text/javascript; charset=utf-8");
+        expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+        return await response.text();
+      }),
+    );
+    expect(player.match(/\bimport\b(?!\.meta)[^;]*?"[^"]+"/g)).to.have.length(2);
+    expect(player).to.include('from"./client.js"').and.to.include('import("./player-features.js")');
+    expect(player.length).to.be.below(1_500);
+    expect(features).to.not.match(/\bimport\s*[({*"']/);
+    expect(features.length).to.be.below(30_000);
+  });
+
   it("returns 304 if the caller has it", async () => {
     const etag = (await get()).headers.get("etag") ?? "";
     expect(etag).to.match(/^"[0-9a-f]{64}"$/);
@@ -47,9 +64,16 @@ describe("GET /client.js", () => {
   });
 
   it("has the same bytes and entity tag in every process", async () => {
-    const [here, there] = [await bundleClient(), await get()];
-    expect(there.headers.get("etag")).to.equal(here.etag);
-    expect(Buffer.from(await there.arrayBuffer()).equals(here.bytes)).to.equal(true);
+    const scripts = await bundleClient();
+    for (const [path, here] of [
+      ["/client.js", scripts.library],
+      ["/player.js", scripts.player],
+      ["/player-features.js", scripts.playerFeatures],
+    ] as const) {
+      const there = await fetch(service.url + path);
+      expect(there.headers.get("etag")).to.equal(here.etag);
+      expect(Buffer.from(await there.arrayBuffer()).equals(here.bytes)).to.equal(true);
+    }
   });
 
   it("leaves no bundler process running", () => {
@@ -65,7 +89,7 @@ describe("GET /client.js", () => {
       client.voice("A").catch(({ status, code }) => console.log(status, code));`;
     await writeFile(join(node, "ask.mjs"), asking);
     const { stdout } = await promisify(execFile)(process.execPath, [join(node, "ask.mjs")], {
-      timeout: 10_000,
+      timeout: 240_000,
     });
     await rm(node, { recursive: true });
     expect(stdout).to.equal("401 UNAUTHORIZED\n");

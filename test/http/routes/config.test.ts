@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { ConfigResponse } from "../../../src/http/routes/access.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("GET /v2/config", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
   });
   beforeEach(async () => {
     website = await registerWebsite(service.url);

@@ -4,18 +4,18 @@ import { pino } from "pino";
 import { credentialOperations, credentialsDetails } from "../../../src/http/routes/admin/credentials.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
 import {
-  type Credentialed,
-  openCredentialed,
+  type CredentialsInstance,
+  openCredentialsInstance,
   operator,
   otherKey,
   rightKey,
-} from "../../support/credentialed.ts";
+} from "../../support/credentials-instance.ts";
+import { ask, startInProcessService } from "../../support/in-process-service.ts";
 import { type OperationServer, serveOperations } from "../../support/operation-server.ts";
-import { ask, serveHere } from "../../support/served-here.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 describe("the admin API of credentials", () => {
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let server: OperationServer;
   let url: string;
   let website: string;
@@ -24,14 +24,14 @@ describe("the admin API of credentials", () => {
 
   before(async () => {
     output = [];
-    service = await openCredentialed();
+    service = await openCredentialsInstance();
     website = await service.aWebsite();
     const write = (line: Buffer, _encoding: unknown, done: () => void) => {
       output.push(String(line));
       done();
     };
     const log = pino({ level: "trace" }, new Writable({ write }));
-    server = await serveOperations(credentialOperations({ credentials: service.keeper }), { log });
+    server = await serveOperations(credentialOperations({ credentials: service.credentials }), { log });
     url = `${server.url}/admin/websites`;
   });
   after(async () => {
@@ -126,15 +126,15 @@ describe("the admin API of credentials", () => {
 describe("the voices of a website's own provider", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   /** Another instance on the same event log, with a provider. */
-  let beside: Credentialed;
-  let service: Awaited<ReturnType<typeof serveHere>>;
+  let beside: CredentialsInstance;
+  let service: Awaited<ReturnType<typeof startInProcessService>>;
   let website: Credentials;
 
   before(async () => {
     folder = await temporaryFolder();
-    service = await serveHere({ DATA_DIR: folder.path });
+    service = await startInProcessService({ DATA_DIR: folder.path });
     website = await registerWebsite(service.url);
-    beside = await openCredentialed({ folder: folder.path });
+    beside = await openCredentialsInstance({ folder: folder.path });
   });
   after(async () => {
     await beside.close();
@@ -149,7 +149,7 @@ describe("the voices of a website's own provider", () => {
     return JSON.parse(text).voices;
   };
   const names = async (of: Credentials) => (await voices(of)).map(({ name }) => name);
-  const set = () => beside.keeper.set(website.id, "gwn", { apiKey: rightKey }, operator);
+  const set = () => beside.credentials.set(website.id, "gwn", { apiKey: rightKey }, operator);
 
   /** After its own append, this instance also shows the earlier events of the other instance. */
   const seen = async (): Promise<void> => void (await registerWebsite(service.url));

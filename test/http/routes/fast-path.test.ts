@@ -1,7 +1,15 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
 import { pino } from "pino";
+import { Unavailable } from "../../../src/domain/errors.ts";
+import { createFastPath } from "../../../src/http/routes/synthesis/fast-path.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
 
 const speech = "/v2/text/synthesize?voice=UK%20English%20Female&text=ten%20chars!";
@@ -21,13 +29,13 @@ const shown = ({ status, headers, text }: Answered) => ({
 });
 
 describe("the fast path", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   const lines: { fastPath?: true; status: number; route: string; apiKey?: string; requestId: string }[] = [];
   const taken = () => lines.filter(({ fastPath }) => fastPath);
 
   before(async () => {
     const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    service = await serveHere({}, log);
+    service = await startInProcessService({}, log);
     await prepare(await registerWebsite(service.url));
   });
   after(() => service.close());
@@ -135,6 +143,19 @@ describe("the fast path", () => {
     expect(taken()).to.deep.equal([]);
   });
 
+  it("leaves a request to the router while the catalog is out of date", () => {
+    const serve = createFastPath({
+      synthesis: {
+        isCurrent: () => {
+          throw new Unavailable("The view catalog is out of date.", 5);
+        },
+      },
+      prepared: { of: () => ({ silent: false }) },
+    } as unknown as Parameters<typeof createFastPath>[0]);
+    const request = { method: "GET", url: speech, headers: {} } as IncomingMessage;
+    expect(serve(request, {} as ServerResponse)).to.equal(false);
+  });
+
   it("observes a changed catalog from the next request on", async () => {
     const website = authorize(await registerWebsite(service.url));
     const systemVoice = async (name: string, voiceName: string) => {
@@ -157,7 +178,7 @@ describe("the fast path", () => {
 
   describe("with a website that has BYOK voices", () => {
     let providers: WireProviders;
-    let withVoices: ServedHere;
+    let withVoices: InProcessService;
     let owner: Record<string, string>;
     let other: Record<string, string>;
     const path = "/v2/text/synthesize?voice=UK%20English%20Female&text=Shared%20by%20all.";
@@ -170,7 +191,7 @@ describe("the fast path", () => {
     before(async () => {
       providers = await serveProviders();
       const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-      withVoices = await serveHere(providers.env, log);
+      withVoices = await startInProcessService(providers.env, log);
       const website = await registerWebsite(withVoices.url);
       const set = await admin(
         withVoices.url,

@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const path = "/v2/text/synthesize";
 const spoken = { voice: "UK English Female", text: "ten chars!" };
 
 describe("a request with an Idempotency-Key", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
   });
   after(() => service.close());
   beforeEach(async () => {
@@ -74,6 +74,25 @@ describe("a request with an Idempotency-Key", () => {
   it("is refused with 400 if the value is empty, too long or not printable ASCII", async () => {
     for (const key of ["", "x".repeat(256), "caf\u00e9"]) expect((await get(key)).status).to.equal(400);
     expect((await get("x".repeat(255))).status).to.equal(200);
+  });
+
+  it("is refused with 400 if the repeat chooses other lexicons", async () => {
+    for (const name of ["one", "two"]) {
+      const rules = [{ grapheme: "W3C", alias: name }];
+      await admin(service.url, "PUT", `/websites/${website.id}/lexicons/${name}`, { rules });
+    }
+    const statusWith = async (lexicon: string): Promise<number> => {
+      const locators = [{ pronunciation_dictionary_id: lexicon }];
+      const { status } = await ask(`${service.url}/elevenlabs/v1/text-to-speech/UK_English_Female`, {
+        method: "POST",
+        headers: { ...authorize(website), "Content-Type": "application/json", "Idempotency-Key": "a" },
+        body: JSON.stringify({ text: "The W3C.", pronunciation_dictionary_locators: locators }),
+      });
+      return status;
+    };
+    expect([await statusWith("one"), await statusWith("one"), await statusWith("two")]).to.deep.equal([
+      200, 200, 400,
+    ]);
   });
 
   it("does not share values between websites", async () => {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { admin, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 describe("the lists of the admin API", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     for (let i = 0; i < 5; i++) await registerWebsite(service.url);
   });
   after(() => service.close());
@@ -82,7 +82,7 @@ describe("the lists of the admin API", () => {
 
 describe("Allow", () => {
   it("names exactly the methods of the path in the OpenAPI document, and HEAD with GET", async () => {
-    const service = await serveHere();
+    const service = await startInProcessService();
     try {
       const { paths } = JSON.parse((await ask(`${service.url}/openapi.json`)).text);
       for (const [template, operations] of Object.entries(paths) as [string, object][]) {

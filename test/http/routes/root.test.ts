@@ -16,20 +16,24 @@ describe("GET /", () => {
     return { response, text: await response.text() };
   };
 
-  it("sends browsers a page with links to the documentation, the OpenAPI document and the health check", async () => {
+  it("sends browsers a page with links to the documentation, the OpenAPI document, the health check and the console", async () => {
     const { response, text } = await get(browser);
     expect(response.status).to.equal(200);
     expect(response.headers.get("content-type")).to.equal("text/html; charset=utf-8");
     const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, href = ""]) => href);
-    expect(links).to.include.members(["docs", "openapi.json", "health"]);
+    expect(links).to.include.members(["docs", "openapi.json", "health", "console"]);
   });
 
-  it("sends a page that loads nothing and runs no script", async () => {
+  it("sends a page without inline scripts or styles, and without credentials, that loads only its own files", async () => {
     const { response, text } = await get(browser);
-    expect(text).to.not.match(/<script|src=|url\(|https?:/);
+    const loaded = [...text.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]*)"/g)].map(([, url]) => url);
+    expect(loaded).to.have.length(3);
+    for (const url of loaded)
+      expect(url).to.match(/^(data:,|docs\/assets\/[0-9a-f]{16}\/landing\.(css|js))$/);
+    expect(text).to.not.match(/<style|style=|<script>|\son\w+=|https?:|vlk_\w/);
     const policy = response.headers.get("content-security-policy");
-    expect(policy).to.match(/^default-src 'none'; style-src 'sha256-[^']+'; /);
-    expect(policy).to.not.include("unsafe");
+    expect(policy).to.match(/^default-src 'none'; script-src 'self'; style-src 'self'; /);
+    expect(policy).to.include("form-action 'none'").and.not.include("unsafe");
   });
 
   for (const accept of ["application/json", "*/*", "image/png"]) {
@@ -43,6 +47,7 @@ describe("GET /", () => {
           docs: { href: "docs" },
           openapi: { href: "openapi.json" },
           health: { href: "health" },
+          console: { href: "console" },
           client: { href: "client.js" },
         },
       });

@@ -2,19 +2,19 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
+import { type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { rejection } from "../../support/rejection.ts";
-import { type ServedHere, serveHere } from "../../support/served-here.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
 
 describe("streamed audio that fails", () => {
   let providers: WireProviders;
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   let texts = 0;
 
   before(async () => {
     providers = await serveProviders();
-    service = await serveHere(providers.env);
+    service = await startInProcessService(providers.env);
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
   });

@@ -1,19 +1,24 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { type Answered, ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../support/in-process-service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../../support/wire/providers.ts";
 
 const shop = "https://shop.example";
 
 describe("caching of a synthesis", () => {
   let providers: WireProviders;
-  let service: ServedHere;
+  let service: InProcessService;
   let owner: Credentials;
   let other: Credentials;
 
   before(async () => {
     providers = await serveProviders();
-    service = await serveHere(providers.env);
+    service = await startInProcessService(providers.env);
     [owner, other] = [await registerWebsite(service.url), await registerWebsite(service.url)];
     await admin(service.url, "PUT", `/websites/${owner.id}/credentials/oai`, goodCredentials.oai);
     await admin(service.url, "PUT", `/websites/${owner.id}/origins`, { origins: [shop] });
@@ -56,7 +61,7 @@ describe("caching of a synthesis", () => {
     const week = "public, max-age=86400, s-maxage=604800";
     const first = await get(owner, query);
     isPublic(first, "made", week);
-    for (const [status, asked] of Object.entries({
+    for (const [status, options] of Object.entries({
       "from memory": {},
       "without an origin": { headers: { Origin: "" } },
       "from another origin": { headers: { Origin: "https://stranger.example" } },
@@ -64,7 +69,7 @@ describe("caching of a synthesis", () => {
       206: { headers: { Range: "bytes=0-1" } },
       304: { headers: { "If-None-Match": first.headers.etag ?? "" } },
     })) {
-      isPublic(await get(owner, query, asked), status, week);
+      isPublic(await get(owner, query, options), status, week);
     }
     isPublic(await get(owner, { ...query, volume: "0" }), "204", week);
     isPublic(await post(owner, query), "POST", "public, max-age=86400");
@@ -75,13 +80,13 @@ describe("caching of a synthesis", () => {
     const query = { voice: "alloy" };
     const first = await get(owner, query);
     isPrivate(first, "made");
-    for (const [status, asked] of Object.entries({
+    for (const [status, options] of Object.entries({
       "from memory": {},
       HEAD: { method: "HEAD" },
       206: { headers: { Range: "bytes=0-1" } },
       304: { headers: { "If-None-Match": first.headers.etag ?? "" } },
     })) {
-      isPrivate(await get(owner, query, asked), status);
+      isPrivate(await get(owner, query, options), status);
     }
     isPrivate(await get(owner, { ...query, volume: "0" }), "204");
     isPrivate(await post(owner, query), "POST");
@@ -133,7 +138,7 @@ describe("caching of a synthesis", () => {
 
 describe("Content-Location", () => {
   it("is under the path of PUBLIC_URL", async () => {
-    const service = await serveHere({ PUBLIC_URL: "https://example.com/speech/" });
+    const service = await startInProcessService({ PUBLIC_URL: "https://example.com/speech/" });
     try {
       const website = await registerWebsite(service.url);
       const address = `${service.url}/v2/text/synthesize?lang=en-GB&text=Hello.`;

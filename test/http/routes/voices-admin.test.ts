@@ -1,22 +1,22 @@
 import { expect } from "chai";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const klaus = { name: "Klaus", flag: "de", gender: "m", lang: "de-DE", voiceIDs: [301] };
 
 describe("the admin API of voices", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     website = await registerWebsite(service.url);
   });
   after(() => service.close());
 
   const operate = (method: string, path: string, body?: object) => admin(service.url, method, path, body);
-  const heard = async (path: string) => {
+  const readVoices = async (path: string) => {
     const { status, text } = await ask(service.url + path, { headers: authorize(website) });
     return { status, body: JSON.parse(text) };
   };
@@ -35,7 +35,7 @@ describe("the admin API of voices", () => {
     ]);
     expect(await response.json()).to.deep.equal({ ...klaus, name: "Klaus the 1st" });
     expect((await operate("GET", "/voices/Klaus%20the%201st")).body).to.include({ lang: "de-DE" });
-    expect((await heard("/v2/voices/Klaus%20the%201st")).body.voice).to.include({ flag: "de" });
+    expect((await readVoices("/v2/voices/Klaus%20the%201st")).body.voice).to.include({ flag: "de" });
   });
 
   it("lists voices and system voices", async () => {
@@ -48,7 +48,7 @@ describe("the admin API of voices", () => {
     await operate("POST", "/voices", { ...klaus, name: "Changing" });
     const { status, body } = await operate("PATCH", "/voices/Changing", { flag: "at", voiceIDs: [303] });
     expect([status, body]).to.deep.equal([200, { ...klaus, name: "Changing", flag: "at", voiceIDs: [303] }]);
-    expect((await heard("/v2/voices/Changing")).body.voice).to.deep.equal(body);
+    expect((await readVoices("/v2/voices/Changing")).body.voice).to.deep.equal(body);
   });
 
   it("deprecates a voice, which is marked and still usable", async () => {
@@ -57,7 +57,7 @@ describe("the admin API of voices", () => {
       const { status, body } = await operate("DELETE", "/voices/Old");
       expect([status, body.deprecated]).to.deep.equal([200, true]);
     }
-    expect((await heard("/v2/voices/Old")).body.voice.deprecated).to.equal(true);
+    expect((await readVoices("/v2/voices/Old")).body.voice.deprecated).to.equal(true);
     const speech = await ask(`${service.url}/v2/text/synthesize?voice=Old&text=Hallo.`, {
       headers: authorize(website),
     });
@@ -72,7 +72,7 @@ describe("the admin API of voices", () => {
     expect(body).to.deep.include(given);
     expect(body.id).to.be.at.least(100_000);
     await operate("POST", "/voices", { ...klaus, name: "Whisperer", voiceIDs: [body.id] });
-    const { body: list } = await heard("/v2/voices");
+    const { body: list } = await readVoices("/v2/voices");
     expect(list.systemVoices).to.deep.include(body);
     const deprecated = await operate("DELETE", `/system-voices/${body.id}`);
     expect([deprecated.status, deprecated.body.deprecated]).to.deep.equal([200, true]);

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { admin, authorize, bytesOf, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 const odd = `"Zoë" 100% ?#&+ ж`;
 
 describe("the links of voices", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere({ TRUST_PROXY: "127.0.0.2/32" });
+    service = await startInProcessService({ TRUST_PROXY: "127.0.0.2/32" });
     website = await registerWebsite(service.url);
     await admin(service.url, "POST", "/voices", {
       ...{ name: odd, flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [10] },
@@ -112,7 +112,7 @@ describe("the links of voices", () => {
 
 describe("the links of voices behind a proxy", () => {
   it("are under the scheme and host that the proxy reports, WebSocket links too", async () => {
-    const service = await serveHere({ TRUST_PROXY: "127.0.0.1" });
+    const service = await startInProcessService({ TRUST_PROXY: "127.0.0.1" });
     const website = await registerWebsite(service.url);
     const linksFor = async (headers: Record<string, string>) => {
       const { text } = await ask(`${service.url}/v2/voices/UK%20English%20Male`, {
@@ -132,7 +132,10 @@ describe("the links of voices behind a proxy", () => {
 
 describe("the links of voices with PUBLIC_URL", () => {
   it("are under PUBLIC_URL for every request", async () => {
-    const service = await serveHere({ PUBLIC_URL: "https://tts.example/voice/", TRUST_PROXY: "127.0.0.1" });
+    const service = await startInProcessService({
+      PUBLIC_URL: "https://tts.example/voice/",
+      TRUST_PROXY: "127.0.0.1",
+    });
     const website = await registerWebsite(service.url);
     const { text } = await ask(`${service.url}/v2/voices/UK%20English%20Male`, {
       headers: { ...authorize(website), Host: "x.example", "X-Forwarded-Host": "y.example" },

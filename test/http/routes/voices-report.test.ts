@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VoiceReportResponse } from "../../../src/http/routes/voices/schemas.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
 
 const zoe = { name: "Zoe (Premium)", lang: "en-US", voiceURI: "com.apple.voice.Zoe", localService: true };
@@ -19,11 +19,11 @@ const aReport = (changes: object = {}) => ({
 });
 
 describe("the report of voices", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     website = await registerWebsite(service.url);
     const { body: added } = await admin(service.url, "POST", "/system-voices", {
       name: "Zoe",

@@ -5,16 +5,16 @@ import {
   VoicesListResponse,
 } from "../../../src/http/routes/voices/schemas.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type ServedHere, serveHere } from "../../support/served-here.ts";
+import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 
 const paths = ["/v2/voices", "/v2/voices/by-language/de-DE", "/v2/voices/UK%20English%20Female"];
 
 describe("the voice endpoints", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
-    service = await serveHere();
+    service = await startInProcessService();
     website = await registerWebsite(service.url);
   });
   after(() => service.close());

@@ -56,5 +56,5 @@ describe("any message on the streaming socket", () => {
     };
     await fc.assert(fc.asyncProperty(message, causesNoFault), { seed, numRuns });
     expect(client.webSocket.readyState).to.equal(client.webSocket.OPEN);
-  }).timeout(60_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { type Answered, ask } from "../../support/served-here.ts";
+import { type Answered, ask } from "../../support/in-process-service.ts";
 
 /** The headers of a valid handshake (RFC 6455, section 4.1). */
 export const handshakeHeaders = {

@@ -6,7 +6,7 @@ import { maxFailuresPerMinute } from "../../../src/application/access/failed-att
 import type { Proof } from "../../../src/application/access/principal.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { sendBytes } from "../../support/exchange.ts";
-import { ask } from "../../support/served-here.ts";
+import { ask } from "../../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../../support/websocket-client.ts";
 import { handshakeHeaders, requestHandshake } from "./handshake-request.ts";
 import { type Registered, startSocketServer, type TestSocketServer } from "./test-server.ts";

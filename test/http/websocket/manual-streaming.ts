@@ -48,10 +48,13 @@ export const createManualStreaming = (): ManualStreaming => {
     syntheses.push(synthesis);
     await started.promise;
     return {
+      rendition: plan.renditions[0],
       contentType: "audio/mpeg",
       prosodyApplied: ["pitch", "rate"],
       provenance: "miss",
+      characters: 1,
       audio,
+      memory: Buffer.alloc(0),
       delivered: () => {},
     };
   };

@@ -1,35 +1,98 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Middleware } from "koa";
 import type { FailedAttempts } from "../../../application/access/failed-attempts.ts";
-import { NotFound, Unauthorized } from "../../../domain/errors.ts";
+import { Forbidden, NotFound, Unauthorized } from "../../../domain/errors.ts";
+import { bearerOf } from "../../access/credentials.ts";
 import type { ClientAddress } from "../../kernel/client-address.ts";
+import type { AdminAuth } from "../../kernel/operation.ts";
+import type { AdminSession } from "./session.ts";
 
-export interface OperatorAccess {
-  /** Without a token, every admin operation is a 404. */
-  readonly adminToken: string | undefined;
+/** A holder's name, if it has one, and its bearer token. */
+interface NamedToken {
+  readonly name: string | undefined;
+  readonly token: string;
+}
+
+export interface AdminAccess {
+  /** The tokens of operators and of auditors. Without any, every admin operation is a 404. */
+  readonly adminTokens: readonly NamedToken[];
+  readonly auditorTokens: readonly NamedToken[];
   readonly failedAttempts: FailedAttempts;
   readonly clientOf: ClientAddress;
 }
 
 /**
- * Authenticates the operator: `Authorization: Bearer` with ADMIN_TOKEN.
- * @throws {NotFound} without ADMIN_TOKEN @throws {RateLimited} after too many failed attempts @throws {Unauthorized}
+ * Authenticates `Authorization: Bearer` with a token of ADMIN_TOKEN or AUDITOR_TOKEN, and sets `ctx.state.actor` and
+ * `ctx.state.adminSession`. Operators may do all that auditors may.
+ * @throws {NotFound} without any token @throws {RateLimited} after too many failed attempts @throws {Unauthorized}
+ * @throws {Forbidden} for an auditor's token where an operator is required
  */
-export const operatorOnly = ({ adminToken, failedAttempts, clientOf }: OperatorAccess): Middleware => {
-  const expected = adminToken === undefined ? undefined : digest(adminToken);
+export const authorizeAdmin = (
+  required: AdminAuth,
+  { adminTokens, auditorTokens, failedAttempts, clientOf }: AdminAccess,
+): Middleware => {
+  const known = knownTokens({ adminTokens, auditorTokens });
   return async (ctx, next) => {
-    if (!expected) throw new NotFound("There is nothing under this address.");
+    if (known.length === 0) throw new NotFound("There is nothing under this address.");
     const client = clientOf(ctx.req);
     failedAttempts.throwIfThrottled(client);
     const { authorization } = ctx.req.headers;
-    const [, token = ""] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
-    if (!timingSafeEqual(digest(token), expected)) {
+    const holder = findToken(known, bearerOf(authorization));
+    if (!holder) {
       if (authorization !== undefined) failedAttempts.count(client);
       throw new Unauthorized("The admin token is missing or wrong.");
+    }
+    ctx.state.actor = holder.actor;
+    ctx.state.adminSession = holder.session;
+    if (required === "operator" && holder.session.role !== "operator") {
+      throw new Forbidden("This operation requires an operator's token.");
     }
     await next();
   };
 };
 
-/** Digests have the same length, so the constant-time comparison reveals nothing about the token. */
-const digest = (token: string): Buffer => hash("sha256", token, "buffer");
+/** Authenticates operators and auditors by their tokens, and all other callers with `website`. */
+export const authorizeAuditorOr = (
+  website: Middleware,
+  { failedAttempts, clientOf, ...tokens }: AdminAccess,
+): Middleware => {
+  const known = knownTokens(tokens);
+  return async (ctx, next) => {
+    failedAttempts.throwIfThrottled(clientOf(ctx.req));
+    const holder = findToken(known, bearerOf(ctx.req.headers.authorization));
+    if (!holder) return await website(ctx, next);
+    ctx.state.actor = holder.actor;
+    await next();
+  };
+};
+
+const knownTokens = ({
+  adminTokens,
+  auditorTokens,
+}: Pick<AdminAccess, "adminTokens" | "auditorTokens">): KnownToken[] => [
+  ...adminTokens.map((token) => toKnownToken("operator", "admin", token)),
+  ...auditorTokens.map((token) => toKnownToken("auditor", "auditor", token)),
+];
+
+interface KnownToken {
+  readonly session: AdminSession;
+  readonly actor: string;
+  readonly digest: Buffer;
+}
+
+const toKnownToken = (role: AdminAuth, title: string, { name, token }: NamedToken): KnownToken => ({
+  session: { role, ...(name !== undefined && { name }) },
+  actor: name === undefined ? title : `${title}:${name}`,
+  digest: digestOf(token),
+});
+
+/** Compares with every token, each in constant time: the response time does not reveal which one is similar. */
+const findToken = (known: readonly KnownToken[], presented: string): KnownToken | undefined => {
+  const digest = digestOf(presented);
+  let found: KnownToken | undefined;
+  for (const token of known) if (timingSafeEqual(token.digest, digest)) found = token;
+  return found;
+};
+
+/** Digests have the same length, which `timingSafeEqual` requires. */
+const digestOf = (token: string): Buffer => hash("sha256", token, "buffer");

@@ -14,7 +14,19 @@ const read = (body: unknown): unknown => body;
 
 /** `/admin/voices` and `/admin/system-voices`: the catalog of all websites. Entries are deprecated, never removed. */
 export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Operation[] => [
+  listCatalog(catalog),
+  addVoice(catalog),
+  showCatalogVoice(catalog),
+  changeVoice(catalog),
+  deprecateVoice(catalog),
+  listSystemVoices(catalog),
+  addSystemVoice(catalog),
+  deprecateSystemVoice(catalog),
+];
+
+const listCatalog = (catalog: CatalogService): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/voices",
     id: "listCatalog",
@@ -35,7 +47,9 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
       const used = systemVoices.filter(({ id }) => ids.has(id));
       return { voices: entries, systemVoices: used, count: entries.length, _links };
     },
-  }),
+  });
+
+const addVoice = (catalog: CatalogService): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/voices",
@@ -53,8 +67,11 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
       ctx.set("Location", `/admin/voices/${encodeURIComponent(voice.name)}`);
       return voice;
     },
-  }),
+  });
+
+const showCatalogVoice = (catalog: CatalogService): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/voices/{name}",
     id: "showCatalogVoice",
@@ -62,7 +79,9 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
     params: named,
     responses: ok("The voice.", Voice),
     handle: ({ params }) => catalog.voice(params.name),
-  }),
+  });
+
+const changeVoice = (catalog: CatalogService): Operation =>
   adminOperation({
     method: "patch",
     path: "/admin/voices/{name}",
@@ -72,7 +91,9 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
     body: jsonRequest(voiceChange, { voiceIDs: [2, 1] }, { read }),
     responses: ok("The changed voice.", Voice),
     handle: ({ params, body }, command) => catalog.changeVoice(params.name, body, command),
-  }),
+  });
+
+const deprecateVoice = (catalog: CatalogService): Operation =>
   adminOperation({
     method: "delete",
     path: "/admin/voices/{name}",
@@ -82,8 +103,11 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
     responses: ok("The changed voice.", Voice),
     errors: [503],
     handle: ({ params }, command) => catalog.deprecateVoice(params.name, command),
-  }),
+  });
+
+const listSystemVoices = (catalog: CatalogService): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/system-voices",
     id: "listSystemVoices",
@@ -94,7 +118,9 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
       const { entries, _links } = pageOf(query, catalog.list().systemVoices, ({ id }) => String(id));
       return { systemVoices: entries, count: entries.length, _links };
     },
-  }),
+  });
+
+const addSystemVoice = (catalog: CatalogService): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/system-voices",
@@ -108,7 +134,9 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
     responses: created("The system voice with its assigned id.", SystemVoice),
     errors: [409],
     handle: ({ body }, command) => catalog.addSystemVoice(body, command),
-  }),
+  });
+
+const deprecateSystemVoice = (catalog: CatalogService): Operation =>
   adminOperation({
     method: "delete",
     path: "/admin/system-voices/{id}",
@@ -118,5 +146,4 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
     responses: ok("The changed system voice.", SystemVoice),
     errors: [503],
     handle: ({ params }, command) => catalog.deprecateSystemVoice(params.id, command),
-  }),
-];
+  });

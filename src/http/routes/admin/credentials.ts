@@ -1,22 +1,41 @@
 import { z } from "zod";
-import type { CredentialsDetails, CredentialsService } from "../../../application/accounts/credentials.ts";
-import { byokEngines, byokProviders, parseCredentials } from "../../../domain/accounts/byok-providers.ts";
+import type {
+  CredentialsDetails,
+  CredentialsService,
+  WebsiteCredentials,
+} from "../../../application/accounts/credentials.ts";
+import {
+  byokEngines,
+  byokProviders,
+  parseCredentials,
+  providerNames,
+} from "../../../domain/accounts/byok-providers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
+import { jsonRequest, type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperation, count, noContent, ok, time, websiteId } from "./admin-operation.ts";
+import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
 
 export const credentialsDetails = namedSchema("CredentialsDetails", {
   engine: z.enum(byokEngines),
-  provider: z.string().meta({ description: "The `provider` of its voices: google, azure, openai." }),
+  provider: z.string().meta({ description: `The \`provider\` of its voices: ${providerNames.join(", ")}.` }),
   voices: count.meta({ description: "The number of voices that the provider listed." }),
   setAt: time,
 }) satisfies z.ZodType<CredentialsDetails>;
+
+const websiteCredentials = namedSchema("WebsiteCredentials", {
+  websiteId: z.string(),
+  websiteName: z.string().exactOptional(),
+  ...credentialsDetails.shape,
+}) satisfies z.ZodType<WebsiteCredentials>;
+
+const credentialsQuery = queryParams(z.object({ ...pageParameters, search }));
 
 const params = pathParams({ id: websiteId });
 
 /** `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain the credentials. */
 export const credentialOperations = ({ credentials }: { credentials: CredentialsService }): Operation[] => [
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}/credentials",
     id: "listCredentials",
@@ -28,6 +47,7 @@ export const credentialOperations = ({ credentials }: { credentials: Credentials
       return { credentials: all, count: all.length };
     },
   }),
+  listAllCredentials(credentials),
   ...byokEngines.flatMap((engine) => [
     adminOperation({
       method: "put",
@@ -53,3 +73,26 @@ export const credentialOperations = ({ credentials }: { credentials: Credentials
     }),
   ]),
 ];
+
+const listAllCredentials = (credentials: CredentialsService): Operation =>
+  adminOperation({
+    auth: "auditor",
+    method: "get",
+    path: "/admin/credentials",
+    id: "listAllCredentials",
+    summary: "List the engines that websites have credentials for",
+    query: credentialsQuery,
+    responses: ok(
+      "The engines, by website.",
+      z.object({ credentials: z.array(websiteCredentials), total, ...pageMembers }),
+    ),
+    handle: ({ query }) => {
+      const found = credentials
+        .listAll()
+        .filter(({ websiteId, websiteName, provider }) =>
+          matches(query.search, [websiteId, websiteName, provider]),
+        );
+      const { entries, _links } = pageOf(query, found, ({ websiteId, engine }) => `${websiteId}/${engine}`);
+      return { credentials: entries, total: found.length, count: entries.length, _links };
+    },
+  });

@@ -1,13 +1,22 @@
 import { z } from "zod";
+import type { ReadKeyHistory } from "../../../application/accounts/key-history.ts";
 import type { KeyDetails, Keys, NewKey, NewSecret } from "../../../application/accounts/keys.ts";
 import { reason } from "../../../domain/accounts/key.ts";
 import { type Plan, planOrTier, planRequest, tiers } from "../../../domain/accounts/plan.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
+import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { jsonRequest, type Operation, pathParams, resourceName } from "../../kernel/operation.ts";
+import {
+  jsonRequest,
+  type Operation,
+  pathParams,
+  queryParams,
+  resourceName,
+} from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
-import { pageMembers, pageOf, pageQuery } from "./paging.ts";
+import { auditEntry } from "./audit-entry.ts";
+import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
 
 export const plan = namedSchema("Plan", {
   tier: z.enum(tiers),
@@ -30,6 +39,7 @@ const newKey = namedSchema("NewKey", {
 const keyDetails = namedSchema("KeyDetails", {
   apiKey: z.string(),
   websiteId: z.string(),
+  websiteName: z.string().exactOptional(),
   status: z.enum(["active", "suspended"]),
   suspension: z
     .object({ cause: z.enum(["quota", "operator"]), reason: z.string(), since: time })
@@ -42,6 +52,58 @@ const keyDetails = namedSchema("KeyDetails", {
     .meta({ description: "The characters of this month (UTC), and the quota." }),
 }) satisfies z.ZodType<KeyDetails>;
 
+/** What keys may be sorted by. */
+const keyOrders = {
+  issued: ({ issuedAt }: KeyDetails) => issuedAt,
+  website: ({ websiteName = "" }: KeyDetails) => websiteName.toLowerCase(),
+  plan: ({ plan }: KeyDetails) => plan.tier,
+  status: ({ status }: KeyDetails) => status,
+};
+
+const keyQuery = queryParams(
+  z.object({
+    ...pageParameters,
+    search,
+    status: z.enum(["active", "suspended"]).optional(),
+    sort: z
+      .enum(Object.keys(keyOrders) as (keyof typeof keyOrders)[])
+      .default("issued")
+      .meta({ description: "Keys with the same value are in the order of their issuance." }),
+    order: z.enum(["ascending", "descending"]).default("ascending"),
+  }),
+);
+
+const historyQuery = queryParams(
+  z.object({
+    limit: pageParameters.limit,
+    after: z
+      .string()
+      .regex(/^\d{1,15}$/, { error: "Must be the revision of an event of the key." })
+      .transform(Number)
+      .optional()
+      .meta({
+        description: "The revision of the last event received, as in `_links.next`.",
+        examples: ["4"],
+      }),
+  }),
+);
+
+type KeyQuery = z.output<(typeof keyQuery)["schema"]>;
+
+const keyFilter =
+  ({ search, status }: KeyQuery) =>
+  ({ apiKey, websiteId, websiteName, plan, ...key }: KeyDetails): boolean =>
+    (status === undefined || key.status === status) &&
+    matches(search, [apiKey, websiteId, websiteName, plan.tier]);
+
+const sortKeys = (keys: readonly KeyDetails[], { sort, order }: KeyQuery): readonly KeyDetails[] => {
+  const value = keyOrders[sort];
+  const sorted = sort === "issued" ? keys : keys.toSorted((a, b) => compare(value(a), value(b)));
+  return order === "descending" ? sorted.toReversed() : sorted;
+};
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
 const issuance = z.strictObject({ plan: planOrTier });
 const suspension = z.strictObject({ reason });
 const reinstatement = z.strictObject({ reason: reason.default("reinstated by the operator") });
@@ -49,7 +111,25 @@ const reinstatement = z.strictObject({ reason: reason.default("reinstated by the
 const secretId = resourceName("A secret's id.", "sec_0b9Zk2fX7Qm4sT1uVwYzAc");
 
 /** `/admin/keys`, and the keys of a website. */
-export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
+export const keyOperations = ({
+  keys,
+  readKeyHistory,
+}: {
+  keys: Keys;
+  readKeyHistory: ReadKeyHistory;
+}): Operation[] => [
+  issueKey(keys),
+  listKeys(keys),
+  showKey(keys),
+  keyHistory(readKeyHistory),
+  createSecret(keys),
+  revokeSecret(keys),
+  changePlan(keys),
+  suspendKey(keys),
+  reinstateKey(keys),
+];
+
+const issueKey = (keys: Keys): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/websites/{id}/keys",
@@ -68,28 +148,62 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
       ctx.set("Location", `/admin/keys/${key.apiKey}`);
       return key;
     },
-  }),
+  });
+
+const listKeys = (keys: Keys): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/keys",
     id: "listKeys",
-    summary: "List the keys, oldest first",
-    query: pageQuery,
-    responses: ok("The keys.", z.object({ keys: z.array(keyDetails), ...pageMembers })),
-    handle: ({ query }) => {
-      const { entries, _links } = pageOf(query, keys.list(), ({ apiKey }) => apiKey);
-      return { keys: entries, count: entries.length, _links };
+    summary: "List the keys, by default the oldest first",
+    query: keyQuery,
+    responses: ok("The keys.", z.object({ keys: z.array(keyDetails), total, ...pageMembers })),
+    errors: [503],
+    handle: async ({ query }) => {
+      const all = sortKeys(keys.list(), query);
+      const isFound = keyFilter(query);
+      const { entries, _links } = pageOf(query, all, ({ apiKey }) => apiKey, isFound);
+      const total = all.filter(isFound).length;
+      return { keys: await keys.addUsage(entries), total, count: entries.length, _links };
     },
-  }),
+  });
+
+const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
   adminOperation({
+    auth: "auditor",
+    method: "get",
+    path: "/admin/keys/{apiKey}/history",
+    id: "readKeyHistory",
+    summary: "Read what happened to a key: its issuance, plans, suspensions and secrets, the earliest first",
+    params: pathParams({ apiKey }),
+    query: historyQuery,
+    responses: ok("The events, as in the audit.", z.object({ events: z.array(auditEntry), ...pageMembers })),
+    errors: [503],
+    handle: async ({ params, query }, _, ctx) => {
+      const signal = disconnectSignal(ctx);
+      const events = await readKeyHistory({ ...params, ...query, signal });
+      const last = events.at(-1);
+      const isLast = !last || events.length < query.limit;
+      const href = `?limit=${query.limit}&after=${last?.revision}`;
+      return { events, count: events.length, _links: isLast ? {} : { next: { href } } };
+    },
+  });
+
+const showKey = (keys: Keys): Operation =>
+  adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/keys/{apiKey}",
     id: "showKey",
     summary: "Show a key: its state, its plan and its usage this month",
     params: pathParams({ apiKey }),
     responses: ok("The key.", keyDetails),
+    errors: [503],
     handle: ({ params }) => keys.get(params.apiKey),
-  }),
+  });
+
+const createSecret = (keys: Keys): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/secrets",
@@ -100,7 +214,9 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
     responses: created("The secret, shown only in this response.", newSecret),
     errors: [409, 503],
     handle: ({ params }, command) => keys.createSecret(params.apiKey, command),
-  }),
+  });
+
+const revokeSecret = (keys: Keys): Operation =>
   adminOperation({
     method: "delete",
     path: "/admin/keys/{apiKey}/secrets/{secretId}",
@@ -110,7 +226,9 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
     responses: noContent("The secret is revoked; requests with it are refused."),
     errors: [503],
     handle: ({ params }, command) => keys.revokeSecret(params.apiKey, params.secretId, command),
-  }),
+  });
+
+const changePlan = (keys: Keys): Operation =>
   adminOperation({
     method: "put",
     path: "/admin/keys/{apiKey}/plan",
@@ -120,7 +238,9 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
     body: jsonRequest(planRequest, { tier: "commercial" }),
     responses: ok("The changed key.", keyDetails),
     handle: ({ params, body }, command) => keys.changePlan(params.apiKey, body, command),
-  }),
+  });
+
+const suspendKey = (keys: Keys): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/suspend",
@@ -130,7 +250,9 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
     body: jsonRequest(suspension, { reason: "invoice overdue" }),
     responses: ok("The changed key.", keyDetails),
     handle: ({ params, body }, command) => keys.suspend(params.apiKey, body.reason, command),
-  }),
+  });
+
+const reinstateKey = (keys: Keys): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/keys/{apiKey}/reinstate",
@@ -140,5 +262,4 @@ export const keyOperations = ({ keys }: { keys: Keys }): Operation[] => [
     body: jsonRequest(reinstatement, { reason: "paid" }, { required: false }),
     responses: ok("The changed key.", keyDetails),
     handle: ({ params, body }, command) => keys.reinstate(params.apiKey, body.reason, command),
-  }),
-];
+  });

@@ -16,10 +16,10 @@ import { parse } from "../../../domain/validation.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { jsonRequest, type Operation, pathParams } from "../../kernel/operation.ts";
+import { jsonRequest, type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperation, created, ok, time, websiteId } from "./admin-operation.ts";
 import { newSecret, plan } from "./keys.ts";
-import { pageMembers, pageOf, pageQuery } from "./paging.ts";
+import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
 
 const newWebsite = namedSchema("NewWebsite", {
   ...newSecret.shape,
@@ -45,6 +45,8 @@ const newVerification = namedSchema("NewVerification", {
   expiresAt: time,
 }) satisfies z.ZodType<NewVerification>;
 
+const websiteQuery = queryParams(z.object({ ...pageParameters, search }));
+
 const params = pathParams({ id: websiteId });
 
 /** `/admin/websites`, without their credentials and keys. */
@@ -55,18 +57,33 @@ export const websiteOperations = ({
   websites: Websites;
   originVerification: OriginVerification;
 }): Operation[] => [
+  listWebsites(websites),
+  registerWebsite(websites),
+  showWebsite(websites),
+  configureWebsite(websites),
+  setOrigins(websites),
+  issueVerification(originVerification),
+];
+
+const listWebsites = (websites: Websites): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/websites",
     id: "listWebsites",
     summary: "List the websites, oldest first",
-    query: pageQuery,
-    responses: ok("The websites.", z.object({ websites: z.array(websiteDetails), ...pageMembers })),
+    query: websiteQuery,
+    responses: ok("The websites.", z.object({ websites: z.array(websiteDetails), total, ...pageMembers })),
     handle: ({ query }) => {
-      const { entries, _links } = pageOf(query, websites.list(), ({ id }) => id);
-      return { websites: entries, count: entries.length, _links };
+      const found = websites
+        .list()
+        .filter(({ id, name, origins }) => matches(query.search, [id, name, ...origins]));
+      const { entries, _links } = pageOf(query, found, ({ id }) => id);
+      return { websites: entries, total: found.length, count: entries.length, _links };
     },
-  }),
+  });
+
+const registerWebsite = (websites: Websites): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/websites",
@@ -84,8 +101,11 @@ export const websiteOperations = ({
       ctx.set("Location", `/admin/websites/${website.id}`);
       return website;
     },
-  }),
+  });
+
+const showWebsite = (websites: Websites): Operation =>
   adminOperation({
+    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}",
     id: "showWebsite",
@@ -93,7 +113,9 @@ export const websiteOperations = ({
     params,
     responses: ok("The website.", websiteDetails),
     handle: ({ params }) => websites.get(params.id),
-  }),
+  });
+
+const configureWebsite = (websites: Websites): Operation =>
   adminOperation({
     method: "put",
     path: "/admin/websites/{id}/config",
@@ -108,7 +130,9 @@ export const websiteOperations = ({
     ),
     responses: ok("The changed website.", websiteDetails),
     handle: ({ params, body }, command) => websites.configure(params.id, body, command),
-  }),
+  });
+
+const setOrigins = (websites: Websites): Operation =>
   adminOperation({
     method: "put",
     path: "/admin/websites/{id}/origins",
@@ -118,7 +142,9 @@ export const websiteOperations = ({
     body: jsonRequest(newOrigins, { origins: ["https://example.com", "https://www.example.com"] }),
     responses: ok("The changed website.", websiteDetails),
     handle: ({ params, body }, command) => websites.setOrigins(params.id, body.origins, command),
-  }),
+  });
+
+const issueVerification = (originVerification: OriginVerification): Operation =>
   adminOperation({
     method: "post",
     path: "/admin/websites/{id}/verifications",
@@ -130,5 +156,4 @@ export const websiteOperations = ({
     responses: created("The token, valid for 15 minutes and one use.", newVerification),
     errors: [409],
     handle: ({ params, body }, command) => originVerification.issue(params.id, body.origin, command),
-  }),
-];
+  });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-/** A file of the documentation page. */
+/** A file of the documentation page or of the landing page. */
 export interface Asset {
   readonly contentType: string;
   readonly read: () => Promise<Buffer>;
@@ -33,18 +33,23 @@ const swaggerUi = (name: string, type: keyof typeof types): [string, Asset] => [
   name,
   asset(require.resolve(`swagger-ui-dist/${name}`), type),
 ];
-const start = require.resolve("./start.js");
+/** The pages' own files. */
+const own = ["start.js", "landing.js", "landing.css"] as const;
+const ownPath = (name: string): string => require.resolve(`./${name}`);
 
 /** The files by their names. */
 export const assets: ReadonlyMap<string, Asset> = new Map([
   swaggerUi("swagger-ui-bundle.js", "js"),
   swaggerUi("swagger-ui.css", "css"),
   swaggerUi("favicon-32x32.png", "png"),
-  ["start.js", asset(start, "js")],
+  ...own.map((name): [string, Asset] => [name, asset(ownPath(name), name.endsWith(".js") ? "js" : "css")]),
 ]);
 
 /** A part of the files' URLs, so that caches can store them forever. */
 export const assetsVersion = hash(
   "sha256",
-  `${require("swagger-ui-dist/package.json").version}\n${readFileSync(start, "utf8")}`,
+  [
+    require("swagger-ui-dist/package.json").version,
+    ...own.map((name) => readFileSync(ownPath(name), "utf8")),
+  ].join("\n"),
 ).slice(0, 16);

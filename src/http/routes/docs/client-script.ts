@@ -1,64 +1,107 @@
 import { hash } from "node:crypto";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, stop } from "esbuild";
+import type { Plugin } from "esbuild";
 import { z } from "zod";
 import { anHourOrStale } from "../../caching/cache-control.ts";
 import { noneMatchHits } from "../../caching/conditional.ts";
 import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, operation } from "../../kernel/operation.ts";
+import { bundleForBrowsers } from "./bundle.ts";
 
-/** The client library for browsers. */
+/** A module for browsers. */
 export interface ClientScript {
   readonly bytes: Buffer;
   /** A strong entity tag: the same sources always give the same bytes. */
   readonly etag: string;
 }
 
-const entry = fileURLToPath(new URL("../../../client/voxledger.ts", import.meta.url));
+export interface ClientScripts {
+  /** The client library. */
+  readonly library: ClientScript;
+  /** Starts the players and messages of a page. */
+  readonly player: ClientScript;
+  /** The players and messages, which `player` loads on demand. */
+  readonly playerFeatures: ClientScript;
+}
 
-/** Browsers with `AbortSignal.any` and `Promise.withResolvers` support this syntax. */
-const target = "es2022";
+const client = fileURLToPath(new URL("../../../client/", import.meta.url));
 
-let bundled: Promise<ClientScript> | undefined;
+/** The entry of each script, and its path. A script imports the others at run time. */
+const scripts = {
+  library: { entry: join(client, "voxledger.ts"), path: "/client.js" },
+  player: { entry: join(client, "page/player.ts"), path: "/player.js" },
+  playerFeatures: { entry: join(client, "page/features.ts"), path: "/player-features.js" },
+} as const;
 
-/**
- * Bundles the library into one module when the service starts, because the project has no build step. Runs once per
- * process: stopping esbuild stops it for every caller.
- */
-export const bundleClient = (): Promise<ClientScript> => {
-  bundled ??= bundle();
+type Script = (typeof scripts)[keyof typeof scripts];
+
+/** Replaces imports of other entries with their paths beside the script. */
+const importOtherScripts: Plugin = {
+  name: "import other scripts",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) => {
+      const imported = Object.values(scripts).find(({ entry }) => entry === resolve(resolveDir, path));
+      return imported && kind !== "entry-point" ? { path: `.${imported.path}`, external: true } : undefined;
+    });
+  },
+};
+
+let bundled: Promise<ClientScripts> | undefined;
+
+/** Bundles each script into one module, once per process. */
+export const bundleClient = (): Promise<ClientScripts> => {
+  bundled ??= bundleAll();
   return bundled;
 };
 
-const bundle = async (): Promise<ClientScript> => {
-  const { outputFiles } = await build({
+const bundleAll = async (): Promise<ClientScripts> => {
+  const [library, player, playerFeatures] = await Promise.all([
+    bundle(scripts.library),
+    bundle(scripts.player),
+    bundle(scripts.playerFeatures),
+  ]);
+  return { library, player, playerFeatures };
+};
+
+const bundle = async ({ entry }: Script): Promise<ClientScript> => {
+  const [script] = await bundleForBrowsers({
     entryPoints: [entry],
-    bundle: true,
-    format: "esm",
     platform: "neutral",
-    target,
-    minify: true,
-    charset: "utf8",
-    legalComments: "none",
-    write: false,
-    // The project's tsconfig only concerns type checking.
-    tsconfigRaw: {},
+    plugins: [importOtherScripts],
   });
-  await stop(); // otherwise esbuild's process runs as long as the service
-  const bytes = Buffer.from(outputFiles[0]?.contents ?? []);
+  const bytes = Buffer.from(script?.contents ?? []);
   return { bytes, etag: `"${hash("sha256", bytes)}"` };
 };
 
 const headers = { ...etagHeader, ...crossOriginResource, ...noSniff };
 
-/** `/client.js`: the client library, one module that any page can import. */
-export const clientScriptOperation = ({ bytes, etag }: ClientScript): Operation =>
+/** Modules that any page can import. */
+export const clientScriptOperations = ({ library, player, playerFeatures }: ClientScripts): Operation[] => [
+  scriptOperation(scripts.library, library, {
+    id: "loadClient",
+    summary: "Get the client library, one module that any page can import",
+  }),
+  scriptOperation(scripts.player, player, {
+    id: "loadPlayer",
+    summary: "Get the module that starts the players and messages of a page",
+  }),
+  scriptOperation(scripts.playerFeatures, playerFeatures, {
+    id: "loadPlayerFeatures",
+    summary: "Get the players and messages, which the player's module loads on demand",
+  }),
+];
+
+const scriptOperation = (
+  { path }: Script,
+  script: ClientScript,
+  described: { readonly id: string; readonly summary: string },
+): Operation =>
   operation({
     method: "get",
-    path: "/client.js",
-    id: "loadClient",
+    path,
+    ...described,
     tag: "Service",
-    summary: "Get the client library, one module that any page can import",
     auth: "none",
     cache: [anHourOrStale],
     headers: ifNoneMatch,
@@ -68,15 +111,15 @@ export const clientScriptOperation = ({ bytes, etag }: ClientScript): Operation 
     },
     handle: (_, ctx) => {
       ctx.set({
-        ETag: etag,
+        ETag: script.etag,
         "Cross-Origin-Resource-Policy": "cross-origin",
         "X-Content-Type-Options": "nosniff",
       });
-      if (noneMatchHits(ctx.req.headers["if-none-match"], [etag])) {
+      if (noneMatchHits(ctx.req.headers["if-none-match"], [script.etag])) {
         ctx.status = 304;
         return;
       }
       ctx.type = "text/javascript; charset=utf-8";
-      ctx.body = bytes;
+      ctx.body = script.bytes;
     },
   });

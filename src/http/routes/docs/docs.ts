@@ -39,6 +39,11 @@ const docsPolicy = (publicUrl: string | undefined): string =>
 
 /** `/docs`: a self-contained page that renders `/openapi.json`. */
 export const docsOperations = ({ publicUrl }: { publicUrl: string | undefined }): Operation[] => [
+  readDocs(publicUrl),
+  readDocsAsset,
+];
+
+const readDocs = (publicUrl: string | undefined): Operation =>
   operation({
     method: "get",
     path: "/docs",
@@ -64,38 +69,38 @@ export const docsOperations = ({ publicUrl }: { publicUrl: string | undefined })
       // Relative URLs also work behind a proxy that adds a path prefix.
       return docsPage(ctx.path.endsWith("/") ? "../" : "./", `docs/assets/${assetsVersion}`);
     },
+  });
+
+const readDocsAsset: Operation = operation({
+  method: "get",
+  path: "/docs/assets/{version}/{file}",
+  id: "readDocsAsset",
+  tag: "Service",
+  summary: "Get a file of the documentation page",
+  auth: "none",
+  cors: "same origin",
+  cache: [immutable],
+  params: pathParams({
+    version: z.string().meta({ description: "The version of the renderer.", examples: ["5.35.0"] }),
+    file: z.string().meta({ description: "The name of the file.", examples: ["swagger-ui.css"] }),
   }),
-  operation({
-    method: "get",
-    path: "/docs/assets/{version}/{file}",
-    id: "readDocsAsset",
-    tag: "Service",
-    summary: "Get a file of the documentation page",
-    auth: "none",
-    cors: "same origin",
-    cache: [immutable],
-    params: pathParams({
-      version: z.string().meta({ description: "The version of the renderer.", examples: ["5.35.0"] }),
-      file: z.string().meta({ description: "The name of the file.", examples: ["swagger-ui.css"] }),
-    }),
-    responses: {
-      200: {
-        description: "The file.",
-        headers: noSniff,
-        content: {
-          "text/javascript": { schema: z.string() },
-          "text/css": { schema: z.string() },
-          "image/png": {},
-        },
+  responses: {
+    200: {
+      description: "The file.",
+      headers: noSniff,
+      content: {
+        "text/javascript": { schema: z.string() },
+        "text/css": { schema: z.string() },
+        "image/png": {},
       },
     },
-    errors: [404],
-    handle: async ({ params: { version, file } }, ctx) => {
-      const asset = version === assetsVersion ? assets.get(file) : undefined;
-      if (!asset) throw new NotFound("There is no such file.");
-      const content = await asset.read();
-      ctx.set({ "Content-Type": asset.contentType, "X-Content-Type-Options": "nosniff" });
-      return content;
-    },
-  }),
-];
+  },
+  errors: [404],
+  handle: async ({ params: { version, file } }, ctx) => {
+    const asset = version === assetsVersion ? assets.get(file) : undefined;
+    if (!asset) throw new NotFound("There is no such file.");
+    const content = await asset.read();
+    ctx.set({ "Content-Type": asset.contentType, "X-Content-Type-Options": "nosniff" });
+    return content;
+  },
+});

@@ -1,10 +1,13 @@
 import type { SynthesisStream } from "../../../application/synthesis/delivery.ts";
-import { isRetryable, presentError } from "../../kernel/errors.ts";
+import { isRetryable, presentError } from "../../kernel/error-types.ts";
+
+/** Proxies wait at least 60 s for data. */
+export const defaultHeartbeatMs = 15_000;
 
 /** Formats audio as server-sent events: `event:` is the type, `data:` the whole event as JSON. */
 export async function* eventStream(
   { contentType, prosodyApplied, audio }: Pick<SynthesisStream, "contentType" | "prosodyApplied" | "audio">,
-  { heartbeatMs = 15_000 }: { readonly heartbeatMs?: number } = {},
+  { heartbeatMs = defaultHeartbeatMs }: { readonly heartbeatMs?: number } = {},
 ): AsyncGenerator<string> {
   let totalBytes = 0;
   let chunkIndex = 0;
@@ -18,7 +21,7 @@ export async function* eventStream(
   try {
     for await (const chunk of withHeartbeats(audio, heartbeatMs)) {
       if (chunk === heartbeat) {
-        yield withMetadata(": heartbeat\n\n");
+        yield withMetadata(heartbeatComment);
         continue;
       }
       totalBytes += chunk.length;
@@ -40,10 +43,12 @@ export const streamError = (error: unknown): { message: string; retryable: boole
 const event = (type: string, chunk: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...chunk })}\n\n`;
 
-const heartbeat = Symbol("heartbeat");
+export const heartbeat = Symbol("heartbeat");
+/** Readers of server-sent events ignore it. */
+export const heartbeatComment = ": heartbeat\n\n";
 
 /** Adds heartbeats while no chunk arrives, so that proxies do not time out. */
-async function* withHeartbeats<T>(
+export async function* withHeartbeats<T>(
   chunks: AsyncIterable<T>,
   everyMs: number,
 ): AsyncGenerator<T | typeof heartbeat> {

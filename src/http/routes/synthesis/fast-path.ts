@@ -3,92 +3,64 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import type { Sound, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
+import type { UnreadAudio } from "../../../application/synthesis/unread-audio.ts";
 import type { ApiCors } from "../../access/cors.ts";
-import { type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
-import { isOurFault } from "../../kernel/errors.ts";
+import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
+import { isInternalError } from "../../kernel/error-types.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
-import { send, sendError } from "../../kernel/reply.ts";
+import { sendError } from "../../kernel/reply.ts";
 import type { FastPath } from "../../kernel/server.ts";
-
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisPresenter } from "./presenter.ts";
 
 const route = "/v2/text/synthesize";
 const urlPrefix = `${route}?`;
-const never = new AbortController().signal;
+
+interface FastPathOptions {
+  readonly gate: Gate;
+  /** The website that the request's credentials name, unchecked. */
+  readonly claimedWebsite: (req: IncomingMessage) => string | undefined;
+  readonly apiCors: ApiCors;
+  readonly synthesis: Pick<Synthesis, "isCurrent" | "usesSharedPlans" | "fromMemory" | "recordWhole">;
+  readonly presenter: Pick<SynthesisPresenter, "headersFromMemory">;
+  readonly prepared: PreparedPlans;
+  readonly unread: Pick<UnreadAudio, "hold" | "requireRoom">;
+  readonly log: Logger;
+  readonly observer?: RequestObserver | undefined;
+}
 
 /**
- * Answers a plain GET whose URL was planned before and whose audio is in memory. Authentication, rate limits, ledger and
- * presenter are those of every request; only the router and the parser are skipped.
+ * Answers a plain GET whose URL was planned before and whose audio is in memory, for websites without lexicons. Authentication, rate limits, ledger and
+ * presenter are those of every request; only the router and the parser are skipped. It uses callbacks and prebuilt headers,
+ * because promises and middleware would cost more than the rest of the request.
  */
-export const createFastPath = ({
-  gate,
-  apiCors,
-  synthesis,
-  presenter,
-  prepared,
-  log,
-  observer,
-}: {
-  gate: Gate;
-  apiCors: ApiCors;
-  synthesis: Synthesis;
-  presenter: SynthesisPresenter;
-  prepared: PreparedPlans;
-  log: Logger;
-  observer?: RequestObserver | undefined;
-}): FastPath => {
-  const serve = async (
-    req: IncomingMessage,
-    res: ServerResponse,
-    plan: SynthesisPlan,
-    sound: Sound,
-    requestId: string,
-  ): Promise<void> => {
-    const startedAt = performance.now();
-    const headers: Record<string, string> = { "X-Request-Id": requestId };
-    let apiKey: string | undefined;
-    try {
-      const caller = gate(req);
-      apiKey = caller.principal.apiKey;
-      Object.assign(headers, limitHeaders(caller.admission));
-      requireAdmission(caller);
-      const { principal } = caller;
-      const answer = await presenter.deliver(plan, sound, {
-        method: "GET",
-        principal,
-        requestId,
-        signal: never,
-      });
-      send(res, { ...answer, headers: Object.assign(headers, answer.headers) });
-    } catch (error) {
-      const answer = sendError(res, error, { ...headers, ...apiCors(req.headers.origin) });
-      if (isOurFault(answer)) log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
-    }
-    if (!log.isLevelEnabled("debug")) return; // composing the line costs as much as the response
-    const ms = Math.round(performance.now() - startedAt);
-    const { statusCode: status } = res;
-    log.debug({ requestId, method: "GET", route, status, ms, apiKey, fastPath: true }, "request");
-  };
+export const createFastPath = (options: FastPathOptions): FastPath => {
+  const { synthesis, prepared, observer, claimedWebsite } = options;
+  const serve = createServe(options);
 
-  const follow = async (
-    { begin }: RequestObserver,
-    ...request: [req: IncomingMessage, res: ServerResponse, plan: SynthesisPlan, sound: Sound]
-  ): Promise<void> => {
-    const requestId = randomUUID();
-    const [req, res] = request;
-    const followed = begin(req, requestId);
-    await followed.run(() => serve(...request, requestId));
-    followed.end(route, res.statusCode);
+  const currentPlan = (req: IncomingMessage, url: string): SynthesisPlan | undefined => {
+    const plan = prepared.of(url);
+    if (!plan || plan.silent) return undefined;
+    try {
+      const isCurrent = synthesis.isCurrent(plan) && synthesis.usesSharedPlans(() => claimedWebsite(req));
+      return isCurrent ? plan : undefined;
+    } catch {
+      return undefined; // A view is out of date: the router answers the error.
+    }
   };
 
   return (req, res) => {
     if (req.method !== "GET" || !req.url?.startsWith(urlPrefix) || isSpecial(req)) return false;
-    const plan = prepared.of(req.url);
-    if (!plan || plan.silent || !synthesis.isCurrent(plan)) return false;
-    const sound = synthesis.fromMemory(plan);
+    const plan = currentPlan(req, req.url);
+    const sound = plan && synthesis.fromMemory(plan);
     if (!sound) return false;
-    void (observer ? follow(observer, req, res, plan, sound) : serve(req, res, plan, sound, randomUUID()));
+    const requestId = randomUUID();
+    if (!observer) serve(req, res, { requestId, plan, sound });
+    else {
+      const followed = observer.begin(req, requestId);
+      const onAnswered = () => followed.end(route, res.statusCode);
+      followed.run(() => serve(req, res, { requestId, plan, sound, onAnswered }));
+    }
     return true;
   };
 };
@@ -98,3 +70,89 @@ const isSpecial = ({ headers }: IncomingMessage): boolean =>
   headers["if-none-match"] !== undefined ||
   headers.range !== undefined ||
   headers["idempotency-key"] !== undefined;
+
+interface FastAnswer {
+  readonly requestId: string;
+  readonly plan: SynthesisPlan;
+  readonly sound: Sound;
+  /** Called once, after the response was passed to the connection. */
+  readonly onAnswered?: () => void;
+}
+
+const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastPathOptions) => {
+  const refuse = (
+    req: IncomingMessage,
+    res: ServerResponse,
+    { requestId }: FastAnswer,
+    error: unknown,
+    caller: Caller | undefined,
+  ): void => {
+    const answer = sendError(res, error, {
+      "X-Request-Id": requestId,
+      ...(caller && limitHeaders(caller.admission)),
+      ...apiCors(req.headers.origin),
+    });
+    if (!isInternalError(answer)) return;
+    const apiKey = caller?.principal.apiKey;
+    log.error({ requestId, method: "GET", route, apiKey, err: error }, "failed");
+  };
+
+  return (req: IncomingMessage, res: ServerResponse, answer: FastAnswer): void => {
+    const { requestId, plan, sound, onAnswered } = answer;
+    const endLog = beginLog(log, res, requestId);
+    let caller: Caller | undefined;
+    const end = (error: unknown): void => {
+      if (error || !caller) refuse(req, res, answer, error, caller);
+      else {
+        sendSound(res, answer, caller, presenter.headersFromMemory(plan, sound));
+        // Nearly always the operating system has taken all of it.
+        if (res.writableLength > 0)
+          res.once("close", unread.hold(caller.principal.apiKey, sound.bytes.buffer));
+      }
+      endLog?.(caller);
+      onAnswered?.();
+    };
+    try {
+      caller = gate(req);
+      requireAdmission(caller);
+      unread.requireRoom(caller.principal.apiKey);
+    } catch (error) {
+      end(error);
+      return;
+    }
+    synthesis.recordWhole(plan, caller.principal, requestId, sound, end);
+  };
+};
+
+/** One flat array of headers: Node then copies and merges nothing. */
+const sendSound = (
+  res: ServerResponse,
+  { requestId, sound }: FastAnswer,
+  { admission: { limit, remaining } }: Caller,
+  headers: readonly string[],
+): void => {
+  res.writeHead(200, [
+    "X-Request-Id",
+    requestId,
+    "X-RateLimit-Limit",
+    String(limit),
+    "X-RateLimit-Remaining",
+    String(remaining),
+    ...headers,
+  ]);
+  res.end(sound.bytes);
+};
+
+/** Undefined unless requests are logged: composing the line costs as much as the response. */
+const beginLog = (log: Logger, res: ServerResponse, requestId: string) => {
+  if (!log.isLevelEnabled("debug")) return undefined;
+  const startedAt = performance.now();
+  return (caller: Caller | undefined): void => {
+    const ms = Math.round(performance.now() - startedAt);
+    const apiKey = caller?.principal.apiKey;
+    log.debug(
+      { requestId, method: "GET", route, status: res.statusCode, ms, apiKey, fastPath: true },
+      "request",
+    );
+  };
+};

@@ -1,14 +1,13 @@
 import type { Context } from "koa";
 import type { z } from "zod";
 import type { Streaming, Synthesis } from "../../../application/synthesis/delivery.ts";
-import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
-import { conditionalRange } from "../../kernel/audio-body.ts";
-import type { ErrorStatus } from "../../kernel/errors.ts";
+import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
+import { conditionalRange } from "../../kernel/audio-response.ts";
+import type { ErrorStatus } from "../../kernel/error-types.ts";
 import { cached, type HeaderNames } from "../../kernel/headers.ts";
-import { disconnectSignal, websiteOf } from "../../kernel/middleware.ts";
+import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
 import { reply } from "../../kernel/reply.ts";
-import { idempotencyHeader, idempotencyOf } from "./idempotency.ts";
 import { deprecationHeaders, legacyRequest, requestFromLegacyQuery } from "./legacy.ts";
 import type { PreparedPlans } from "./prepared-plans.ts";
 import type { SynthesisCall, SynthesisPresenter } from "./presenter.ts";
@@ -20,8 +19,9 @@ import {
   streamed,
   streamRequested,
 } from "./request.ts";
+import { idempotencyHeader, requestContextOf } from "./request-context.ts";
 import { responsesToGet, responsesToPost } from "./responses.ts";
-import type { HttpStreamKind, StreamAnswer } from "./stream.ts";
+import { type HttpStreamKind, type StreamAnswer, streamBodies } from "./stream.ts";
 
 const headers = { ...conditionalRange, ...idempotencyHeader };
 const errorsOfGet: readonly ErrorStatus[] = [400, 404, 416, 431, 502, 503];
@@ -38,100 +38,100 @@ interface SynthesisOptions {
 }
 
 /** `/v2/text/synthesize`, and `/v1/text:synthesize`. */
-export const synthesisOperations = ({
-  synthesis,
-  presenter,
-  streaming,
-  streamAnswer,
-  schema,
-  names,
-  prepared,
-  publicUrl,
-}: SynthesisOptions): Operation[] => {
-  const legacySchema = legacyRequest(schema);
+export const synthesisOperations = (options: SynthesisOptions): Operation[] => [
+  synthesize(options),
+  synthesizeByPost(options),
+  synthesizeLegacy(options),
+];
 
-  const query = (
-    queried: z.ZodObject,
-    read: (querystring: string) => SynthesisRequest,
-  ): RequestPart<SynthesisRequest, z.ZodObject> => ({
-    schema: nullableInQuery(queried),
-    read: ({ querystring }) => read(querystring),
+const synthesize = (options: SynthesisOptions): Operation =>
+  operation({
+    method: "get",
+    path: "/v2/text/synthesize",
+    id: "synthesize",
+    tag: "Synthesis",
+    summary: "Synthesize a text",
+    description:
+      "The same parameters always give the same audio. `pitch=` and `pitch=null` count as absent. Unknown parameters are ignored.",
+    auth: "website",
+    headers,
+    query: requestQuery(options.schema, (query) => requestFromQuery(options.schema, query)),
+    responses: responsesToGet(options.names),
+    errors: errorsOfGet,
+    head: { id: "synthesizeHead", optional: cached(options.names) },
+    handle: async ({ query }, ctx) => {
+      const plan = await answerGet(options, ctx, query);
+      if (plan.shared) options.prepared.keep(ctx.url, plan);
+    },
   });
 
-  const get = async (ctx: Context, request: SynthesisRequest) => {
-    const plan = synthesis.plan(request, websiteOf(ctx));
-    reply(ctx, await presenter.answer(plan, callOf(ctx, ctx.method === "HEAD" ? "HEAD" : "GET", request)));
-    return plan;
-  };
+const synthesizeByPost = (options: SynthesisOptions): Operation =>
+  operation({
+    method: "post",
+    path: "/v2/text/synthesize",
+    id: "synthesizeByPost",
+    tag: "Synthesis",
+    summary: "Synthesize a text that is too long or too private for a URL",
+    description:
+      "`Accept: text/event-stream` requests a stream: as server-sent events if the body has `stream: true`, else as the bytes of the audio, in which case an error resets the connection. Only engines on the website's own credentials stream; any other voice is a 404.",
+    auth: "website",
+    headers: idempotencyHeader,
+    body: jsonRequest(
+      options.schema.and(streamed),
+      { voice: "UK English Female", text: "The train to Oxford leaves at nine.", rate: 1.2 },
+      {
+        read: (body) => ({ stream: streamRequested(body), request: requestFromBody(options.schema, body) }),
+      },
+    ),
+    responses: responsesToPost(options.names),
+    errors: [404, 502, 503],
+    handle: async ({ body: { stream, request } }, ctx) => {
+      const kind: HttpStreamKind | undefined = stream ? "sse" : acceptsEvents(ctx) ? "audio" : undefined;
+      const plan = options.synthesis.plan(request, websiteOf(ctx));
+      if (kind) options.streaming.requireProvider(plan);
+      const call = callOf(ctx, "POST", request);
+      if (kind && !plan.silent) await options.streamAnswer(ctx, plan, { ...call, body: streamBodies[kind] });
+      else reply(ctx, await options.presenter.answer(plan, call));
+    },
+  });
 
-  return [
-    operation({
-      method: "get",
-      path: "/v2/text/synthesize",
-      id: "synthesize",
-      tag: "Synthesis",
-      summary: "Synthesize a text",
-      description:
-        "The same parameters always give the same audio. `pitch=` and `pitch=null` count as absent. Unknown parameters are ignored.",
-      auth: "website",
-      headers,
-      query: query(schema, (querystring) => requestFromQuery(schema, querystring)),
-      responses: responsesToGet(names),
-      errors: errorsOfGet,
-      head: { id: "synthesizeHead", optional: cached(names) },
-      handle: async ({ query }, ctx) => {
-        const plan = await get(ctx, query);
-        if (plan.shared) prepared.keep(ctx.url, plan);
-      },
-    }),
-    operation({
-      method: "post",
-      path: "/v2/text/synthesize",
-      id: "synthesizeByPost",
-      tag: "Synthesis",
-      summary: "Synthesize a text that is too long or too private for a URL",
-      description:
-        "`Accept: text/event-stream` requests a stream: as server-sent events if the body has `stream: true`, else as the bytes of the audio, in which case an error resets the connection. Only engines on the website's own credentials stream; any other voice is a 404.",
-      auth: "website",
-      headers: idempotencyHeader,
-      body: jsonRequest(
-        schema.and(streamed),
-        { voice: "UK English Female", text: "The train to Oxford leaves at nine.", rate: 1.2 },
-        {
-          read: (body) => ({
-            stream: streamRequested(body),
-            request: requestFromBody(schema, body),
-          }),
-        },
-      ),
-      responses: responsesToPost(names),
-      errors: [404, 502, 503],
-      handle: async ({ body: { stream, request } }, ctx) => {
-        const kind: HttpStreamKind | undefined = stream ? "sse" : acceptsEvents(ctx) ? "audio" : undefined;
-        const plan = synthesis.plan(request, websiteOf(ctx));
-        if (kind) streaming.requireProvider(plan);
-        const call = callOf(ctx, "POST", request);
-        if (kind && !plan.silent) await streamAnswer(ctx, plan, { ...call, kind });
-        else reply(ctx, await presenter.answer(plan, call));
-      },
-    }),
-    operation({
-      method: "get",
-      path: "/v1/text:synthesize",
-      id: "synthesizeLegacy",
-      tag: "Legacy",
-      deprecated: deprecationHeaders(publicUrl),
-      summary: "Synthesize a text with the parameters of v1",
-      description: "The audio, limits and errors are those of v2. `voice` and `format` do not exist.",
-      auth: "website",
-      headers,
-      query: query(legacySchema, (querystring) => requestFromLegacyQuery(legacySchema, querystring)),
-      responses: responsesToGet(names),
-      errors: errorsOfGet,
-      head: { id: "synthesizeLegacyHead", optional: cached(names) },
-      handle: async ({ query }, ctx) => void (await get(ctx, query)),
-    }),
-  ];
+const synthesizeLegacy = (options: SynthesisOptions): Operation => {
+  const schema = legacyRequest(options.schema);
+  return operation({
+    method: "get",
+    path: "/v1/text:synthesize",
+    id: "synthesizeLegacy",
+    tag: "Legacy",
+    deprecated: deprecationHeaders(options.publicUrl),
+    summary: "Synthesize a text with the parameters of v1",
+    description: "The audio, limits and errors are those of v2. `voice` and `format` do not exist.",
+    auth: "website",
+    headers,
+    query: requestQuery(schema, (query) => requestFromLegacyQuery(schema, query)),
+    responses: responsesToGet(options.names),
+    errors: errorsOfGet,
+    head: { id: "synthesizeLegacyHead", optional: cached(options.names) },
+    handle: async ({ query }, ctx) => void (await answerGet(options, ctx, query)),
+  });
+};
+
+const requestQuery = (
+  schema: z.ZodObject,
+  read: (querystring: string) => SynthesisRequest,
+): RequestPart<SynthesisRequest, z.ZodObject> => ({
+  schema: nullableInQuery(schema),
+  read: ({ querystring }) => read(querystring),
+});
+
+/** Answers GET or HEAD. Returns the plan. */
+const answerGet = async (
+  { synthesis, presenter }: SynthesisOptions,
+  ctx: Context,
+  request: SynthesisRequest,
+): Promise<SynthesisPlan> => {
+  const plan = synthesis.plan(request, websiteOf(ctx));
+  reply(ctx, await presenter.answer(plan, callOf(ctx, ctx.method === "HEAD" ? "HEAD" : "GET", request)));
+  return plan;
 };
 
 /** Whether a stream is requested by its media type; wildcards do not count. */
@@ -139,16 +139,12 @@ const acceptsEvents = ({ req }: Context): boolean => /\btext\/event-stream\b/i.t
 
 /** @throws {Invalid} for a malformed Idempotency-Key */
 const callOf = (ctx: Context, method: SynthesisCall["method"], request: SynthesisRequest): SynthesisCall => {
-  const { principal } = ctx.state.caller;
   const { headers } = ctx.req;
   return {
+    ...requestContextOf(ctx, request),
     method,
-    principal,
-    requestId: ctx.state.requestId,
-    idempotency: idempotencyOf(headers, principal.apiKey, request),
     ifNoneMatch: headers["if-none-match"],
     range: headers.range,
     ifRange: headers["if-range"] as string | undefined,
-    signal: disconnectSignal(ctx),
   };
 };

@@ -2,81 +2,91 @@ import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { Invalid, type Problem } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
-import { audioFormats } from "../../../domain/synthesis/formats.ts";
+import { v2Formats } from "../../../domain/synthesis/formats.ts";
 import { type Gender, type GenderName, genderNames } from "../../../domain/synthesis/speech.ts";
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
-const AudioFormat = z.enum(audioFormats).meta({ id: "AudioFormat" });
+const AudioFormat = z.enum(v2Formats).meta({ id: "AudioFormat" });
 const VoiceGender = z.enum(genderNames).transform(normalGender).meta({ id: "VoiceGender" });
+
+/** The text to speak, in a request that calls it `member`. */
+export const spokenText = (maxCharacters: number, member: string) =>
+  z
+    .string({ error: `${member} is required.` })
+    .refine((text) => text.trim() !== "", `${member} is blank.`)
+    .refine((text) => text.isWellFormed(), `${member} contains a lone surrogate.`)
+    .refine(
+      (text) => countCharacters(text) <= maxCharacters,
+      `${member} is longer than ${maxCharacters} characters.`,
+    )
+    .meta({
+      description: "Plain text, or SSML if it begins with `<speak`.",
+      minLength: 1,
+      maxLength: maxCharacters,
+      examples: ["The train to Oxford leaves at nine."],
+    });
+
+/** What the voice is chosen by. */
+const voiceMembers = {
+  voice: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({
+      description: "A voice by its friendly name; it determines the engine and the language.",
+      examples: ["UK English Female"],
+    }),
+  lang: z
+    .string()
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "lang must be a BCP-47 code.")
+    .optional()
+    .meta({
+      description: "BCP-47 language code; required unless `voice` is given.",
+      examples: ["en-GB"],
+    }),
+  engine: TTSService.optional().meta({
+    description: "Only this engine. The default is g1, then the other free engines.",
+    examples: ["g1"],
+  }),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({
+      description:
+        "A system voice by its name or its `voiceName`, or a voice by its friendly name. Exact matches take " +
+        "precedence over matches that ignore case. With `engine`, only voices of that engine. Prefer `voice`.",
+      examples: ["espeak:gmw/en+f3"],
+    }),
+  gender: VoiceGender.optional().meta({
+    description: "The preferred gender if no voice is named.",
+    examples: ["female"],
+  }),
+};
+
+const prosodyMembers = {
+  pitch: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
+  rate: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
+  volume: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .meta({ description: "0 is silence: the response is 204 without audio." }),
+};
+
+const format = AudioFormat.optional().meta({
+  description: "A format of the engine. The default is the engine's.",
+  examples: ["mp3"],
+});
 
 /** The schema of the body and of the query. */
 export const synthesizeRequest = (maxCharacters: number) =>
   z
-    .object({
-      text: z
-        .string({ error: "text is required." })
-        .refine((text) => text.trim() !== "", "text is blank.")
-        .refine((text) => text.isWellFormed(), "text contains a lone surrogate.")
-        .refine(
-          (text) => countCharacters(text) <= maxCharacters,
-          `text is longer than ${maxCharacters} characters.`,
-        )
-        .meta({
-          description: "Plain text, or SSML if it begins with `<speak`.",
-          minLength: 1,
-          maxLength: maxCharacters,
-          examples: ["The train to Oxford leaves at nine."],
-        }),
-      voice: z
-        .string()
-        .min(1)
-        .max(100)
-        .optional()
-        .meta({
-          description: "A voice by its friendly name; it determines the engine and the language.",
-          examples: ["UK English Female"],
-        }),
-      lang: z
-        .string()
-        .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "lang must be a BCP-47 code.")
-        .optional()
-        .meta({
-          description: "BCP-47 language code; required unless `voice` is given.",
-          examples: ["en-GB"],
-        }),
-      engine: TTSService.optional().meta({
-        description: "Only this engine. The default is g1, then the other free engines.",
-        examples: ["g1"],
-      }),
-      name: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .meta({
-          description:
-            "A system voice by its name or its `voiceName`, or a voice by its friendly name. Exact matches take " +
-            "precedence over matches that ignore case. With `engine`, only voices of that engine. Prefer `voice`.",
-          examples: ["espeak:gmw/en+f3"],
-        }),
-      gender: VoiceGender.optional().meta({
-        description: "The preferred gender if no voice is named.",
-        examples: ["female"],
-      }),
-      pitch: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
-      rate: z.number().min(0).max(2).default(1).meta({ description: "1 is normal." }),
-      volume: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(1)
-        .meta({ description: "0 is silence: the response is 204 without audio." }),
-      format: AudioFormat.optional().meta({
-        description: "A format of the engine. The default is the engine's.",
-        examples: ["mp3"],
-      }),
-    })
+    .object({ text: spokenText(maxCharacters, "text"), ...voiceMembers, ...prosodyMembers, format })
     .refine(({ voice, lang }) => voice !== undefined || lang !== undefined, {
       error: "Either voice or lang is required.",
       path: ["lang"],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { audio, noStore } from "../../caching/cache-control.ts";
-import { audioContent, audioHeaderSchemas } from "../../kernel/audio-body.ts";
+import { audioHeaderSchemas, v2AudioContent } from "../../kernel/audio-response.ts";
 import {
   acceptRanges,
   cached,
@@ -8,6 +8,7 @@ import {
   contentRange,
   etag,
   type HeaderNames,
+  marks,
   prosodyApplied,
   streaming,
 } from "../../kernel/headers.ts";
@@ -20,8 +21,14 @@ const common = (names: HeaderNames, cache: readonly string[]) => ({
   200: {
     description: "The audio.",
     cache: [...cache, ...fallbacks],
-    headers: { ...audioHeaderSchemas, ...contentLocation, ...prosodyApplied(names), ...cached(names) },
-    content: audioContent,
+    headers: {
+      ...audioHeaderSchemas,
+      ...contentLocation,
+      ...marks,
+      ...prosodyApplied(names),
+      ...cached(names),
+    },
+    content: v2AudioContent,
   },
   204: { description: "Silence (volume 0): there is no audio.", cache, headers: prosodyApplied(names) },
 });
@@ -38,7 +45,11 @@ export const responsesToGet = (names: HeaderNames): Responses => {
       description: "The requested range of the audio.",
       headers: { ...responses[200].headers, ...contentRange },
     },
-    304: { description: "The caller has the audio.", cache, headers: { ...etag, ...contentLocation } },
+    304: {
+      description: "The caller has the audio.",
+      cache,
+      headers: { ...etag, ...contentLocation, ...marks },
+    },
   };
 };
 
@@ -54,10 +65,17 @@ export const responsesToPost = (names: HeaderNames): Responses => {
         ...z.object({ ...etag, ...acceptRanges }).partial().shape,
         ...streaming,
       },
-      content: { ...audioContent, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
+      content: { ...v2AudioContent, "text/event-stream": { schema: SpeechEvents, example: eventsExample } },
     },
     204: silence,
   };
+};
+
+/** Audio for one listener, which no cache stores. */
+export const responsesToSpeech = (names: HeaderNames): Responses => {
+  const { 200: whole, 204: silence } = common(names, [noStore]);
+  const headers = { ...whole.headers, ...z.object({ ...etag, ...acceptRanges }).partial().shape };
+  return { 200: { ...whole, cache: [noStore], headers }, 204: silence };
 };
 
 const SpeechEvents = z.string().meta({

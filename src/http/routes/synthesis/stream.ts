@@ -13,13 +13,22 @@ import type { RenewToken } from "../../access/token-renewal.ts";
 import type { HeaderNames } from "../../kernel/headers.ts";
 import { eventStream } from "./event-stream.ts";
 
-export type HttpStreamKind = Exclude<StreamKind, "websocket">;
+export type HttpStreamKind = Exclude<StreamKind, "websocket" | "wyoming">;
+
+/** How an API writes a stream into a response. */
+export interface StreamBody {
+  readonly kind: HttpStreamKind;
+  /** The headers of the API, in addition to those of every stream. */
+  headers(stream: SynthesisStream): Readonly<Record<string, string>>;
+  /** Reads `audio` once, and calls `delivered` for each chunk that it passes on. */
+  chunks(stream: SynthesisStream): AsyncIterable<string | Buffer>;
+}
 
 /** Sends the audio while it is synthesized. */
 export type StreamAnswer = (
   ctx: Context,
   plan: SynthesisPlan,
-  context: RequestContext & { readonly kind: HttpStreamKind; readonly signal: AbortSignal },
+  context: RequestContext & { readonly body: StreamBody; readonly signal: AbortSignal },
 ) => Promise<void>;
 
 /**
@@ -38,21 +47,21 @@ export const createStreamAnswer =
     renewToken: RenewToken;
   }): StreamAnswer =>
   async (ctx, plan, context) => {
-    const { kind, signal } = context;
-    const stream = await streaming.begin(plan, context, signal);
+    const { body, signal, ...request } = context;
+    const stream = await streaming.begin(plan, { ...request, kind: body.kind }, signal);
     ctx.status = 200;
     ctx.set({
-      "Content-Type": kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,
+      "Content-Type": body.kind === "sse" ? "text/event-stream; charset=utf-8" : stream.contentType,
       "Cache-Control": "no-store",
-      "X-Streaming": kind,
       "X-Accel-Buffering": "no", // otherwise nginx buffers the response
       [names.prosodyApplied]: formatKnobs(stream.prosodyApplied),
       [names.cached]: stream.provenance,
+      ...body.headers(stream),
     });
     renewToken(ctx);
     ctx.respond = false; // Koa's pipe reads ahead and delays the first byte by half a millisecond.
     try {
-      await deliver(ctx.res, bodies[kind](stream), signal);
+      await deliver(ctx.res, body.chunks(stream), signal);
     } catch (error) {
       abortResponse(ctx.res);
       if (!signal.aborted) ctx.app.emit("error", error, ctx);
@@ -78,14 +87,21 @@ const deliver = async (
 const abortResponse = ({ socket, chunkedEncoding }: ServerResponse): void =>
   void (chunkedEncoding ? socket?.destroySoon() : socket?.resetAndDestroy());
 
-const bodies: Readonly<Record<HttpStreamKind, (stream: SynthesisStream) => AsyncIterable<string | Buffer>>> =
-  {
-    sse: (stream) => eventStream({ ...stream, audio: countingDelivery(stream) }),
-    audio: countingDelivery,
-  };
+/** The streams of `/v2`. */
+export const streamBodies: Readonly<Record<HttpStreamKind, StreamBody>> = {
+  sse: {
+    kind: "sse",
+    headers: () => ({ "X-Streaming": "sse" }),
+    chunks: (stream) => eventStream({ ...stream, audio: countingDelivery(stream) }),
+  },
+  audio: { kind: "audio", headers: () => ({ "X-Streaming": "audio" }), chunks: countingDelivery },
+};
 
-/** Every chunk that is read is written. */
-async function* countingDelivery({ audio, delivered }: SynthesisStream): AsyncGenerator<Buffer> {
+/** The audio, every chunk of which is written. */
+export async function* countingDelivery({
+  audio,
+  delivered,
+}: Pick<SynthesisStream, "audio" | "delivered">): AsyncGenerator<Buffer> {
   for await (const chunk of audio) {
     delivered();
     yield chunk;

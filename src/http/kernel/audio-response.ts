@@ -1,8 +1,15 @@
 import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
-import { type AudioFormat, audioFormats, formats } from "../../domain/synthesis/formats.ts";
+import {
+  type AudioFormat,
+  audioFormats,
+  formats,
+  type MimeType,
+  v2Formats,
+} from "../../domain/synthesis/formats.ts";
+import { marksMimeType, marksName } from "../../domain/synthesis/marks.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
-import { RangeNotSatisfiable } from "./errors.ts";
+import { RangeNotSatisfiable } from "./error-types.ts";
 import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
 
 /** A response, independent of Koa. */
@@ -16,17 +23,26 @@ export interface HttpResponse {
 export const etagOf = (hash: string): string => `"${hash}"`;
 
 /** The headers of every response with audio, whole or in part. */
-export const audioHeaders = (hash: string, format: AudioFormat): Record<string, string> => ({
-  "Content-Type": formats[format].mimeType,
+export const audioHeaders = (hash: string, mimeType: MimeType): Record<string, string> => ({
+  "Content-Type": mimeType,
   ETag: etagOf(hash),
   "Accept-Ranges": "bytes",
 });
 
+/** Names the marks of a sound. */
+export const marksLink = (publicPath: string, objectName: string): string =>
+  `<${publicPath}/${marksName(objectName)}>; rel="describedby"; type="${marksMimeType}"`;
+
 export const audioHeaderSchemas = { ...etag, ...acceptRanges, ...audioDuration };
 
-export const audioContent: ZodOpenApiContentObject = Object.fromEntries(
-  audioFormats.map((format) => [formats[format].mimeType, {}]),
-);
+/** Responses with audio in one of the formats. */
+export const contentOf = (all: readonly AudioFormat[]): ZodOpenApiContentObject =>
+  Object.fromEntries(all.map((format) => [formats[format].mimeType, {}]));
+
+/** Of the endpoints of `/v2`. */
+export const v2AudioContent = contentOf(v2Formats);
+/** Of objects by their URL. */
+export const audioContent = contentOf(audioFormats);
 
 /** The request headers of a GET of audio that may be answered without the whole body. */
 export const conditionalRange = {
@@ -41,12 +57,14 @@ export const conditionalRange = {
   "If-Range": z.string().optional().meta({ description: "The entity tag that `Range` applies to." }),
 };
 
+export type RequestedPart = Exclude<Part, "unsatisfiable">;
+
 /** The requested part of the audio. @throws {RangeNotSatisfiable} */
 export const requestedPart = (
   { range, ifRange }: { readonly range?: string | undefined; readonly ifRange?: string | undefined },
   hash: string,
   size: number,
-): Exclude<Part, "unsatisfiable"> => {
+): RequestedPart => {
   const part = partOf({ range, ifRange }, etagOf(hash), size);
   if (part === "unsatisfiable") throw new RangeNotSatisfiable(size);
   return part;
@@ -55,7 +73,7 @@ export const requestedPart = (
 /** 200 with the whole audio, or 206 with the part. */
 export const audioResponse = (
   bytes: Buffer,
-  part: Exclude<Part, "unsatisfiable">,
+  part: RequestedPart,
   headers: Record<string, string>,
 ): HttpResponse => {
   if (part === "whole") {
@@ -67,24 +85,15 @@ export const audioResponse = (
   return { status: 206, headers, body: bytes.subarray(part.first, part.last + 1) };
 };
 
-/** Measures audio in its container; undefined if the bytes cannot be parsed. */
-export type MeasureAudio = (
-  format: AudioFormat,
-  bytes: Buffer,
-) => { readonly samples: number; readonly sampleRate: number } | undefined;
+/** A sound and its length. */
+export interface MeasuredAudio {
+  readonly bytes: Buffer;
+  readonly length: { readonly samples: number; readonly sampleRate: number };
+}
 
-/** `X-Audio-Duration` of whole audio, in seconds with three decimals; no header if it cannot be measured. */
-export type AudioDuration = (format: AudioFormat, bytes: Buffer) => Readonly<Record<string, string>>;
-
-/** Measures each buffer once, because audio in memory is sent many times. */
-export const createAudioDuration = (measure: MeasureAudio): AudioDuration => {
-  const measured = new WeakMap<Buffer, Readonly<Record<string, string>>>();
-  return (format, bytes) => {
-    const known = measured.get(bytes);
-    if (known) return known;
-    const length = measure(format, bytes);
-    const headers = length ? { "X-Audio-Duration": (length.samples / length.sampleRate).toFixed(3) } : {};
-    measured.set(bytes, headers);
-    return headers;
-  };
-};
+/** `X-Audio-Duration` of whole audio: seconds with three decimals. */
+export const durationHeader = ({
+  length: { samples, sampleRate },
+}: MeasuredAudio): Record<string, string> => ({
+  "X-Audio-Duration": (samples / sampleRate).toFixed(3),
+});

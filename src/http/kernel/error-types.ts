@@ -3,6 +3,7 @@ import { maxFailuresPerMinute } from "../../application/access/failed-attempts.t
 import {
   Conflict,
   EngineFailed,
+  Forbidden,
   Invalid,
   KeyIsSuspended,
   NotFound,
@@ -77,7 +78,7 @@ export class HeadersTooLarge extends HttpError {
 type Headers = Readonly<Record<string, string>>;
 
 /** How an error is sent, and how the OpenAPI document describes it. */
-interface ErrorType<E extends Error = Error> {
+export interface ErrorType<E extends Error = Error> {
   /** Absent for 500, which any other error becomes. */
   readonly type?: abstract new (
     ...args: never[]
@@ -91,6 +92,8 @@ interface ErrorType<E extends Error = Error> {
   readonly description?: string;
   readonly headerSchemas?: z.ZodRawShape;
   readonly example: E;
+  /** What the document says of it instead for the admin API. */
+  readonly admin?: Required<Pick<ErrorType, "name" | "description" | "example">>;
   /** When it occurs: only before the caller is authenticated, only after (default), or either. */
   readonly authentication?: "before" | "either";
 }
@@ -106,6 +109,8 @@ const rateLimitCodes: Readonly<Record<RateLimited["kind"], string>> = {
   failures: "RATE_LIMIT_EXCEEDED",
   burst: "BURST_RATE_LIMIT_EXCEEDED",
   sockets: "TOO_MANY_SOCKETS",
+  streams: "TOO_MANY_STREAMS",
+  unread: "TOO_MUCH_UNREAD_AUDIO",
 };
 
 /** For callers that are refused before their key is known. Otherwise the headers show the key's own limits. */
@@ -133,11 +138,16 @@ export const errorTypes = {
     authentication: "either",
   }),
   403: errorType({
-    type: KeyIsSuspended,
-    code: "KEY_SUSPENDED",
+    type: Forbidden,
+    code: (error) => (error instanceof KeyIsSuspended ? "KEY_SUSPENDED" : "FORBIDDEN"),
     name: "KeySuspended",
     description: "The key is suspended. A request that would exceed the monthly quota suspends its key.",
-    example: new KeyIsSuspended("The key is suspended: invoice overdue."),
+    example: new KeyIsSuspended("The key is suspended: invoice overdue.", "operator"),
+    admin: {
+      name: "Forbidden",
+      description: "The operation requires an operator's token.",
+      example: new Forbidden("This operation requires an operator's token."),
+    },
   }),
   404: errorType({
     type: NotFound,
@@ -190,7 +200,7 @@ export const errorTypes = {
     headers: (error) => ({ ...(error.kind === "failures" && failureLimits), ...retryAfterOf(error) }),
     name: "TooManyRequests",
     description:
-      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`) or the limit of open WebSockets (`TOO_MANY_SOCKETS`). The headers show the key's limit, or, for an address that failed to authenticate too often, the limit on failures.",
+      "Over the limit per minute (`RATE_LIMIT_EXCEEDED`), the burst limit (`BURST_RATE_LIMIT_EXCEEDED`), the limit of open WebSockets (`TOO_MANY_SOCKETS`) or open streams (`TOO_MANY_STREAMS`), or of audio that the key's clients have requested and not read (`TOO_MUCH_UNREAD_AUDIO`). The headers show the key's limit, or, for an address that failed to authenticate too often, the limit on failures.",
     headerSchemas: { ...rateLimits, ...retryAfter },
     example: new RateLimited("The key has no requests left in this minute.", "minute", 42),
   }),
@@ -255,7 +265,7 @@ const isOfType = (error: unknown, { type }: ErrorType): boolean =>
 const unknownError = { message: "Something went wrong on our side." };
 
 /** Whether the service itself is at fault; such errors are logged with their stack. */
-export const isOurFault = ({ status }: PresentedError): boolean => status === 500;
+export const isInternalError = ({ status }: Pick<PresentedError, "status">): boolean => status === 500;
 
 /** Whether the same request may succeed later. */
 export const isRetryable = (error: unknown): boolean =>

@@ -1,0 +1,19 @@
+import type { z } from "zod";
+
+/** An error as an API sends it. */
+export interface EnvelopedError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** How an API of the service writes its errors. */
+export interface ErrorEnvelope {
+  /** The first part of the names of its responses in the OpenAPI document. */
+  readonly name: string;
+  readonly schema: z.ZodType;
+  /** The headers that it adds to the errors of a status. */
+  headersOf(status: number): z.ZodRawShape;
+  /** An unknown error becomes a 500 that reveals nothing. */
+  present(error: unknown): EnvelopedError;
+}

@@ -1,0 +1,79 @@
+import { assetsVersion } from "./assets.ts";
+
+export const summary =
+  "A self-hosted text-to-speech service: text in, audio out, every request accounted for.";
+
+/** The pages and documents of the service, relative to its root. */
+export const links = {
+  docs: { path: "docs", text: "API documentation" },
+  openapi: { path: "openapi.json", text: "OpenAPI document" },
+  health: { path: "health", text: "Health of the service" },
+  console: { path: "console", text: "Console for operators and auditors" },
+  client: { path: "client.js", text: "Client library for browsers" },
+} as const;
+
+const sentence = "The train to Oxford leaves at nine.";
+
+/** `base`: the path of the service's root, as a prefix of relative paths. */
+export const landingPage = (base: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Voxledger</title>
+    <meta name="description" content="${summary}">
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${base}docs/assets/${assetsVersion}/landing.css">
+    <script type="module" src="${base}docs/assets/${assetsVersion}/landing.js"></script>
+  </head>
+  <body>
+    <main>
+      <h1>Voxledger</h1>
+      <p class="lead">${summary}</p>
+      <p>The same request always gives the same audio, under a permanent name. Programs call it over HTTP and WebSocket,
+        with OpenAI's and ElevenLabs' clients, and over Home Assistant's protocol; pages show a player for their articles.</p>
+      <section aria-labelledby="try-title">
+        <h2 id="try-title">Try a sentence</h2>
+        <form id="try" data-base="${base}" autocomplete="off">
+          <label>Text
+            <textarea name="text" rows="2" maxlength="1000" required>${sentence}</textarea></label>
+          <div class="pair">
+            <label>Voice
+              <input name="voice" value="UK English Female" required></label>
+            <label>API key
+              <input name="key" placeholder="vlk_…" required spellcheck="false"></label>
+          </div>
+          <label>API secret
+            <input name="secret" type="password" autocomplete="off" aria-describedby="secret-note"></label>
+          <p class="note" id="secret-note">Not needed if this page's origin is a verified origin of the key. The text is charged to
+            the key; key and secret are not stored.</p>
+          <button>Speak</button>
+          <audio controls hidden></audio>
+          <p class="note" id="status" role="status"></p>
+          <noscript><p class="note">The form needs JavaScript.</p></noscript>
+        </form>
+      </section>
+      <nav aria-label="Service">
+        <ul>
+${Object.values(links)
+  .map(({ path, text }) => `          <li><a href="${base}${path}">${text}</a> <code>/${path}</code></li>`)
+  .join("\n")}
+        </ul>
+      </nav>
+    </main>
+  </body>
+</html>
+`;
+
+/** Nothing from other origins, nothing inline. The form is sent by the page's script, never by the browser. */
+export const landingPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src data:",
+  "media-src blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");

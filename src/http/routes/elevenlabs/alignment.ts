@@ -1,0 +1,146 @@
+import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
+import type { Mark } from "../../../domain/synthesis/marks.ts";
+import { speakingSeconds } from "../../../domain/synthesis/speaking-time.ts";
+
+/** When each character (code point) of a text is spoken, in seconds. Each one ends where the next one begins. */
+export interface Alignment {
+  readonly characters: readonly string[];
+  readonly character_start_times_seconds: readonly number[];
+  readonly character_end_times_seconds: readonly number[];
+}
+
+/** A character at which the time is known. */
+interface Anchor {
+  readonly at: number;
+  readonly seconds: number;
+}
+
+/**
+ * Distributes the time of each word, up to the next word, over its characters by their estimated speaking time. A `<break>` takes
+ * its own time, other markup none. Times never decrease, and the last character ends with the sound.
+ * @param marks of exactly this text
+ */
+export const alignCharacters = (
+  { text, ssml }: { readonly text: string; readonly ssml: boolean },
+  marks: readonly Mark[],
+  soundSeconds: number,
+): Alignment => {
+  const characters = [...text];
+  const weights = ssml ? withoutMarkup(characters) : characters.map(weightOf);
+  const pauses = ssml ? pausesOf(text) : new Map<number, number>();
+  const times: number[] = [];
+  const anchors = anchorsOf(marks, characters.length, soundSeconds);
+  for (const [index, { at, seconds }] of anchors.entries()) {
+    const next = anchors[index + 1];
+    if (next)
+      times.push(
+        ...distribute(weights.slice(at, next.at), pausesWithin(pauses, at, next.at), seconds, next.seconds),
+      );
+  }
+  const rounded = [...times, soundSeconds].map((seconds) => Math.round(seconds * 1000) / 1000);
+  return {
+    characters,
+    character_start_times_seconds: rounded.slice(0, -1),
+    character_end_times_seconds: rounded.slice(1),
+  };
+};
+
+/** Places and times increase, from the first character to the end of the sound. Sentences serve where no words are known. */
+const anchorsOf = (marks: readonly Mark[], length: number, soundSeconds: number): Anchor[] => {
+  const anchors: Anchor[] = [{ at: 0, seconds: 0 }];
+  const kind = marks.some(({ type }) => type === "word") ? "word" : "sentence";
+  for (const { type, start, time } of marks) {
+    const last = anchors.at(-1) as Anchor;
+    if (type !== kind || start >= length) continue;
+    const seconds = Math.min(Math.max(time / 1000, last.seconds), soundSeconds);
+    if (start > last.at) anchors.push({ at: start, seconds });
+    else if (anchors.length === 1) anchors[0] = { at: 0, seconds };
+  }
+  return [...anchors, { at: length, seconds: soundSeconds }];
+};
+
+/** The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight. */
+const distribute = (
+  weights: readonly number[],
+  pauses: ReadonlyMap<number, number>,
+  from: number,
+  to: number,
+): number[] => {
+  const total = sum(weights);
+  const silent = sum(pauses.values());
+  // What is spoken takes some time too, if a voice pauses for less than the break says.
+  const silence = total > 0 ? Math.min(silent, (to - from) * mostSilence) : to - from;
+  const spoken = to - from - (silent > 0 ? silence : 0);
+  let before = 0;
+  let paused = 0;
+  return weights.map((weight, index) => {
+    const share = total > 0 ? before / total : silent > 0 ? 0 : index / weights.length;
+    const start = from + spoken * share + (silent > 0 ? (silence * paused) / silent : 0);
+    before += weight;
+    paused += pauses.get(index) ?? 0;
+    return start;
+  });
+};
+
+/** Of the time of a word. */
+const mostSilence = 0.9;
+
+const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+};
+
+/** The pauses by their place relative to `from`. */
+const pausesWithin = (
+  pauses: ReadonlyMap<number, number>,
+  from: number,
+  to: number,
+): ReadonlyMap<number, number> =>
+  new Map([...pauses].flatMap(([at, seconds]) => (at >= from && at < to ? [[at - from, seconds]] : [])));
+
+const breakElement = /<break\b([^<>]*)>/g;
+const timeAttribute = /\btime\s*=\s*["']\+?(\d*\.?\d+)(ms|s)["']/;
+const strengthAttribute = /\bstrength\s*=\s*["']([\w-]+)["']/;
+
+/** What espeak-ng makes of each strength, in seconds. */
+const strengthSeconds: Readonly<Record<string, number>> = {
+  none: 0,
+  "x-weak": 0.07,
+  weak: 0.14,
+  medium: 0.21,
+  strong: 0.4,
+  "x-strong": 0.8,
+};
+
+/** The seconds of each `<break>`, by the place of its first character in code points. */
+const pausesOf = (text: string): ReadonlyMap<number, number> => {
+  const pauses = new Map<number, number>();
+  let units = 0;
+  let place = 0;
+  for (const { index, 1: attributes = "" } of text.matchAll(breakElement)) {
+    place += countCharacters(text.slice(units, index));
+    units = index;
+    const [, time, unit] = timeAttribute.exec(attributes) ?? [];
+    const [, strength = "medium"] = strengthAttribute.exec(attributes) ?? [];
+    const seconds =
+      time === undefined ? strengthSeconds[strength] : Number(time) / (unit === "ms" ? 1000 : 1);
+    if (seconds !== undefined && seconds > 0) pauses.set(place, seconds);
+  }
+  return pauses;
+};
+
+const withoutMarkup = (characters: readonly string[]): number[] => {
+  let isMarkup = false;
+  return characters.map((character) => {
+    if (character === "<") isMarkup = true;
+    const weight = isMarkup ? 0 : weightOf(character);
+    if (character === ">") isMarkup = false;
+    return weight;
+  });
+};
+
+/** Of a blank between words. */
+const shortestSeconds = 0.03;
+
+const weightOf = (character: string): number => Math.max(speakingSeconds(character), shortestSeconds);

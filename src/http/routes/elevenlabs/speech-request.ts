@@ -1,0 +1,101 @@
+import { z } from "zod";
+import type { LexiconChoice } from "../../../application/lexicons/website-lexicons.ts";
+import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
+import { maxLexicons } from "../../../domain/lexicons/lexicons.ts";
+import { spokenText } from "../synthesis/request.ts";
+import { engineOfModel } from "./models.ts";
+import { formatNamed, outputFormatNames } from "./output-formats.ts";
+
+/** Of voices that speak any language, as in the catalog. */
+const defaultLang = "en-US";
+
+const dictionaryLocator = z.object({
+  pronunciation_dictionary_id: z
+    .string()
+    .max(64)
+    .meta({ description: "The name of a lexicon of the website.", examples: ["abbreviations"] }),
+  version_id: z
+    .string()
+    .max(20)
+    .nullish()
+    .meta({ description: "Its version; any other one is refused. Default: any.", examples: ["1"] }),
+});
+
+/** Unknown members are ignored; so are the settings of ElevenLabs' own models, such as `stability` and `seed`. */
+export const speechRequest = (maxCharacters: number) =>
+  z
+    .object({
+      text: spokenText(maxCharacters, "text"),
+      model_id: z
+        .string()
+        .max(200)
+        .nullish()
+        .meta({
+          description:
+            "ElevenLabs' models speak with any engine that has the voice. The code of an engine chooses it alone.",
+          examples: ["eleven_multilingual_v2"],
+        }),
+      language_code: z
+        .string()
+        .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "language_code must be a language code.")
+        .nullish()
+        .meta({ description: "Chooses among voices of the same name.", examples: ["en"] }),
+      voice_settings: z
+        .object({
+          speed: z
+            .number()
+            .min(0.5)
+            .max(2)
+            .nullish()
+            .meta({ description: "1 is normal.", examples: [1.1] }),
+        })
+        .nullish(),
+      pronunciation_dictionary_locators: z
+        .array(dictionaryLocator)
+        .max(maxLexicons)
+        .nullish()
+        .meta({ description: "The lexicons to apply, in this order. Default: all of the website." }),
+    })
+    .meta({ id: "ElevenLabsSpeechRequest" });
+
+export type SpeechRequest = z.output<ReturnType<typeof speechRequest>>;
+
+export const speechQuery = z.object({
+  output_format: z
+    .enum(outputFormatNames, {
+      error: `output_format must be one of ${outputFormatNames.join(", ")}.`,
+    })
+    .optional()
+    .meta({
+      description:
+        "Codec, sample rate and, for mp3 and opus, kbit/s. The audio is exactly as named. Default: mp3 of 64 kbit/s at the voice's own sample rate, as in `/v2`.",
+      examples: ["mp3_44100_128"],
+    }),
+});
+
+/** The request in the service's own terms. @throws {NotFound} for an unknown model */
+export const toSynthesisRequest = (
+  voiceName: string,
+  { output_format }: z.output<typeof speechQuery>,
+  {
+    text,
+    model_id,
+    language_code,
+    voice_settings,
+    pronunciation_dictionary_locators: locators,
+  }: SpeechRequest,
+): SynthesisRequest => ({
+  text,
+  name: voiceName,
+  lang: language_code ?? defaultLang,
+  engine: engineOfModel(model_id),
+  prosody: { pitch: 1, rate: voice_settings?.speed ?? 1, volume: 1 },
+  format: formatNamed(output_format),
+  anyFormat: true,
+  ...(locators && locators.length > 0 && { lexicons: locators.map(toLexiconChoice) }),
+});
+
+const toLexiconChoice = ({
+  pronunciation_dictionary_id: name,
+  version_id: version,
+}: z.output<typeof dictionaryLocator>): LexiconChoice => ({ name, version: version ?? undefined });

@@ -1,0 +1,200 @@
+import { Readable } from "node:stream";
+import type { Context } from "koa";
+import type { Voices } from "../../../application/catalog/voices.ts";
+import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
+import { formats } from "../../../domain/synthesis/formats.ts";
+import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { noStore } from "../../caching/cache-control.ts";
+import { audioContent, durationHeader } from "../../kernel/audio-response.ts";
+import {
+  audioDuration,
+  cached,
+  characterCost,
+  type HeaderNames,
+  namedRequestId,
+  prosodyApplied,
+  unbuffered,
+} from "../../kernel/headers.ts";
+import { websiteOf } from "../../kernel/middleware.ts";
+import {
+  json,
+  jsonRequest,
+  type Operation,
+  operation,
+  pathParams,
+  queryParams,
+  type ResponseSpec,
+} from "../../kernel/operation.ts";
+import type { GetObject } from "../audio.ts";
+import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
+import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { engineOfModel } from "./models.ts";
+import { speechQuery, speechRequest, toSynthesisRequest } from "./speech-request.ts";
+import { alignmentOf, TimedAudio, timedJson, timedLines } from "./timed-audio.ts";
+import { requestedVoiceName, voiceId } from "./voice-id.ts";
+
+export interface SpeechOptions {
+  readonly voices: Pick<Voices, "isNamed">;
+  readonly synthesis: Synthesis;
+  readonly streamAnswer: StreamAnswer;
+  readonly getObject: GetObject;
+  readonly names: HeaderNames;
+  readonly settings: { readonly maxTextCharacters: number };
+}
+
+/** A request whose voice was found. */
+interface Planned {
+  readonly plan: SynthesisPlan;
+  readonly context: ReturnType<typeof requestContextOf>;
+}
+
+const path = "/elevenlabs/v1/text-to-speech/{voice_id}";
+
+export const speechOperations = (given: SpeechOptions): Operation[] => {
+  const options = { ...given, schema: speechRequest(given.settings.maxTextCharacters) };
+  return [
+    speechOperation(options, {
+      path,
+      id: "elevenLabsSpeech",
+      summary: "Synthesize a text as ElevenLabs' API does",
+      response: { description: "The audio.", content: audioContent, headers: audioDuration },
+      handle: convert,
+    }),
+    speechOperation(options, {
+      path: `${path}/stream`,
+      id: "elevenLabsSpeechStream",
+      summary: "Synthesize a text, and send the audio while it is synthesized",
+      response: { description: "The audio.", content: audioContent, headers: unbuffered },
+      handle: stream,
+    }),
+    speechOperation(options, {
+      path: `${path}/with-timestamps`,
+      id: "elevenLabsTimedSpeech",
+      summary: "Synthesize a text, with the time of each character",
+      response: { description: "The audio and the times.", content: json(TimedAudio) },
+      handle: convertWithTimestamps,
+    }),
+    speechOperation(options, {
+      path: `${path}/stream/with-timestamps`,
+      id: "elevenLabsTimedSpeechStream",
+      summary:
+        "Synthesize a text, send the audio while it is synthesized, and then the time of each character",
+      response: {
+        description:
+          "One JSON object per line. The times follow the audio in the last line, because they are known when it is complete.",
+        headers: unbuffered,
+        content: { "application/x-ndjson": { schema: TimedAudio } },
+      },
+      handle: streamWithTimestamps,
+    }),
+  ];
+};
+
+interface Speech {
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly response: ResponseSpec;
+  readonly handle: (options: SpeechOptions, ctx: Context, planned: Planned) => Promise<void>;
+}
+
+const speechOperation = (
+  options: SpeechOptions & { readonly schema: ReturnType<typeof speechRequest> },
+  { response, handle, ...spec }: Speech,
+): Operation => {
+  const { names, schema, synthesis, voices } = options;
+  return operation({
+    ...spec,
+    method: "post",
+    tag: "ElevenLabs",
+    auth: "website",
+    cache: [noStore],
+    headers: idempotencyHeader,
+    params: pathParams({ voice_id: voiceId }),
+    query: queryParams(speechQuery),
+    body: jsonRequest(schema, {
+      text: "The train to Oxford leaves at nine.",
+      model_id: "eleven_multilingual_v2",
+    }),
+    responses: {
+      200: {
+        ...response,
+        headers: {
+          ...response.headers,
+          ...characterCost,
+          ...namedRequestId,
+          ...prosodyApplied(names),
+          ...cached(names),
+        },
+      },
+    },
+    errors: [404, 502, 503],
+    handle: async ({ params, query, body }, ctx) => {
+      const websiteId = websiteOf(ctx);
+      const engine = engineOfModel(body.model_id);
+      const voice = requestedVoiceName(params.voice_id, (name) => voices.isNamed(websiteId, name, engine));
+      const request: SynthesisRequest = toSynthesisRequest(voice, query, body);
+      const plan = synthesis.plan(request, websiteId);
+      await handle(options, ctx, { plan, context: requestContextOf(ctx, request) });
+    },
+  });
+};
+
+/** Obtains and records a whole sound. Its headers are in `ctx`. */
+const obtain = async ({ synthesis, names }: SpeechOptions, ctx: Context, { plan, context }: Planned) => {
+  const sound = await synthesis.obtain(plan, context, "whole", context.signal);
+  return {
+    sound,
+    record: async () => {
+      const characters = await synthesis.record(plan, context, sound, false);
+      ctx.set({
+        ...ownHeaders(ctx, characters),
+        [names.prosodyApplied]: formatKnobs(sound.rendition.recipe.applied),
+        [names.cached]: sound.provenance,
+      });
+    },
+  };
+};
+
+const ownHeaders = (ctx: Context, characters: number): Record<string, string> => ({
+  "character-cost": String(characters),
+  "request-id": ctx.state.requestId,
+});
+
+const convert: Speech["handle"] = async (options, ctx, planned) => {
+  const { sound, record } = await obtain(options, ctx, planned);
+  await record();
+  ctx.set({ "Content-Type": formats[sound.format].mimeType, ...durationHeader(sound) });
+  ctx.body = sound.bytes;
+};
+
+const convertWithTimestamps: Speech["handle"] = async (options, ctx, planned) => {
+  const { sound, record } = await obtain(options, ctx, planned);
+  const alignment = await alignmentOf(sound.rendition, options.getObject, planned.context.signal);
+  await record();
+  ctx.type = "json";
+  ctx.body = Readable.from(timedJson(sound.bytes, alignment));
+};
+
+const stream: Speech["handle"] = async ({ streamAnswer }, ctx, { plan, context }) => {
+  const headers = ({ characters }: SynthesisStream) => ownHeaders(ctx, characters);
+  const body: StreamBody = { kind: "audio", headers, chunks: countingDelivery };
+  await streamAnswer(ctx, plan, { ...context, body });
+};
+
+const streamWithTimestamps: Speech["handle"] = async (
+  { streamAnswer, getObject },
+  ctx,
+  { plan, context },
+) => {
+  const body: StreamBody = {
+    kind: "audio",
+    headers: ({ characters }) => ({
+      ...ownHeaders(ctx, characters),
+      "Content-Type": "application/x-ndjson",
+    }),
+    chunks: (stream) => timedLines(stream, getObject, context.signal),
+  };
+  await streamAnswer(ctx, plan, { ...context, body });
+};

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import type { Rendition, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import { marksName, parseMarks } from "../../../domain/synthesis/marks.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
+import type { GetObject } from "../audio.ts";
+import { countingDelivery } from "../synthesis/stream.ts";
+import { type Alignment, alignCharacters } from "./alignment.ts";
+
+const CharacterAlignment = namedSchema("ElevenLabsAlignment", {
+  characters: z.array(z.string()).meta({ description: "The text's code points." }),
+  character_start_times_seconds: z.array(z.number()),
+  character_end_times_seconds: z.array(z.number()),
+});
+
+export const TimedAudio = namedSchema("ElevenLabsTimedAudio", {
+  audio_base64: z.string(),
+  alignment: CharacterAlignment.nullable().meta({
+    description:
+      "The times of words are those of the voice, within a word they are estimated. Null if the voice does not report when it speaks a word.",
+  }),
+  normalized_alignment: CharacterAlignment.nullable().meta({
+    description: "The same: the text is not normalized.",
+  }),
+});
+
+/** When each character of a finished sound is spoken; null if that is unknown. @throws {Unavailable} */
+export const alignmentOf = async (
+  { recipe, ssml, name, hasMarks }: Rendition,
+  getObject: GetObject,
+  signal: AbortSignal,
+): Promise<Alignment | null> => {
+  const marks = hasMarks ? await getObject(marksName(name), signal) : undefined;
+  if (!marks) return null;
+  const { samples, sampleRate } = marks.length;
+  return alignCharacters({ text: recipe.text, ssml }, parseMarks(marks.bytes), samples / sampleRate);
+};
+
+/** A line of JSON per chunk of audio, and at last one with the alignment, if there is one. */
+export async function* timedLines(
+  stream: SynthesisStream,
+  getObject: GetObject,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for await (const chunk of countingDelivery(stream)) yield line(chunk.toString("base64"), null);
+  const alignment = await alignmentOf(stream.rendition, getObject, signal);
+  if (alignment) yield line("", alignment);
+}
+
+/** Of audio that becomes base64 at once; a multiple of three bytes, so that only the last part is padded. */
+const partBytes = 48 * 1024;
+
+/** One TimedAudio as JSON, in parts: whole sounds in base64 would take three times their size for each request. */
+export function* timedJson(audio: Buffer, alignment: Alignment | null): Generator<string> {
+  yield '{"audio_base64":"';
+  for (let at = 0; at < audio.length; at += partBytes) {
+    yield audio.toString("base64", at, Math.min(at + partBytes, audio.length));
+  }
+  const times = JSON.stringify(alignment);
+  yield `","alignment":${times},"normalized_alignment":${times}}`;
+}
+
+const line = (audio: string, alignment: Alignment | null): string =>
+  `${JSON.stringify({ audio_base64: audio, alignment, normalized_alignment: alignment })}\n`;

@@ -1,0 +1,113 @@
+import type { Voices } from "../../../application/catalog/voices.ts";
+import type { Synthesis, SynthesisStream } from "../../../application/synthesis/delivery.ts";
+import { NotFound } from "../../../domain/errors.ts";
+import { noStore } from "../../caching/cache-control.ts";
+import { contentOf } from "../../kernel/audio-response.ts";
+import {
+  cached,
+  characterCost,
+  type HeaderNames,
+  prosodyApplied,
+  speedApplied,
+  unbuffered,
+} from "../../kernel/headers.ts";
+import { websiteOf } from "../../kernel/middleware.ts";
+import { jsonRequest, type Operation, operation } from "../../kernel/operation.ts";
+import { idempotencyHeader, requestContextOf } from "../synthesis/request-context.ts";
+import { countingDelivery, type StreamAnswer, type StreamBody } from "../synthesis/stream.ts";
+import { speechEvents } from "./speech-events.ts";
+import {
+  appliedSpeed,
+  engineOfModel,
+  requestedVoice,
+  responseFormats,
+  type SpeechRequest,
+  speechRequest,
+  toSynthesisRequest,
+} from "./speech-request.ts";
+import { type VoiceMap, voiceMapOf } from "./voice-map.ts";
+
+export interface OpenAiSpeechOptions {
+  readonly synthesis: Pick<Synthesis, "plan">;
+  readonly voices: Pick<Voices, "isNamed">;
+  readonly streamAnswer: StreamAnswer;
+  readonly names: HeaderNames;
+  readonly settings: {
+    readonly maxTextCharacters: number;
+    readonly openAiVoices: Readonly<Record<string, string>>;
+  };
+}
+
+/** `POST /openai/v1/audio/speech`. */
+export const openAiSpeechOperation = (options: OpenAiSpeechOptions): Operation => {
+  const { synthesis, voices, streamAnswer, names, settings } = options;
+  const voiceMap = voiceMapOf(settings.openAiVoices);
+  return operation({
+    method: "post",
+    path: "/openai/v1/audio/speech",
+    id: "openAiSpeech",
+    tag: "OpenAI",
+    summary: "Synthesize a text as OpenAI's speech API does",
+    description:
+      "`character-cost` is what the request is charged. The response begins before the audio is complete, for every voice and in every format. With `stream_format: sse` it consists of server-sent events: `speech.audio.delta` {type, audio (base64)}, then `speech.audio.done` {type, usage} with the charged characters as `input_tokens`, or `error` {type, error}.",
+    auth: "website",
+    headers: idempotencyHeader,
+    cache: [noStore],
+    body: jsonRequest(speechRequest(settings.maxTextCharacters), {
+      model: "tts-1",
+      voice: "alloy",
+      input: "The train to Oxford leaves at nine.",
+    }),
+    responses: {
+      200: {
+        description: "The audio, or events with the audio.",
+        headers: {
+          ...characterCost,
+          ...speedApplied(names),
+          ...prosodyApplied(names),
+          ...cached(names),
+          ...unbuffered,
+        },
+        content: { ...contentOf(responseFormats), "text/event-stream": { example: eventsExample } },
+      },
+    },
+    errors: [404, 502, 503],
+    handle: async ({ body }, ctx) => {
+      const websiteId = websiteOf(ctx);
+      const request = toSynthesisRequest(body, voiceOf(body, { voices, voiceMap, websiteId }));
+      const plan = synthesis.plan(request, websiteId);
+      await streamAnswer(ctx, plan, { ...requestContextOf(ctx, request), body: streamBody(body, names) });
+    },
+  });
+};
+
+/** A voice of the website's catalog, or else the voice that the operator has mapped the name to. @throws {NotFound} */
+const voiceOf = (
+  request: SpeechRequest,
+  { voices, voiceMap, websiteId }: { voices: Pick<Voices, "isNamed">; voiceMap: VoiceMap; websiteId: string },
+): string => {
+  const name = requestedVoice(request);
+  const mapped = voiceMap.get(name);
+  if (mapped === undefined || voices.isNamed(websiteId, name, engineOfModel(request.model))) return name;
+  if (voices.isNamed(websiteId, mapped)) return mapped;
+  throw new NotFound(
+    `The voice ${JSON.stringify(name)} stands for ${JSON.stringify(mapped)}, which does not exist.`,
+    "voice",
+  );
+};
+
+const streamBody = (request: SpeechRequest, names: HeaderNames): StreamBody => {
+  const headers = ({ characters, prosodyApplied }: SynthesisStream): Record<string, string> => ({
+    "character-cost": String(characters),
+    [names.speedApplied]: String(prosodyApplied.includes("rate") ? appliedSpeed(request) : 1),
+  });
+  return request.stream_format === "sse"
+    ? { kind: "sse", headers, chunks: speechEvents }
+    : { kind: "audio", headers, chunks: countingDelivery };
+};
+
+/** Without a schema: a schema describes a body as a whole, and each event would need its own. */
+const eventsExample = [
+  'data: {"type":"speech.audio.delta","audio":"//NkxAAAAA=="}\n\n',
+  'data: {"type":"speech.audio.done","usage":{"input_tokens":35,"output_tokens":0,"total_tokens":35}}\n\n',
+].join("");

@@ -1,0 +1,96 @@
+import type { Rendition, Sound } from "../../../application/synthesis/delivery.ts";
+import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
+import { formats } from "../../../domain/synthesis/formats.ts";
+import { formatKnobs } from "../../../domain/synthesis/prosody.ts";
+import { audio } from "../../caching/cache-control.ts";
+import {
+  audioHeaders,
+  audioResponse,
+  durationHeader,
+  type HttpResponse,
+  marksLink,
+  type RequestedPart,
+} from "../../kernel/audio-response.ts";
+import type { HeaderNames } from "../../kernel/headers.ts";
+
+export type SynthesisMethod = "GET" | "HEAD" | "POST";
+
+export interface AudioResponseOptions {
+  readonly names: HeaderNames;
+  /** The path of PUBLIC_URL; empty at the root of a host. */
+  readonly publicPath: string;
+  readonly publicCors: Readonly<Record<string, string>>;
+}
+
+const cacheControlOf = ({ shared }: SynthesisPlan, method: SynthesisMethod): string => {
+  if (!shared) return audio.own;
+  return method === "POST" ? audio.post : audio.get;
+};
+
+/** The headers of 200 that 304 repeats (RFC 9110, section 15.4.5), and those with which pages can read it. */
+const notModifiedHeaders = [
+  "ETag",
+  "Cache-Control",
+  "Content-Location",
+  "Link",
+  "Access-Control-Allow-Origin",
+  "Access-Control-Expose-Headers",
+];
+
+/** The responses of a planned synthesis, with their headers. */
+export const createAudioResponses = ({ names, publicPath, publicCors }: AudioResponseOptions) => {
+  const headersOf = (
+    plan: SynthesisPlan,
+    { recipe, hash, name, hasMarks }: Rendition,
+    method: SynthesisMethod,
+  ): Record<string, string> => {
+    const headers = audioHeaders(hash, formats[recipe.format].mimeType);
+    headers["Cache-Control"] = cacheControlOf(plan, method);
+    headers[names.prosodyApplied] = formatKnobs(recipe.applied);
+    if (recipe.websiteId === undefined) headers["Content-Location"] = `${publicPath}/${name}`;
+    if (hasMarks) headers.Link = marksLink(publicPath, name);
+    return plan.shared ? Object.assign(headers, publicCors) : headers;
+  };
+
+  /** For volume 0. */
+  const silence = (plan: SynthesisPlan, method: SynthesisMethod): HttpResponse => ({
+    status: 204,
+    headers: {
+      "Cache-Control": cacheControlOf(plan, method),
+      [names.prosodyApplied]: "volume",
+      ...(plan.shared && publicCors),
+    },
+  });
+
+  const notModified = (plan: SynthesisPlan, method: SynthesisMethod): HttpResponse => {
+    const headers = Object.entries(headersOf(plan, plan.renditions[0], method));
+    const repeated = headers.filter(([name]) => notModifiedHeaders.includes(name));
+    return { status: 304, headers: Object.fromEntries(repeated) };
+  };
+
+  /** The length is known only if the audio exists. */
+  const head = (plan: SynthesisPlan, sound: Sound | undefined): HttpResponse => {
+    const headers = headersOf(plan, sound?.rendition ?? plan.renditions[0], "HEAD");
+    if (sound) {
+      headers[names.cached] = sound.provenance;
+      headers["Content-Length"] = String(sound.bytes.length);
+      Object.assign(headers, durationHeader(sound));
+    }
+    return { status: 200, headers };
+  };
+
+  const ofAudio = (
+    plan: SynthesisPlan,
+    sound: Sound,
+    method: SynthesisMethod,
+    part: RequestedPart,
+  ): HttpResponse => {
+    const headers = headersOf(plan, sound.rendition, method);
+    headers[names.cached] = sound.provenance;
+    Object.assign(headers, durationHeader(sound));
+    if (sound.failed.length > 0) headers["Cache-Control"] = plan.shared ? audio.fallback : audio.ownFallback;
+    return audioResponse(sound.bytes, part, headers);
+  };
+
+  return { silence, notModified, head, audio: ofAudio };
+};

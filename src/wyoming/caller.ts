@@ -1,0 +1,44 @@
+import type { Authenticator } from "../application/access/authentication.ts";
+import type { Principal } from "../application/access/principal.ts";
+import type { Admission, RateLimiter } from "../application/access/rate-limiter.ts";
+import { type AdmissionRules, requireAdmission } from "../http/access/gate.ts";
+
+/** The key for which the server speaks. The protocol has no credentials of its own. */
+export interface Caller {
+  /**
+   * Counts a request of this client, with the key's current permissions.
+   * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
+   */
+  admit(client: string, rules?: AdmissionRules): Principal;
+  /** The key's current permissions. @throws {Unauthorized} @throws {KeyIsSuspended} */
+  current(): Principal;
+}
+
+/** Failed attempts count against this name instead of the client's address: the client has presented no secret. */
+const thisServer = "wyoming";
+
+export const createCaller = ({
+  authenticator,
+  limiter,
+  key,
+}: {
+  authenticator: Authenticator;
+  limiter: RateLimiter;
+  key: { readonly apiKey: string; readonly apiSecret: string };
+}): Caller => {
+  const authenticate = (): Principal => authenticator.authenticate({ by: "secret", ...key }, thisServer);
+  return {
+    admit: (client, rules) => {
+      const principal = authenticate();
+      requireAdmission({ principal, admission: limiter.admit(key.apiKey, principal.plan, client) }, rules);
+      return principal;
+    },
+    current: () => {
+      const principal = authenticate();
+      requireAdmission({ principal, admission: notCounted });
+      return principal;
+    },
+  };
+};
+
+const notCounted: Admission = { limit: 0, remaining: 0 };

@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import type { Logger } from "pino";
+import { backgroundClock, type Clock } from "../async/clock.ts";
+import { Connection, type ConnectionLimits, type ConnectionServices } from "./connection.ts";
+
+export interface WyomingServer {
+  /** `tcp://HOST:PORT` */
+  readonly url: string;
+  /** The number of open connections. */
+  readonly connections: () => number;
+  /**
+   * Accepts no more connections, and closes each one after the utterance in progress. After the timeout the remaining
+   * utterances end with an error.
+   */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export interface WyomingServerOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly services: ConnectionServices;
+  /** The maximum length of a text, in code points. */
+  readonly maxTextCharacters: number;
+  readonly log: Logger;
+  readonly clock?: Clock;
+  readonly limits?: Partial<WyomingLimits>;
+}
+
+export interface WyomingLimits extends ConnectionLimits {
+  /** Beyond it, the connection that has been idle for the longest time is destroyed; if none is idle, the new one. */
+  readonly connections: number;
+}
+
+/** A client holds at most one text and one header: about 150 KB with the default settings. */
+const defaultLimits = {
+  connections: 128,
+  payloadBytes: 1024 * 1024,
+  // An assistant may think for minutes in the middle of its answer.
+  utteranceIdleMs: 300_000,
+  // Home Assistant opens a connection for each request.
+  idleMs: 60_000,
+  stallMs: 120_000,
+  lingerMs: 5_000,
+};
+
+/** The longest text with each character escaped in 12 bytes (a surrogate pair), and the other members. */
+const jsonBytes = (maxTextCharacters: number): number => maxTextCharacters * 12 + 16 * 1024;
+
+/** How long clients may take to receive the last event at shutdown. */
+const abortTimeoutMs = 500;
+
+/**
+ * Listens for clients of the Wyoming protocol, which has neither credentials nor encryption.
+ * @throws EADDRINUSE or EACCES
+ */
+export const listenForWyoming = async ({
+  host,
+  port,
+  services,
+  maxTextCharacters,
+  log,
+  clock = backgroundClock,
+  limits: given = {},
+}: WyomingServerOptions): Promise<WyomingServer> => {
+  const limits: WyomingLimits = {
+    ...defaultLimits,
+    textCharacters: maxTextCharacters,
+    jsonBytes: jsonBytes(maxTextCharacters),
+    ...given,
+  };
+  const connections = new Set<Connection>();
+  // Keep-alive detects clients whose machine is gone.
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
+    const open = [...connections].filter((connection) => !connection.isDestroyed);
+    if (open.length >= limits.connections && !destroyIdle(open)) {
+      log.info({ limit: limits.connections }, "too many connections");
+      socket.destroy();
+      return;
+    }
+    const connection = new Connection(socket, { services, limits, log, clock });
+    connections.add(connection);
+    void connection.ended.then(() => connections.delete(connection));
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+
+  const { address, family, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `tcp://${family === "IPv6" ? `[${address}]` : address}:${bound}`,
+    connections: () => connections.size,
+    drain: async (timeoutMs) => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const connection of connections) connection.drain();
+      const cancels = [
+        clock.after(timeoutMs, () => {
+          for (const connection of connections) connection.abort();
+        }),
+        clock.after(timeoutMs + abortTimeoutMs, () => {
+          for (const connection of connections) connection.destroy();
+        }),
+      ];
+      await closed;
+      await Promise.all([...connections].map(({ ended }) => ended));
+      for (const cancel of cancels) cancel();
+    },
+  };
+};
+
+/** Destroys the connection that has been idle for the longest time. Returns false if none is idle. */
+const destroyIdle = (connections: readonly Connection[]): boolean => {
+  let oldest: { readonly connection: Connection; readonly since: number } | undefined;
+  for (const connection of connections) {
+    const since = connection.idleSince;
+    if (since !== undefined && (oldest === undefined || since < oldest.since)) oldest = { connection, since };
+  }
+  if (!oldest) return false;
+  oldest.connection.destroy();
+  return true;
+};

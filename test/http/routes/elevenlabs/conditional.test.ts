@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../../support/in-process-service.ts";
+
+const paths = [
+  "/v1/voices",
+  "/v1/voices/UK_English_Female",
+  "/v2/voices?page_size=2&search=en",
+  "/v1/models",
+];
+
+describe("conditional requests of ElevenLabs' API", () => {
+  let service: InProcessService;
+  let website: Credentials;
+
+  before(async () => {
+    service = await startInProcessService();
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Answered> =>
+    ask(`${service.url}/elevenlabs${path}`, { headers: { ...authorize(website), ...headers } });
+
+  for (const path of paths) {
+    it(`are answered with 304 for an unchanged ${path}`, async () => {
+      const { status, headers, text } = await get(path);
+      expect(status).to.equal(200);
+      expect(JSON.parse(text)).to.not.equal(null);
+      expect(headers["cache-control"]).to.equal("private, no-cache");
+      expect(headers.etag).to.match(/^"[\w-]{43}"$/);
+      const unchanged = await get(path, { "If-None-Match": headers.etag ?? "" });
+      expect([unchanged.status, unchanged.text, unchanged.headers.etag]).to.deep.equal([
+        304,
+        "",
+        headers.etag,
+      ]);
+      expect(unchanged.headers.vary).to.include("xi-api-key");
+    });
+  }
+
+  it("are answered with the new list after a change", async () => {
+    const etag = (await get("/v1/voices")).headers.etag ?? "";
+    const voice = { name: "A new voice", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: [301] };
+    expect((await admin(service.url, "POST", "/voices", voice)).status).to.equal(201);
+    const changed = await get("/v1/voices", { "If-None-Match": etag });
+    expect(changed.status).to.equal(200);
+    expect(changed.text).to.include("A new voice");
+  });
+});
