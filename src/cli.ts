@@ -1,7 +1,11 @@
 #!/usr/bin/env node
+import { composeAuditProof } from "./bootstrap/audit-proof.ts";
 import { composeCommandLine } from "./bootstrap/command-line.ts";
-import { openProjectionServer } from "./bootstrap/event-log.ts";
+import { composeModelCheck } from "./bootstrap/model-check.ts";
+import { openProjectionServer } from "./bootstrap/open-event-store.ts";
+import { registerAuditProofCommands } from "./cli/audit-proof.ts";
 import type { WithServices } from "./cli/command.ts";
+import { registerModelCommands } from "./cli/models.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
 import { readSettings } from "./settings.ts";
@@ -22,5 +26,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 const program = createProgram(withServices);
-registerProjectionCommands(program, async () => openProjectionServer(readSettings()));
+registerProjectionCommands(
+  program,
+  async () => openProjectionServer(readSettings()),
+  () => readSettings().streamPrefix,
+);
+registerAuditProofCommands(program, composeAuditProof(readSettings));
+registerModelCommands(program, composeModelCheck(readSettings));
 process.exitCode = await run(program, process.argv);

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
+import { type AuditPlace, auditPlace } from "../application/usage/audit.ts";
 import { type AuditFormat, auditFormats, auditText } from "../application/usage/audit-format.ts";
 import type { Register } from "./command.ts";
 
@@ -7,7 +8,7 @@ interface AuditOptions {
   readonly key?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly after?: number;
+  readonly after?: AuditPlace;
   readonly format: AuditFormat;
 }
 
@@ -19,8 +20,16 @@ export const registerAuditCommand: Register = (program, withServices) => {
     .option("--key <apiKey>", "only this key's events")
     .option("--from <time>", "events of this date or time (UTC) or later")
     .option("--to <time>", "events before this date or time (UTC)")
-    .option("--after <position>", "continue after the position of the last entry received", position)
-    .addOption(new Option("--format <format>", "JSON lines or CSV").choices(auditFormats).default("ndjson"))
+    .option(
+      "--after <position.index>",
+      "continue after the position and index of the last entry received; without an index, after the whole event",
+      place,
+    )
+    .addOption(
+      new Option("--format <format>", "JSON lines, CSV, or CloudEvents of what is charged")
+        .choices(auditFormats)
+        .default("ndjson"),
+    )
     .action(({ key, format, ...request }: AuditOptions) =>
       withServices(({ audit }) =>
         write(auditText(audit({ apiKey: key, ...request }), format), process.stdout),
@@ -28,9 +37,10 @@ export const registerAuditCommand: Register = (program, withServices) => {
     );
 };
 
-const position = (value: string): number => {
-  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It must be the position of an entry.");
-  return Number(value);
+const place = (value: string): AuditPlace => {
+  const { success, data, error } = auditPlace.safeParse(value);
+  if (!success) throw new InvalidArgumentError(error.issues[0]?.message ?? "");
+  return data;
 };
 
 /** Writes at the reader's pace. A closed pipe (`| head`) ends it without an error. */

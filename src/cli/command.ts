@@ -3,10 +3,13 @@ import type { OriginVerification } from "../application/access/origin-verificati
 import type { CredentialsService } from "../application/accounts/credentials.ts";
 import type { Keys } from "../application/accounts/keys.ts";
 import type { Websites } from "../application/accounts/websites.ts";
+import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { CatalogService } from "../application/catalog/catalog.ts";
-import type { CommandContext } from "../application/commands.ts";
+import type { CommandContext } from "../application/execute-command.ts";
+import type { LexiconsService } from "../application/lexicons/lexicons.ts";
 import type { Audit } from "../application/usage/audit.ts";
 import type { ReportUsage } from "../application/usage/usage-report.ts";
+import type { WebhooksService } from "../application/webhooks/webhooks.ts";
 
 /** The services that commands call. */
 export interface Services {
@@ -15,8 +18,11 @@ export interface Services {
   readonly originVerification: OriginVerification;
   readonly credentials: CredentialsService;
   readonly catalog: CatalogService;
+  readonly lexicons: LexiconsService;
+  readonly webhooks: WebhooksService;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
+  readonly deleteAudio: DeleteAudio;
 }
 
 /** The streams that a command reads, by id, in addition to those it decides on. */
@@ -26,8 +32,13 @@ export interface Reads {
   /** By website. */
   readonly credentials?: readonly string[] | "all";
   readonly catalog?: true;
-  /** The key whose usage of this month is shown. */
-  readonly usageOf?: string;
+  /** By website. */
+  readonly lexicons?: readonly string[] | "all";
+  readonly webhooks?: true;
+  /** Of all webhooks. */
+  readonly deliveries?: true;
+  /** The usage of this month of the keys that are shown. */
+  readonly usage?: true;
 }
 
 /** A command that `writes` may create the log. One that only reads opens an existing log read-only. */
@@ -40,7 +51,7 @@ export const writing: Access = { writes: true };
 export const reading = (reads: Reads): Access => ({ writes: false, reads });
 
 /** Opens the services for the duration of `work`; read-only by default. */
-export type WithServices = <T>(work: (services: Services) => Promise<T>, access?: Access) => Promise<T>;
+export type WithServices = <T>(work: (services: Services) => Promise<T> | T, access?: Access) => Promise<T>;
 
 /** Adds commands to the program. */
 export type Register = (program: Command, withServices: WithServices) => void;
@@ -53,3 +64,12 @@ export const print = <T>(command: Command, result: T, human: (result: T) => stri
   const { json } = command.optsWithGlobals<{ json?: true }>();
   command.configureOutput().writeOut?.(`${json ? JSON.stringify(result, null, 2) : human(result)}\n`);
 };
+
+/** An action that prints what `work` returns. `work` receives commander's arguments: those of the command, then its options. */
+export const printing = <Args extends unknown[], T>(
+  human: (result: T) => string,
+  work: (...args: Args) => Promise<T>,
+) =>
+  async function (this: Command, ...args: unknown[]): Promise<void> {
+    print(this, await work(...(args as Args)), human);
+  };

@@ -1,7 +1,8 @@
 import { Argument, type Command } from "commander";
-import type { CredentialsDetails, Resealing } from "../application/accounts/credentials.ts";
+import type { CredentialsDetails, Reencryption } from "../application/accounts/credentials.ts";
+import type { SecretOwner } from "../application/accounts/credentials-cipher.ts";
 import { type ByokEngine, byokEngines, parseCredentials } from "../domain/accounts/byok-providers.ts";
-import { operator, print, type Register, reading, writing } from "./command.ts";
+import { operator, print, printing, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 
@@ -18,47 +19,54 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     )
     .addArgument(engineArgument())
     .argument("<file>", "JSON as in the admin API; for gwn also a service account's key file")
-    .action(async (website: string, engine: ByokEngine, file: string, _options, command: Command) => {
-      const given = parseCredentials(engine, asTaken(await readJson(file)));
-      print(
-        command,
-        await withServices((services) => services.credentials.set(website, engine, given, operator), writing),
-        credentialsText,
-      );
-    });
+    .action(
+      printing(credentialsText, async (website: string, engine: ByokEngine, file: string) => {
+        const given = parseCredentials(engine, credentialsOf(await readJson(file)));
+        return withServices(
+          (services) => services.credentials.set(website, engine, given, operator),
+          writing,
+        );
+      }),
+    );
 
   credentials
     .command("list <website>")
     .description("list the engines with credentials")
-    .action(async (website: string, _options, command: Command) => {
-      print(
-        command,
-        await withServices(
-          async (services) => services.credentials.list(website),
+    .action(
+      printing(credentialsTable, (website: string) =>
+        withServices(
+          (services) => services.credentials.list(website),
           reading({ websites: [website], credentials: [website] }),
         ),
-        credentialsTable,
-      );
-    });
+      ),
+    );
 
   credentials
     .command("remove <website>")
     .description("remove credentials and their voices")
     .addArgument(engineArgument())
-    .action(async (website: string, engine: ByokEngine, _options, command: Command) => {
-      await withServices((services) => services.credentials.remove(website, engine, operator), writing);
-      print(command, { engine, removed: true }, () => `The credentials for ${engine} are removed.`);
-    });
+    .action(
+      printing(removedText, async (website: string, engine: ByokEngine) => {
+        await withServices((services) => services.credentials.remove(website, engine, operator), writing);
+        return { engine, removed: true };
+      }),
+    );
 
+  registerReencryptCommand(credentials, withServices);
+};
+
+const registerReencryptCommand: Register = (credentials, withServices) => {
   credentials
-    .command("reseal")
-    .description("seal all credentials under the current MASTER_KEY; previous keys are no longer needed")
+    .command("reencrypt")
+    .description(
+      "encrypt all credentials and webhooks' secrets under the current MASTER_KEY; previous keys are no longer needed",
+    )
     .action(async (_options, command: Command) => {
-      const done = await withServices((services) => services.credentials.reseal(operator), {
+      const done = await withServices((services) => services.credentials.reencrypt(operator), {
         writes: true,
-        reads: { credentials: "all" },
+        reads: { credentials: "all", webhooks: true },
       });
-      print(command, done, resealingText);
+      print(command, done, reencryptionText);
       if (done.unopened.length > 0) {
         throw new Error(
           "some credentials cannot be opened: add their key to MASTER_KEY_PREVIOUS, or set them again",
@@ -69,8 +77,8 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
 
 const engineArgument = (): Argument => new Argument("<engine>", "the engine's code").choices(byokEngines);
 
-/** The key file of a Google service account has the members of `serviceAccount`. */
-const asTaken = (json: unknown): unknown => {
+/** A Google service account's key file becomes the member `serviceAccount`. */
+const credentialsOf = (json: unknown): unknown => {
   const isKeyFile =
     typeof json === "object" && json !== null && "type" in json && json.type === "service_account";
   return isKeyFile ? { serviceAccount: json } : json;
@@ -79,6 +87,9 @@ const asTaken = (json: unknown): unknown => {
 const credentialsText = ({ engine, provider, voices, setAt }: CredentialsDetails): string =>
   fields({ engine, provider, voices: String(voices), set: setAt });
 
+const removedText = ({ engine }: { engine: ByokEngine }): string =>
+  `The credentials for ${engine} are removed.`;
+
 const credentialsTable = (all: readonly CredentialsDetails[]): string =>
   table(
     ["engine", "provider", "voices", "set"],
@@ -86,10 +97,12 @@ const credentialsTable = (all: readonly CredentialsDetails[]): string =>
     "The website has no credentials.",
   );
 
-const resealingText = ({ resealed, current, unopened }: Resealing): string =>
+const ownerText = (owner: SecretOwner): string =>
+  "webhookId" in owner ? owner.webhookId : `${owner.websiteId} (${owner.engine})`;
+
+const reencryptionText = ({ reencrypted, current, unopened }: Reencryption): string =>
   fields({
-    resealed: String(resealed),
+    reencrypted: String(reencrypted),
     "already under the current key": String(current),
-    "cannot be opened":
-      unopened.map(({ websiteId, engine }) => `${websiteId} (${engine})`).join(" ") || "none",
+    "cannot be opened": unopened.map(ownerText).join(" ") || "none",
   });

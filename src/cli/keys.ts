@@ -1,9 +1,9 @@
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
 import type { KeyDetails, NewKey, NewSecret } from "../application/accounts/keys.ts";
 import { reason as reasonText } from "../domain/accounts/key.ts";
 import { tiers } from "../domain/accounts/plan.ts";
 import { parse } from "../domain/validation.ts";
-import { operator, print, type Register, reading, writing } from "./command.ts";
+import { operator, printing, type Register, reading, writing } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
 import {
   type PlanNumbers,
@@ -19,78 +19,67 @@ export const registerKeyCommands: Register = (program, withServices) => {
 
   withPlanOptions(key.command("create <websiteId>"))
     .description("issue a key with a secret, which is shown once")
-    .action(async (websiteId: string, options: PlanOptions, command: Command) => {
-      const plan = planOf(options.plan, options);
-      print(
-        command,
-        await withServices(({ keys }) => keys.issue(websiteId, plan, operator), writing),
-        newKey,
-      );
-    });
+    .action(
+      printing(newKey, (websiteId: string, options: PlanOptions) => {
+        const plan = planOf(options.plan, options);
+        return withServices(({ keys }) => keys.issue(websiteId, plan, operator), writing);
+      }),
+    );
 
   key
     .command("list")
     .description("list keys, oldest first")
     .option("--website <id>", "only keys of this website")
-    .action(async ({ website }: { website?: string }, command: Command) => {
-      print(
-        command,
-        await withServices(async ({ keys }) => keys.list(website), reading({ keys: "all" })),
-        keyTable,
-      );
-    });
+    .action(
+      printing(keyTable, ({ website }: { website?: string }) =>
+        withServices(async ({ keys }) => keys.list(website), reading({ keys: "all" })),
+      ),
+    );
 
   key
     .command("show <apiKey>")
     .description("show a key's state, plan and characters of this month")
-    .action(async (apiKey: string, _options, command: Command) => {
-      print(
-        command,
-        await withServices(
-          async ({ keys }) => keys.get(apiKey),
-          reading({ keys: [apiKey], usageOf: apiKey }),
-        ),
-        keyText,
-      );
-    });
+    .action(
+      printing(keyText, (apiKey: string) =>
+        withServices(({ keys }) => keys.get(apiKey), reading({ keys: [apiKey], usage: true })),
+      ),
+    );
 
   withPlanNumbers(key.command("plan <apiKey>"))
     .description("change a key's plan; a higher quota ends a suspension by quota")
     .addArgument(new Argument("<tier>", "the plan").choices(tiers))
-    .action(async (apiKey: string, tier: string, numbers: PlanNumbers, command: Command) => {
-      const plan = planOf(tier, numbers);
-      print(
-        command,
-        await withServices(({ keys }) => keys.changePlan(apiKey, plan, operator), writing),
-        keyText,
-      );
-    });
+    .action(
+      printing(keyText, (apiKey: string, tier: string, numbers: PlanNumbers) => {
+        const plan = planOf(tier, numbers);
+        return withServices(({ keys }) => keys.changePlan(apiKey, plan, operator), writing);
+      }),
+    );
 
+  registerSuspensionCommands(key, withServices);
+};
+
+const registerSuspensionCommands: Register = (key, withServices) => {
   key
     .command("suspend <apiKey>")
     .description("refuse a key's requests until it is reinstated")
     .requiredOption("--reason <text>", "the reason, shown to the key's holder")
-    .action(async (apiKey: string, options: { reason: string }, command: Command) => {
-      const reason = parse(reasonText, options.reason);
-      print(
-        command,
-        await withServices(({ keys }) => keys.suspend(apiKey, reason, operator), writing),
-        keyText,
-      );
-    });
+    .action(
+      printing(keyText, (apiKey: string, options: { reason: string }) => {
+        const reason = parse(reasonText, options.reason);
+        return withServices(({ keys }) => keys.suspend(apiKey, reason, operator), writing);
+      }),
+    );
 
   key
     .command("reinstate <apiKey>")
     .description("end a key's suspension")
     .option("--reason <text>", "the reason", "reinstated by the operator")
-    .action(async (apiKey: string, options: { reason: string }, command: Command) => {
-      const reason = parse(reasonText, options.reason);
-      print(
-        command,
-        await withServices(({ keys }) => keys.reinstate(apiKey, reason, operator), writing),
-        keyText,
-      );
-    });
+    .action(
+      printing(keyText, (apiKey: string, options: { reason: string }) => {
+        const reason = parse(reasonText, options.reason);
+        return withServices(({ keys }) => keys.reinstate(apiKey, reason, operator), writing);
+      }),
+    );
 };
 
 export const registerSecretCommands: Register = (program, withServices) => {
@@ -99,22 +88,24 @@ export const registerSecretCommands: Register = (program, withServices) => {
   secret
     .command("create <apiKey>")
     .description("add a secret, which is shown once")
-    .action(async (apiKey: string, _options, command: Command) => {
-      print(
-        command,
-        await withServices(({ keys }) => keys.createSecret(apiKey, operator), writing),
-        newSecret,
-      );
-    });
+    .action(
+      printing(newSecret, (apiKey: string) =>
+        withServices(({ keys }) => keys.createSecret(apiKey, operator), writing),
+      ),
+    );
 
   secret
     .command("revoke <apiKey> <secretId>")
     .description("revoke a secret")
-    .action(async (apiKey: string, secretId: string, _options, command: Command) => {
-      await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator), writing);
-      print(command, { apiKey, secretId, revoked: true }, () => `${secretId} is revoked.`);
-    });
+    .action(
+      printing(revokedSecret, async (apiKey: string, secretId: string) => {
+        await withServices(({ keys }) => keys.revokeSecret(apiKey, secretId, operator), writing);
+        return { apiKey, secretId, revoked: true };
+      }),
+    );
 };
+
+const revokedSecret = ({ secretId }: { secretId: string }): string => `${secretId} is revoked.`;
 
 const newSecret = ({ secretId, apiSecret }: NewSecret): string =>
   fields({ "secret id": secretId, secret: `${apiSecret} (shown this once)` });

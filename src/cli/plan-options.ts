@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Plan, planRequest, tiers } from "../domain/accounts/plan.ts";
+import { customTiers, type Plan, planRequest, tiers } from "../domain/accounts/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { count } from "./layout.ts";
 
@@ -12,7 +12,7 @@ const wholeNumber = (text: string): number => {
 const numberOrUnlimited = (text: string): number | "unlimited" =>
   text === "unlimited" ? text : wholeNumber(text);
 
-/** The limits of a plan on the command line. `enterprise` needs both. */
+/** The limits of a plan on the command line. A tier without fixed limits needs both. */
 export interface PlanNumbers {
   readonly requestsPerMinute?: number;
   readonly monthlyCharacters?: number | "unlimited";
@@ -21,12 +21,14 @@ export interface PlanOptions extends PlanNumbers {
   readonly plan: string;
 }
 
+const custom = customTiers.join(", ");
+
 export const withPlanNumbers = (command: Command): Command =>
   command
-    .option("--requests-per-minute <number>", "enterprise: requests per minute", wholeNumber)
+    .option("--requests-per-minute <number>", `${custom}: requests per minute`, wholeNumber)
     .option(
       "--monthly-characters <number>",
-      "enterprise: characters per month, or unlimited",
+      `${custom}: characters per month, or unlimited`,
       numberOrUnlimited,
     );
 

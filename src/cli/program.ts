@@ -1,11 +1,14 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
+import { registerAudioCommands } from "./audio.ts";
 import { registerAuditCommand } from "./audit.ts";
 import type { Register, WithServices } from "./command.ts";
 import { registerCredentialsCommands } from "./credentials.ts";
 import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
+import { registerLexiconCommands } from "./lexicons.ts";
 import { registerUsageCommand } from "./usage.ts";
 import { registerSystemVoiceCommands, registerVoiceCommands } from "./voices.ts";
+import { registerWebhookCommands } from "./webhooks.ts";
 import { registerWebsiteCommands } from "./websites.ts";
 
 const registrations: readonly Register[] = [
@@ -13,8 +16,11 @@ const registrations: readonly Register[] = [
   registerKeyCommands,
   registerSecretCommands,
   registerCredentialsCommands,
+  registerLexiconCommands,
+  registerWebhookCommands,
   registerVoiceCommands,
   registerSystemVoiceCommands,
+  registerAudioCommands,
   registerUsageCommand,
   registerAuditCommand,
 ];

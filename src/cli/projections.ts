@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { userProjections } from "../../projections/eventstoredb/user-projections.ts";
-import { type InstalledProjection, installProjections } from "../application/server-projections.ts";
+import { type InstalledProjection, installUserProjections } from "../application/install-user-projections.ts";
 import { NotFound } from "../domain/errors.ts";
 import type { ProjectionServer } from "../eventstore/projection-server.ts";
 import { print } from "./command.ts";
@@ -10,6 +10,7 @@ import { table } from "./layout.ts";
 export const registerProjectionCommands = (
   program: Command,
   openServer: () => Promise<ProjectionServer>,
+  streamPrefix: () => string,
 ): void => {
   const projections = program
     .command("projections")
@@ -19,10 +20,10 @@ export const registerProjectionCommands = (
     .command("install")
     .description("create or update the projections on the server in EVENT_STORE")
     .action(async (_options: object, command: Command) => {
-      const wanted = await userProjections();
+      const wanted = await userProjections(streamPrefix());
       const server = await openServer();
       try {
-        const installed = await installProjections(server, wanted);
+        const installed = await installUserProjections(server, wanted);
         print(command, installed, installedTable);
         const failed = installed.filter(({ done, state }) => done !== "disabled" && state !== "running");
         if (failed.length > 0) throw new Error(`not running: ${failed.map(nameAndReason).join(", ")}`);
@@ -35,7 +36,7 @@ export const registerProjectionCommands = (
     .command("show [name]")
     .description("print the scripts of all projections, or of one, for manual installation")
     .action(async (name: string | undefined, _options: object, command: Command) => {
-      const all = await userProjections();
+      const all = await userProjections(streamPrefix());
       const shown = all.filter((one) => name === undefined || one.name === name);
       if (shown.length === 0) {
         throw new NotFound(`There is no such projection, only ${all.map((one) => one.name).join(", ")}.`);

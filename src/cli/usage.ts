@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { UsageReport } from "../application/usage/usage-report.ts";
 import { print, type Register } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
@@ -6,6 +6,7 @@ import { count, fields, table } from "./layout.ts";
 interface UsageOptions {
   readonly month?: string;
   readonly asOf?: string;
+  readonly asOfPosition?: number;
 }
 
 export const registerUsageCommand: Register = (program, withServices) => {
@@ -17,50 +18,44 @@ export const registerUsageCommand: Register = (program, withServices) => {
       "--as-of <time>",
       "usage up to this time (UTC); a date means its midnight, which excludes that day",
     )
+    .option("--as-of-position <position>", "usage up to this position of the log, as in an audit", position)
     .action(async (apiKey: string, options: UsageOptions, command: Command) => {
-      const request = { apiKey, month: options.month, asOf: options.asOf };
-      print(command, await withServices(({ reportUsage }) => reportUsage(request)), usageText);
+      const report = await withServices(({ reportUsage }) => reportUsage({ apiKey, ...options }));
+      print(command, report, usageText);
     });
 };
 
+const position = (value: string): number => {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It must be the position of an event.");
+  return Number(value);
+};
+
 const usageText = (report: UsageReport): string => {
-  const { apiKey, month, asOf, characters, requests, voided, quota, byDay, byEngine, byVoice } = report;
+  const { apiKey, month, asOf, finalUntil, characters, requests, voided, quota, byDay, byEngine, byVoice } =
+    report;
   const head = fields({
     key: apiKey,
     month,
     "as of": asOf,
+    "final until": finalUntil,
     characters: count(characters),
     requests: count(requests),
     voided: voidedText(voided),
     quota: quotaText(quota),
   });
-  return [
-    head,
-    table(
-      ["day", ...tallied],
-      byDay.map(({ day, ...tally }) => [day, ...counts(tally)]),
-      "",
-    ),
-    table(
-      ["engine", ...tallied],
-      byEngine.map(({ engine, ...tally }) => [engine, ...counts(tally)]),
-      "",
-    ),
-    table(
-      ["voice", ...tallied],
-      byVoice.map(({ voice, ...tally }) => [voice, ...counts(tally)]),
-      "",
-    ),
-  ]
+  return [head, totalsTable("day", byDay), totalsTable("engine", byEngine), totalsTable("voice", byVoice)]
     .filter((part) => part !== "")
     .join("\n\n");
 };
 
-const tallied = ["characters", "requests"];
-const counts = ({ characters, requests }: Pick<UsageReport, "characters" | "requests">): string[] => [
-  count(characters),
-  count(requests),
-];
+type Totals<Name extends string> = Record<Name, string> & Pick<UsageReport, "characters" | "requests">;
+
+const totalsTable = <Name extends string>(name: Name, rows: readonly Totals<Name>[]): string =>
+  table(
+    [name, "characters", "requests"],
+    rows.map((row) => [row[name], count(row.characters), count(row.requests)]),
+    "",
+  );
 
 const voidedText = ({ characters, requests }: UsageReport["voided"]): string | undefined =>
   requests === 0 ? undefined : `${count(characters)} characters, ${count(requests)} requests`;

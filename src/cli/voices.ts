@@ -1,7 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CatalogService } from "../application/catalog/catalog.ts";
+import { InvalidArgumentError, Option } from "commander";
 import { engineCodes, type SystemVoice, type Voice } from "../domain/synthesis/speech.ts";
-import { operator, print, type Register, reading, writing } from "./command.ts";
+import { operator, printing, type Register, reading, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
 
 interface VoiceOptions {
@@ -19,17 +18,12 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .command("list")
     .description("list voices, in the order in which they were added")
     .option("--lang <code>", "only voices with this language code")
-    .action(async ({ lang }: { lang?: string }, command: Command) => {
-      const all = await withServices(
-        async ({ catalog }) => catalog.list().voices,
-        reading({ catalog: true }),
-      );
-      print(
-        command,
-        all.filter((one) => lang === undefined || one.lang === lang),
-        voiceTable,
-      );
-    });
+    .action(
+      printing(voiceTable, async ({ lang }: { lang?: string }) => {
+        const { voices } = await withServices(({ catalog }) => catalog.list(), reading({ catalog: true }));
+        return voices.filter((one) => lang === undefined || one.lang === lang);
+      }),
+    );
 
   voice
     .command("add <name>")
@@ -38,14 +32,12 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .requiredOption("--flag <country>", "country of the flag, two letters")
     .addOption(genderOption().makeOptionMandatory())
     .requiredOption("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
-    .action(async (name: string, options: VoiceOptions, command: Command) => {
-      const given = { name, ...membersOf(options) };
-      print(
-        command,
-        await withServices(({ catalog }) => catalog.addVoice(given, operator), writing),
-        voiceText,
-      );
-    });
+    .action(
+      printing(voiceText, (name: string, options: VoiceOptions) => {
+        const given = { name, ...membersOf(options) };
+        return withServices(({ catalog }) => catalog.addVoice(given, operator), writing);
+      }),
+    );
 
   voice
     .command("change <name>")
@@ -55,22 +47,21 @@ export const registerVoiceCommands: Register = (program, withServices) => {
     .addOption(genderOption())
     .option("--system-voice <id...>", "ids of its system voices, in fallback order", ids)
     .option("--no-deprecated", "remove the deprecation")
-    .action(async (name: string, options: VoiceOptions, command: Command) => {
-      const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
-      const work = ({ catalog }: { catalog: CatalogService }) => catalog.changeVoice(name, change, operator);
-      print(command, await withServices(work, writing), voiceText);
-    });
+    .action(
+      printing(voiceText, (name: string, options: VoiceOptions) => {
+        const change = { ...membersOf(options), ...(options.deprecated === false && { deprecated: false }) };
+        return withServices(({ catalog }) => catalog.changeVoice(name, change, operator), writing);
+      }),
+    );
 
   voice
     .command("deprecate <name>")
     .description("mark a voice as deprecated; it stays usable")
-    .action(async (name: string, _options, command: Command) => {
-      print(
-        command,
-        await withServices(({ catalog }) => catalog.deprecateVoice(name, operator), writing),
-        voiceText,
-      );
-    });
+    .action(
+      printing(voiceText, (name: string) =>
+        withServices(({ catalog }) => catalog.deprecateVoice(name, operator), writing),
+      ),
+    );
 };
 
 export const registerSystemVoiceCommands: Register = (program, withServices) => {
@@ -81,13 +72,11 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
   systemVoice
     .command("list")
     .description("list system voices, by id")
-    .action(async (_options, command: Command) => {
-      const all = await withServices(
-        async ({ catalog }) => catalog.list().systemVoices,
-        reading({ catalog: true }),
-      );
-      print(command, all, systemVoiceTable);
-    });
+    .action(
+      printing(systemVoiceTable, () =>
+        withServices(({ catalog }) => catalog.list().systemVoices, reading({ catalog: true })),
+      ),
+    );
 
   systemVoice
     .command("add <name>")
@@ -98,20 +87,22 @@ export const registerSystemVoiceCommands: Register = (program, withServices) => 
       new Option("--engine <code>", "the engine that speaks it; default: browsers").choices(engineCodes),
     )
     .option("--voice-name <name>", "the engine's name for the voice")
-    .action(async (name: string, { engine: service, ...members }, command: Command) => {
-      const given = { name, ...members, ...(service && { service }) };
-      const work = ({ catalog }: { catalog: CatalogService }) => catalog.addSystemVoice(given, operator);
-      print(command, await withServices(work, writing), systemVoiceText);
-    });
+    .action(
+      printing(systemVoiceText, (name: string, { engine: service, ...members }: { engine?: string }) => {
+        const given = { name, ...members, ...(service && { service }) };
+        return withServices(({ catalog }) => catalog.addSystemVoice(given, operator), writing);
+      }),
+    );
 
   systemVoice
     .command("deprecate <id>")
     .description("stop selecting a system voice by language alone")
-    .action(async (given: string, _options, command: Command) => {
-      const [id = 0] = ids(given);
-      const work = ({ catalog }: { catalog: CatalogService }) => catalog.deprecateSystemVoice(id, operator);
-      print(command, await withServices(work, writing), systemVoiceText);
-    });
+    .action(
+      printing(systemVoiceText, (given: string) => {
+        const [id = 0] = ids(given);
+        return withServices(({ catalog }) => catalog.deprecateSystemVoice(id, operator), writing);
+      }),
+    );
 };
 
 const genderOption = (): Option => new Option("--gender <gender>", "female or male").choices(["f", "m"]);

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { type NewVerification, verificationRequest } from "../application/access/origin-verification.ts";
 import {
   type NewWebsite,
@@ -8,7 +7,7 @@ import {
 } from "../application/accounts/websites.ts";
 import { storedConfig } from "../domain/accounts/website-config.ts";
 import { parse } from "../domain/validation.ts";
-import { operator, print, type Register, reading, writing } from "./command.ts";
+import { operator, printing, type Register, reading, writing } from "./command.ts";
 import { readJson } from "./json-file.ts";
 import { fields, table } from "./layout.ts";
 import { type PlanOptions, planGiven, planText, withPlanOptions } from "./plan-options.ts";
@@ -19,80 +18,69 @@ export const registerWebsiteCommands: Register = (program, withServices) => {
   withPlanOptions(website.command("create <name>"))
     .description("register a website with a key and a secret, which is shown once")
     .option("--origin <origin...>", "origins of its pages, e.g. https://example.com")
-    .action(async (name: string, options: PlanOptions & { origin?: string[] }, command: Command) => {
-      const plan = planGiven(options.plan, options);
-      const given = parse(registration, { name, origins: options.origin, plan });
-      print(
-        command,
-        await withServices(({ websites }) => websites.register(given, operator), writing),
-        newWebsite,
-      );
-    });
+    .action(
+      printing(newWebsite, (name: string, options: PlanOptions & { origin?: string[] }) => {
+        const plan = planGiven(options.plan, options);
+        const given = parse(registration, { name, origins: options.origin, plan });
+        return withServices(({ websites }) => websites.register(given, operator), writing);
+      }),
+    );
 
   website
     .command("list")
     .description("list websites, oldest first")
-    .action(async (_options, command: Command) => {
-      print(
-        command,
-        await withServices(async ({ websites }) => websites.list(), reading({ websites: "all" })),
-        websiteTable,
-      );
-    });
+    .action(
+      printing(websiteTable, () =>
+        withServices(({ websites }) => websites.list(), reading({ websites: "all" })),
+      ),
+    );
 
   website
     .command("show <id>")
     .description("show a website and its configuration")
-    .action(async (id: string, _options, command: Command) => {
-      print(
-        command,
-        await withServices(async ({ websites }) => websites.get(id), reading({ websites: [id] })),
-        websiteText,
-      );
-    });
+    .action(
+      printing(websiteText, (id: string) =>
+        withServices(({ websites }) => websites.get(id), reading({ websites: [id] })),
+      ),
+    );
 
   website
     .command("config <id> <file>")
     .description("replace the configuration from a JSON file, or from standard input for -")
-    .action(async (id: string, file: string, _options, command: Command) => {
-      const config = parse(storedConfig, await readJson(file));
-      print(
-        command,
-        await withServices(({ websites }) => websites.configure(id, config, operator), writing),
-        websiteText,
-      );
-    });
+    .action(
+      printing(websiteText, async (id: string, file: string) => {
+        const config = parse(storedConfig, await readJson(file));
+        return withServices(({ websites }) => websites.configure(id, config, operator), writing);
+      }),
+    );
 
+  registerOriginCommands(website, withServices);
+};
+
+const registerOriginCommands: Register = (website, withServices) => {
   website
     .command("origins <id> [origins...]")
     .description("replace the website's origins")
     .option("--none", "remove all origins")
-    .action(async (id: string, given: string[], { none }: { none?: true }, command: Command) => {
-      if ((given.length === 0) !== (none === true)) {
-        command.error("error: give the origins, or --none", { exitCode: 2 });
-      }
-      const { origins } = parse(newOrigins, { origins: given });
-      print(
-        command,
-        await withServices(({ websites }) => websites.setOrigins(id, origins, operator), writing),
-        websiteText,
-      );
-    });
+    .action(
+      printing(websiteText, (id: string, given: string[], { none }: { none?: true }) => {
+        if ((given.length === 0) !== (none === true)) {
+          website.error("error: give the origins, or --none", { exitCode: 2 });
+        }
+        const { origins } = parse(newOrigins, { origins: given });
+        return withServices(({ websites }) => websites.setOrigins(id, origins, operator), writing);
+      }),
+    );
 
   website
     .command("verification <id> <origin>")
     .description("issue a token that verifies an origin; it is shown once")
-    .action(async (id: string, given: string, _options, command: Command) => {
-      const { origin } = parse(verificationRequest, { origin: given });
-      print(
-        command,
-        await withServices(
-          ({ originVerification }) => originVerification.issue(id, origin, operator),
-          writing,
-        ),
-        newVerification,
-      );
-    });
+    .action(
+      printing(newVerification, (id: string, given: string) => {
+        const { origin } = parse(verificationRequest, { origin: given });
+        return withServices((services) => services.originVerification.issue(id, origin, operator), writing);
+      }),
+    );
 };
 
 const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>

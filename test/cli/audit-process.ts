@@ -1,4 +1,5 @@
 // Runs the command line in a separate process over the event store of the first argument.
+import { createUsageReader } from "../../src/application/ledger/usage-reader.ts";
 import { createAudit } from "../../src/application/usage/audit.ts";
 import { createUsageReport } from "../../src/application/usage/usage-report.ts";
 import type { Services } from "../../src/cli/command.ts";
@@ -7,7 +8,8 @@ import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-s
 
 const [path = "", ...args] = process.argv.slice(2);
 const store = await openSqliteEventStore({ path });
-const services = { audit: createAudit({ store }), reportUsage: createUsageReport({ store }) };
-const program = createProgram((work) => work(services as Services));
+const reportUsage = createUsageReport({ store, accounts: createUsageReader({ store }) });
+const services = { audit: createAudit({ store }), reportUsage };
+const program = createProgram(async (work) => work(services as Services));
 process.exitCode = await run(program, ["node", "voxledger", ...args]);
 await store.close();

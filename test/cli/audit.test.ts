@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createAudit } from "../../src/application/usage/audit.ts";
-import { append, busyMonth } from "../support/audit-log.ts";
 import { collect } from "../support/collect.ts";
 import { parseCsv } from "../support/csv.ts";
+import { append, busyMonth } from "../support/logged-events.ts";
 import { openTemporaryStore, type TemporaryStore } from "../support/temporary-store.ts";
 
 const audited = join(import.meta.dirname, "audit-process.ts");
@@ -45,10 +45,8 @@ describe("voxledger audit and usage", () => {
   it("print CSV, filtered by key, period and position", async () => {
     const options = ["--key", "ab", "--from", "2026-10-01T01:00:00Z", "--to", "2026-10-02"];
     const lines = linesOf((await voxledger("audit", ...options)).stdout);
-    expect(lines.map(({ stream }) => stream))
-      .to.include("usage-ab-2026-10")
-      .and.not.include("usage-abc-2026-10");
-    const after = String(lines[9].position);
+    expect(new Set(lines.map(({ data }) => data.apiKey))).to.deep.equal(new Set(["ab"]));
+    const after = `${lines[9].position}.${lines[9].index}`;
     const { stdout } = await voxledger("audit", ...options, "--after", after, "--format", "csv");
     const [, ...rows] = parseCsv(stdout);
     expect(rows.map(([position]) => Number(position))).to.deep.equal(
@@ -68,7 +66,7 @@ describe("voxledger audit and usage", () => {
     for (const [args, exitCode, message] of [
       [["audit", "--from", "yesterday"], 1, /^error: from: Must be a date .*\n$/],
       [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
-      [["audit", "--after", "x"], 2, /^error: .*position of an entry.*\n$/],
+      [["audit", "--after", "x"], 2, /^error: .*<position>.<index> of an entry.*\n$/],
       [["usage", "ab", "--month", "2026-13"], 1, /^error: month: Must be a month .*\n$/],
     ] as const) {
       const result = await voxledger(...args);
@@ -83,7 +81,7 @@ describe("voxledger audit and usage", () => {
     expect(report).to.include({ apiKey: "ab", month: "2026-10", quota: 1_000_000 });
     const { stdout } = await voxledger(...month);
     expect(stdout).to.match(/^key +ab\nmonth +2026-10\n/);
-    expect(stdout).to.include(`characters  ${report.characters.toLocaleString("en-US")}\n`);
+    expect(stdout).to.match(new RegExp(`\ncharacters +${report.characters.toLocaleString("en-US")}\n`));
     expect(stdout).to.match(/\nDAY +CHARACTERS +REQUESTS\n2026-10-01 /);
     const asOf = JSON.parse((await voxledger(...month, "--as-of", "2026-10-01T12:00:00Z", "--json")).stdout);
     expect(asOf.characters).to.be.below(report.characters);

@@ -9,21 +9,21 @@ import type { Services } from "../../src/cli/command.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { credentialsStream } from "../../src/domain/accounts/credentials.ts";
 import {
-  type Credentialed,
+  type CredentialsInstance,
   masterKeys,
-  openCredentialed,
+  openCredentialsInstance,
   operator,
   rightKey,
   textFrom,
-} from "../support/credentialed.ts";
+} from "../support/credentials-instance.ts";
 
 describe("the credentials commands", () => {
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let website: string;
   let folder: string;
 
   before(async () => {
-    service = await openCredentialed();
+    service = await openCredentialsInstance();
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
   });
   beforeEach(async () => {
@@ -36,8 +36,8 @@ describe("the credentials commands", () => {
 
   const voxledger = async (...args: string[]) => {
     let [stdout, stderr] = ["", ""];
-    const services = { credentials: service.keeper } as unknown as Services;
-    const program = createProgram((work) => work(services), {
+    const services = { credentials: service.credentials } as unknown as Services;
+    const program = createProgram(async (work) => work(services), {
       writeOut: (written) => {
         stdout += written;
       },
@@ -111,37 +111,36 @@ describe("the credentials commands", () => {
     }
   });
 
-  it("reseal all credentials, and fail if some cannot be opened", async () => {
+  it("reencrypt all credentials, and fail if some cannot be opened", async () => {
     await set();
-    const current = await voxledger("reseal", "--json");
+    const current = await voxledger("reencrypt", "--json");
     expect(current.exitCode).to.equal(0);
-    expect(JSON.parse(current.stdout)).to.include({ resealed: 0 });
+    expect(JSON.parse(current.stdout)).to.include({ reencrypted: 0 });
 
     const underLostKey = {
       engine: "gwn",
-      sealed: "v1.x",
+      ciphertext: "v1.x",
       keyId: "0123456789abcdef",
       at: "2026-03-01T12:00:00.000Z",
     };
-    await service.append(`credentials-${website}`, "CredentialsResealed", underLostKey);
-    const { exitCode, stdout, stderr } = await voxledger("reseal");
+    await service.append(`credentials-${website}`, "CredentialsReencrypted", underLostKey);
+    const { exitCode, stdout, stderr } = await voxledger("reencrypt");
     expect(exitCode).to.equal(1);
     expect(stdout).to.include(`${website} (gwn)`);
     expect(stderr).to.match(/^error: .*MASTER_KEY_PREVIOUS.*\n$/);
   });
 });
 
-describe("the credentials commands in a separate process", function () {
-  this.timeout(60_000);
+describe("the credentials commands in a separate process", () => {
   const [old] = masterKeys;
   const newKey = Buffer.alloc(32, 8);
-  let service: Credentialed;
+  let service: CredentialsInstance;
   let website: string;
 
   beforeEach(async () => {
-    service = await openCredentialed();
+    service = await openCredentialsInstance();
     website = await service.aWebsite();
-    await service.keeper.set(website, "gwn", { apiKey: rightKey }, operator);
+    await service.credentials.set(website, "gwn", { apiKey: rightKey }, operator);
   });
   afterEach(() => service.close());
 
@@ -167,12 +166,12 @@ describe("the credentials commands in a separate process", function () {
     expect(await readdir(service.folder)).to.deep.equal(before);
   });
 
-  it("reseal under the new master key while an instance runs that has both", async () => {
+  it("reencrypt under the new master key while an instance runs that has both", async () => {
     const keys = { MASTER_KEY: newKey.toString("base64"), MASTER_KEY_PREVIOUS: old.toString("base64") };
-    const { exitCode, stdout } = await voxledger(["reseal", "--json"], keys);
+    const { exitCode, stdout } = await voxledger(["reencrypt", "--json"], keys);
     expect(exitCode).to.equal(0);
-    expect(JSON.parse(stdout)).to.deep.equal({ resealed: 1, current: 0, unopened: [] });
-    const rotated = await openCredentialed({ folder: service.folder, keys: [newKey] });
+    expect(JSON.parse(stdout)).to.deep.equal({ reencrypted: 1, current: 0, unopened: [] });
+    const rotated = await openCredentialsInstance({ folder: service.folder, keys: [newKey] });
     expect(await textFrom(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
   });
@@ -180,18 +179,18 @@ describe("the credentials commands in a separate process", function () {
   it("rotate from a key in DATA_DIR to a new one created there", async () => {
     const path = join(service.folder, "master.key");
     const keys = { MASTER_KEY_PREVIOUS: old.toString("base64") };
-    expect((await voxledger(["reseal"], keys)).exitCode).to.equal(0);
+    expect((await voxledger(["reencrypt"], keys)).exitCode).to.equal(0);
     const made = Buffer.from(await readFile(path, "utf8"), "base64");
-    const rotated = await openCredentialed({ folder: service.folder, keys: [made] });
+    const rotated = await openCredentialsInstance({ folder: service.folder, keys: [made] });
     expect(await textFrom(rotated.accountOf(website, "gwn"))).to.equal(rightKey);
     await rotated.close();
   });
 
   it("refuse to seal under a key that the log does not record", async () => {
     const recorded = { MASTER_KEY: old.toString("base64") };
-    expect((await voxledger(["reseal"], recorded)).exitCode).to.equal(0);
+    expect((await voxledger(["reencrypt"], recorded)).exitCode).to.equal(0);
     const wrong = { MASTER_KEY: newKey.toString("base64") };
-    for (const args of [["set", website, "gwn", "-"], ["reseal"]]) {
+    for (const args of [["set", website, "gwn", "-"], ["reencrypt"]]) {
       const { exitCode, stderr } = await voxledger(args, wrong, JSON.stringify({ apiKey: rightKey }));
       expect(exitCode, args.join(" ")).to.equal(1);
       expect(stderr).to.match(/^error: MASTER_KEY: [^\n]+\n$/);

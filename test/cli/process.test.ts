@@ -103,7 +103,7 @@ describe("the command line in a separate process", () => {
       expect(stderr).to.match(/^error: .*no such file.*\n$/);
     }
     expect(existsSync(absent)).to.equal(false);
-  }).timeout(60_000);
+  });
 
   it("reads a read-only log without changing it", async () => {
     const { id, apiKey } = await json(["website", "create", "Shop"]);
@@ -126,7 +126,7 @@ describe("the command line in a separate process", () => {
       await chmod(copy, 0o700);
       await rm(copy, { recursive: true });
     }
-  }).timeout(60_000);
+  });
 
   it("exits normally when the reader closes the pipe", async () => {
     const child = start(["website", "list"]);

@@ -22,7 +22,7 @@ describe("the command line", () => {
   const voxledger = async (...args: string[]) => {
     let stdout = "";
     let stderr = "";
-    const program = createProgram((work) => work(service as unknown as Services), {
+    const program = createProgram(async (work) => work(service as unknown as Services), {
       writeOut: (text) => {
         stdout += text;
       },
@@ -55,7 +55,7 @@ describe("the command line", () => {
       ...["--plan", "commercial"],
     );
     expect(website).to.deep.include({ name: "Shop", origins: ["https://a.example", "https://b.example"] });
-    expect(service.keys.get(website.apiKey).plan.tier).to.equal("commercial");
+    expect((await service.keys.get(website.apiKey)).plan.tier).to.equal("commercial");
     expect(website.apiSecret).to.match(/^vls_/);
   });
 
@@ -118,7 +118,7 @@ describe("the command line", () => {
     const further = await json("key", "create", id);
     const keys = await json("key", "list", "--website", id);
     expect(keys.map((key: { apiKey: string }) => key.apiKey)).to.deep.equal([apiKey, further.apiKey]);
-    expect(await json("key", "show", apiKey)).to.deep.equal(service.keys.get(apiKey));
+    expect(await json("key", "show", apiKey)).to.deep.equal(await service.keys.get(apiKey));
     expect((await voxledger("key", "list")).stdout).to.match(
       new RegExp(`^${apiKey} +${id} +active +free$`, "m"),
     );
@@ -149,7 +149,7 @@ describe("the command line", () => {
     const { apiKey, secretId } = await aWebsite();
     const second = await json("secret", "create", apiKey);
     await json("secret", "revoke", apiKey, secretId);
-    const left = service.keys.get(apiKey).secrets.map((secret) => secret.secretId);
+    const left = (await service.keys.get(apiKey)).secrets.map((secret) => secret.secretId);
     expect(left).to.deep.equal([second.secretId]);
   });
 

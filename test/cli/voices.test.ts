@@ -3,9 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type Core, composeCore } from "../../src/bootstrap/core.ts";
-import { createLog } from "../../src/bootstrap/observability.ts";
+import { createLogger } from "../../src/bootstrap/observability.ts";
 import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
+
+const unused = (): never => {
+  throw new Error("No command of voices deletes audio.");
+};
 
 describe("the voices commands", () => {
   let folder: string;
@@ -13,7 +17,7 @@ describe("the voices commands", () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "voxledger-cli-"));
-    core = await composeCore(readSettings({ DATA_DIR: folder }), createLog("silent"));
+    core = await composeCore(readSettings({ DATA_DIR: folder }), createLogger("silent"));
   });
   after(async () => {
     await core.close();
@@ -22,7 +26,7 @@ describe("the voices commands", () => {
 
   const voxledger = async (...args: string[]) => {
     let [stdout, stderr] = ["", ""];
-    const program = createProgram((work) => work(core), {
+    const program = createProgram(async (work) => work({ ...core, deleteAudio: unused }), {
       writeOut: (text) => {
         stdout += text;
       },
