@@ -1,4 +1,4 @@
-import { createLog, startTelemetry } from "./bootstrap/observability.ts";
+import { createLogger, startTelemetry } from "./bootstrap/observability.ts";
 import { composeService } from "./bootstrap/service.ts";
 import { closeOnSignal, exitWithError } from "./bootstrap/shutdown.ts";
 import { readSettings } from "./settings.ts";
@@ -7,7 +7,7 @@ import { readSettings } from "./settings.ts";
 const serve = async (): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const settings = readSettings();
-  const log = createLog(settings.logLevel);
+  const log = createLogger(settings.logLevel);
   const { telemetry, metricsUrl, close } = await startTelemetry(settings, log);
   resources.defer(close);
   const service = await composeService(settings, log, Date.now, telemetry);
@@ -16,6 +16,7 @@ const serve = async (): Promise<void> => {
   closeOnSignal(() => running.disposeAsync(), log);
   // Logged last: from here on the process handles signals.
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, "metrics");
+  if (service.wyomingUrl !== undefined) log.info({ url: service.wyomingUrl }, "wyoming");
   log.info({ url: service.url }, "listening");
 };
 

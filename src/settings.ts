@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { errorMessage } from "./domain/errors.ts";
+import { isStreamPrefix } from "./eventstore/stream-prefix.ts";
+import { adminTokens, checkRoles } from "./settings/admin-tokens.ts";
 import { findMisspelled } from "./settings/misspelled.ts";
 import * as schema from "./settings/schemas.ts";
 import { checkEndpoints, readTelemetrySettings, telemetryVariables } from "./settings/telemetry.ts";
@@ -15,26 +17,53 @@ const environment = z.object({
     .default("./data")
     .describe("Directory of the embedded stores, snapshots and master.key"),
   EVENT_STORE: schema.eventStore.optional().describe("Event store; default: events.db in DATA_DIR"),
-  AUDIO_STORE: schema.audioStore.optional().describe("Audio store; default: the directory audio in DATA_DIR"),
-  ADMIN_TOKEN: z
+  STREAM_PREFIX: z
     .string()
-    .regex(/^[\x21-\x7e]{16,}$/, "must have at least 16 characters, all of them visible ASCII")
+    .refine(isStreamPrefix, "must be at most 32 letters, digits, hyphens and underscores")
+    .default("")
+    .describe("Prefix of all stream names, for installations that share an event store; default: none"),
+  AUDIO_STORE: schema.audioStore.optional().describe("Audio store; default: the directory audio in DATA_DIR"),
+  AUDIO_RETENTION: schema.retention
     .optional()
-    .describe("Bearer token of the admin API, which is disabled without it"),
+    .describe("Age and size beyond which unused audio is removed, such as 90d,50gb; default: kept for ever"),
+  PURGE_URL: schema.urls.default([]).describe("Caches that forget deleted audio (PURGE), comma-separated"),
+  PURGE_TOKEN: z.string().min(1).max(256).optional().describe("Bearer token of PURGE"),
+  ADMIN_TOKEN: adminTokens.default([]).describe("Bearer tokens of operators: TOKEN or NAME=TOKEN,…"),
+  AUDITOR_TOKEN: adminTokens.default([]).describe("Bearer tokens of auditors: TOKEN or NAME=TOKEN,…"),
   MASTER_KEY: schema.masterKey.optional().describe("32 bytes; default: created once and kept in DATA_DIR"),
   MASTER_KEY_PREVIOUS: schema.masterKeys.default([]).describe("Former master keys, still valid for reading"),
+  SEAL_KEY: schema.masterKey
+    .optional()
+    .describe("Ed25519 seed that signs seals; default: derived from the master key"),
   TOKEN_TTL_SECONDS: schema.wholeNumber(1, 86_400).default(900).describe("Lifetime of access tokens"),
   GOOGLE_TTS_URL: schema.url
     .default("https://texttospeech.googleapis.com")
     .describe("Base URL of Google Cloud Text-to-Speech"),
   AZURE_SPEECH_URL: schema.url.optional().describe("Base URL of Azure Speech; default: by region"),
   OPENAI_URL: schema.url.default("https://api.openai.com").describe("Base URL of OpenAI"),
-  ENGINE_G1: schema.selfHostedServer.optional().describe("Self-hosted server for engine g1; may hold a key"),
-  ENGINE_G2: schema.selfHostedServer.optional().describe("Self-hosted server for engine g2; may hold a key"),
-  ENGINE_G3: schema.selfHostedServer.optional().describe("Self-hosted server for engine g3; may hold a key"),
-  ENGINE_G5: schema.selfHostedServer.optional().describe("Self-hosted server for engine g5; may hold a key"),
+  OPENAI_VOICE_MAP: schema.voiceMap
+    .default({})
+    .describe("Voices of OpenAI's API: NAME=VOICE, comma-separated; changes some of the default ones"),
+  ENGINE_G1: schema.engine.optional().describe("Self-hosted server or models for engine g1; may hold a key"),
+  ENGINE_G2: schema.engine.optional().describe("Self-hosted server or models for engine g2; may hold a key"),
+  ENGINE_G3: schema.engine.optional().describe("Self-hosted server or models for engine g3; may hold a key"),
+  ENGINE_G5: schema.engineServer.optional().describe("Self-hosted server for engine g5; may hold a key"),
+  MODELS_DIR: z.string().optional().describe("Folder of models for engine g1; default: none"),
+  MODEL_THREADS: schema
+    .wholeNumber(1, 64)
+    .default(1)
+    .describe("Threads of a model; part of its sounds' names"),
+  MODEL_MEMORY_MB: schema
+    .wholeNumber(64, 1_000_000)
+    .default(2048)
+    .describe("Memory limit of a model's process"),
+  MODEL_IDLE_SECONDS: schema
+    .wholeNumber(1, 2_147_483)
+    .default(600)
+    .describe("Time without use after which a model is unloaded"),
+  MODELS_PRELOAD: schema.flag.describe("Load models at the start instead of at their first use"),
   ALLOW_LOOPBACK_UPSTREAMS: schema.flag.describe(
-    "Allow websites' credentials to name servers on this machine",
+    "Allow websites' credentials and webhooks to name servers on this machine",
   ),
   PROVIDER_CONCURRENCY: schema.wholeNumber(1, 256).default(8).describe("Concurrent requests per account"),
   PROVIDER_REQUESTS_PER_MINUTE: schema
@@ -70,12 +99,23 @@ const environment = z.object({
     .wholeNumber(0, 64 * 1024 ** 3)
     .default(256 * 1024 * 1024)
     .describe("Size of the audio cache in memory"),
+  STREAMS_PER_KEY: schema.wholeNumber(1, 1_000_000).default(1_000).describe("Open streams of one key"),
+  UNREAD_AUDIO_BYTES: schema
+    .wholeNumber(1, 64 * 1024 ** 3)
+    .default(128 * 1024 * 1024)
+    .describe("Audio of one key in memory that its clients have requested and not read yet"),
   SYNTHESIS_CONCURRENCY: schema.wholeNumber(1, 256).default(4).describe("Concurrent local syntheses"),
   DRAIN_SECONDS: schema.wholeNumber(0, 3_600).default(30).describe("Longest shutdown"),
   DRAIN_DELAY_SECONDS: schema
     .wholeNumber(0, 3_600)
     .default(0)
     .describe("Time between the first failing /health/ready and the end of listening"),
+  WYOMING_HOST: z.string().default("127.0.0.1").describe("Address to listen on for the Wyoming protocol"),
+  WYOMING_PORT: schema
+    .wholeNumber(0, 65_535)
+    .optional()
+    .describe("Port of the Wyoming protocol (Home Assistant); default: not served"),
+  WYOMING_KEY: schema.wyomingKey.optional().describe("Key and secret for which it speaks: KEY.SECRET"),
   METRICS_PORT: schema.wholeNumber(0, 65_535).optional().describe("Port of /metrics; default: not served"),
   ...telemetryVariables,
   WS_SOCKETS_PER_KEY: schema.wholeNumber(1, 1_000_000).default(1_000).describe("Open WebSockets per key"),
@@ -102,7 +142,11 @@ export const readSettings = (env: NodeJS.ProcessEnv = process.env): Settings => 
   refuseMisspelled(env);
   // Compose files and shells pass an unset variable as an empty one.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const { success, data, error } = environment.superRefine(checkEndpoints).safeParse(given);
+  const { success, data, error } = environment
+    .superRefine(checkEndpoints)
+    .superRefine(checkRoles)
+    .superRefine(schema.checkWyomingKey)
+    .safeParse(given);
   if (success) return toSettings(data);
   const issue = error.issues[0];
   throw new BadSetting(`${issue?.path.join(".")}: ${issue?.message}`);
@@ -123,17 +167,37 @@ const toSettings = (data: z.output<typeof environment>) => ({
   publicUrl: data.PUBLIC_URL,
   dataDir: data.DATA_DIR,
   eventStore: data.EVENT_STORE ?? ({ kind: "sqlite", path: join(data.DATA_DIR, "events.db") } as const),
+  streamPrefix: data.STREAM_PREFIX,
   audioStore: data.AUDIO_STORE ?? ({ kind: "file", path: join(data.DATA_DIR, "audio") } as const),
-  adminToken: data.ADMIN_TOKEN,
+  audioRetention: data.AUDIO_RETENTION,
+  /** Undefined: no cache is purged. */
+  purge:
+    data.PURGE_TOKEN === undefined || data.PURGE_URL.length === 0
+      ? undefined
+      : { urls: data.PURGE_URL, token: data.PURGE_TOKEN },
+  adminTokens: data.ADMIN_TOKEN,
+  auditorTokens: data.AUDITOR_TOKEN,
   masterKey: data.MASTER_KEY,
   previousMasterKeys: data.MASTER_KEY_PREVIOUS,
+  sealKey: data.SEAL_KEY,
   tokenTtlSeconds: data.TOKEN_TTL_SECONDS,
   upstreams: { google: data.GOOGLE_TTS_URL, azure: data.AZURE_SPEECH_URL, openai: data.OPENAI_URL },
-  selfHosted: {
-    ...(data.ENGINE_G1 && { g1: data.ENGINE_G1 }),
-    ...(data.ENGINE_G2 && { g2: data.ENGINE_G2 }),
-    ...(data.ENGINE_G3 && { g3: data.ENGINE_G3 }),
-    ...(data.ENGINE_G5 && { g5: data.ENGINE_G5 }),
+  /** Changes and additions to the default ones. */
+  openAiVoices: data.OPENAI_VOICE_MAP,
+  ...schema.splitEngines({
+    g1: data.ENGINE_G1,
+    g2: data.ENGINE_G2,
+    g3: data.ENGINE_G3,
+    g5: data.ENGINE_G5,
+  }),
+  models: {
+    folder: data.MODELS_DIR,
+    preload: data.MODELS_PRELOAD === "true",
+    limits: {
+      threads: data.MODEL_THREADS,
+      memoryBytes: data.MODEL_MEMORY_MB * 1024 ** 2,
+      idleMs: data.MODEL_IDLE_SECONDS * 1_000,
+    },
   },
   allowLoopbackUpstreams: data.ALLOW_LOOPBACK_UPSTREAMS === "true",
   providerLimits: { concurrency: data.PROVIDER_CONCURRENCY, perMinute: data.PROVIDER_REQUESTS_PER_MINUTE },
@@ -149,10 +213,16 @@ const toSettings = (data: z.output<typeof environment>) => ({
   trustProxy: data.TRUST_PROXY,
   logLevel: data.LOG_LEVEL,
   memoryCacheBytes: data.MEMORY_CACHE_BYTES,
+  unreadAudio: { streamsPerKey: data.STREAMS_PER_KEY, bytesPerKey: data.UNREAD_AUDIO_BYTES },
   synthesisConcurrency: data.SYNTHESIS_CONCURRENCY,
   drainSeconds: data.DRAIN_SECONDS,
   drainDelaySeconds: data.DRAIN_DELAY_SECONDS,
   telemetry: readTelemetrySettings(data),
+  /** Undefined: the Wyoming protocol is not served. */
+  wyoming:
+    data.WYOMING_PORT === undefined || data.WYOMING_KEY === undefined
+      ? undefined
+      : { host: data.WYOMING_HOST, port: data.WYOMING_PORT, key: data.WYOMING_KEY },
   sockets: {
     socketsPerKey: data.WS_SOCKETS_PER_KEY,
     streamsPerSocket: data.WS_STREAMS_PER_SOCKET,

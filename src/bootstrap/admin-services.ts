@@ -1,76 +1,123 @@
 import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../../projections/catalog.ts";
-import type { MonthlyUsage } from "../../projections/monthly-quota.ts";
+import type { Deliveries } from "../../projections/deliveries.ts";
+import { allKeys, findKey } from "../../projections/keys.ts";
 import type { View } from "../../projections/runner/runner.ts";
-import type { UsageTotals } from "../../projections/usage-totals.ts";
-import {
-  createOriginVerification,
-  type OriginVerification,
-} from "../application/access/origin-verification.ts";
-import { type CredentialsService, createCredentialsService } from "../application/accounts/credentials.ts";
-import { createKeys, type Keys } from "../application/accounts/keys.ts";
-import type { Providers } from "../application/accounts/providers.ts";
-import type { Sealing } from "../application/accounts/sealing.ts";
-import { createWebsites, type Websites } from "../application/accounts/websites.ts";
-import { type CatalogService, createCatalogService } from "../application/catalog/catalog.ts";
-import type { Execute } from "../application/commands.ts";
-import { type Audit, createAudit } from "../application/usage/audit.ts";
-import { createUsageReport, type ReportUsage } from "../application/usage/usage-report.ts";
+import { findWebsite } from "../../projections/websites.ts";
+import { createOriginVerification } from "../application/access/origin-verification.ts";
+import { createCredentialsService } from "../application/accounts/credentials.ts";
+import type { CredentialsCipher } from "../application/accounts/credentials-cipher.ts";
+import { createKeyHistory } from "../application/accounts/key-history.ts";
+import { createKeys } from "../application/accounts/keys.ts";
+import type { Providers } from "../application/accounts/list-provider-voices.ts";
+import { createWebsites } from "../application/accounts/websites.ts";
+import { createCatalogService } from "../application/catalog/catalog.ts";
+import type { ExecuteCommand } from "../application/execute-command.ts";
+import { createCarryOverUsage } from "../application/ledger/carry-over.ts";
+import { createChargeReader } from "../application/ledger/charge-reader.ts";
+import { createUsageReader } from "../application/ledger/usage-reader.ts";
+import { createLexicons } from "../application/lexicons/lexicons.ts";
+import { createAudit } from "../application/usage/audit.ts";
+import { createCountEvents } from "../application/usage/event-counts.ts";
+import { createOwnUsage } from "../application/usage/own-usage.ts";
+import { createReportQueue } from "../application/usage/report-queue.ts";
+import { createUsageBuckets } from "../application/usage/usage-buckets.ts";
+import { createUsageReport } from "../application/usage/usage-report.ts";
+import { createWebhooks } from "../application/webhooks/webhooks.ts";
 import type { Credentials } from "../domain/accounts/credentials.ts";
 import type { Key } from "../domain/accounts/key.ts";
 import type { Website } from "../domain/accounts/website.ts";
+import type { Lexicons } from "../domain/lexicons/lexicons.ts";
+import type { Webhooks } from "../domain/webhooks/webhooks.ts";
+import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
-
-/** The services behind the admin API and the command line. */
-export interface AdminServices {
-  readonly websites: Websites;
-  readonly keys: Keys;
-  readonly originVerification: OriginVerification;
-  readonly credentials: CredentialsService;
-  readonly catalog: CatalogService;
-  readonly audit: Audit;
-  readonly reportUsage: ReportUsage;
-}
 
 export interface AdminViews {
   readonly websites: View<Website>;
   readonly keys: View<Key>;
   readonly credentials: View<Credentials>;
   readonly catalog: View<CatalogState>;
-  /** Without it, keys are listed without their usage. */
-  readonly quotas?: View<MonthlyUsage>;
-  /** Without it, usage is folded from the key's stream of the month. */
-  readonly totals?: View<UsageTotals>;
+  readonly lexicons: View<Lexicons>;
+  readonly webhooks: View<Webhooks>;
+  readonly deliveries: View<Deliveries>;
 }
 
+export type AdminServices = ReturnType<typeof composeAdminServices>;
+
+/** The services behind the admin API and the command line, and a key's report of its own usage. */
 export const composeAdminServices = ({
   store,
-  log,
+  storeAsWritten,
   views,
+  handler,
   execute,
   providers,
-  sealing,
+  cipher,
+  webhookRefusal,
   clock,
+  readsUsage = true,
+  namesWebsites = true,
 }: {
   readonly store: EventStore;
   /** The same log with malformed events as stored: an audit omits nothing. */
-  readonly log: EventStore;
+  readonly storeAsWritten: EventStore;
   readonly views: AdminViews;
-  readonly execute: Execute;
+  readonly handler: CommandHandler;
+  readonly execute: ExecuteCommand;
   readonly providers: Providers;
-  readonly sealing: () => Promise<Sealing>;
+  readonly cipher: () => Promise<CredentialsCipher>;
+  /** Why a webhook's address is not allowed. */
+  readonly webhookRefusal: (url: URL) => string | undefined;
   readonly clock: () => number;
-}): AdminServices => {
-  const { websites, keys: keysView, credentials, catalog, quotas, totals } = views;
+  /** False: keys are described without their usage. Default true. */
+  readonly readsUsage?: boolean;
+  /** False: keys are described without the names of their websites, whose view was not read. Default true. */
+  readonly namesWebsites?: boolean;
+}) => {
+  const { websites, keys: keysView, credentials, catalog, lexicons, deliveries } = views;
+  const usageReader = createUsageReader({ store });
   const commands = { execute, clock, random: randomBytes };
-  const keys = createKeys({ ...commands, keys: keysView, ...(quotas && { quotas }) });
+  const keys = createKeys({
+    ...commands,
+    keys: keysView,
+    websiteName: (id) => (namesWebsites ? findWebsite(websites, id)?.name : undefined),
+    ...(readsUsage && { countUsage: usageReader.countsOf }),
+    carryOverUsage: createCarryOverUsage(handler, usageReader.totalsByJournal, clock),
+  });
+  const webhooks = createWebhooks({
+    ...commands,
+    webhooks: views.webhooks,
+    deliveries,
+    cipher,
+    refusalOf: webhookRefusal,
+  });
+  const queue = createReportQueue();
+  const reportUsage = createUsageReport({ store, accounts: usageReader, clock });
   return {
     websites: createWebsites({ ...commands, websites, keys }),
     keys,
+    readKeyHistory: createKeyHistory({ store: storeAsWritten }),
     originVerification: createOriginVerification(commands),
-    credentials: createCredentialsService({ ...commands, websites, credentials, providers, sealing }),
+    credentials: createCredentialsService({
+      ...commands,
+      websites,
+      credentials,
+      providers,
+      cipher,
+      reencryptWebhooks: webhooks.reencrypt,
+    }),
+    webhooks,
     catalog: createCatalogService({ ...commands, catalog }),
-    audit: createAudit({ store: log, clock }),
-    reportUsage: createUsageReport({ store, clock, ...(totals && { totals }) }),
+    lexicons: createLexicons({ ...commands, websites, lexicons }),
+    audit: createAudit({ store: storeAsWritten, clock }),
+    countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue() }),
+    reportUsage,
+    reportOwnUsage: createOwnUsage({ reportUsage, queue }),
+    reportUsageBuckets: createUsageBuckets({
+      readCharges: createChargeReader({ store }),
+      queue,
+      keys: (apiKey) => (apiKey === undefined ? allKeys(keysView) : [findKey(keysView, apiKey) ?? []].flat()),
+      clock,
+    }),
   };
 };

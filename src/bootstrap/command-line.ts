@@ -1,26 +1,35 @@
 import { catalog } from "../../projections/catalog.ts";
 import { credentials } from "../../projections/credentials.ts";
+import { deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
-import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { lexicons } from "../../projections/lexicons.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { readView, type StreamsRead, unreadView } from "../../projections/runner/read-view.ts";
 import type { View } from "../../projections/runner/runner.ts";
+import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
-import { createExecute } from "../application/commands.ts";
-import type { Access } from "../cli/command.ts";
+import { createDeleteAudio } from "../application/audio/delete-audio.ts";
+import { createExecuteCommand } from "../application/execute-command.ts";
+import { createScheduler } from "../async/scheduler/scheduler.ts";
+import { createCdnPurge } from "../audio/cdn-purge.ts";
+import type { AudioStore } from "../audio/store/audio-store.ts";
+import type { Access, Services } from "../cli/command.ts";
 import { credentialsStream } from "../domain/accounts/credentials.ts";
 import { keyStream } from "../domain/accounts/key.ts";
 import { websiteStream } from "../domain/accounts/website.ts";
 import { catalogStream } from "../domain/catalog/catalog.ts";
-import { monthOf, usageStream } from "../domain/usage/usage.ts";
+import { lexiconsStream } from "../domain/lexicons/lexicons.ts";
+import { webhooksStream } from "../domain/webhooks/webhooks.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { type AdminServices, composeAdminServices } from "./admin-services.ts";
-import { openLog } from "./event-log.ts";
-import { createLazySealing } from "./master-key.ts";
+import { composeAdminServices } from "./admin-services.ts";
+import { openAudioStore } from "./audio-store.ts";
+import { createLazyCipher } from "./master-key.ts";
+import { openEventStore } from "./open-event-store.ts";
 import { composeProviders } from "./providers.ts";
+import { webhookRefusal } from "./webhook-requests.ts";
 
 /**
  * The admin services for one command. Reads only the streams that the command names or decides on, and subscribes to
@@ -31,9 +40,9 @@ export const composeCommandLine = async (
   settings: Settings,
   { writes, reads = {} }: Access,
   { clock = Date.now, telemetry = noTelemetry }: { clock?: () => number; telemetry?: Telemetry } = {},
-): Promise<AdminServices & { close(): Promise<void> }> => {
+): Promise<Services & { close(): Promise<void> }> => {
   await using opened = new AsyncDisposableStack();
-  const { events, startHandler } = await openLog(settings, { clock, readOnly: !writes, telemetry });
+  const { events, startHandler } = await openEventStore(settings, { clock, readOnly: !writes, telemetry });
   opened.defer(events.close);
   const store = validatedEventStore(events);
   const handler = createCommandHandler({ store, clock });
@@ -46,24 +55,39 @@ export const composeCommandLine = async (
   const named = (ids: StreamsRead | undefined, streamOf: (id: string) => string): StreamsRead | undefined =>
     ids === undefined || ids === "all" ? ids : ids.map(streamOf);
 
-  const month = monthOf(new Date(clock()).toISOString());
-  const { usageOf } = reads;
-  const quotas = usageOf && (await viewOf(monthlyQuota, [usageStream(usageOf, month)]));
-  const operations = composeAdminServices({
+  const services = composeAdminServices({
     store,
-    log: events,
+    storeAsWritten: events,
     views: {
       websites: await viewOf(websites, named(reads.websites, websiteStream)),
       keys: await viewOf(keys, named(reads.keys, keyStream)),
       credentials: await viewOf(credentials, named(reads.credentials, credentialsStream)),
       catalog: await viewOf(catalog, reads.catalog && [catalogStream]),
-      ...(quotas && { quotas }),
+      webhooks: await viewOf(webhooks, reads.webhooks && [webhooksStream]),
+      deliveries: await viewOf(deliveries, reads.deliveries && "all"),
+      lexicons: await viewOf(lexicons, named(reads.lexicons, lexiconsStream)),
     },
-    execute: createExecute({ handler, runner: { waitForPosition: async () => {} } }),
-    providers: composeProviders(settings, telemetry),
-    sealing: createLazySealing(settings, startHandler, clock),
+    handler,
+    execute: createExecuteCommand({ handler, runner: { waitForPosition: async () => {} } }),
+    providers: composeProviders(settings, telemetry, createScheduler()),
+    cipher: createLazyCipher(settings, startHandler, clock),
+    webhookRefusal: webhookRefusal(settings),
     clock,
+    readsUsage: reads.usage === true,
+    namesWebsites: false,
   });
   const running = opened.move();
-  return { ...operations, close: () => running.disposeAsync() };
+  const openStore = async (): Promise<AudioStore> => {
+    const audioStore = await openAudioStore(settings, () => {});
+    running.defer(audioStore.close);
+    return audioStore;
+  };
+  const deleteAudio = createDeleteAudio({
+    handler,
+    openStore,
+    forget: () => {},
+    purge: settings.purge && createCdnPurge(settings.purge),
+    clock,
+  });
+  return { ...services, deleteAudio, close: () => running.disposeAsync() };
 };

@@ -3,26 +3,35 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { catalog } from "../../projections/catalog.ts";
 import { credentials } from "../../projections/credentials.ts";
+import { deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
-import { monthlyQuota } from "../../projections/monthly-quota.ts";
+import { lexicons } from "../../projections/lexicons.ts";
 import type { ProjectionRunner } from "../../projections/runner/runner.ts";
 import { createSnapshotFiles } from "../../projections/runner/snapshot-files.ts";
-import { usageTotals } from "../../projections/usage-totals.ts";
+import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
-import type { Providers } from "../application/accounts/providers.ts";
-import type { Sealing } from "../application/accounts/sealing.ts";
-import { createExecute, type Execute } from "../application/commands.ts";
-import { identifyLog } from "../application/log-identity.ts";
-import { createWarmUsage } from "../application/usage/warm-usage.ts";
+import type { CredentialsCipher } from "../application/accounts/credentials-cipher.ts";
+import type { Providers } from "../application/accounts/list-provider-voices.ts";
+import { obtainEventLogId } from "../application/event-log-id.ts";
+import { createExecuteCommand, type ExecuteCommand } from "../application/execute-command.ts";
+import { type ClockDifference, createClockDifference } from "../application/health/clock-difference.ts";
+import {
+  createProviderActivities,
+  type ProviderActivities,
+} from "../application/health/provider-activity.ts";
+import { readRegistrySnapshot } from "../application/ledger/journal-registry.ts";
+import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
+import { rateStream } from "../domain/ledger/rate.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { type AdminServices, composeAdminServices } from "./admin-services.ts";
-import { openLog, startTimeoutMs } from "./event-log.ts";
-import { createLazySealing } from "./master-key.ts";
+import { type AdminServices, type AdminViews, composeAdminServices } from "./admin-services.ts";
+import { createLazyCipher } from "./master-key.ts";
+import { openEventStore, startTimeoutMs } from "./open-event-store.ts";
 import { composeProviders } from "./providers.ts";
 import { composeViews } from "./views.ts";
+import { webhookRefusal } from "./webhook-requests.ts";
 
 /** What every builder of the service needs. */
 export interface Runtime {
@@ -41,13 +50,21 @@ export interface Runtime {
 
 /** The event log, its views, and the admin services. */
 export interface Core extends AdminServices {
+  /** The unique id of this process. */
+  readonly instance: string;
   readonly store: EventStore;
+  /** The same log with malformed events as stored. */
+  readonly storeAsWritten: EventStore;
+  readonly logId: string;
   readonly handler: CommandHandler;
   readonly runner: ProjectionRunner;
-  readonly execute: Execute;
+  readonly execute: ExecuteCommand;
   readonly providers: Providers;
+  readonly providerActivities: ProviderActivities;
+  readonly scheduler: Scheduler;
   /** @throws {BadSetting} if the master key is not the recorded one */
-  readonly sealing: () => Promise<Sealing>;
+  readonly cipher: () => Promise<CredentialsCipher>;
+  readonly clockDifference: ClockDifference;
   /** Waits for pending commands, then releases all resources. */
   close(): Promise<void>;
 }
@@ -68,42 +85,71 @@ export const composeCore = async (
   { clock = Date.now, telemetry = noTelemetry }: CoreOptions = {},
 ): Promise<Core> => {
   await using opened = new AsyncDisposableStack();
-  const { events, startHandler } = await openLog(settings, { clock, readOnly: false, telemetry });
+  const clockDifference = createClockDifference({ onWarning: (message) => log.warn(message) });
+  const { events, startHandler } = await openEventStore(settings, {
+    clock,
+    readOnly: false,
+    telemetry,
+    clockDifference,
+  });
   opened.defer(events.close);
-  const logId = await identifyLog(startHandler, randomUUID(), new Date(clock()).toISOString());
+  const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
+  // Measures the clock's difference before anything is served. Health reports a failure.
+  await events.ping().catch(() => {});
+  const instance = randomUUID();
   const { runner, store } = composeViews(events, {
     log,
+    except: rateStream(instance),
     snapshots: createSnapshotFiles(join(settings.dataDir, "snapshots", logId)),
     startTimeoutMs,
   });
   opened.defer(runner.close);
   await withSettingName("EVENT_STORE", runner.start());
-  const quotas = runner.view(monthlyQuota);
   const handler = telemetry.commands(
-    createCommandHandler({ store, clock, readSnapshot: createWarmUsage({ store, quotas, clock }) }),
+    createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
   opened.defer(handler.drain);
-  const execute = createExecute({ handler, runner });
-  const providers = composeProviders(settings, telemetry);
-  const sealing = createLazySealing(settings, startHandler, clock);
-  const views = {
-    websites: runner.view(websites),
-    keys: runner.view(keys),
-    credentials: runner.view(credentials),
-    catalog: runner.view(catalog),
-    quotas,
-    totals: runner.view(usageTotals),
-  };
-  const operations = composeAdminServices({ store, log: events, views, execute, providers, sealing, clock });
+  const execute = createExecuteCommand({ handler, runner });
+  const scheduler = createScheduler({ onStart: telemetry.started });
+  const providerActivities = createProviderActivities({ clock });
+  const providers = composeProviders(settings, telemetry, scheduler, providerActivities);
+  const cipher = createLazyCipher(settings, startHandler, clock);
+  const services = composeAdminServices({
+    store,
+    storeAsWritten: events,
+    views: adminViewsOf(runner),
+    handler,
+    execute,
+    providers,
+    cipher,
+    webhookRefusal: webhookRefusal(settings),
+    clock,
+  });
   const running = opened.move();
   return {
-    ...operations,
+    ...services,
+    instance,
     store,
+    storeAsWritten: events,
+    logId,
     handler,
     runner,
     execute,
     providers,
-    sealing,
+    providerActivities,
+    scheduler,
+    cipher,
+    clockDifference,
     close: () => running.disposeAsync(),
   };
 };
+
+const adminViewsOf = (runner: ProjectionRunner): AdminViews => ({
+  websites: runner.view(websites),
+  keys: runner.view(keys),
+  credentials: runner.view(credentials),
+  catalog: runner.view(catalog),
+  lexicons: runner.view(lexicons),
+  webhooks: runner.view(webhooks),
+  deliveries: runner.view(deliveries),
+});

@@ -1,24 +1,28 @@
 import { type MalformedEvents, readMalformedEvents } from "../../projections/malformed-events.ts";
+import { rate } from "../../projections/rate.ts";
 import type { RunnerStatus } from "../../projections/runner/runner.ts";
-import { type CheckHealth, createHealth } from "../application/health/health.ts";
-import { createReadiness, type ReadinessCheck } from "../application/health/readiness.ts";
+import type { Activity } from "../application/health/activity.ts";
+import { createHealth } from "../application/health/health.ts";
+import { createInstanceStatus } from "../application/health/instance-status.ts";
+import { createReadiness } from "../application/health/readiness.ts";
+import type { OpenLedger } from "../application/ledger/open-ledger.ts";
+import type { SealSchedule } from "../application/usage/proof/seal-schedule.ts";
+import type { ResourceStats } from "../async/scheduler/scheduler.ts";
+import { isByok } from "../domain/accounts/byok-providers.ts";
+import type { AudioParts } from "./audio.ts";
 import type { Core, Runtime } from "./core.ts";
-import type { Sound } from "./sound.ts";
-import type { Speech } from "./speech.ts";
 import { isServing, malformedEvents } from "./views.ts";
 
-export interface HealthChecks {
-  readonly checkHealth: CheckHealth;
-  readonly readiness: ReadinessCheck;
-}
+export type HealthChecks = ReturnType<typeof composeHealth>;
 
 /** The health checks, and the values that telemetry reads at collection. */
 export const composeHealth = (
   { clock, telemetry }: Runtime,
-  { store, runner, handler }: Core,
-  sound: Sound,
-  { voiding }: Speech,
-): HealthChecks => {
+  { store, runner, handler, clockDifference, scheduler }: Core,
+  audio: AudioParts,
+  ledger: OpenLedger,
+  sealing: SealSchedule,
+) => {
   const malformed = () => readMalformedEvents(runner.lastKnownView(malformedEvents));
   const checkHealth = createHealth({
     checks: [
@@ -26,21 +30,54 @@ export const composeHealth = (
       { name: "projections", critical: true, probe: async () => requireServingViews(runner.status()) },
       { name: "reports", critical: false, probe: async () => requireReportingViews(runner.status()) },
       { name: "events", critical: false, probe: async () => {}, note: () => skippedEvents(malformed()) },
-      ...sound.checks,
-      { name: "audioStore", critical: false, probe: () => sound.audioStore.ping(), cacheMs: 5_000 },
+      {
+        name: "clock",
+        critical: true,
+        probe: async () => clockDifference.throwIfClockIsWrong(),
+        note: clockDifference.note,
+      },
+      { name: "seals", critical: false, probe: sealing.probe },
+      ...audio.checks,
+      { name: "queues", critical: false, probe: async () => requireShortQueues(scheduler.stats()) },
+      { name: "audioStore", critical: false, probe: () => audio.audioStore.ping(), cacheMs: 5_000 },
     ],
   });
   telemetry.observe({
     views: runner.status,
     malformedEvents: () => malformed().count,
-    pendingCommands: () => handler.pending,
-    unsettledServings: () => voiding.pending,
-    pipeline: sound.pipeline.stats,
-    subprocess: sound.subprocessStats,
+    clockDifferenceMs: () => clockDifference.milliseconds,
+    pendingCommands: () => handler.pending + ledger.pendingEntries(),
+    backgroundEntries: () => ledger.ledger.backgroundEntries,
+    pipeline: audio.pipeline.stats,
+    retention: audio.retentionStats,
+    subprocess: audio.subprocessStats,
+    scheduler: scheduler.stats,
     checkHealth,
   });
   return { checkHealth, readiness: createReadiness({ checkHealth, clock }) };
 };
+
+export type StatusParts = ReturnType<typeof composeStatus>;
+
+/** What the instance knows of itself, for the admin API. */
+export const composeStatus = (
+  { clock }: Runtime,
+  { instance, runner, scheduler, providerActivities }: Core,
+  { checkHealth }: HealthChecks,
+  activity: Activity,
+) => ({
+  activity,
+  ...createInstanceStatus({
+    instance,
+    clock,
+    views: runner.status,
+    rate: runner.lastKnownView(rate),
+    checkHealth,
+    activity,
+    providerActivities,
+    resources: scheduler.stats,
+  }),
+});
 
 /** @throws when requests cannot be answered from the views */
 export const requireServingViews = ({ live, current, failed }: RunnerStatus): void => {
@@ -55,6 +92,25 @@ export const requireReportingViews = ({ failed }: RunnerStatus): void =>
 
 const throwIfFailed = (failed: readonly string[]): void => {
   if (failed.length > 0) throw new Error(`stopped, see the log: ${failed.join(", ")}`);
+};
+
+/** Half of the time after which speech tools refuse a job. */
+const longestWaitMs = 5_000;
+
+/**
+ * A website's own provider does not count: its limits concern that website.
+ * @throws when a resource that all keys share refuses every key, or lets one wait for too long
+ */
+export const requireShortQueues = (resources: readonly ResourceStats[]): void => {
+  const shared = resources.filter(({ resource }) => !isByok(resource));
+  const full = shared.filter(({ isFull }) => isFull).map(({ resource }) => `${resource}: full`);
+  const slow = shared
+    .filter(({ oldestWaitMs }) => oldestWaitMs > longestWaitMs)
+    .map(
+      ({ resource, oldestWaitMs }) => `${resource}: a key waits for ${Math.round(oldestWaitMs / 1_000)} s`,
+    );
+  const overloaded = [...full, ...slow];
+  if (overloaded.length > 0) throw new Error(overloaded.join(", "));
 };
 
 /** Omits the stream, whose name may contain an API key: /health needs no credentials. */

@@ -1,20 +1,27 @@
+import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { measureSound } from "../audio/formats/containers.ts";
+import type { DeleteAudio } from "../application/audio/delete-audio.ts";
+import type { Sounds } from "../application/audio/sounds.ts";
+import { sharedCatalog } from "../application/catalog/website-catalog.ts";
+import type { EventLog } from "../application/usage/event-log.ts";
 import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
+import { credentialsOf } from "../http/access/credentials.ts";
 import { createGate } from "../http/access/gate.ts";
 import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
 import { compressJson } from "../http/caching/content-coding.ts";
 import { createApp } from "../http/kernel/app.ts";
-import { createAudioDuration } from "../http/kernel/audio-body.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
+import { countRefusals } from "../http/kernel/count-refusals.ts";
 import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
-import { announceDeprecation, authenticated } from "../http/kernel/middleware.ts";
+import { announceDeprecation, authenticated, authenticatedIfCredentials } from "../http/kernel/middleware.ts";
 import { publicPathOf } from "../http/kernel/public-url.ts";
 import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
 import { createOperations } from "../http/operations.ts";
-import { operatorOnly } from "../http/routes/admin/authorize.ts";
+import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
+import { bundleConsole } from "../http/routes/console/bundle.ts";
 import { bundleClient } from "../http/routes/docs/client-script.ts";
+import { unknownVoices } from "../http/routes/openai/voice-map.ts";
 import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
 import { createSynthesisPresenter } from "../http/routes/synthesis/presenter.ts";
@@ -24,35 +31,47 @@ import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import type { Access } from "./access.ts";
+import type { AudioParts } from "./audio.ts";
 import type { Core, Runtime } from "./core.ts";
-import type { HealthChecks } from "./health.ts";
-import type { Sound } from "./sound.ts";
-import type { Speech } from "./speech.ts";
+import type { HealthChecks, StatusParts } from "./health.ts";
+import type { Sealer } from "./seals.ts";
+import type { SynthesisParts } from "./synthesis.ts";
 
 /** Everything that the operations call. */
 export interface Application {
   readonly core: Core;
   readonly access: Access;
-  readonly sound: Sound;
-  readonly speech: Speech;
+  readonly audio: AudioParts;
+  readonly speech: SynthesisParts;
   readonly health: HealthChecks;
+  readonly status: StatusParts;
+  readonly sealer: Sealer;
+  readonly deleteAudio: DeleteAudio;
+  readonly sounds: Sounds;
+  readonly eventLog: EventLog;
 }
 
-/** Listens for HTTP requests and WebSockets. Resolves with the base URL. */
-export const serveHttp = async (runtime: Runtime, application: Application): Promise<string> => {
+/** Listens for HTTP requests and WebSockets. At shutdown, `others` are drained at the same time. Resolves with the base URL. */
+export const serveHttp = async (
+  runtime: Runtime,
+  application: Application,
+  others: readonly { drain(timeoutMs: number): Promise<void> }[],
+): Promise<string> => {
   const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
   const { access, speech, health } = application;
   const { requests: observer } = telemetry;
   const shared = composeShared(settings, application);
   const { clientOf, apiCors, exposed, renewToken, schema } = shared;
   const router = await composeRouter(settings, application, shared);
-  const policies = [
+  const middleware = [
+    countRefusals(application.status.activity.refused),
     compressJson(),
     cors(router, apiCors, exposed),
     renewTokens(renewToken),
     announceDeprecation(router),
   ];
-  const app = createApp({ log, observer, router, policies });
+  const app = createApp({ log, observer, router, middleware });
+  reportUnknownVoices(runtime, speech);
   const fastPath = createFastPath({ ...shared, apiCors, log, observer });
   const sockets = createSynthesisSocketServer({
     admit: createHandshakeAdmission({ ...access, clientOf }),
@@ -62,38 +81,47 @@ export const serveHttp = async (runtime: Runtime, application: Application): Pro
     log,
   });
   const listening = listen({ ...settings, app, fastPath, upgrade: telemetry.upgrade(sockets) });
-  const server = await listening.catch(nameListenSetting);
+  const server = await listening.catch(nameListenSetting("PORT", "HOST"));
   resources.defer(async () => {
     health.readiness.drain();
-    await delay(settings.drainDelaySeconds * 1_000);
-    await Promise.all([server.drain(shutdownTimeLeft()), sockets.drain(shutdownTimeLeft())]);
+    if (settings.drainDelaySeconds > 0) await delay(settings.drainDelaySeconds * 1_000);
+    await Promise.all([server, sockets, ...others].map((each) => each.drain(shutdownTimeLeft())));
   });
   return server.url;
 };
 
+/** A misspelled voice would be noticed only by the clients whose requests are refused. */
+const reportUnknownVoices = ({ settings, log }: Runtime, { voices }: SynthesisParts): void => {
+  const unknown = unknownVoices(settings.openAiVoices, (voice) => voices.isNamed(sharedCatalog, voice));
+  for (const [name, voice] of unknown) {
+    log.warn(
+      `OPENAI_VOICE_MAP: ${name} stands for ${JSON.stringify(voice)}, which is not in the shared catalog: only websites with a voice of that name can use it`,
+    );
+  }
+};
+
 /** What the operations, the fast path and the sockets share. */
 const composeShared = (settings: Settings, { access, speech }: Application) => {
-  const { accessTokens, isVerified } = access;
-  const { synthesis } = speech;
+  const { accessTokens, authenticator, isVerified } = access;
+  const { synthesis, unread } = speech;
   const clientOf = clientAddress(settings.trustProxy);
   const names = headerNames(settings.headerPrefix);
   const exposed = exposedHeaders(names);
-  const audioDuration = createAudioDuration(measureSound);
   const presenter = createSynthesisPresenter({
     synthesis,
     names,
     publicPath: publicPathOf(settings.publicUrl),
     publicCors: publicCors(exposed),
-    audioDuration,
   });
   return {
     clientOf,
     names,
     exposed,
-    audioDuration,
     synthesis,
+    unread,
     presenter,
     gate: createGate({ ...access, clientOf }),
+    claimedWebsite: (request: IncomingMessage) => authenticator.claimedWebsite(credentialsOf(request)),
     prepared: createPreparedPlans(),
     apiCors: createApiCors({ isVerified, exposed }),
     renewToken: createRenewToken(accessTokens, names),
@@ -103,31 +131,48 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
 
 const composeRouter = async (
   settings: Settings,
-  { core, access, sound, speech, health }: Application,
+  { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog }: Application,
   shared: ReturnType<typeof composeShared>,
 ) => {
   const { names, gate, clientOf, renewToken } = shared;
   const { streaming } = speech;
   const { failedAttempts } = access;
+  const [clientScripts, consoleFiles] = await Promise.all([bundleClient(), bundleConsole()]);
   const operations = createOperations({
     ...core,
     ...access,
     ...speech,
     ...health,
+    ...status,
+    ...sealer,
     ...shared,
     settings,
+    publicPath: publicPathOf(settings.publicUrl),
     streamAnswer: createStreamAnswer({ streaming, names, renewToken }),
-    getObject: sound.pipeline.getObject,
-    clientScript: await bundleClient(),
+    getObject: audio.pipeline.getObject,
+    deleteAudio,
+    sounds,
+    eventLog,
+    clientScripts,
+    consoleFiles,
   });
+  const { adminTokens, auditorTokens } = settings;
+  const admin = { adminTokens, auditorTokens, failedAttempts, clientOf };
+  const evenSuspended = authenticated(gate, { suspended: "allowed" });
   return createRouter(operations, {
     website: authenticated(gate),
-    "website, even suspended": authenticated(gate, { suspended: "allowed" }),
-    operator: operatorOnly({ adminToken: settings.adminToken, failedAttempts, clientOf }),
+    "website, if it has credentials": authenticatedIfCredentials(gate),
+    "website, even suspended": evenSuspended,
+    "website even suspended, or auditor": authorizeAuditorOr(evenSuspended, admin),
+    operator: authorizeAdmin("operator", admin),
+    auditor: authorizeAdmin("auditor", admin),
   });
 };
 
-const nameListenSetting = (error: NodeJS.ErrnoException): Promise<never> => {
-  const isPortError = error.code === "EADDRINUSE" || error.code === "EACCES";
-  return withSettingName(isPortError ? "PORT" : "HOST", Promise.reject(error));
-};
+/** Names the setting that is the cause of a server's failure to listen. */
+export const nameListenSetting =
+  (port: string, host: string) =>
+  (error: NodeJS.ErrnoException): Promise<never> => {
+    const isPortError = error.code === "EADDRINUSE" || error.code === "EACCES";
+    return withSettingName(isPortError ? port : host, Promise.reject(error));
+  };

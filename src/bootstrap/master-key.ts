@@ -1,7 +1,10 @@
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createSealing, type Sealing } from "../application/accounts/sealing.ts";
+import {
+  type CredentialsCipher,
+  createCredentialsCipher,
+} from "../application/accounts/credentials-cipher.ts";
 import {
   masterKeyDecider,
   masterKeyStream,
@@ -9,6 +12,7 @@ import {
   UnknownMasterKey,
 } from "../domain/accounts/master-key.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
+import { isSharedByMachines } from "../settings/schemas.ts";
 import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 
@@ -22,7 +26,7 @@ type KeySettings = Pick<Settings, "masterKey" | "dataDir" | "eventStore">;
  */
 export const obtainMasterKey = async ({ masterKey, dataDir, eventStore }: KeySettings): Promise<Buffer> => {
   if (masterKey) return masterKey;
-  if (eventStore.kind === "esdb") {
+  if (isSharedByMachines(eventStore)) {
     throw new BadSetting(
       "MASTER_KEY: must be set, the same for all instances, when EVENT_STORE is EventStoreDB",
     );
@@ -35,7 +39,7 @@ const readOrCreate = async (dataDir: string): Promise<Buffer> => {
   return (await read(path)) ?? (await create(dataDir, path));
 };
 
-/** The master key, then the previous ones, which nothing new is sealed or signed with. @throws {BadSetting} */
+/** The master key, then the previous ones, which nothing new is encrypted or signed with. @throws {BadSetting} */
 export const obtainMasterKeys = async (
   settings: KeySettings & Pick<Settings, "previousMasterKeys">,
 ): Promise<MasterKeys> => [await obtainMasterKey(settings), ...settings.previousMasterKeys];
@@ -97,15 +101,15 @@ const syncDirectory = async (path: string): Promise<void> => {
  * Loads the keys at the first call and checks them against the log. A process that only reads creates none.
  * @throws {BadSetting} from the promise, if the master key is not the recorded one
  */
-export const createLazySealing = (
+export const createLazyCipher = (
   settings: Settings,
   handler: CommandHandler,
   clock: () => number,
-): (() => Promise<Sealing>) => {
-  let sealing: Promise<Sealing> | undefined;
-  const open = async (): Promise<Sealing> => {
+): (() => Promise<CredentialsCipher>) => {
+  let cipher: Promise<CredentialsCipher> | undefined;
+  const open = async (): Promise<CredentialsCipher> => {
     const keys = deriveKeys(await obtainMasterKeys(settings), "credentials");
-    const opened = createSealing({ keys, random: randomBytes });
+    const opened = createCredentialsCipher({ keys, random: randomBytes });
     const at = new Date(clock()).toISOString();
     const recognize = (recorded: string | undefined) => recognizeMasterKey(recorded, opened.keyIds, at);
     try {
@@ -117,7 +121,7 @@ export const createLazySealing = (
     return opened;
   };
   return () => {
-    sealing ??= open();
-    return sealing;
+    cipher ??= open();
+    return cipher;
   };
 };

@@ -6,7 +6,7 @@ import type { RunningTelemetry } from "../telemetry/sdk.ts";
 import { noTelemetry } from "../telemetry/telemetry.ts";
 
 /** JSON lines on standard output. Texts and credentials of requests are never logged. */
-export const createLog = (level: string): Logger =>
+export const createLogger = (level: string): Logger =>
   pino({
     level,
     base: null,

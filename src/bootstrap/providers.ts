@@ -1,9 +1,11 @@
-import type { Providers } from "../application/accounts/providers.ts";
+import type { Providers } from "../application/accounts/list-provider-voices.ts";
 import type { Check } from "../application/health/health.ts";
+import type { ProviderActivities } from "../application/health/provider-activity.ts";
+import type { Scheduler } from "../async/scheduler/scheduler.ts";
 import { type EngineCode, type FreeEngine, freeEngines } from "../domain/synthesis/speech.ts";
-import { azureProvider } from "../engines/azure/azure.ts";
+import { azureProvider } from "../engines/azure/provider.ts";
 import type { Engine } from "../engines/engine.ts";
-import { googleProvider } from "../engines/google/google.ts";
+import { googleProvider } from "../engines/google/provider.ts";
 import { openAiProvider } from "../engines/openai/provider.ts";
 import type { Provider } from "../engines/provider.ts";
 import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
@@ -19,11 +21,23 @@ import type { Settings } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 
 /** The providers of the BYOK engines. No request is sent before one is used. */
-export const composeProviders = (settings: Settings, telemetry: Telemetry): Required<Providers> => {
+export const composeProviders = (
+  settings: Settings,
+  telemetry: Telemetry,
+  scheduler: Scheduler,
+  activities?: ProviderActivities,
+): Required<Providers> => {
   const { upstreams, allowLoopbackUpstreams: allowLoopback } = settings;
   const operators = telemetry.exchange(openExchange(settings, { by: "operator" }));
   const websites = telemetry.exchange(openExchange(settings, { by: "website", allowLoopback }));
-  const resilient = resilienceOf(settings, telemetry.provider);
+  const resilient = resilienceOf({
+    limits: settings.providerLimits,
+    scheduler,
+    onEvent: (code, event, websiteId) => {
+      telemetry.provider(code, event);
+      activities?.record(code, event, websiteId);
+    },
+  });
   const azure = upstreams.azure === undefined ? {} : { url: upstreams.azure };
   return {
     gwn: resilient((decorate) => googleProvider({ exchange: decorate(operators), url: upstreams.google })),
@@ -43,14 +57,22 @@ export const composeFreeEngines = (
   settings: Settings,
   local: readonly Engine[],
   telemetry: Telemetry,
+  scheduler: Scheduler,
+  activities?: ProviderActivities,
 ): { readonly engines: ReadonlyMap<EngineCode, Engine>; readonly checks: readonly Check[] } => {
   const exchange = telemetry.exchange(openExchange(settings, { by: "operator" }));
   const openCircuits = new Set<EngineCode>();
-  const resilient = resilienceOf(settings, (code, event) => {
-    telemetry.provider(code, event);
-    if (event.what !== "circuit") return;
-    if (event.state === "open") openCircuits.add(code);
-    else openCircuits.delete(code);
+  const resilient = resilienceOf({
+    // Shared by all keys, unlike a website's own provider.
+    limits: { ...settings.providerLimits, reserved: 1 },
+    scheduler,
+    onEvent: (code, event) => {
+      telemetry.provider(code, event);
+      activities?.record(code, event);
+      if (event.what !== "circuit") return;
+      if (event.state === "open") openCircuits.add(code);
+      else openCircuits.delete(code);
+    },
   });
   const engines = new Map(local.map((engine) => [engine.code, engine]));
   const checks: Check[] = [];
@@ -67,7 +89,7 @@ export const composeFreeEngines = (
   return { engines, checks };
 };
 
-/** A self-hosted server as a provider with a single account without credentials. */
+/** A self-hosted server as a provider without credentials. */
 const selfHosted = (
   code: FreeEngine,
   server: SelfHostedServer,
@@ -82,6 +104,6 @@ const openExchange = ({ providerDeadlines: deadlines }: Settings, trust: Trust):
   createExchange({ guard: createSsrfGuard(trust), deadlines });
 
 const resilienceOf =
-  ({ providerLimits: limits }: Settings, onEvent: NonNullable<ResilienceOptions["onEvent"]>) =>
+  (options: ResilienceOptions) =>
   <C, E extends EngineCode>(providerWith: (decorate: DecorateExchange) => Provider<C, E>): Provider<C, E> =>
-    withResilience(providerWith, { limits, onEvent });
+    withResilience(providerWith, options);

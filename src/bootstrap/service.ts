@@ -1,25 +1,43 @@
 import type { Logger } from "pino";
 import { credentials } from "../../projections/credentials.ts";
-import { createProviderAccounts } from "../application/accounts/provider-accounts.ts";
-import { createExecute } from "../application/commands.ts";
+import { createProviderClients } from "../application/accounts/provider-clients.ts";
+import { createDeleteAudio } from "../application/audio/delete-audio.ts";
+import { createCountServings } from "../application/audio/sound-servings.ts";
+import { createSounds } from "../application/audio/sounds.ts";
+import { createExecuteCommand } from "../application/execute-command.ts";
+import { createActivity } from "../application/health/activity.ts";
+import { type Following, follow } from "../application/ledger/follow-events.ts";
+import { createEventLog } from "../application/usage/event-log.ts";
+import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
+import { createReportQueue } from "../application/usage/report-queue.ts";
+import { backgroundClock } from "../async/clock.ts";
+import { createCdnPurge } from "../audio/cdn-purge.ts";
 import { catalogDecider, catalogStream, seedCatalog } from "../domain/catalog/catalog.ts";
 import { releaseSeed } from "../domain/catalog/seed/seed.ts";
+import { audioStream } from "../domain/synthesis/audio-deletion.ts";
 import { createCommandHandler } from "../eventstore/command-handler.ts";
+import type { EventStore } from "../eventstore/event-store.ts";
 import type { Settings } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
+import { composeAudio } from "./audio.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
-import { startTimeoutMs } from "./event-log.ts";
-import { composeHealth } from "./health.ts";
+import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
+import { composeLedger } from "./ledger.ts";
 import { obtainMasterKeys } from "./master-key.ts";
+import { startTimeoutMs } from "./open-event-store.ts";
+import { composeSeals } from "./seals.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
-import { composeSound } from "./sound.ts";
-import { composeSpeech } from "./speech.ts";
+import { composeSynthesis } from "./synthesis.ts";
+import { composeWebhooks } from "./webhooks.ts";
+import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
   /** The base URL that it listens on. */
   readonly url: string;
+  /** The address of the Wyoming protocol, if it is served. */
+  readonly wyomingUrl: string | undefined;
   /** Answers the requests in flight, records their usage, then releases all resources. */
   close(): Promise<void>;
 }
@@ -40,28 +58,72 @@ export const composeService = async (
   const core = await composeCore(settings, log, { clock, telemetry });
   resources.defer(core.close);
   const { providers, runner } = core;
-  const sealing = await core.sealing();
+  const cipher = await core.cipher();
   await addReleaseVoices(core, clock);
-  const findAccount = createProviderAccounts({
+  const findProviderClient = createProviderClients({
     credentials: runner.view(credentials),
     providers,
-    sealing,
+    cipher,
     onError,
   });
-  const sound = await composeSound(runtime, findAccount);
+  const audio = await composeAudio(runtime, core, findProviderClient);
+  const deleteAudio = createDeleteAudio({
+    handler: core.handler,
+    openStore: async () => audio.audioStore,
+    forget: audio.pipeline.forget,
+    purge: settings.purge && createCdnPurge(settings.purge),
+    clock,
+  });
+  const sounds = createSounds({
+    ...audio,
+    countServings: createCountServings({ store: core.store, queue: createReportQueue(), clock }),
+    purge: settings.purge && createCdnPurge(settings.purge),
+  });
+  const eventLog = createEventLog({ store: core.storeAsWritten, timers: backgroundClock });
+  const deletions = followDeletedAudio(core.store, audio.pipeline.forget, onError);
+  resources.defer(async () => deletions.close());
   const access = composeAccess(runtime, core, masterKeys);
-  const speech = composeSpeech(runtime, core, sound);
-  const health = composeHealth(runtime, core, sound, speech);
-  const url = await serveHttp(runtime, { core, access, sound, speech, health });
+  const webhooks = composeWebhooks(runtime, core);
+  const activity = createActivity({ clock });
+  const ledger = await composeLedger(runtime, core, {
+    onCrossed: webhooks.queueThresholds,
+    onRecorded: activity.served,
+  });
+  const speech = composeSynthesis(runtime, core, audio, ledger.ledger);
+  const sealer = await composeSeals(settings, { ...core, masterKeys, clock });
+  const sealSchedule = scheduleSeals({ ...sealer, timers: backgroundClock, onError });
+  resources.defer(sealSchedule.stop);
+  const health = composeHealth(runtime, core, audio, ledger, sealSchedule);
+  const status = composeStatus(runtime, core, health, activity);
+  const wyoming = await serveWyoming(runtime, { core, access, speech });
+  const application = { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog };
+  const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
   const running = resources.move();
-  return { url, close: () => running.disposeAsync() };
+  return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };
+
+/** Every instance forgets what an operator deletes on any of them. */
+const followDeletedAudio = (
+  store: EventStore,
+  forget: (hash: string) => void,
+  onError: Runtime["onError"],
+): Following =>
+  follow({
+    store,
+    prefixes: [audioStream],
+    onBatch: ({ events }) => {
+      for (const { type, data } of events)
+        if (type === "AudioDeleted") forget((data as { hash: string }).hash);
+    },
+    onError: (error) => onError("deletions of audio cannot be read", error),
+    timers: backgroundClock,
+  });
 
 /** Adds the voices of this release that the catalog lacks. */
 const addReleaseVoices = async ({ store, runner }: Core, clock: () => number): Promise<void> => {
   const handler = createCommandHandler({ store, clock, deadlineMs: startTimeoutMs });
-  await createExecute({ handler, runner })(
+  await createExecuteCommand({ handler, runner })(
     catalogDecider,
     catalogStream,
     (state) => seedCatalog(state, releaseSeed(), new Date(clock()).toISOString()),

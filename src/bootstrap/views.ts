@@ -1,16 +1,22 @@
 import type { Logger } from "pino";
 import { catalog } from "../../projections/catalog.ts";
 import { credentials } from "../../projections/credentials.ts";
+import { deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
+import { lexicons } from "../../projections/lexicons.ts";
 import { malformedEventsIn } from "../../projections/malformed-events.ts";
-import { monthlyQuota } from "../../projections/monthly-quota.ts";
 import { platforms } from "../../projections/platforms.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { rate } from "../../projections/rate.ts";
-import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
+import {
+  createProjectionRunner,
+  type ProjectionRunner,
+  type RunnerOptions,
+} from "../../projections/runner/runner.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
-import { usageTotals } from "../../projections/usage-totals.ts";
+import { suspensions } from "../../projections/suspensions.ts";
 import { verifiedOrigins } from "../../projections/verified-origins.ts";
+import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
 import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
@@ -22,11 +28,11 @@ const serving: readonly Projection<unknown>[] = [
   keys,
   catalog,
   rate,
-  monthlyQuota,
   credentials,
+  lexicons,
 ];
-/** The views that only reports and hints need. */
-const reporting: readonly Projection<unknown>[] = [usageTotals, platforms];
+/** The views that only hints and webhooks need. */
+const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions];
 
 /** Malformed events in trimmed streams are only logged: they expire. */
 export const malformedEvents = malformedEventsIn(
@@ -42,14 +48,20 @@ export const composeViews = (
   opened: EventStore,
   {
     log,
+    except,
     snapshots,
     startTimeoutMs,
-  }: { readonly log: Logger; readonly snapshots: SnapshotStore; readonly startTimeoutMs: number },
+  }: Pick<RunnerOptions, "except"> & {
+    readonly log: Logger;
+    readonly snapshots: SnapshotStore;
+    readonly startTimeoutMs: number;
+  },
 ): { readonly runner: ProjectionRunner; readonly store: EventStore } => {
   const runner = createProjectionRunner({
     store: validatedEventStore(opened, { onMalformed: reportMalformed(log) }),
     projections: [...serving, ...reporting, malformedEvents],
     trimmedPrefixes: rate.prefixes,
+    except,
     snapshots,
     startTimeoutMs,
     onError: (what, error) => log.warn({ err: error }, what),

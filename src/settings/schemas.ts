@@ -1,8 +1,10 @@
 import { isIP } from "node:net";
+import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import { BadS3Address, parseS3Address, type S3Address } from "../audio/store/s3-address.ts";
 import { errorMessage } from "../domain/errors.ts";
-import { parseSelfHosted } from "../engines/self-hosted/server.ts";
+import { type FreeEngine, freeEngines } from "../domain/synthesis/speech.ts";
+import { parseSelfHosted, type SelfHostedServer } from "../engines/self-hosted/server.ts";
 
 /* The types of settings. Messages never repeat the value: it may be a secret. */
 
@@ -61,6 +63,11 @@ export type EventStoreAddress =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "esdb"; readonly url: string };
 
+/** Whether instances on several machines, each with its own DATA_DIR, can share the event store. */
+const sharedByMachines: Readonly<Record<EventStoreAddress["kind"], boolean>> = { sqlite: false, esdb: true };
+export const isSharedByMachines = ({ kind }: Pick<EventStoreAddress, "kind">): boolean =>
+  sharedByMachines[kind];
+
 export const eventStore = z
   .string()
   .regex(/^(sqlite:|esdb:\/\/|esdb\+discover:\/\/)./, "must be sqlite:PATH, esdb://… or esdb+discover://…")
@@ -88,11 +95,115 @@ export const audioStore = z.string().transform((value, context): AudioStoreAddre
   return z.NEVER;
 });
 
-export const selfHostedServer = z.string().transform((value, context) => {
+const units: Readonly<Record<string, number>> = {
+  h: 60 * 60_000,
+  d: 24 * 60 * 60_000,
+  mb: 1024 ** 2,
+  gb: 1024 ** 3,
+  tb: 1024 ** 4,
+};
+
+/** `90d`, `50gb` or `90d,50gb`. */
+export const retention = z
+  .string()
+  .toLowerCase()
+  .regex(
+    /^(?:[1-9]\d{0,5}[hd](?:,[1-9]\d{0,5}[mgt]b)?|[1-9]\d{0,5}[mgt]b)$/,
+    "must be an age, a size or both, such as 90d, 50gb or 90d,50gb",
+  )
+  .transform((value) => {
+    const amounts = value.split(",").map((part) => {
+      const [, number = "", unit = ""] = /^(\d+)(\w+)$/.exec(part) ?? [];
+      const amount = Number(number) * (units[unit] ?? 0);
+      return unit.endsWith("b") ? { maxBytes: amount } : { maxAgeMs: amount };
+    });
+    return Object.assign({}, ...amounts) as { readonly maxAgeMs?: number; readonly maxBytes?: number };
+  });
+
+/** Base URLs, comma-separated. */
+export const urls = list
+  .refine((all) => all.every((value) => url.safeParse(value).success), "must be http or https URLs")
+  .transform((all) => all.map((value) => value.replace(/\/+$/, "")));
+
+/** A key and its secret. Neither contains a dot. */
+export const wyomingKey = z
+  .string()
+  .regex(/^vlk_[^.]+\.vls_[^.]+$/, "must be a key and its secret, vlk_….vls_…")
+  .transform((value) => {
+    const [apiKey = "", apiSecret = ""] = value.split(".");
+    return { apiKey, apiSecret };
+  });
+
+/** The protocol has no credentials: this key is charged for everything. */
+export const checkWyomingKey = (
+  {
+    WYOMING_PORT: port,
+    WYOMING_KEY: key,
+  }: { readonly WYOMING_PORT?: number | undefined; readonly WYOMING_KEY?: object | undefined },
+  context: z.RefinementCtx,
+): void => {
+  if (port === undefined || key !== undefined) return;
+  context.addIssue({
+    code: "custom",
+    path: ["WYOMING_KEY"],
+    message: "is required with WYOMING_PORT: the key and secret for which it speaks, vlk_….vls_…",
+  });
+};
+
+/** What speaks for a free engine, before its local tools. */
+export type EngineAddress =
+  | { readonly kind: "openai"; readonly server: SelfHostedServer }
+  | { readonly kind: "sherpa"; readonly paths: readonly string[] };
+
+/** `openai:URL?…`: the operator's own server. */
+export const engineServer = z.string().transform((value, context): EngineAddress => {
   try {
-    return parseSelfHosted(value);
+    return { kind: "openai", server: parseSelfHosted(value) };
   } catch (error) {
     context.addIssue(errorMessage(error));
     return z.NEVER;
   }
 });
+
+const modelScheme = "sherpa:";
+const mostPacks = 100;
+
+const modelPaths = z
+  .string()
+  .transform((value) => value.slice(modelScheme.length))
+  .pipe(list)
+  .refine((paths) => paths.length > 0 && paths.length <= mostPacks, `must name 1 to ${mostPacks} folders`)
+  .refine((paths) => paths.every(isAbsolute), "must have absolute paths of folders, comma-separated")
+  .refine((paths) => new Set(paths).size === paths.length, "must not repeat a folder")
+  .transform((paths): EngineAddress => ({ kind: "sherpa", paths: paths.map((path) => resolve(path)) }));
+
+/** An operator's own server, or `sherpa:PATH,PATH`: models on this machine. */
+export const engine = z.string().transform((value, context): EngineAddress => {
+  const { data, error } = (value.startsWith(modelScheme) ? modelPaths : engineServer).safeParse(value);
+  if (data) return data;
+  context.addIssue(error?.issues[0]?.message ?? "");
+  return z.NEVER;
+});
+
+/** The servers, and the folders of models. */
+export const splitEngines = (engines: Readonly<Record<FreeEngine, EngineAddress | undefined>>) => {
+  const selfHosted: Partial<Record<FreeEngine, SelfHostedServer>> = {};
+  const modelPaths: Partial<Record<FreeEngine, readonly string[]>> = {};
+  for (const code of freeEngines) {
+    const address = engines[code];
+    if (address?.kind === "openai") selfHosted[code] = address.server;
+    if (address?.kind === "sherpa") modelPaths[code] = address.paths;
+  }
+  return { selfHosted, modelPaths };
+};
+
+const voiceName = z.string().min(1).max(200);
+const voiceEntry = /^([^=]+)=([^=]+)$/;
+
+/** `NAME=VOICE,NAME=VOICE`. */
+export const voiceMap = list
+  .refine((entries) => entries.every((entry) => voiceEntry.test(entry)), "must be a list of NAME=VOICE")
+  .transform((entries) =>
+    Object.fromEntries(entries.map((entry) => entry.split("=").map((part) => part.trim()))),
+  )
+  .pipe(z.record(voiceName, voiceName));

@@ -1,6 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Attributes } from "@opentelemetry/api";
+import { engines } from "../domain/synthesis/speech.ts";
 import type { Instruments } from "./instruments.ts";
-import { type Metric, metricDefinitions } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
+import { metricDefinitions } from "./metrics.ts";
 import type { MetricSources } from "./telemetry.ts";
 
 type ObservableKey = Parameters<Instruments["observe"]>[0];
@@ -12,7 +15,18 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
   }
   observe("queueLength", (observeValue) => {
     observeValue(sources.pendingCommands(), { queue: "commands" });
-    observeValue(sources.subprocess().queued, { queue: "speech_tools" });
+    for (const { resource, queued } of sources.scheduler()) observeValue(queued, queueOf(resource));
+  });
+  observe("slotsUsed", (observeValue) => {
+    for (const { resource, running } of sources.scheduler()) observeValue(running, queueOf(resource));
+  });
+  observe("oldestWait", (observeValue) => {
+    for (const { resource, oldestWaitMs } of sources.scheduler()) {
+      observeValue(oldestWaitMs / 1_000, queueOf(resource));
+    }
+  });
+  observe("queueRefusals", (observeValue) => {
+    for (const { resource, refused } of sources.scheduler()) observeValue(refused, queueOf(resource));
   });
   observe("dependency", async (observeValue) => {
     const { parts } = await sources.checkHealth();
@@ -21,6 +35,16 @@ export const observeSources = ({ observe }: Instruments, sources: MetricSources)
     }
   });
 };
+
+/** Records how long jobs wait for a slot. */
+export const recordWaits = ({ histogram }: Instruments): ((resource: string, waitedMs: number) => void) => {
+  const record = histogram("queueWait");
+  return (resource, waitedMs) => record(waitedMs / 1_000, queueOf(resource));
+};
+
+/** The resource of a provider has the name of its engine. */
+const queueOf = (resource: string): Attributes =>
+  Object.hasOwn(engines, resource) ? { queue: "providers", engine: resource } : { queue: resource };
 
 /** The sampling interval of the event loop delay in milliseconds. Every measured delay contains it. */
 const resolution = 20;

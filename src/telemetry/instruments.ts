@@ -1,5 +1,6 @@
 import { type Attributes, type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
-import { type Metric, type MetricKey, metricDefinitions } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
+import { type MetricKey, metricDefinitions } from "./metrics.ts";
 
 type KeysOf<Kind extends Metric["kind"]> = {
   [Key in MetricKey]: (typeof metricDefinitions)[Key]["kind"] extends Kind ? Key : never;

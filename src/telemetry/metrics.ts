@@ -1,4 +1,4 @@
-import type { MetricSources } from "./telemetry.ts";
+import { counter, gauge, histogram, type Metric } from "./metric.ts";
 
 /*
  * Every metric of the service. Names and units follow OpenTelemetry; `prometheusName` is the name that Prometheus reads
@@ -6,38 +6,10 @@ import type { MetricSources } from "./telemetry.ts";
  * No attribute holds what a caller can choose freely: no key, no text, no voice.
  */
 
-export interface Metric {
-  readonly kind: "counter" | "gauge" | "histogram";
-  readonly name: string;
-  /** UCUM: `s`, `By`, or what is counted in braces. */
-  readonly unit: string;
-  readonly description: string;
-  readonly attributes?: readonly string[];
-  /** The upper bounds of a histogram's buckets, in the unit. */
-  readonly bounds?: readonly number[];
-  /** The current value, read at each collection. A metric without it is recorded where it occurs. */
-  readonly read?: (sources: MetricSources) => number;
-}
-
-type Options = Pick<Metric, "attributes" | "bounds" | "read">;
-
-const define =
-  <Kind extends Metric["kind"]>(kind: Kind) =>
-  (name: string, unit: string, description: string, options: Options = {}) => ({
-    name,
-    kind,
-    unit,
-    description,
-    ...options,
-  });
-
-const counter = define("counter");
-const gauge = define("gauge");
-const histogram = define("histogram");
-
 /** OpenTelemetry's own for HTTP, with finer buckets at the fast end: most answers come from memory. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const workSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const waitSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const storeSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30];
 const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
@@ -58,6 +30,11 @@ export const metricDefinitions = {
     { attributes: ["reason"] },
   ),
   sockets: gauge("voxledger.websocket.connections", "{connection}", "Open WebSockets."),
+  wyomingConnections: gauge(
+    "voxledger.wyoming.connections",
+    "{connection}",
+    "Open connections of the Wyoming protocol.",
+  ),
 
   answers: counter(
     "voxledger.synthesis.answers",
@@ -71,7 +48,7 @@ export const metricDefinitions = {
   voided: counter(
     "voxledger.synthesis.voided",
     "{answer}",
-    "Voided servings: their callers received no audio.",
+    "Voided servings: no audio was sent, or a concurrent request with the same Idempotency-Key was charged.",
     { attributes: ["engine"] },
   ),
   voidedCharacters: counter(
@@ -80,14 +57,14 @@ export const metricDefinitions = {
     "Characters returned with voided servings.",
     { attributes: ["engine"] },
   ),
-  unsettledServings: gauge(
+  backgroundEntries: gauge(
     "voxledger.synthesis.unsettled",
     "{request}",
-    "Requests without audio whose servings may still have to be voided.",
-    { read: ({ unsettledServings }) => unsettledServings() },
+    "Voids and ends of streams that are not in a journal yet. They are lost if the process is killed.",
+    { read: ({ backgroundEntries }) => backgroundEntries() },
   ),
-  synthesesInFlight: gauge("voxledger.synthesis.under_way", "{sound}", "Syntheses in flight.", {
-    read: ({ pipeline }) => pipeline().underWay,
+  synthesesInFlight: gauge("voxledger.synthesis.in_flight", "{sound}", "Syntheses in flight.", {
+    read: ({ pipeline }) => pipeline().inFlight,
   }),
   streamsEnded: counter(
     "voxledger.stream.ended",
@@ -116,12 +93,33 @@ export const metricDefinitions = {
   queueLength: gauge(
     "voxledger.queue.waiting",
     "{job}",
-    "Queue length: speech_tools, commands (for the event store), providers (by engine).",
+    "Queue length: speech_tools, encoders, syntheses, providers (by engine), commands (and journal entries, for the event store).",
     { attributes: ["queue", "engine"] },
   ),
-  toolsRunning: gauge("voxledger.speech_tools.running", "{job}", "Running speech tools and encoders.", {
-    read: ({ subprocess }) => subprocess().running,
+  slotsUsed: gauge("voxledger.queue.running", "{job}", "Running jobs: the slots in use behind each queue.", {
+    attributes: ["queue", "engine"],
   }),
+  queueWait: histogram(
+    "voxledger.queue.wait.duration",
+    "s",
+    "Time that a started job has waited for its slot.",
+    {
+      attributes: ["queue", "engine"],
+      bounds: waitSeconds,
+    },
+  ),
+  oldestWait: gauge(
+    "voxledger.queue.oldest_wait",
+    "s",
+    "Longest time in which an API key with waiting jobs, and below its limits, has got no slot.",
+    { attributes: ["queue", "engine"] },
+  ),
+  queueRefusals: counter(
+    "voxledger.queue.refusals",
+    "{job}",
+    "Jobs that were refused because the queue of their key or all queues were full, or that waited too long.",
+    { attributes: ["queue", "engine"] },
+  ),
   toolsRestarts: counter(
     "voxledger.speech_tools.restarts",
     "{restart}",
@@ -151,15 +149,31 @@ export const metricDefinitions = {
     { attributes: ["engine", "state"] },
   ),
 
+  webhookAttempts: counter(
+    "voxledger.webhook.attempts",
+    "{attempt}",
+    "Attempts to deliver a message to a webhook: succeeded, failed (repeated later), abandoned.",
+    { attributes: ["outcome"] },
+  ),
+
   appendDuration: histogram(
     "voxledger.event_store.append.duration",
     "s",
     "Append duration by outcome: stored, conflict, unavailable.",
     { attributes: ["outcome"], bounds: storeSeconds },
   ),
-  appendedEvents: histogram("voxledger.event_store.append.events", "{event}", "Events per append.", {
-    bounds: batchSizes,
-  }),
+  appendedEvents: histogram(
+    "voxledger.event_store.append.events",
+    "{event}",
+    "Events per append. An event of a journal holds many servings.",
+    { bounds: batchSizes },
+  ),
+  clockDifference: gauge(
+    "voxledger.clock.difference",
+    "s",
+    "How far the event store's clock is ahead of this instance's, negative if it is behind. Above 60 s nothing is recorded.",
+    { read: ({ clockDifferenceMs }) => (clockDifferenceMs() ?? 0) / 1_000 },
+  ),
   viewsPosition: gauge(
     "voxledger.views.position",
     "{position}",
@@ -215,6 +229,21 @@ export const metricDefinitions = {
     "Audio objects that were not written. They are synthesized again on request.",
     { read: ({ pipeline }) => pipeline().writes.lost },
   ),
+  storeFull: gauge(
+    "voxledger.audio_store.full",
+    "{store}",
+    "1 while the audio store has no space: new audio is served but not stored.",
+    { read: ({ pipeline }) => Number(pipeline().writes.isFull) },
+  ),
+  removedObjects: counter(
+    "voxledger.audio_store.removed.objects",
+    "{object}",
+    "Audio objects that retention has removed.",
+    { read: ({ retention }) => retention().removedObjects },
+  ),
+  removedBytes: counter("voxledger.audio_store.removed.size", "By", "Size of the removed audio objects.", {
+    read: ({ retention }) => retention().removedBytes,
+  }),
   writeRetries: counter("voxledger.audio_store.retries", "{retry}", "Retried writes to the audio store.", {
     read: ({ pipeline }) => pipeline().writes.retried,
   }),
@@ -260,11 +289,3 @@ export const metricDefinitions = {
 } as const satisfies Record<string, Metric>;
 
 export type MetricKey = keyof typeof metricDefinitions;
-
-const unitSuffixes: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "1": "_ratio" };
-
-/** The metric's name in Prometheus (OpenTelemetry, "Prometheus and OpenMetrics Compatibility"). */
-export const prometheusName = ({ name, kind, unit }: Pick<Metric, "name" | "kind" | "unit">): string => {
-  const suffix = unitSuffixes[unit] ?? "";
-  return `${name.replaceAll(/[^a-zA-Z0-9]/g, "_")}${suffix}${kind === "counter" ? "_total" : ""}`;
-};

@@ -2,12 +2,9 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { DataPointType, type MetricData, type ResourceMetrics } from "@opentelemetry/sdk-metrics";
-import { prometheusName } from "./metrics.ts";
+import { prometheusName } from "./metric.ts";
 
-export interface MetricsListener {
-  readonly url: string;
-  close(): Promise<void>;
-}
+export type MetricsListener = Awaited<ReturnType<typeof listenForMetrics>>;
 
 /**
  * Serves `GET /metrics` and nothing else, on a separate port: the service's port may be public. Concurrent scrapes share
@@ -17,7 +14,7 @@ export interface MetricsListener {
 export const listenForMetrics = async (
   { host, port }: { readonly host: string; readonly port: number },
   read: () => Promise<string>,
-): Promise<MetricsListener> => {
+) => {
   let reading: Promise<string> | undefined;
   const readOnce = (): Promise<string> => {
     reading ??= read().finally(() => {
@@ -49,7 +46,7 @@ export const listenForMetrics = async (
   const { address, family, port: taken } = server.address() as AddressInfo;
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${taken}/metrics`,
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;

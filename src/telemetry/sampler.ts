@@ -2,23 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { type Context, propagation, ROOT_CONTEXT, TraceFlags, trace } from "@opentelemetry/api";
 import type { Sampling } from "../settings/telemetry.ts";
 
+export type Sampler = ReturnType<typeof createSampler>;
+
 /**
  * Decides once, where a trace starts, whether it is sampled. The SDK takes 2 µs to start a span that it then drops: a
  * twentieth of the cost of an answer from memory.
  */
-export interface Sampler {
-  /** Decides on a trace that starts here. */
-  shouldSample(): boolean;
-  /** The parent context of the request's span, or undefined if the request is not traced. */
-  parentContext(request: IncomingMessage): Context | undefined;
-}
-
 export const createSampler = (
   sampling: Sampling | undefined,
   /** Addresses whose `traceparent` is continued. Any other caller could decide what is traced here. */
   isTrusted: (address: string) => boolean,
   random: () => number = Math.random,
-): Sampler => {
+) => {
   const { ratio, parentBased } = sampling ?? { ratio: 0, parentBased: false };
   const shouldSample = (): boolean => random() < ratio;
 
@@ -29,8 +24,10 @@ export const createSampler = (
   };
 
   return {
+    /** Decides on a trace that starts here. */
     shouldSample,
-    parentContext: (request) => {
+    /** The parent context of the request's span, or undefined if the request is not traced. */
+    parentContext: (request: IncomingMessage): Context | undefined => {
       if (!sampling) return undefined;
       const given = request.headers.traceparent === undefined ? undefined : fromCaller(request);
       const isWanted = given && parentBased ? isSampled(given) : shouldSample();

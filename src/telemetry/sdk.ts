@@ -13,6 +13,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { startNodeSdk } from "@opentelemetry/sdk-node";
 import type { Logger } from "pino";
+import { withDeadline } from "../async/deadline.ts";
 import type { OtlpProtocol, TelemetrySettings } from "../settings/telemetry.ts";
 import { instrumentAuthenticator, instrumentLimiter, instrumentUpgrade } from "./decorators/access.ts";
 import {
@@ -21,9 +22,15 @@ import {
   instrumentPipeline,
   instrumentStreaming,
 } from "./decorators/audio.ts";
-import { countProviderEvents, instrumentEngine, instrumentExchange } from "./decorators/engines.ts";
-import { instrumentCommands, instrumentEventStore } from "./decorators/event-log.ts";
-import { observeProcess, observeSources } from "./gauges.ts";
+import {
+  countProviderEvents,
+  countWebhookAttempts,
+  instrumentEngine,
+  instrumentExchange,
+} from "./decorators/engines.ts";
+import { instrumentEventStore, traceCommands } from "./decorators/event-log.ts";
+import { createServingCounter, instrumentLedger } from "./decorators/ledger.ts";
+import { observeProcess, observeSources, recordWaits } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 import { listenForMetrics, prometheusText } from "./prometheus.ts";
 import { createRequestDurations, createRequestObserver, type RequestObserverOptions } from "./requests.ts";
@@ -94,7 +101,7 @@ export const openTelemetry = async (options: TelemetryOptions): Promise<RunningT
     close: async () => {
       stop();
       await listener?.close();
-      await withTimeout(shutdownTimeoutMs, sdk.shutdown()).catch((error) => diag.error("shutdown", error));
+      await shutdown(sdk);
     },
   };
 };
@@ -108,7 +115,9 @@ const instrument = (
   const stop = observeProcess(instruments);
   const telemetry: Telemetry = {
     eventStore: instrumentEventStore(instruments),
-    commands: instrumentCommands(instruments, refusals),
+    commands: traceCommands,
+    ledger: instrumentLedger(instruments, refusals),
+    servings: createServingCounter(instruments),
     audioStore: instrumentAudioStore(instruments),
     engine: instrumentEngine(instruments),
     encoder: instrumentEncoder(instruments),
@@ -118,7 +127,11 @@ const instrument = (
     authenticator: instrumentAuthenticator(refusals),
     limiter: instrumentLimiter(refusals),
     upgrade: instrumentUpgrade(instruments),
+    wyoming: (connections) =>
+      instruments.observe("wyomingConnections", (observeValue) => observeValue(connections())),
+    webhook: countWebhookAttempts(instruments),
     provider: countProviderEvents(instruments),
+    started: recordWaits(instruments),
     requests: createRequestObserver(options),
     observe: (sources) => observeSources(instruments, sources),
   };
@@ -145,10 +158,12 @@ const everySpan = {
 
 const shutdownTimeoutMs = 5_000;
 
-const withTimeout = async (ms: number, promise: Promise<unknown>): Promise<void> => {
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, ms);
-  await Promise.race([promise, timeout.promise]).finally(() => clearTimeout(timer));
+/** Waits for the last exports, within a deadline. */
+const shutdown = (sdk: { shutdown(): Promise<void> }): Promise<void> => {
+  const onTimeout = () => new Error("the shutdown timed out");
+  return withDeadline({ ms: shutdownTimeoutMs, onTimeout }, () => sdk.shutdown()).catch((error) =>
+    diag.error("shutdown", error),
+  );
 };
 
 /** Logs the error code of SDK diagnostics, at most once a minute. Their text may contain addresses, headers and stacks. */

@@ -1,14 +1,19 @@
 import type { Authenticator } from "../application/access/authentication.ts";
 import type { RateLimiter } from "../application/access/rate-limiter.ts";
 import type { CheckHealth } from "../application/health/health.ts";
+import type { Ledger } from "../application/ledger/ledger.ts";
 import type { Streaming } from "../application/synthesis/delivery.ts";
+import type { DeliveryOutcome } from "../application/webhooks/dispatcher.ts";
+import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import type { Encoder } from "../audio/formats/encoder.ts";
 import type { Pipeline } from "../audio/pipeline/pipeline.ts";
+import type { RetentionStats } from "../audio/retention/retention.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
+import type { JournalEvent } from "../domain/ledger/journal.ts";
 import type { EngineCode } from "../domain/synthesis/speech.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Exchange } from "../engines/provider-http/exchange.ts";
-import type { ProviderEvent } from "../engines/resilience/with-metrics.ts";
+import type { ProviderEvent } from "../engines/resilience/with-event-reports.ts";
 import type { CommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
 import type { RequestObserver } from "../http/kernel/observer.ts";
@@ -21,6 +26,9 @@ import type { Upgrade } from "../http/kernel/server.ts";
 export interface Telemetry {
   eventStore(store: EventStore): EventStore;
   commands(handler: CommandHandler): CommandHandler;
+  ledger(ledger: Ledger): Ledger;
+  /** Called with the events of the own journal when they are durable. */
+  readonly servings: (events: readonly JournalEvent[]) => void;
   audioStore(store: AudioStore): AudioStore;
   engine(engine: Engine): Engine;
   encoder(encoder: Encoder): Encoder;
@@ -30,8 +38,14 @@ export interface Telemetry {
   authenticator(authenticator: Authenticator): Authenticator;
   limiter(limiter: RateLimiter): RateLimiter;
   upgrade(upgrade: Upgrade): Upgrade;
-  /** Called for each event of a provider account. */
+  /** `connections`: the number of open connections of the Wyoming protocol, read at each collection. */
+  wyoming(connections: () => number): void;
+  /** Called after each attempt to deliver a message to a webhook. */
+  readonly webhook: (outcome: DeliveryOutcome) => void;
+  /** Called for each event of a provider client. */
   readonly provider: (engine: EngineCode, event: ProviderEvent) => void;
+  /** Called with the time that a job has waited for a slot of this resource. */
+  readonly started: (resource: string, waitedMs: number) => void;
   /** Undefined when telemetry is disabled. */
   readonly requests: RequestObserver | undefined;
   /** Reads the sources at each collection. */
@@ -48,11 +62,15 @@ export interface MetricSources {
   };
   /** Events in the log that are skipped because they cannot be folded. */
   malformedEvents(): number;
+  /** Undefined before the first measurement. */
+  clockDifferenceMs(): number | undefined;
   pendingCommands(): number;
-  /** Servings of requests without audio that are not voided yet. */
-  unsettledServings(): number;
+  /** Voids and ends of streams that are not durable yet. */
+  backgroundEntries(): number;
   pipeline: Pipeline["stats"];
-  subprocess(): { readonly running: number; readonly queued: number; readonly restarts: number };
+  retention(): RetentionStats;
+  subprocess(): { readonly restarts: number };
+  scheduler(): readonly ResourceStats[];
   checkHealth: CheckHealth;
 }
 
@@ -62,6 +80,8 @@ const identity = <T>(component: T): T => component;
 export const noTelemetry: Telemetry = {
   eventStore: identity,
   commands: identity,
+  ledger: identity,
+  servings: () => {},
   audioStore: identity,
   engine: identity,
   encoder: identity,
@@ -71,7 +91,10 @@ export const noTelemetry: Telemetry = {
   authenticator: identity,
   limiter: identity,
   upgrade: identity,
+  wyoming: () => {},
+  webhook: () => {},
   provider: () => {},
+  started: () => {},
   requests: undefined,
   observe: () => {},
 };

@@ -77,9 +77,9 @@ describe("the streams that a command reads", () => {
     await touches(stream, "website", "show", website.id);
   });
 
-  it("are the key's stream and its usage of the month for showing the key or its usage", async () => {
+  it("are the key's stream, its account of the month and the registry of journals for showing its usage", async () => {
     const { apiKey } = website;
-    const streams = [`key-${apiKey}`, `usage-${apiKey}-2026-11`];
+    const streams = ["journals", `key-${apiKey}`, `usage-${apiKey}-2026-11`];
     await touches(streams, "key", "show", apiKey);
     await touches(streams, "usage", apiKey);
   });
@@ -93,5 +93,6 @@ describe("the streams that a command reads", () => {
       [`credentials-${website.id}`, `website-${website.id}`],
       ...["credentials", "list", website.id],
     );
+    await touches([`lexicons-${website.id}`, `website-${website.id}`], "lexicons", "list", website.id);
   });
 });

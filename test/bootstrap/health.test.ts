@@ -13,7 +13,7 @@ describe("the health of the views", () => {
   it("distinguishes a failed view that serves requests from one that serves reports", () => {
     expect(() => requireServingViews({ ...well, failed: ["keys"] })).to.throw("keys");
     requireReportingViews({ ...well, failed: ["keys"] });
-    expect(() => requireReportingViews({ ...well, failed: ["usage-totals"] })).to.throw("usage-totals");
-    requireServingViews({ ...well, failed: ["usage-totals"] });
+    expect(() => requireReportingViews({ ...well, failed: ["platforms"] })).to.throw("platforms");
+    requireServingViews({ ...well, failed: ["platforms"] });
   });
 });

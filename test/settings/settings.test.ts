@@ -20,7 +20,16 @@ describe("settings", () => {
   });
 
   it("treat an empty variable as unset", () => {
-    expect(readSettings({ PORT: "", ADMIN_TOKEN: "" })).to.include({ port: 8080, adminToken: undefined });
+    const settings = readSettings({ PORT: "", ADMIN_TOKEN: "", PUBLIC_URL: "" });
+    expect(settings).to.deep.include({ port: 8080, adminTokens: [], publicUrl: undefined });
+  });
+
+  it("refuse an idle time of models that is longer than a timer of Node, which would end at once", () => {
+    expect(readSettings({ MODEL_IDLE_SECONDS: "2147483" }).models.limits.idleMs).to.be.below(2 ** 31);
+    expect(() => readSettings({ MODEL_IDLE_SECONDS: "2147484" })).to.throw(
+      BadSetting,
+      "must be from 1 to 2147483",
+    );
   });
 
   it("accept other paths for the stores", () => {
@@ -51,6 +60,14 @@ describe("settings", () => {
     });
   });
 
+  it("accept voices for names of OpenAI's API", () => {
+    const { openAiVoices } = readSettings({ OPENAI_VOICE_MAP: "alloy = German Female,onyx=g1-en-GB-male," });
+    expect(openAiVoices).to.deep.equal({ alloy: "German Female", onyx: "g1-en-GB-male" });
+    for (const wrong of ["alloy", "alloy=", "=German Female", "a=b=c"]) {
+      expect(() => readSettings({ OPENAI_VOICE_MAP: wrong }), wrong).to.throw(BadSetting, "NAME=VOICE");
+    }
+  });
+
   it("accept previous master keys, in order", () => {
     const [a, b] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const listed = `${a.toString("base64")}, ${b.toString("base64")},`;
@@ -79,6 +96,19 @@ describe("settings", () => {
     expect(readSettings({}).selfHosted).to.deep.equal({});
   });
 
+  it("accept folders of models for the engines g1 to g3", () => {
+    const { modelPaths, selfHosted } = readSettings({
+      ENGINE_G1: "sherpa:/models/a, /models/b/",
+      ENGINE_G2: "openai:https://tts.example?model=m&voices=v",
+    });
+    expect(modelPaths).to.deep.equal({ g1: ["/models/a", "/models/b"] });
+    expect(Object.keys(selfHosted)).to.deep.equal(["g2"]);
+    for (const value of ["sherpa:", "sherpa:models/a", "sherpa:/a,/a"]) {
+      expect(() => readSettings({ ENGINE_G3: value })).to.throw(BadSetting, /^ENGINE_G3: must [^\n]+$/);
+    }
+    expect(() => readSettings({ ENGINE_G5: "sherpa:/models/a" })).to.throw(BadSetting, /^ENGINE_G5: must /);
+  });
+
   it("refuse loopback addresses in websites' credentials unless allowed", () => {
     expect(readSettings({}).allowLoopbackUpstreams).to.equal(false);
     expect(readSettings({ ALLOW_LOOPBACK_UPSTREAMS: "true" }).allowLoopbackUpstreams).to.equal(true);
@@ -95,6 +125,26 @@ describe("settings", () => {
 
   it("take a public address without its last slash", () => {
     expect(readSettings({ PUBLIC_URL: "https://tts.example/" }).publicUrl).to.equal("https://tts.example");
+  });
+
+  it("serve the Wyoming protocol on the loopback interface, for one key", () => {
+    expect(readSettings({ HOST: "0.0.0.0", WYOMING_KEY: "vlk_k.vls_s" }).wyoming).to.equal(undefined);
+    expect(
+      readSettings({ HOST: "0.0.0.0", WYOMING_PORT: "10200", WYOMING_KEY: "vlk_k.vls_s" }).wyoming,
+    ).to.deep.equal({ host: "127.0.0.1", port: 10_200, key: { apiKey: "vlk_k", apiSecret: "vls_s" } });
+  });
+
+  it("refuse to serve the Wyoming protocol without a key, and repeat nothing of a malformed one", () => {
+    expect(() => readSettings({ WYOMING_PORT: "10200" })).to.throw(
+      BadSetting,
+      /^WYOMING_KEY: is required with WYOMING_PORT[^\n]+$/,
+    );
+    for (const value of ["vlk_hunter2", "vls_hunter2.vlk_k", "vlk_k.vls_hunter2.x"]) {
+      expect(() => readSettings({ WYOMING_PORT: "10200", WYOMING_KEY: value }))
+        .to.throw(BadSetting, /^WYOMING_KEY: must be a key and its secret[^\n]+$/)
+        .with.property("message")
+        .not.match(/hunter2/);
+    }
   });
 
   for (const [name, value] of [
@@ -220,7 +270,7 @@ const foreignVariables = Object.fromEntries(
   PAGER PATH PGDATA POD_IP POD_NAME POD_NAMESPACE PS1 PWD SHELL SHLVL SSH_AUTH_SOCK SSH_CONNECTION SUDO_USER TERM TMPDIR TZ
   USER VIRTUAL_ENV VISUAL XAUTHORITY XDG_CONFIG_DIRS XDG_DATA_DIRS XDG_RUNTIME_DIR XDG_SESSION_ID YARN_VERSION
   AWS_ACCESS_KEY_ID AWS_REGION AWS_SECRET_ACCESS_KEY AZURE_CLIENT_ID AZURE_SPEECH_KEY AZURE_SPEECH_REGION GCP_PROJECT
-  GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG PURGE_TOKEN S3_SECRET
+  GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG S3_SECRET
   EVENTSTORE_CLUSTER_SIZE EVENTSTORE_INSECURE EVENTSTORE_RUN_PROJECTIONS KURRENTDB_INSECURE MINIO_ROOT_PASSWORD
   KUBERNETES_PORT KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS no_proxy http_proxy
   npm_command npm_config_cache npm_config_local_prefix npm_config_loglevel npm_config_user_agent npm_execpath

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
 import { EngineFailed, Unavailable } from "../../src/domain/errors.ts";
 import { normalProsody } from "../../src/domain/synthesis/speech.ts";
-import { localEngines } from "../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../src/engines/local/engine.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";
 import { instrumentAudioStore, instrumentEncoder } from "../../src/telemetry/decorators/audio.ts";

@@ -20,12 +20,12 @@ describe("an operation", () => {
       onEnd: (outcome) => outcomes.push(outcome),
     });
   const read = async (source: AsyncIterable<number>, most = 10): Promise<number[]> => {
-    const heard: number[] = [];
+    const received: number[] = [];
     for await (const number of source) {
-      heard.push(number);
-      if (heard.length === most) break;
+      received.push(number);
+      if (received.length === most) break;
     }
-    return heard;
+    return received;
   };
 
   beforeEach(() => {
@@ -42,7 +42,10 @@ describe("an operation", () => {
     [new EngineFailed("no"), "failed"],
     [new Unavailable("later", 1), "unavailable"],
     [new Invalid([]), "refused"],
-    [new FoundInStore(Buffer.from("sound")), "abandoned"],
+    [
+      new FoundInStore({ bytes: Buffer.from("sound"), length: { samples: 5, sampleRate: 8000 } }),
+      "abandoned",
+    ],
   ] as const) {
     it(`is ${outcome} after ${failure.name}, which it passes on`, async () => {
       const error = await read(trackStream(numbers(1, failure), begin())).catch((thrown: unknown) => thrown);

@@ -2,7 +2,7 @@ import type { Streaming } from "../../application/synthesis/delivery.ts";
 import type { Encoder } from "../../audio/formats/encoder.ts";
 import type { Pipeline, Rendition } from "../../audio/pipeline/pipeline.ts";
 import type { AudioStore } from "../../audio/store/audio-store.ts";
-import type { Provenance } from "../../domain/usage/usage.ts";
+import type { Provenance } from "../../domain/ledger/serving.ts";
 import type { Instruments } from "../instruments.ts";
 import { runOperation, startOperation, trackStream } from "../operation.ts";
 import { isRecording, withSpan } from "../spans.ts";
@@ -34,15 +34,15 @@ export const instrumentAudioStore = (instruments: Instruments) => {
     get: (name, signal) =>
       timed(
         "get",
-        (bytes) => (bytes ? "found" : "absent"),
+        (object) => (object ? "found" : "absent"),
         () => store.get(name, signal),
         signal,
       ),
-    put: (name, bytes) =>
+    put: (name, object) =>
       timed(
         "put",
         () => "stored",
-        () => store.put(name, bytes),
+        () => store.put(name, object),
       ),
   });
 };
@@ -105,13 +105,13 @@ const withSoundSpan = <T extends { provenance: Provenance; failed: readonly stri
     signal,
   );
 
-/** The span lasts until the listener has received the last chunk. Over a WebSocket, each stream starts a trace. */
+/** The span lasts until the listener has received the last chunk. Each stream of a long-lived connection starts a trace. */
 export const instrumentStreaming =
   (shouldSample: () => boolean) =>
   (streaming: Streaming): Streaming => ({
     ...streaming,
     begin: async (plan, context, signal) => {
-      const root = context.kind === "websocket" && shouldSample();
+      const root = (context.kind === "websocket" || context.kind === "wyoming") && shouldSample();
       if (!root && !isRecording()) return await streaming.begin(plan, context, signal);
       const attributes = { "voxledger.delivery": context.kind, "voxledger.request_id": context.requestId };
       const [stream, audio] = await runOperation(

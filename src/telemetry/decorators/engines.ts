@@ -1,10 +1,11 @@
 import { SpanKind } from "@opentelemetry/api";
+import type { DeliveryOutcome } from "../../application/webhooks/dispatcher.ts";
 import { byokEngines } from "../../domain/accounts/byok-providers.ts";
 import type { EngineCode } from "../../domain/synthesis/speech.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Exchange } from "../../engines/provider-http/exchange.ts";
-import type { ProviderEvent } from "../../engines/resilience/with-metrics.ts";
-import { createCounter, type Instruments } from "../instruments.ts";
+import type { ProviderEvent } from "../../engines/resilience/with-event-reports.ts";
+import type { Instruments } from "../instruments.ts";
 import { runOperation } from "../operation.ts";
 import { isRecording } from "../spans.ts";
 
@@ -18,7 +19,7 @@ export const instrumentEngine = (instruments: Instruments) => {
     return {
       ...engine,
       synthesize: async (request, signal) => {
-        const [{ encoding }, audio] = await runOperation(
+        const [speech, audio] = await runOperation(
           {
             name: `speak ${code}`,
             attributes: { "voxledger.engine": code, "voxledger.ssml": request.ssml },
@@ -29,7 +30,7 @@ export const instrumentEngine = (instruments: Instruments) => {
           () => engine.synthesize(request, signal),
           (result) => result.audio,
         );
-        return { encoding, audio };
+        return { ...speech, audio };
       },
     };
   };
@@ -53,7 +54,7 @@ export const instrumentExchange =
     return { status, headers, body };
   };
 
-/** Counts the events of provider accounts. */
+/** Counts the events of provider clients. */
 export const countProviderEvents = (instruments: Instruments) => {
   const requests = instruments.counter("upstreamRequests");
   const errors = instruments.counter("upstreamErrors");
@@ -61,18 +62,18 @@ export const countProviderEvents = (instruments: Instruments) => {
   const circuits = instruments.counter("circuitChanges");
   // Prometheus sees no increase in a series that starts with its first change, so an alert would miss it.
   for (const engine of byokEngines) circuits.add(0, engine, "open");
-  const waiting = createCounter(["queue", "engine"]);
-  instruments.observe("queueLength", (observeValue) => {
-    for (const [count, attributes] of waiting.entries()) observeValue(count, attributes);
-  });
 
   return (engine: EngineCode, event: ProviderEvent): void => {
-    if (event.what === "waits") waiting.add(1, "providers", engine);
-    else if (event.what === "waited") waiting.add(-1, "providers", engine);
-    else if (event.what === "asked") requests.add(1, engine);
+    if (event.what === "requested") requests.add(1, engine);
     else if (event.what === "retried") retries.add(1, engine);
     else if (event.what === "refused") errors.add(1, engine, String(event.status));
     else if (event.what === "failed") errors.add(1, engine, event.stage);
     else if (event.what === "circuit") circuits.add(1, engine, event.state);
   };
+};
+
+/** Counts the attempts to deliver messages to webhooks. */
+export const countWebhookAttempts = (instruments: Instruments) => {
+  const attempts = instruments.counter("webhookAttempts");
+  return (outcome: DeliveryOutcome): void => attempts.add(1, outcome);
 };

@@ -1,6 +1,9 @@
 import { dirname } from "node:path";
+import type { ClockDifference } from "../application/health/clock-difference.ts";
+import { withAppendTimes } from "../eventstore/append-times.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
 import type { EventStore } from "../eventstore/event-store.ts";
+import { prefixedEventStore } from "../eventstore/prefixed-event-store.ts";
 import type { ProjectionServer } from "../eventstore/projection-server.ts";
 import { openSqliteEventStore } from "../eventstore/sqlite/sqlite-event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
@@ -8,7 +11,7 @@ import { BadSetting, type Settings, withSettingName } from "../settings.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 
-export interface OpenLog {
+export interface OpenedEventStore {
   /** Events as stored: malformed ones are not replaced. */
   readonly events: EventStore;
   /** Waits for an event store that is still starting. */
@@ -18,30 +21,44 @@ export interface OpenLog {
 /** How long a start waits for the event store. */
 export const startTimeoutMs = 30_000;
 
-/** Opens the log. Other processes may have it open too. @throws {BadSetting} */
-export const openLog = async (
+/** Opens the event store. Other processes may have it open too. @throws {BadSetting} */
+export const openEventStore = async (
   settings: Settings,
   {
     clock,
     readOnly,
     telemetry,
-  }: { readonly clock: () => number; readonly readOnly: boolean; readonly telemetry: Telemetry },
-): Promise<OpenLog> => {
+    clockDifference,
+  }: {
+    readonly clock: () => number;
+    readonly readOnly: boolean;
+    readonly telemetry: Telemetry;
+    readonly clockDifference?: ClockDifference;
+  },
+): Promise<OpenedEventStore> => {
   if (!readOnly) await withSettingName("DATA_DIR", makePrivateDirectory(settings.dataDir));
-  const opened = withSettingName("EVENT_STORE", openEventStore(settings, readOnly));
-  const events = telemetry.eventStore(await opened);
+  const opened = await withSettingName("EVENT_STORE", openDriver(settings, readOnly, clock));
+  const timed = clockDifference ? measured(opened, clock, clockDifference) : opened;
+  const events = telemetry.eventStore(prefixedEventStore(timed, settings.streamPrefix));
   const store = validatedEventStore(events);
   return { events, startHandler: createCommandHandler({ store, clock, deadlineMs: startTimeoutMs }) };
 };
 
+const measured = (store: EventStore, clock: () => number, difference: ClockDifference): EventStore =>
+  withAppendTimes(store, { clock, onTimes: difference.observe, isProbeNeeded: difference.isProbeNeeded });
+
 /** The EventStoreDB client is large: it is imported only where it is configured. */
-const openEventStore = async ({ eventStore }: Settings, readOnly: boolean): Promise<EventStore> => {
+const openDriver = async (
+  { eventStore }: Settings,
+  readOnly: boolean,
+  clock: () => number,
+): Promise<EventStore> => {
   if (eventStore.kind === "esdb") {
     const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
     return await openEventStoreDB({ url: eventStore.url, readOnly });
   }
   if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
-  return await openSqliteEventStore({ path: eventStore.path, readOnly });
+  return await openSqliteEventStore({ path: eventStore.path, readOnly, clock });
 };
 
 /** The user projections of the EventStoreDB server that EVENT_STORE names. @throws {BadSetting} */

@@ -1,0 +1,73 @@
+import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/dispatcher.ts";
+import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
+import { UpstreamFailed } from "../engines/provider-http/request-failed.ts";
+import { createSsrfGuard, ForbiddenAddress, type SsrfGuard } from "../engines/provider-http/ssrf-guard.ts";
+import type { Settings } from "../settings.ts";
+
+type WebhookSettings = Pick<Settings, "allowLoopbackUpstreams">;
+
+export const openPostWebhook = (settings: WebhookSettings): PostWebhook =>
+  createPostWebhook(createExchange({ guard: webhookGuard(settings), deadlines }));
+
+/** Only https, and http on this machine if websites' credentials may name servers there. */
+const webhookGuard = ({
+  allowLoopbackUpstreams: allowLoopback,
+}: Pick<Settings, "allowLoopbackUpstreams">): SsrfGuard => createSsrfGuard({ by: "website", allowLoopback });
+
+/** Why requests to an address are not allowed; undefined if they are. Names are resolved only when a message is sent. */
+export const webhookRefusal = (settings: WebhookSettings): ((url: URL) => string | undefined) => {
+  const guard = webhookGuard(settings);
+  return (url) => {
+    try {
+      guard.check(url);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ForbiddenAddress) return error.why;
+      throw error;
+    }
+  };
+};
+
+const deadlines = { connectMs: 5_000, firstByteMs: 15_000, totalMs: 15_000 };
+/** A longer body is not read to its end. */
+const maxBodyBytes = 16 * 1024;
+
+/** Each request has a connection of its own: the next one may be a day later. */
+const createPostWebhook =
+  (exchange: Exchange): PostWebhook =>
+  async (url, { headers, body }, signal) => {
+    try {
+      const request = { method: "POST", url, headers: { ...headers, Connection: "close" }, body } as const;
+      const response = await exchange(request, signal);
+      await discardBody(response.body);
+      return response.status;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw unreachable(error);
+    }
+  };
+
+/** The status is the answer: a body that is cut off does not matter. */
+const discardBody = async (body: AsyncIterable<Buffer>): Promise<void> => {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) return;
+    }
+  } catch {
+    return;
+  }
+};
+
+const unreachable = (error: unknown): unknown => {
+  if (error instanceof ForbiddenAddress)
+    return new WebhookUnreachable(`the address is not allowed: ${error.why}`, { cause: error });
+  if (!(error instanceof UpstreamFailed)) return error;
+  const { stage, status, cause } = error;
+  if (status !== undefined)
+    return new WebhookUnreachable(`HTTP ${status}: redirects are not followed`, { status, cause: error });
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+  const what = stage === "connect" ? "the server cannot be reached" : "the server did not respond";
+  return new WebhookUnreachable(`${what} (${code ?? "timeout"})`, { cause: error });
+};

@@ -1,0 +1,33 @@
+import { deliveries } from "../../projections/deliveries.ts";
+import { keys } from "../../projections/keys.ts";
+import { suspensions } from "../../projections/suspensions.ts";
+import { webhooks } from "../../projections/webhooks.ts";
+import { untilVisible } from "../application/until-visible.ts";
+import { createWebhookDispatcher, type WebhookDispatcher } from "../application/webhooks/dispatcher.ts";
+import { backgroundClock } from "../async/clock.ts";
+import type { Core, Runtime } from "./core.ts";
+import { openPostWebhook } from "./webhook-requests.ts";
+
+/** Delivers messages to webhooks until shutdown. */
+export const composeWebhooks = (
+  { settings, clock, telemetry, resources, onError }: Runtime,
+  { handler, runner, cipher }: Core,
+): WebhookDispatcher => {
+  const dispatcher = createWebhookDispatcher({
+    handler,
+    webhooks: runner.view(webhooks),
+    deliveries: runner.view(deliveries),
+    suspensions: runner.view(suspensions),
+    keys: runner.view(keys),
+    untilVisible: (position) => untilVisible(runner, position),
+    cipher,
+    post: openPostWebhook(settings),
+    clock,
+    timers: backgroundClock,
+    random: Math.random,
+    onOutcome: telemetry.webhook,
+    onError,
+  });
+  resources.defer(dispatcher.close);
+  return dispatcher;
+};

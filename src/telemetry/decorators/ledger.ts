@@ -1,0 +1,105 @@
+import type { Ledger } from "../../application/ledger/ledger.ts";
+import { KeyIsSuspended } from "../../domain/errors.ts";
+import type { JournalEvent, ServingDetails, SynthesesServed } from "../../domain/ledger/journal.ts";
+import type { Counter, Instruments } from "../instruments.ts";
+import { isRecording, markFailed, startSpan, traceparentOf } from "../spans.ts";
+
+/** Counts requests over the quota and open streams, and adds the trace context to recorded servings. */
+export const instrumentLedger = (instruments: Pick<Instruments, "observe">, refusals: Counter) => {
+  // A stream is open while its caller has a receipt for it: others are voided without an end.
+  let openStreams = 0;
+  instruments.observe("streamsOpen", (observeValue) => observeValue(openStreams));
+
+  return (ledger: Ledger): Ledger => {
+    const countRefusal = (error: unknown): void => {
+      if (error instanceof KeyIsSuspended) refusals.add(1, "quota");
+    };
+    const record: Ledger["record"] = (principal, served, done) =>
+      ledger.record(principal, served, (error, receipt) => {
+        countRefusal(error);
+        if (receipt?.serving.stream) openStreams++;
+        done(error, receipt);
+      });
+
+    const recordInSpan: Ledger["record"] = (principal, served, done) => {
+      const span = startSpan("record usage");
+      record(principal, { ...served, ...traceparentOf(span) }, (error, receipt) => {
+        if (error) markFailed(span, error);
+        span.end();
+        done(error, receipt);
+      });
+    };
+
+    return {
+      ...ledger,
+      get backgroundEntries() {
+        return ledger.backgroundEntries;
+      },
+      record: (...request) => (isRecording() ? recordInSpan(...request) : record(...request)),
+      recordStreamEnd: (receipt, ended) => {
+        openStreams--;
+        ledger.recordStreamEnd(receipt, ended);
+      },
+      reserveQuota: async (principal, request) => {
+        try {
+          await ledger.reserveQuota(principal, request);
+        } catch (error) {
+          countRefusal(error);
+          throw error;
+        }
+      },
+    };
+  };
+};
+
+/** Counts the entries of the own journal when they are durable. */
+export const createServingCounter = (instruments: Instruments) => {
+  const answers = instruments.counter("answers");
+  const characters = instruments.counter("characters");
+  const voided = instruments.counter("voided");
+  const voidedCharacters = instruments.counter("voidedCharacters");
+  const streamsEnded = instruments.counter("streamsEnded");
+
+  const countServed = ({
+    sounds,
+    sound,
+    characters: charged,
+    cached,
+    details = {},
+  }: SynthesesServed): void => {
+    // Consecutive servings are mostly alike: the instruments are called once for each run of them.
+    let [run, runCharacters] = [0, 0];
+    for (let index = 0; index < sound.length; index++) {
+      const detail = details[index];
+      run += 1;
+      runCharacters += charged[index] ?? 0;
+      const next = index + 1;
+      const isAlike =
+        sound[next] === sound[index] &&
+        cached[next] === cached[index] &&
+        deliveryOf(details[next]) === deliveryOf(detail);
+      if (isAlike) continue;
+      const engine = sounds[sound[index] as number]?.engine ?? "";
+      answers.add(run, cached[index] ?? "", engine, deliveryOf(detail));
+      characters.add(runCharacters, engine);
+      [run, runCharacters] = [0, 0];
+    }
+  };
+
+  return (events: readonly JournalEvent[]): void => {
+    for (const { type, data } of events) {
+      if (type === "SynthesesServed") countServed(data);
+      else if (type === "ServingsVoided") {
+        for (const { engine, characters: returned } of data.servings) {
+          voided.add(1, engine);
+          voidedCharacters.add(returned, engine);
+        }
+      } else if (type === "StreamsEnded") {
+        for (const { outcome } of data.streams) streamsEnded.add(1, outcome);
+      }
+    }
+  };
+};
+
+const deliveryOf = (details: ServingDetails | undefined): string =>
+  details?.stream ?? (details?.partial ? "part" : "whole");

@@ -1,0 +1,38 @@
+import type { MetricSources } from "./telemetry.ts";
+
+export interface Metric {
+  readonly kind: "counter" | "gauge" | "histogram";
+  readonly name: string;
+  /** UCUM: `s`, `By`, or what is counted in braces. */
+  readonly unit: string;
+  readonly description: string;
+  readonly attributes?: readonly string[];
+  /** The upper bounds of a histogram's buckets, in the unit. */
+  readonly bounds?: readonly number[];
+  /** The current value, read at each collection. A metric without it is recorded where it occurs. */
+  readonly read?: (sources: MetricSources) => number;
+}
+
+type Options = Pick<Metric, "attributes" | "bounds" | "read">;
+
+const define =
+  <Kind extends Metric["kind"]>(kind: Kind) =>
+  (name: string, unit: string, description: string, options: Options = {}) => ({
+    name,
+    kind,
+    unit,
+    description,
+    ...options,
+  });
+
+export const counter = define("counter");
+export const gauge = define("gauge");
+export const histogram = define("histogram");
+
+const unitSuffixes: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "1": "_ratio" };
+
+/** The metric's name in Prometheus (OpenTelemetry, "Prometheus and OpenMetrics Compatibility"). */
+export const prometheusName = ({ name, kind, unit }: Pick<Metric, "name" | "kind" | "unit">): string => {
+  const suffix = unitSuffixes[unit] ?? "";
+  return `${name.replaceAll(/[^a-zA-Z0-9]/g, "_")}${suffix}${kind === "counter" ? "_total" : ""}`;
+};
