@@ -26,8 +26,7 @@ describe("the client library in a browser that restricts autoplay", () => {
   let website: Credentials;
   let site: LocalServer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = await temporaryFolder();
     [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
     website = await registerWebsite(service.url);

@@ -33,8 +33,7 @@ describe("the client library on a page visited again after its token has expired
   let website: Credentials;
   let site: LocalServer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = await temporaryFolder();
     upstream = await serveOpenAi({ chunkBytes: 1_024 });
     [service, browser] = await Promise.all([

@@ -92,8 +92,7 @@ describe("the client library in a browser", () => {
     return page;
   };
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     folder = await temporaryFolder();
     [service, browser] = await Promise.all([startService(folder.path), launchBrowser()]);
     website = await registerWebsite(service.url);
@@ -165,7 +164,7 @@ describe("the client library in a browser", () => {
       "OnEnd",
     ]);
     expect(await page.evaluate(() => window.played.length)).to.equal(2);
-  }).timeout(60_000);
+  });
 
   it("pauses, resumes and cancels playback", async () => {
     const site = await serveSite();
@@ -251,6 +250,29 @@ describe("the client library in a browser", () => {
       ["UK English Male", false],
     ]);
     expect(await page.evaluate(() => window.utterances)).to.deep.equal(["Google UK English Female"]);
+  });
+
+  it("fires onboundary for the words of a service voice, while they are played", async () => {
+    const site = await serveSite();
+    await verifyOrigins(website.id, site.url);
+    const page = await open(site);
+    const boundaries = await page.evaluate(async () => {
+      const fired: [name: string, word: string, elapsedTime: number][] = [];
+      const text = "\u{1F642} Un été, deux hivers.";
+      await window.speech.speak(text, {
+        lang: "fr-FR",
+        onboundary: (
+          charIndex: number,
+          name: string,
+          boundary: { charLength: number; elapsedTime: number },
+        ) => fired.push([name, text.slice(charIndex, charIndex + boundary.charLength), boundary.elapsedTime]),
+      });
+      return fired;
+    });
+    const words = boundaries.flatMap(([name, word]) => (name === "word" ? [word] : []));
+    expect(words).to.include.members(["Un", "été", "deux", "hivers"]);
+    const times = boundaries.map(([, , elapsedTime]) => elapsedTime);
+    expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
   });
 
   it("fails with 401 on a page whose origin is verified for another website", async () => {

@@ -20,8 +20,7 @@ const spoken = (voice: string, text = something(), more: Headers = {}): string =
   `/v2/text/synthesize?${new URLSearchParams({ voice, text, ...more })}`;
 const json = { "Content-Type": "application/json" };
 
-describe("Varnish with the configuration of infra/varnish in front of two instances", function () {
-  this.timeout(60_000);
+describe("Varnish with the configuration of infra/varnish in front of two instances", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
   let instances: [RunningService, RunningService];
@@ -72,7 +71,7 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     });
     return (await answer.text()).split("\n").filter((line) => line.includes('"SynthesisServed"')).length;
   };
-  const upstreamAsked = (): number =>
+  const upstreamRequests = (): number =>
     providers.oai.requests.filter(({ path }) => path === "/v1/audio/speech").length;
 
   const purge = (path: string, headers: Headers = { Authorization: `Bearer ${purgeToken}` }) =>
@@ -158,7 +157,10 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
     it("is cached as immutable objects without credentials, unless the object is missing", async () => {
       const made = await get(spoken(free), authorize(website));
       const path = made.headers["content-location"] ?? "";
-      expect((await get(path)).body.equals(made.body)).to.equal(true);
+      // The cache may ask the other instance, which has it when it is in the store.
+      let pulled = await get(path);
+      while (pulled.status === 404) pulled = await get(path);
+      expect(pulled.body.equals(made.body)).to.equal(true);
       const again = await get(path);
       expect([again.status, fromCache(again)]).to.deep.equal([200, "hit"]);
       expect(again.headers["cache-control"]).to.equal("public, max-age=31536000, immutable");
@@ -181,23 +183,23 @@ describe("Varnish with the configuration of infra/varnish in front of two instan
 
     it("is never cached, so that each request for it is in the ledger", async () => {
       const path = spoken(paid);
-      const [asked, before] = [upstreamAsked(), await recorded(owner)];
+      const [sent, before] = [upstreamRequests(), await recorded(owner)];
       const [first, second] = [await get(path, authorize(owner)), await get(path, authorize(owner))];
       for (const answer of [first, second]) {
         expect([answer.status, fromCache(answer)]).to.deep.equal([200, "miss"]);
         expect(answer.headers).to.include({ "cache-control": "private, max-age=86400", vary: "Origin" });
       }
       expect(second.body.equals(first.body)).to.equal(true);
-      expect([upstreamAsked(), await recorded(owner)]).to.deep.equal([asked + 1, before + 2]);
+      expect([upstreamRequests(), await recorded(owner)]).to.deep.equal([sent + 1, before + 2]);
     });
 
     it("is never served to another website, which gets its own synthesis at its own expense", async () => {
       const path = spoken(paid);
-      const [asked, owners] = [upstreamAsked(), await get(path, authorize(owner))];
+      const [sent, owners] = [upstreamRequests(), await get(path, authorize(owner))];
       const others = await get(path, authorize(other));
       expect([others.status, fromCache(others)]).to.deep.equal([200, "miss"]);
       expect(hashOf(others)).not.to.equal(hashOf(owners));
-      expect(upstreamAsked()).to.equal(asked + 2);
+      expect(upstreamRequests()).to.equal(sent + 2);
     });
 
     it("is never served without the website's credentials", async () => {

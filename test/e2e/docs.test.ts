@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 
-describe("/docs in a browser", function () {
-  this.timeout(60_000);
+describe("/docs in a browser", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
   let browser: Browser;
@@ -23,12 +22,12 @@ describe("/docs in a browser", function () {
     it(`renders the OpenAPI document at ${address}, without external resources and without policy violations`, async () => {
       const page = await browser.context.newPage();
       const complaints: string[] = [];
-      const asked: string[] = [];
+      const requested: string[] = [];
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
       });
       page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("request", (request) => asked.push(request.url()));
+      page.on("request", (request) => requested.push(request.url()));
       await page.goto(service.url + address);
       await page.locator("#operations-Synthesis-synthesize .opblock-summary-control").click();
       await page.locator("#operations-Synthesis-synthesize .opblock-body tr[data-param-name=text]").waitFor();
@@ -36,7 +35,7 @@ describe("/docs in a browser", function () {
         .to.include("Voxledger")
         .and.to.include("2.1.0");
       expect(complaints).to.deep.equal([]);
-      const elsewhere = asked.filter((url) => !url.startsWith(service.url) && !url.startsWith("data:"));
+      const elsewhere = requested.filter((url) => !url.startsWith(service.url) && !url.startsWith("data:"));
       expect(elsewhere).to.deep.equal([]);
       await page.close();
     });

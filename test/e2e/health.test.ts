@@ -11,8 +11,7 @@ interface Named {
   readonly status: string;
 }
 
-describe("The health endpoint", function () {
-  this.timeout(60_000);
+describe("The health endpoint", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let service: RunningService;
 
@@ -50,7 +49,10 @@ describe("The health endpoint", function () {
       "projections",
       "reports",
       "events",
+      "clock",
+      "seals",
       "engines",
+      "queues",
       "audioStore",
     ]);
   });

@@ -10,8 +10,7 @@ import { temporaryFolder } from "../support/service.ts";
 const run = promisify(execFile);
 const [old, next] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
 
-describe("Instances that share a log", function () {
-  this.timeout(60_000);
+describe("Instances that share a log", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let log: string;
   beforeEach(async () => {
@@ -55,14 +54,14 @@ describe("Instances that share a log", function () {
     expect(JSON.stringify(events)).not.to.include(old);
   });
 
-  it("can be restarted one by one with another key, and with the old one again until the credentials are resealed", async () => {
+  it("can be restarted one by one with another key, and with the old one again until the credentials are reencrypted", async () => {
     await startAndStop({ MASTER_KEY: old });
     await startAndStop({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
     await startAndStop({ MASTER_KEY: old, MASTER_KEY_PREVIOUS: next });
     await startAndStop({ MASTER_KEY: old });
     await refuses({ MASTER_KEY: next });
     const env = environment({ MASTER_KEY: next, MASTER_KEY_PREVIOUS: old });
-    await run(process.execPath, ["src/cli.ts", "credentials", "reseal"], { env });
+    await run(process.execPath, ["src/cli.ts", "credentials", "reencrypt"], { env });
     await startAndStop({ MASTER_KEY: next });
     await startAndStop({ MASTER_KEY: old, MASTER_KEY_PREVIOUS: next });
     await refuses({ MASTER_KEY: old });

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
+import { prometheusName } from "../../src/telemetry/metric.ts";
+import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import {
   admin,
   bytesOf,
@@ -16,8 +17,7 @@ import { goodCredentials, serveProviders, type WireProviders } from "../support/
 const text = "A confidential sentence.";
 const voice = "UK English Female";
 
-describe("The service's metrics", function () {
-  this.timeout(60_000);
+describe("The service's metrics", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let providers: WireProviders;
   let service: RunningService;
@@ -60,7 +60,7 @@ describe("The service's metrics", function () {
 
     it("count responses by cache status, and their characters", async () => {
       await start({ METRICS_PORT: "0" });
-      for (let asked = 0; asked < 3; asked++)
+      for (let attempt = 0; attempt < 3; attempt++)
         await bytesOf(await synthesize(service.url, website, { voice, text }));
       const samples = await scrape();
       expect(answered(samples, { provenance: "miss", engine: "g1", delivery: "whole" })).to.equal(1);
@@ -73,7 +73,7 @@ describe("The service's metrics", function () {
         sumOf(samples, `${prometheusName(metricDefinitions.engineDuration)}_count`, { outcome: "made" }),
       ).to.equal(1);
       expect(sumOf(samples, prometheusName(metricDefinitions.viewsLive))).to.equal(1);
-      expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(6);
+      expect(sumOf(samples, prometheusName(metricDefinitions.dependency))).to.equal(9);
     });
 
     it("count refusals by reason", async () => {
@@ -122,7 +122,7 @@ describe("The service's metrics", function () {
   });
 
   describe("OpenTelemetry", () => {
-    const hook = `--import ${pathToFileURL("test/support/telemetry/tell-loaded.ts")}`;
+    const hook = `--import ${pathToFileURL("test/support/telemetry/report-loaded-modules.ts")}`;
     const loaded = (): string[] => service.log.filter((line) => line.startsWith("loaded "));
 
     it("is not loaded by default", async () => {
@@ -131,9 +131,9 @@ describe("The service's metrics", function () {
       expect(metricsUrl()).to.equal(undefined);
     });
 
-    const asked = { METRICS_PORT: "0", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+    const configured = { METRICS_PORT: "0", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
     it("is not loaded when it is disabled, whatever else is set", async () => {
-      await start({ ...asked, OTEL_SDK_DISABLED: "true", NODE_OPTIONS: hook });
+      await start({ ...configured, OTEL_SDK_DISABLED: "true", NODE_OPTIONS: hook });
       expect(loaded()).to.deep.equal([]);
       expect(metricsUrl()).to.equal(undefined);
     });

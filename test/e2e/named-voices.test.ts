@@ -9,7 +9,7 @@ import {
   synthesize,
   synthesizeByPost,
 } from "../support/client.ts";
-import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { openWebSocketClient, type WebSocketClient } from "../support/websocket-client.ts";
 import { openAiApiKey, serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
@@ -17,16 +17,15 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 const text = "Called by name.";
 const british = { text, lang: "en-GB", engine: "g1", gender: "f" };
 
-describe("a voice that a request names", function () {
-  this.timeout(60_000);
+describe("a voice that a request names", () => {
   let provider: WireServer;
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
   let other: Credentials;
 
   before(async () => {
     provider = await serveOpenAi();
-    service = await serveHere({ OPENAI_URL: provider.url });
+    service = await startInProcessService({ OPENAI_URL: provider.url });
     website = await registerWebsite(service.url);
     other = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });

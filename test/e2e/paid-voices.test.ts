@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { admin, bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 const request = { text: "Words that were paid for.", voice: "en-US-JennyNeural" };
 
 describe("A website's paid audio", () => {
   let providers: WireProviders;
-  let service: ServedHere;
+  let service: InProcessService;
   let payer: Credentials;
   let other: Credentials;
   let stranger: Credentials;
@@ -19,7 +19,7 @@ describe("A website's paid audio", () => {
 
   before(async () => {
     providers = await serveProviders();
-    service = await serveHere(providers.env);
+    service = await startInProcessService(providers.env);
     payer = await registerWebsite(service.url);
     other = await registerWebsite(service.url);
     stranger = await registerWebsite(service.url);
@@ -33,13 +33,13 @@ describe("A website's paid audio", () => {
   it("is synthesized separately for another website with the same provider account, with its own ETag", async () => {
     const first = await askAs(payer);
     expect(first.headers.get("SVC-Cached")).to.equal("miss");
-    const asked = providers.msv.requests.length;
+    const sent = providers.msv.requests.length;
     const tag = first.headers.get("ETag") ?? "";
     const others = await askAs(other, { headers: { "If-None-Match": tag } });
     expect(others.status).to.equal(200);
     expect(others.headers.get("SVC-Cached")).to.equal("miss");
     expect(others.headers.get("ETag")).not.to.equal(tag);
-    expect(providers.msv.requests).to.have.length(asked + 1);
+    expect(providers.msv.requests).to.have.length(sent + 1);
     expect((await askAs(payer)).headers.get("SVC-Cached")).to.equal("memory");
   });
 
@@ -97,7 +97,7 @@ describe("A website's paid audio", () => {
     expect(JSON.stringify(refused.body)).to.match(/address is not allowed/);
     expect(providers.oai.requests).to.have.length(0);
 
-    const allowing = await serveHere({ ...providers.env, ALLOW_LOOPBACK_UPSTREAMS: "true" });
+    const allowing = await startInProcessService({ ...providers.env, ALLOW_LOOPBACK_UPSTREAMS: "true" });
     try {
       const website = await registerWebsite(allowing.url);
       expect((await give(allowing.url, website, "oai", { baseUrl })).status).to.equal(200);
@@ -107,7 +107,7 @@ describe("A website's paid audio", () => {
   });
 
   it("is not stored under credentials that were replaced before the synthesis started", async () => {
-    const impatient = await serveHere({ ...providers.env, PROVIDER_FIRST_BYTE_MS: "1000" });
+    const impatient = await startInProcessService({ ...providers.env, PROVIDER_FIRST_BYTE_MS: "10000" });
     try {
       const website = await registerWebsite(impatient.url);
       const giveModel = (model: string) => give(impatient.url, website, "oai", { model });
@@ -126,9 +126,9 @@ describe("A website's paid audio", () => {
 
       const text = "Whose sound is this?";
       providers.msv.faults.next({ kind: "hang" });
-      const asked = providers.msv.requests.length + 1;
+      const sent = providers.msv.requests.length + 1;
       const waiting = synthesize(impatient.url, website, { text, voice: "Either" });
-      await providers.msv.seen(asked);
+      await providers.msv.seen(sent);
       await giveModel("tts-1-hd");
       expect((await waiting).status).to.equal(502);
       await giveModel("tts-1");

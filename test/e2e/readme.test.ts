@@ -38,6 +38,12 @@ const shapeOf = (text: string): string[] => {
   return head.split(/\r?\n/).map((line) => line.replace(/: .*/, ""));
 };
 
+/** The names of the members of the first audit entry in the text, those of its data and metadata included. */
+const membersOfEntry = (text: string): string[] => {
+  const entry = JSON.parse(/^\{"position":.*$/m.exec(text)?.[0] ?? "{}");
+  return [entry, entry.data, entry.metadata].flatMap((part) => Object.keys(part ?? {}));
+};
+
 describe("README", () => {
   it("starts the service with scripts/quickstart, and every line that it tells to type works", async () => {
     const folder = await temporaryFolder();
@@ -66,7 +72,10 @@ describe("README", () => {
       const session = await run("bash", ["-euo", "pipefail", "-c", script], { env, cwd: folder.path });
       expect(session.stdout).to.include("SVC-Cached: miss").and.to.include("SynthesisServed");
       expect(shapeOf(readme)).to.deep.equal(shapeOf(session.stdout)).and.to.include("SVC-Cached");
-      for (const sound of ["train.mp3", "bonjour.mp3", "pause.mp3", "data/hello.mp3"]) {
+      expect(membersOfEntry(readme))
+        .to.deep.equal(membersOfEntry(session.stdout))
+        .and.to.include("requestId");
+      for (const sound of ["train.mp3", "bonjour.mp3", "pause.mp3", "alloy.mp3", "data/hello.mp3"]) {
         const probe = ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", sound];
         const { stdout: seconds } = await run("ffprobe", probe, { cwd: folder.path });
         expect(Number(seconds)).to.be.above(0.5);
@@ -79,7 +88,7 @@ describe("README", () => {
       }
       await folder.remove();
     }
-  }).timeout(120_000);
+  });
 
   it("starts nothing with scripts/quickstart where something answers already", async () => {
     const folder = await temporaryFolder();
@@ -93,5 +102,5 @@ describe("README", () => {
       await other.close();
       await folder.remove();
     }
-  }).timeout(60_000);
+  });
 });

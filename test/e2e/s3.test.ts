@@ -39,7 +39,7 @@ describe("The service with an S3 audio store", () => {
     expect(await second.stop()).to.equal(0);
     expect([...first.log, ...second.log].join("")).not.to.include(encodeURIComponent(place.secretKey));
     expect([...first.log, ...second.log].join("")).not.to.include(place.secretKey);
-  }).timeout(60_000);
+  });
 
   it("starts and synthesizes while the S3 server is down, reports it, and stores the audio when the server is back", async () => {
     const line = await openTcpProxy(minio);
@@ -60,7 +60,7 @@ describe("The service with an S3 audio store", () => {
     expect((await synthesize(second.url, website, hello)).headers.get("svc-cached")).to.equal("store");
     await second.stop();
     await line.close();
-  }).timeout(60_000);
+  });
 
   it("does not start with credentials that the S3 server rejects, and reports it in one line without them", async () => {
     const place = minio.location("refused", { secretKey: "not-the-secret" });

@@ -7,6 +7,7 @@ import { adminToken, type RunningService, startService, temporaryFolder } from "
 
 const root = resolve(import.meta.dirname, "../..");
 const program = join(root, ".tools/schemathesis/bin/schemathesis");
+const auditorToken = "a-token-that-only-auditors-know";
 const settings = join(import.meta.dirname, "schemathesis");
 
 interface Ended {
@@ -53,7 +54,10 @@ describe("schemathesis, over the whole description", function () {
       throw new Error("schemathesis is missing: run scripts/schemathesis.");
     });
     folder = await temporaryFolder();
-    service = await startService(folder.path, { TRUST_PROXY: "127.0.0.1" }); // addresses come from hooks.py
+    service = await startService(folder.path, {
+      TRUST_PROXY: "127.0.0.1", // addresses come from hooks.py
+      AUDITOR_TOKEN: auditorToken,
+    });
   });
   after(async () => {
     await service?.stop();
@@ -61,8 +65,9 @@ describe("schemathesis, over the whole description", function () {
   });
 
   const findsNothing = async (headers: Record<string, string>): Promise<void> => {
-    // Not the key that asks: it is suspended on the way.
-    const { code, output } = await run(service.url, folder.path, headers, await registerWebsite(service.url));
+    // Not the key of the requests: it is suspended on the way.
+    const website = await registerWebsite(service.url);
+    const { code, output } = await run(service.url, folder.path, headers, website);
     expect(code, output).to.equal(0);
     expect(output).to.match(/\b\d{3,} generated/);
   };
@@ -73,6 +78,10 @@ describe("schemathesis, over the whole description", function () {
 
   it("finds nothing with the admin token", async () => {
     await findsNothing({ Authorization: `Bearer ${adminToken}` });
+  });
+
+  it("finds nothing with an auditor's token", async () => {
+    await findsNothing({ Authorization: `Bearer ${auditorToken}` });
   });
 
   it("finds nothing without credentials", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { bytesOf, type Credentials, registerWebsite, synthesize } from "../support/client.ts";
-import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { serveOpenAi } from "../support/wire/openai.ts";
 import type { WireServer } from "../support/wire/wire-server.ts";
 
@@ -9,12 +9,12 @@ const key = "hunter2hunter2";
 
 describe("A free engine configured as a self-hosted server", () => {
   let server: WireServer;
-  let service: ServedHere;
+  let service: InProcessService;
   let website: Credentials;
 
   before(async () => {
     server = await serveOpenAi({ apiKey: key, models: ["kokoro"], voices: ["af_bella", "bm_george"] });
-    service = await serveHere({
+    service = await startInProcessService({
       ENGINE_G1: `openai:${server.url}/v1?model=kokoro&voices=af_bella,bm_george&key=${key}`,
     });
     website = await registerWebsite(service.url);

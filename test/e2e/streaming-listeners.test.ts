@@ -21,8 +21,7 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 const voice = "alloy";
 const megabyte = 1024 * 1024;
 
-describe("the listeners of a stream", function () {
-  this.timeout(120_000);
+describe("the listeners of a stream", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
   let service: RunningService;
@@ -75,7 +74,7 @@ describe("the listeners of a stream", function () {
     Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) * 1024;
 
   it("share one provider request and one copy, for 200 listeners that join and read at different times", async () => {
-    const text = "All of them receive these 12 MB.";
+    const text = "All of them receive these 6 MB.";
     const before = peakBytes();
     const requests = syntheses().length;
     const gate = closedGate();
@@ -109,7 +108,7 @@ describe("the listeners of a stream", function () {
     expect(await digestOfDownload(text)).to.equal(digest);
     expect(syntheses().length).to.equal(requests + 1);
     expect(first.headers["svc-cached"]).to.equal("coalesced");
-    // 200 copies would be 2.4 GB. A finished sound is in memory up to four times; the rest are buffers.
+    // 200 copies would be 1.2 GB. A finished sound is in memory up to four times; the rest are buffers.
     expect(afterTheFirst - before).to.be.below(300 * megabyte);
     expect(peakBytes() - before).to.be.below(400 * megabyte);
   });

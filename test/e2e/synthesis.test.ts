@@ -312,20 +312,24 @@ describe("synthesis over HTTP", () => {
       "projections",
       "reports",
       "events",
+      "clock",
+      "queues",
+      "seals",
       "engines",
       "audioStore",
     );
   });
 
   it("cancels the synthesis of a client that disconnects, and synthesizes for the next client", async () => {
-    const query = { ...hello, text: "Whoever asked for this is gone. ".repeat(120) };
+    // A voice of flite, whose process exists only while it speaks.
+    const query = { voice: "US English Female", text: "The client of this has left. ".repeat(120) };
     const leaving = new AbortController();
     const left = get(query, { signal: leaving.signal }).catch((error) => error.name);
-    const espeak = () =>
-      service.pids.flatMap(descendantsOf).find(({ command }) => command.startsWith("espeak"));
+    const flite = () =>
+      service.pids.flatMap(descendantsOf).find(({ command }) => command.startsWith("flite"));
     /** Stops the speech processes, so that the synthesis cannot end by itself. Some may have exited already. */
     const stopped = (): number | undefined => {
-      const pid = espeak()?.pid;
+      const pid = flite()?.pid;
       try {
         if (pid !== undefined) process.kill(pid, "SIGSTOP");
         return pid;
@@ -357,7 +361,7 @@ describe("synthesis over HTTP", () => {
       ids.push((await admin(service.url, "POST", "/system-voices", voice)).body.id);
     const voice = { name: "Fallible", flag: "gb", gender: "f", lang: "en-GB", voiceIDs: ids };
     expect((await admin(service.url, "POST", "/voices", voice)).status).to.equal(201);
-    for (let asked = 0; asked < 2; asked++) {
+    for (let attempt = 0; attempt < 2; attempt++) {
       const response = await get({ voice: "Fallible", text: "Somebody speaks." });
       expect(response.status).to.equal(200);
       expect(response.headers.get("cache-control")).to.equal("public, max-age=60");

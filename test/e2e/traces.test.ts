@@ -9,21 +9,20 @@ import {
   synthesize,
   synthesizeByPost,
 } from "../support/client.ts";
-import { collect } from "../support/collect.ts";
 import { type RunningService, startService, temporaryFolder } from "../support/service.ts";
 import {
   type OtlpCollector,
   type ReceivedSpan,
   startOtlpCollector,
 } from "../support/telemetry/otlp-collector.ts";
+import { readLedger } from "../support/test-ledger.ts";
 import { goodCredentials, serveProviders, type WireProviders } from "../support/wire/providers.ts";
 
 const text = "A confidential sentence.";
 const voice = "UK English Female";
 const strange = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
-describe("Traces and metrics sent to a collector", function () {
-  this.timeout(60_000);
+describe("Traces and metrics sent to a collector", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let collector: OtlpCollector;
   let providers: WireProviders;
@@ -82,7 +81,7 @@ describe("Traces and metrics sent to a collector", function () {
 
   const ask = (more: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Response> =>
     synthesize(service.url, website, { voice, text, ...more }, { headers });
-  const wholeWay = ["GET /v2/text/synthesize", "audio store put", "append usage"];
+  const wholeWay = ["GET /v2/text/synthesize", "audio store put", "append journal"];
 
   it("show one trace from the request to engine, encoder, both stores and the ledger", async () => {
     await start(telemetryEnv());
@@ -98,7 +97,7 @@ describe("Traces and metrics sent to a collector", function () {
     expect(parentOf(trace, "encode mp3")).to.equal("obtain sound");
     expect(parentOf(trace, "audio store put")).to.equal("obtain sound");
     expect(parentOf(trace, "record usage")).to.equal(request);
-    expect(parentOf(trace, "append usage")).to.equal("record usage");
+    expect(parentOf(trace, "append journal")).to.equal("record usage");
     expect(trace.find(({ name }) => name === "obtain sound")?.attributes).to.deep.include({
       "voxledger.provenance": "miss",
       "voxledger.engine": "g1",
@@ -117,10 +116,9 @@ describe("Traces and metrics sent to a collector", function () {
     const trace = await traceOf(response, wholeWay);
     const store = await openSqliteEventStore({ path: join(folder.path, "events.db"), readOnly: true });
     try {
-      const month = new Date().toISOString().slice(0, 7);
-      const events = await collect(store.readStream(`usage-${website.apiKey}-${month}`));
+      const { servings } = await readLedger(store);
       const span = trace.find(({ name }) => name === "record usage");
-      expect(events.map(({ metadata }) => metadata.traceparent)).to.deep.equal([
+      expect(servings.map(({ traceparent }) => traceparent)).to.deep.equal([
         `00-${span?.traceId}-${span?.spanId}-01`,
       ]);
     } finally {
@@ -134,14 +132,14 @@ describe("Traces and metrics sent to a collector", function () {
     await bytesOf(await ask());
     const fromMemory = await ask();
     expect(fromMemory.headers.get("svc-cached")).to.equal("memory");
-    const trace = await traceOf(fromMemory, ["GET /v2/text/synthesize", "append usage"]);
+    const trace = await traceOf(fromMemory, ["GET /v2/text/synthesize", "append journal"]);
     expect(parentOf(trace, "record usage")).to.equal("GET /v2/text/synthesize");
   });
 
   it("include each provider request, and send the provider no trace context", async () => {
     await start(telemetryEnv());
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, goodCredentials.oai);
-    const asked = providers.oai.requests.length;
+    const sent = providers.oai.requests.length;
     const body = { voice: "alloy", text, stream: true };
     const response = await synthesizeByPost(service.url, website, body);
     await bytesOf(response);
@@ -161,7 +159,7 @@ describe("Traces and metrics sent to a collector", function () {
         "voxledger.outcome": "made",
       },
     });
-    for (const { headers } of providers.oai.requests.slice(asked))
+    for (const { headers } of providers.oai.requests.slice(sent))
       expect(headers).not.to.have.any.keys("traceparent", "tracestate", "baggage");
   });
 

@@ -21,24 +21,31 @@ import type { WireServer } from "../support/wire/wire-server.ts";
 const voice = "alloy";
 
 /** End to end: a fake paid provider, the service as a process, a client on a socket. */
-describe("speech over a WebSocket", function () {
-  this.timeout(60_000);
+describe("speech over a WebSocket", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let upstream: WireServer;
+  let shared: RunningService;
+  /** The service of the test: the shared one, or its own if it shuts it down. */
   let service: RunningService;
   let website: Credentials;
   let client: WebSocketClient;
 
+  const start = (env: Record<string, string> = {}): Promise<RunningService> =>
+    startService(folder.path, { OPENAI_URL: upstream.url, ...env });
+
   before(async () => {
-    upstream = await serveOpenAi({ chunkBytes: 1_024 });
-  });
-  after(() => upstream.close());
-  beforeEach(async () => {
     folder = await temporaryFolder();
+    upstream = await serveOpenAi({ chunkBytes: 1_024 });
+    shared = await start();
+  });
+  after(async () => {
+    await shared.stop();
+    await upstream.close();
+    await folder.remove();
   });
 
-  const start = async (env: Record<string, string> = {}): Promise<void> => {
-    service = await startService(folder.path, { OPENAI_URL: upstream.url, ...env });
+  const connect = async (to: RunningService): Promise<void> => {
+    service = to;
     website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/credentials/oai`, { apiKey: openAiApiKey });
     client = await openWebSocketClient(`${service.url.replace("http", "ws")}/v2/text/stream`, {
@@ -48,8 +55,7 @@ describe("speech over a WebSocket", function () {
   afterEach(async () => {
     upstream.faults.none();
     await client.close();
-    await service.stop();
-    await folder.remove();
+    if (service !== shared) await service.stop();
   });
 
   const synthesize = (text: string): string => {
@@ -83,7 +89,7 @@ describe("speech over a WebSocket", function () {
   };
 
   it("delivers the same bytes as POST, and records SynthesisServed and StreamEnded", async () => {
-    await start();
+    await connect(shared);
     const text = "The same audio over every protocol.";
     synthesize(text);
     expect(await client.expect("stream_start")).to.include({ contentType: "audio/mpeg" });
@@ -98,7 +104,7 @@ describe("speech over a WebSocket", function () {
   });
 
   it("sends frames while the provider is still sending", async () => {
-    await start();
+    await connect(shared);
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
     synthesize("This text is sent while the provider is still synthesizing its last words.");
@@ -112,7 +118,7 @@ describe("speech over a WebSocket", function () {
   });
 
   it("aborts the provider's request when the synthesis is cancelled", async () => {
-    await start();
+    await connect(shared);
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
     const id = synthesize("This is cancelled before its end.");
@@ -126,14 +132,15 @@ describe("speech over a WebSocket", function () {
   });
 
   it("finishes a synthesis at shutdown, and refuses new ones", async () => {
-    await start();
+    await connect(await start());
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
     synthesize("This is finished during the shutdown.");
     gate.step(2);
     await client.expect("stream_start");
     const exit = service.stop();
-    await until("it drains", () => service.log.some((line) => line.includes("draining")));
+    const draining = () => service.log.filter((line) => line.includes("draining")).length;
+    await until("every instance drains", () => draining() === service.pids.length);
     const refused = synthesize("This is refused.");
     expect(await nextMessage()).to.include({
       type: "error",
@@ -148,7 +155,7 @@ describe("speech over a WebSocket", function () {
   });
 
   it("aborts a synthesis with a retryable error when DRAIN_SECONDS have passed", async () => {
-    await start({ DRAIN_SECONDS: "1" });
+    await connect(await start({ DRAIN_SECONDS: "1" }));
     const gate = closedGate();
     upstream.faults.next({ kind: "trickle", gate });
     const id = synthesize("This is aborted by the shutdown.");
@@ -162,7 +169,7 @@ describe("speech over a WebSocket", function () {
   });
 
   it("is received by the README's example", async () => {
-    await start();
+    await connect(shared);
     const path = "scripts/examples/websocket.js";
     const { apiKey: API_KEY, apiSecret: API_SECRET } = website;
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [path], {
@@ -178,7 +185,7 @@ describe("speech over a WebSocket", function () {
   });
 
   it("refuses voices of free engines with NOT_FOUND", async () => {
-    await start();
+    await connect(shared);
     const id = randomUUID();
     client.send({ type: "synthesize", id, voice: "UK English Female", text: "Hello." });
     expect(await client.next()).to.include({ type: "error", id, code: "NOT_FOUND", retryable: false });

@@ -8,7 +8,7 @@ describe("the balancer", () => {
     const other = await serveLocally((_, res) => void res.end("other"));
     await using balancer = await openBalancer([one.url, other.url]);
     const answers: string[] = [];
-    for (let asked = 0; asked < 4; asked++) answers.push(await (await fetch(balancer.url)).text());
+    for (let attempt = 0; attempt < 4; attempt++) answers.push(await (await fetch(balancer.url)).text());
     expect(answers).to.deep.equal(["one", "other", "one", "other"]);
     await Promise.all([one.close(), other.close()]);
   });
@@ -16,7 +16,7 @@ describe("the balancer", () => {
   it("passes on a response that is sent before the request was read, and serves the next request on the same connection", async () => {
     const service = await serveLocally((_, res) => void res.writeHead(413).end("too large"));
     await using balancer = await openBalancer([service.url]);
-    for (let asked = 0; asked < 20; asked++) {
+    for (let attempt = 0; attempt < 20; attempt++) {
       const answer = await fetch(balancer.url, { method: "PUT", body: "x".repeat(2 ** 20) });
       expect([answer.status, await answer.text()]).to.deep.equal([413, "too large"]);
     }

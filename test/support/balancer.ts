@@ -15,7 +15,7 @@ export interface BalancerOptions {
   /** Changes the headers of a response. */
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
   /** Awaited before a response is passed on. */
-  readonly onAnswer?: (asked: { method: string; path: string }, status: number) => Promise<void>;
+  readonly onAnswer?: (forwarded: { method: string; path: string }, status: number) => Promise<void>;
 }
 
 /** Sends each request, on whatever connection, to the next of these services in turn. */
@@ -33,7 +33,7 @@ export const openBalancer = async (
 
   const passOn = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = "GET", url: path = "/" } = req;
-    const asked = request({
+    const forwarded = request({
       ...next(),
       agent,
       method,
@@ -41,19 +41,19 @@ export const openBalancer = async (
       headers: req.rawHeaders,
       setDefaultHeaders: false,
     });
-    res.once("close", () => asked.destroy());
+    res.once("close", () => forwarded.destroy());
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      asked.once("response", resolve).on("error", reject);
+      forwarded.once("response", resolve).on("error", reject);
     });
-    req.pipe(asked); // not by pipeline, which would destroy the client's socket when the response comes before the request is complete
+    req.pipe(forwarded); // not by pipeline, which would destroy the client's socket when the response comes before the request is complete
     const answer = await answered;
     onHeaders(answer.headers);
     await onAnswer({ method, path }, answer.statusCode ?? 0);
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     res.flushHeaders();
     await pipeline(answer, res);
-    req.unpipe(asked).resume(); // the rest of the request is discarded
-    asked.destroy();
+    req.unpipe(forwarded).resume(); // the rest of the request is discarded
+    forwarded.destroy();
   };
 
   const passThrough = (req: IncomingMessage, near: Duplex, head: Buffer): void => {

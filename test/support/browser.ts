@@ -19,6 +19,9 @@ const args = [
   "--autoplay-policy=document-user-activation-required",
 ];
 
+/** A page of a large document takes 40 s when other processes use the processors. Below the timeout of a test. */
+const longestMs = 240_000;
+
 export interface Browser {
   readonly context: BrowserContext;
   /** Closes the browser and removes its profile. */
@@ -31,7 +34,9 @@ export const launchBrowser = async (switches: readonly string[] = []): Promise<B
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     args: [...args, ...switches],
+    timeout: longestMs,
   });
+  context.setDefaultTimeout(longestMs);
   return {
     context,
     close: async () => {

@@ -14,8 +14,9 @@ export const describedApi = ({
   maxTextCharacters?: number;
 } = {}): OpenApiDocument => {
   const names = headerNames(prefix);
-  const settings = { publicUrl, trustProxy: [] };
-  const options = { settings, names, schema: synthesizeRequest(maxTextCharacters), clientScript: {} };
+  const settings = { publicUrl, trustProxy: [], maxTextCharacters, openAiVoices: {} };
+  const schema = synthesizeRequest(maxTextCharacters);
+  const options = { settings, names, schema, clientScripts: {}, consoleFiles: {} };
   const operations = createOperations(options as unknown as OperationOptions);
   return describeApi({ operations, names, publicUrl });
 };

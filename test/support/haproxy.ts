@@ -26,10 +26,10 @@ export interface Haproxy {
 
 /** Whether haproxy is installed. */
 export const hasHaproxy = async (): Promise<boolean> => {
-  const asked = spawn("haproxy", ["-v"], { env, stdio: "ignore" });
+  const probe = spawn("haproxy", ["-v"], { env, stdio: "ignore" });
   return await new Promise((resolve) => {
-    asked.once("error", () => resolve(false));
-    asked.once("exit", (code) => resolve(code === 0));
+    probe.once("error", () => resolve(false));
+    probe.once("exit", (code) => resolve(code === 0));
   });
 };
 

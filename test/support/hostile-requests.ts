@@ -175,6 +175,7 @@ const headerNames = [
     "Authorization",
     "X-API-Key",
     "X-API-Secret",
+    "xi-api-key",
   ],
   ...["Access-Control-Request-Method", "X-HTTP-Method-Override", "X-Forwarded-Host", "Upgrade"],
 ];

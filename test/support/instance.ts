@@ -8,10 +8,11 @@ export const masterKey = Buffer.alloc(32, 3).toString("base64");
 
 /** The service as a child process. */
 export interface RunningService {
+  /** The URL of its first instance, or of the balancer. */
   readonly url: string;
-  /** The URL of its first instance. */
+  /** The process id of its first instance. */
   readonly pid: number;
-  /** The URLs of all instances. */
+  /** The process ids of all instances. */
   readonly pids: readonly number[];
   /** Every line that it has logged. */
   readonly log: readonly string[];
@@ -23,18 +24,17 @@ export interface RunningService {
   kill(): Promise<void>;
 }
 
-/** Starts `src/main.ts` on a free loopback port and waits until it listens. */
+/**
+ * Starts `src/main.ts` on a free loopback port and waits until it listens. `checkout`: the directory of another version of
+ * the service.
+ */
 export const startInstance = async (
   dataDir: string,
   env: Record<string, string> = {},
+  checkout?: string,
 ): Promise<RunningService> => {
-  const child = spawnService({
-    PORT: "0",
-    DATA_DIR: dataDir,
-    ADMIN_TOKEN: adminToken,
-    LOG_LEVEL: "info",
-    ...env,
-  });
+  const settings = { PORT: "0", DATA_DIR: dataDir, ADMIN_TOKEN: adminToken, LOG_LEVEL: "info", ...env };
+  const child = spawnService(settings, checkout);
   const log: string[] = [];
   child.stderr?.on("data", (chunk) => log.push(String(chunk)));
   const listening = Promise.withResolvers<string>();
@@ -78,8 +78,10 @@ export const failToStart = async (
   return { code, ...outputs };
 };
 
-const spawnService = (env: Record<string, string>): ChildProcess =>
-  spawn("scripts/node", ["src/main.ts"], {
+/** Early versions have no `scripts/node`. */
+const spawnService = (env: Record<string, string>, checkout?: string): ChildProcess =>
+  spawn(checkout === undefined ? "scripts/node" : process.execPath, ["src/main.ts"], {
+    cwd: checkout,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

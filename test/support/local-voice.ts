@@ -34,7 +34,7 @@ const run = (tool: string, args: readonly string[], input: string): Promise<Buff
     const child = execFile(
       tool,
       args,
-      { encoding: "buffer", timeout: 10_000, killSignal: "SIGKILL", maxBuffer: 64 << 20 },
+      { encoding: "buffer", timeout: 240_000, killSignal: "SIGKILL", maxBuffer: 64 << 20 },
       (error, stdout, stderr) =>
         error ? reject(new Error(`${tool}: ${stderr}`, { cause: error })) : resolve(stdout),
     );

@@ -19,9 +19,12 @@ export const descendantsOf = (pid: number): Process[] =>
 
 export const isRunning = (pid: number): boolean => running().some((one) => one.pid === pid);
 
-/** Polls until the condition holds. Fails after 50 s, which a busy machine may need. */
+/** How long a test polls for a condition: less than mocha's timeout, so that the failure names the condition. */
+export const pollTimeoutMs = 240_000;
+
+/** Polls until the condition holds. Fails after `pollTimeoutMs`. */
 export const until = async (what: string, holds: () => boolean): Promise<void> => {
-  for (const end = Date.now() + 50_000; !holds(); await delay(10)) {
+  for (const end = Date.now() + pollTimeoutMs; !holds(); await delay(10)) {
     if (Date.now() > end) throw new Error(`it never came to be that ${what}`);
   }
 };

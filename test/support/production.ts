@@ -1,7 +1,9 @@
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openBalancer } from "./balancer.ts";
 import { type EventStoreDBProcess, startEventStoreDBProcess } from "./eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "./instance.ts";
@@ -14,18 +16,18 @@ export interface Production {
   start(folder: string, env: Record<string, string>): Promise<RunningService>;
   /** One of the instances alone. */
   startOne(folder: string, env: Record<string, string>): Promise<RunningService>;
-  /** Stops the directory's stores. */
+  /** Stops the directory's event store. */
   release(folder: string): Promise<void>;
+  /** Stops MinIO, which all directories share. The next service starts it again. */
+  close(): Promise<void>;
 }
 
 /** Reads lag behind appends, as on a real server. */
 const indexLagSeed = 7;
 
-/** Must be called while mocha loads its files: MinIO stops at the end of the run. */
 export const openProduction = (): Production => {
   const nodes = new Map<string, Promise<EventStoreDBProcess>>();
   let minio: Promise<S3Server> | undefined;
-  after(async () => (await minio)?.stop());
 
   const storesOf = async (folder: string): Promise<Record<string, string>> => {
     const node = nodes.get(folder) ?? startEventStoreDBProcess(join(folder, "eventstoredb"), 0, indexLagSeed);
@@ -44,12 +46,21 @@ export const openProduction = (): Production => {
     startInstance(await mkdtemp(join(folder, "instance-")), { ...(await storesOf(folder)), ...env });
 
   return {
-    start: async (folder, env) => balanced(await Promise.all([startOne(folder, env), startOne(folder, env)])),
+    start: async (folder, env) => {
+      const instances = await Promise.all([startOne(folder, env), startOne(folder, env)]);
+      const { EVENT_STORE: url = "" } = await storesOf(folder);
+      return await balanced(instances, await openEventStoreDB({ url }));
+    },
     startOne,
     release: async (folder) => {
       const node = nodes.get(folder);
       nodes.delete(folder);
       await (await node)?.kill();
+    },
+    close: async () => {
+      const server = await minio;
+      minio = undefined;
+      await server?.stop();
     },
   };
 };
@@ -58,18 +69,20 @@ export const openProduction = (): Production => {
  * The instances as one service. Instances learn of each other's events after some milliseconds, while the suites expect
  * read-your-writes, so responses to commands are delayed until the views of all instances include them.
  */
-const balanced = async (instances: readonly RunningService[]): Promise<RunningService> => {
+const balanced = async (instances: readonly RunningService[], store: EventStore): Promise<RunningService> => {
   const balancer = await openBalancer(
     instances.map(({ url }) => url),
     {
       onAnswer: async ({ method, path }, status) => {
-        if (status < 300 && isCommand(method, path)) await level(instances.map(metricsUrl));
+        if (status < 300 && isCommand(method, path))
+          await level(instances.map(metricsUrl), await appendMarker(store));
       },
     },
   );
   const end = async <T>(how: (instance: RunningService) => Promise<T>): Promise<T[]> => {
     const ended = await Promise.all(instances.map(how));
     await balancer.close();
+    await store.close();
     return ended;
   };
   return {
@@ -97,10 +110,15 @@ const metricsUrl = ({ log }: RunningService): string => {
   return JSON.parse(line ?? "{}").url;
 };
 
-/** Resolves when all views have reached the furthest position of any of them. */
-const level = async (metrics: readonly string[]): Promise<void> => {
-  const furthest = Math.max(...(await Promise.all(metrics.map(position))));
-  for (const url of metrics) while ((await position(url)) < furthest) await delay(2);
+/** Appends an event that every view passes, and that no fold knows. Resolves with its position. */
+const appendMarker = async (store: EventStore): Promise<number> => {
+  const marker = { id: randomUUID(), type: "Marker", data: {}, metadata: {} };
+  return (await store.append("platform-marker", [marker], "any")).position;
+};
+
+/** Resolves when the views of all instances have passed the position. */
+const level = async (metrics: readonly string[], passed: number): Promise<void> => {
+  for (const url of metrics) while ((await position(url)) < passed) await delay(2);
 };
 
 const position = (metrics: string): Promise<number> => numberOf("voxledger_views_position", metrics);

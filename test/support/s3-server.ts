@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { S3Address } from "../../src/audio/store/s3-address.ts";
 import { freePort } from "./free-port.ts";
+import { pollTimeoutMs } from "./processes.ts";
 
 /** A real S3 server as a child process on the loopback interface, with a temporary data directory. */
 export interface S3Server {
@@ -91,9 +92,9 @@ export const startS3Server = async (program: S3Program): Promise<S3Server> => {
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-/** Polls until the response is 200. Fails after 20 s. */
+/** Polls until the response is 200. Fails after `pollTimeoutMs`. */
 const ready = async (url: string, check: () => void): Promise<void> => {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(pollTimeoutMs);
   for (;;) {
     check();
     const answer = await fetch(url, { signal }).catch(() => undefined);

@@ -24,7 +24,7 @@ export interface OpenStream {
 export const openStream = async (
   url: string,
   website: Credentials,
-  asked: Readonly<Record<string, unknown>>,
+  members: Readonly<Record<string, unknown>>,
   form: HttpForm = "audio",
 ): Promise<OpenStream> => {
   const sent: ClientRequest = request(`${url}/v2/text/synthesize`, {
@@ -32,7 +32,7 @@ export const openStream = async (
     agent: false,
     headers: { ...authorize(website), "Content-Type": "application/json", Accept: "text/event-stream" },
   });
-  sent.end(JSON.stringify({ ...asked, ...(form === "sse" && { stream: true }) }));
+  sent.end(JSON.stringify({ ...members, ...(form === "sse" && { stream: true }) }));
   const [body] = (await once(sent, "response")) as [IncomingMessage];
   body.on("error", () => undefined);
   return {
@@ -110,7 +110,7 @@ export const secondsOf = (sound: Buffer): Promise<number> =>
     const child = execFile(
       "ffmpeg",
       args,
-      { encoding: "buffer", timeout: 15_000, killSignal: "SIGKILL", maxBuffer: 256 << 20 },
+      { encoding: "buffer", timeout: 240_000, killSignal: "SIGKILL", maxBuffer: 256 << 20 },
       (error, samples, complaints) => {
         if (error || complaints.length > 0) reject(new Error(`ffmpeg: ${complaints}`, { cause: error }));
         else resolve(samples.length / 2 / 24_000);

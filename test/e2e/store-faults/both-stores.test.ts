@@ -36,5 +36,5 @@ describe("The service under load, with both stores failing", () => {
     expect(unlike).to.deep.equal([]);
     expectRecordedOnce(load.outcomes, await readSettledLedger(stage.logUrl, load.outcomes));
     await expectKept(load.outcomes, stage.minio.location(bucket));
-  }).timeout(90_000);
+  });
 });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { Client } from "minio";
 import type { S3Address } from "../../../src/audio/store/s3-address.ts";
+import { pollTimeoutMs } from "../../support/processes.ts";
 import type { Outcome } from "./steady-load.ts";
 
 /** The SHA-256 of every object in the bucket, by name, read from the server without the proxy. */
@@ -17,12 +18,12 @@ const readBucket = async ({ bucket, endpoint, tls, ...rest }: S3Address): Promis
   return found;
 };
 
-/** Resolves when the bucket contains every delivered object. Fails after 40 s, since the pause between two retries is long. */
+/** Resolves when the bucket contains every delivered object. Fails after `pollTimeoutMs`. */
 export const expectKept = async (outcomes: readonly Outcome[], place: S3Address): Promise<void> => {
   const served = new Map(
     outcomes.flatMap(({ status, object, bytes }) => (status === 200 && bytes ? [[object, bytes]] : [])),
   );
-  for (const end = Date.now() + 40_000; ; await delay(200)) {
+  for (const end = Date.now() + pollTimeoutMs; ; await delay(200)) {
     const kept = await readBucket(place);
     const missing = [...served.keys()].filter((name) => !kept.has(name));
     if (missing.length === 0) {

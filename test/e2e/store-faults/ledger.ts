@@ -1,60 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { ServingVoided, SynthesisServed } from "../../../src/domain/usage/usage.ts";
-import type { RecordedEvent } from "../../../src/eventstore/event-store.ts";
+import type { Serving } from "../../../src/domain/ledger/serving.ts";
 import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { pollTimeoutMs } from "../../support/processes.ts";
+import { readLedger } from "../../support/test-ledger.ts";
 import { isRefused, isServed, type Outcome } from "./steady-load.ts";
 
 /** A response as recorded in the log. */
-export interface Entry extends SynthesisServed {
-  readonly apiKey: string;
+export interface Entry extends Serving {
   /** The serving was voided. */
   readonly voided: boolean;
 }
 
-/** All usage events at this address, read from the node without the proxy. */
-export const readLedger = async (url: string): Promise<Entry[]> => {
+/** All servings at this address, read from the node without the proxy. */
+export const readServings = async (url: string): Promise<Entry[]> => {
   const store = await openEventStoreDB({ url, readOnly: true });
-  const events: RecordedEvent[] = [];
   try {
-    for await (const batch of store.subscribe({ prefixes: ["usage-"] })) {
-      events.push(...batch.events);
-      if (batch.caughtUp) break;
-    }
+    const { servings, voided } = await readLedger(store);
+    const voids = new Set(voided.map(({ requestId }) => requestId));
+    expect(voids.size, "voided more than once").to.equal(voided.length);
+    return servings.map((serving) => ({ ...serving, voided: voids.has(serving.requestId) }));
   } finally {
     await store.close();
   }
-  expectDense(events);
-  const dataOf = (name: string) => events.flatMap(({ type, data }) => (type === name ? [data] : []));
-  const voids = (dataOf("ServingVoided") as ServingVoided[]).filter(({ serving }) => serving);
-  const voided = new Set(voids.map(({ requestId }) => requestId));
-  expect(voided.size, "voided more than once").to.equal(voids.length);
-  return events
-    .filter(({ type }) => type === "SynthesisServed")
-    .map(({ stream, data }) => ({ ...(data as SynthesisServed), apiKey: keyOf(stream) }))
-    .map((entry) => ({ ...entry, voided: voided.has(entry.requestId) }));
 };
 
-/** The recorded usage as soon as no refused request is charged. Fails after 20 s. */
+/** The recorded usage as soon as no refused request is charged. Fails after `pollTimeoutMs`. */
 export const readSettledLedger = async (url: string, outcomes: readonly Outcome[]): Promise<Entry[]> => {
   const refused = new Set(outcomes.filter(isRefused).map(({ requestId }) => requestId));
-  for (const end = Date.now() + 20_000; ; await delay(50)) {
-    const ledger = await readLedger(url);
+  for (const end = Date.now() + pollTimeoutMs; ; await delay(50)) {
+    const ledger = await readServings(url);
     const charged = ledger.filter(({ requestId, voided }) => refused.has(requestId) && !voided);
     if (charged.length === 0) return ledger;
     expect(Date.now(), `${charged.length} refused requests are charged`).to.be.below(end);
-  }
-};
-
-const keyOf = (stream: string): string => stream.slice("usage-".length, -"-yyyy-mm".length);
-
-const expectDense = (events: readonly RecordedEvent[]): void => {
-  const ids = new Set(events.map(({ id }) => id));
-  expect(ids.size, "events of one id").to.equal(events.length);
-  const next = new Map<string, number>();
-  for (const { stream, revision } of events) {
-    expect(revision, `the revision in ${stream}`).to.equal(next.get(stream) ?? 0);
-    next.set(stream, revision + 1);
   }
 };
 

@@ -3,6 +3,7 @@ import type { Health } from "../../../src/application/health/health.ts";
 import { type EventStoreDBProcess, startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
 import { startMinio } from "../../support/minio.ts";
+import { pollTimeoutMs } from "../../support/processes.ts";
 import { addressOf, type S3Server } from "../../support/s3-server.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { openTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
@@ -57,7 +58,7 @@ const openStage = async (): Promise<Stage> => {
   });
 
   const says = async (wanted: Health["status"]): Promise<void> => {
-    for (const end = Date.now() + 20_000; ; await delay(20)) {
+    for (const end = Date.now() + pollTimeoutMs; ; await delay(20)) {
       const { status, parts } = (await (await fetch(`${service.url}/health`)).json()) as Health;
       if (status === wanted) return;
       if (Date.now() > end) throw new Error(`the service says ${status}: ${JSON.stringify(parts)}`);
@@ -97,13 +98,11 @@ const openStage = async (): Promise<Stage> => {
 /** One setup for all tests of the suite. */
 export const onOneStage = (opened: (stage: Stage) => void): void => {
   let stage: Stage | undefined;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     stage = await openStage();
     opened(stage);
   });
-  after(async function () {
-    this.timeout(60_000);
+  after(async () => {
     await stage?.close();
   });
 };

@@ -28,8 +28,8 @@ export interface SteadyLoad {
 export const isServed = ({ status }: Outcome): boolean => status === 200 || status === 206;
 export const isRefused = ({ status }: Outcome): boolean => status === 503;
 
-/** The load fails when a request takes longer. */
-const responseTimeoutMs = 15_000;
+/** The load fails when a request hangs. Longer than any deadline of the service on a busy machine. */
+const responseTimeoutMs = 120_000;
 /** The pause of a worker after a refused connection. */
 const reconnectPauseMs = 50;
 const workersPerKey = [0, 1, 2, 3];
@@ -120,21 +120,21 @@ export const putSteadyLoad = (
 };
 
 /** Throws when no response arrives in time; a connection that ends without a response is an outcome too. */
-const outcomeOf = async ({ apiKey }: Credentials, asked: Promise<Response>): Promise<Outcome> => {
+const outcomeOf = async ({ apiKey }: Credentials, pending: Promise<Response>): Promise<Outcome> => {
   const known = new AbortController();
   const late = delay(responseTimeoutMs, undefined, { signal: known.signal }).then(() => {
     throw new Error(`no answer within ${responseTimeoutMs} ms`);
   });
   late.catch(() => {}); // also when nothing awaits it any more
   try {
-    return { ...(await Promise.race([answerOf(asked), late])), apiKey };
+    return { ...(await Promise.race([answerOf(pending), late])), apiKey };
   } finally {
     known.abort();
   }
 };
 
-const answerOf = async (asked: Promise<Response>): Promise<Omit<Outcome, "apiKey">> => {
-  const response = await asked.catch(() => undefined);
+const answerOf = async (pending: Promise<Response>): Promise<Omit<Outcome, "apiKey">> => {
+  const response = await pending.catch(() => undefined);
   if (!response) return nothing;
   const { status, headers } = response;
   const bytes = await response.bytes().catch(() => undefined);

@@ -38,7 +38,7 @@ export const logStore = (log: EventLog): Pick<EventStore, "append" | "readStream
   },
 });
 
-const toRecorded = ({ data, metadata, contentType: _, ...event }: LoggedEvent): RecordedEvent => ({
+export const toRecorded = ({ data, metadata, contentType: _, ...event }: LoggedEvent): RecordedEvent => ({
   ...event,
   data: JSON.parse(Buffer.from(data).toString("utf8")),
   metadata: JSON.parse(Buffer.from(metadata).toString("utf8")),

@@ -65,13 +65,13 @@ const startOf = (
   const all = options.getAll();
   if (all?.hasEnd()) return log.all.at(-1)?.position ?? -1;
   if (!all?.hasPosition()) return -1;
-  const asked = Number(all.getPosition()?.getCommitPosition());
-  if (!options.hasFilter()) return asked;
-  for (let index = log.indexAt(asked); index < log.all.length; index += 1) {
+  const requested = Number(all.getPosition()?.getCommitPosition());
+  if (!options.hasFilter()) return requested;
+  for (let index = log.indexAt(requested); index < log.all.length; index += 1) {
     const event = log.all[index];
     if (event && passes(event)) return event.position;
   }
-  return asked;
+  return requested;
 };
 
 const filterOf = (options: ReadReq.Options): ((event: LoggedEvent) => boolean) => {

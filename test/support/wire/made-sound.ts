@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { wavHeader } from "../../../src/audio/formats/wav.ts";
+import { wavHeader } from "../../../src/domain/synthesis/wav-header.ts";
 import { sayLocally } from "../local-voice.ts";
 
 /** A sound in a provider's format. */
@@ -78,7 +78,7 @@ const encode = (input: Buffer, args: readonly string[]): Promise<Buffer> =>
     const child = execFile(
       "ffmpeg",
       [...quiet, ...exact, ...args, "pipe:1"],
-      { encoding: "buffer", timeout: 15_000, killSignal: "SIGKILL", maxBuffer: 64 << 20 },
+      { encoding: "buffer", timeout: 240_000, killSignal: "SIGKILL", maxBuffer: 64 << 20 },
       (error, stdout, stderr) =>
         error ? reject(new Error(`ffmpeg: ${stderr}`, { cause: error })) : resolve(stdout),
     );

@@ -20,6 +20,8 @@ export interface OpenAiWireOptions extends WireServerOptions {
   readonly voices?: readonly string[];
   /** Whether `GET /v1/audio/voices` exists, as in Kokoro-FastAPI. */
   readonly listsVoices?: boolean;
+  /** Whether `POST /dev/captioned_speech` exists, as in Kokoro-FastAPI. */
+  readonly captions?: boolean;
 }
 
 export const openAiApiKey = "sk-test-key-of-nobody";
@@ -29,17 +31,25 @@ export const openAiVoices =
 
 /** An OpenAI-compatible speech server; its base URL excludes `/v1`. */
 export const serveOpenAi = (given: OpenAiWireOptions = {}): Promise<WireServer> => {
-  const { models = openAiModels, voices = openAiVoices, listsVoices = false, ...options } = given;
+  const {
+    models = openAiModels,
+    voices = openAiVoices,
+    listsVoices = false,
+    captions = false,
+    ...options
+  } = given;
   const apiKey = "apiKey" in given ? given.apiKey : openAiApiKey;
   return serveWire(
     refusing({
       answer: async (request) => {
         authorize(request, apiKey);
-        const asked = `${request.method} ${request.path}`;
-        if (asked === "POST /v1/audio/speech") return speak(request, models, voices);
-        if (asked === "GET /v1/models") return listModels(models);
-        if (asked === "GET /v1/audio/voices" && listsVoices) return json(200, { voices });
-        throw new Refused(refusal(404, `Invalid URL (${asked})`));
+        const requestLine = `${request.method} ${request.path}`;
+        if (requestLine === "POST /v1/audio/speech") return speak(request, models, voices);
+        if (requestLine === "POST /dev/captioned_speech" && captions)
+          return speakCaptioned(request, models, voices);
+        if (requestLine === "GET /v1/models") return listModels(models);
+        if (requestLine === "GET /v1/audio/voices" && listsVoices) return json(200, { voices });
+        throw new Refused(refusal(404, `Invalid URL (${requestLine})`));
       },
       refusal,
       ...soundless,
@@ -74,6 +84,7 @@ const body = z.strictObject({
   instructions: z.string().optional(),
   response_format: z.enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]).default("mp3"),
   speed: z.number().min(0.25).max(4).default(1),
+  stream: z.boolean().optional(),
   stream_format: z.enum(["audio", "sse"]).optional(),
 });
 
@@ -100,6 +111,37 @@ const speak = async (
     format,
   });
   return { status: 200, headers: { "Content-Type": type }, body: sound };
+};
+
+const captionedParts = 3;
+
+/**
+ * Lines as Kokoro-FastAPI streams them: samples, and words with their times from the start of the response. Words are spread
+ * evenly here, and a number is spoken as another word than the written one.
+ */
+const speakCaptioned = async (
+  request: SeenRequest,
+  models: readonly string[],
+  voices: readonly string[],
+): Promise<WireAnswer> => {
+  const answer = await speak(request, models, voices);
+  const sound = answer.body as Buffer;
+  const words = parsed(request).input.match(/[\p{L}\p{N}'’]+|[^\s\p{L}\p{N}]/gu) ?? [];
+  const seconds = sound.length / 2 / 24_000;
+  const timed = words.map((word, index) => ({
+    word: /^\d+$/.test(word) ? "number" : word,
+    start_time: (seconds * index) / words.length,
+    end_time: (seconds * (index + 1)) / words.length,
+  }));
+  const lines = Array.from({ length: captionedParts }, (_, part) => {
+    const partOf = <T>(all: { slice(from: number, to: number): T; length: number }, unit: number): T => {
+      const at = (index: number) => unit * Math.floor((index * all.length) / unit / captionedParts);
+      return all.slice(at(part), part === captionedParts - 1 ? all.length : at(part + 1));
+    };
+    const audio = (partOf(sound, 2) as Buffer).toString("base64");
+    return `${JSON.stringify({ audio, audio_format: "audio/pcm", timestamps: partOf(timed, 1) })}\n`;
+  });
+  return { status: 200, headers: { "Content-Type": "application/json" }, body: Buffer.from(lines.join("")) };
 };
 
 /** As many voices as OpenAI has; no two sound alike. */

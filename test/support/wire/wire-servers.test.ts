@@ -144,11 +144,11 @@ for (const { name, serve, ask, readAudio, formats } of upstreams) {
     it("records a client that left before the response", async () => {
       wire.faults.next({ kind: "hang" });
       const leaving = new AbortController();
-      const asked = ask(wire.url, {}, leaving.signal);
+      const response = ask(wire.url, {}, leaving.signal);
       await wire.seen(1);
       expect(wire.activeRequests()).to.equal(1);
       leaving.abort();
-      await rejection(asked);
+      await rejection(response);
       await wire.idle();
       expect(wire.requests[0]?.outcome).to.equal("left");
     });

@@ -1,4 +1,4 @@
-import { createLog } from "../../src/bootstrap/observability.ts";
+import { createLogger } from "../../src/bootstrap/observability.ts";
 import { closeOnSignal } from "../../src/bootstrap/shutdown.ts";
 
 /** A process whose close() rejects while a timer still keeps the event loop alive. */
@@ -6,5 +6,5 @@ const close = (): Promise<never> =>
   Promise.reject(new Error("the lock\nis held", { cause: new Error("by another") }));
 
 setInterval(() => {}, 60_000);
-closeOnSignal(close, createLog("silent"));
+closeOnSignal(close, createLogger("silent"));
 process.stdout.write("ready\n");

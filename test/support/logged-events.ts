@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { journalStream } from "../../src/domain/ledger/journal.ts";
+import { journalRegistryStream } from "../../src/domain/ledger/journal-registry.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
-import { served } from "./served.ts";
+import { synthesesServed } from "./build-journal-events.ts";
 
 export interface LogEvent {
   readonly stream: string;
@@ -42,11 +44,17 @@ export const issued = (apiKey: string, at = "2026-10-01T00:00:00.000Z"): LogEven
   },
 ];
 
-/** `count` events of a month: two keys, one of whose names is a prefix of the other's, a website, and rate counters. */
+/** `count` events of a month: a journal, two keys, one of whose names is a prefix of the other's, a website, and rate counters. */
 export const busyMonth = (count: number): LogEvent[] => {
-  const list = [...issued("ab"), ...issued("abc")];
+  const list = [opened, ...issued("ab"), ...issued("abc")];
   while (list.length < count) list.push(nextOf(list.length));
   return list;
+};
+
+const opened: LogEvent = {
+  stream: journalRegistryStream,
+  type: "JournalOpened",
+  data: { journal: "j1", open: ["j1"], at: "2026-10-01T00:00:00.000Z" },
 };
 
 const nextOf = (n: number): LogEvent => {
@@ -56,9 +64,6 @@ const nextOf = (n: number): LogEvent => {
   if (turn === 0) return { stream: "website-w1", type: "WebsiteConfigured", data: { config: { n }, at } };
   if (turn === 1) return { stream: "rate-ab", type: "RequestsCounted", data: { n, at } };
   const apiKey = turn < 5 ? "ab" : "abc";
-  return {
-    stream: `usage-${apiKey}-${at.slice(0, 7)}`,
-    type: "SynthesisServed",
-    data: served({ at, characters: n % 97, requestId: `r-${n}` }),
-  };
+  const served = { apiKey, characters: n % 97, requestId: `r-${n}` };
+  return { stream: journalStream("j1"), ...synthesesServed(at, [served]) };
 };

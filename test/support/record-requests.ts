@@ -3,7 +3,7 @@ import nock from "nock";
 // Recording starts with the import, for every file of the run.
 nock.restore();
 
-export interface Recorded {
+export interface RecordedRequest {
   readonly path: string;
   /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -13,12 +13,12 @@ export interface Recorded {
 type Answer = readonly [status: number, body?: string | Buffer, headers?: Readonly<Record<string, string>>];
 
 /** Sends no request while it runs: each one is recorded and answered by the test. */
-export const recording = async (
+export const recordRequests = async (
   origins: readonly string[],
-  answer: (request: Recorded) => Answer,
+  answer: (request: RecordedRequest) => Answer,
   run: () => Promise<unknown>,
-): Promise<readonly Recorded[]> => {
-  const requests: Recorded[] = [];
+): Promise<readonly RecordedRequest[]> => {
+  const requests: RecordedRequest[] = [];
   nock.activate();
   try {
     nock.disableNetConnect();

@@ -1,5 +1,5 @@
 /** A JSON document with each internal `$ref` replaced by its target. */
-export const resolved = (document: object): unknown => {
+export const resolveRefs = (document: object): unknown => {
   const lookUp = (pointer: string): unknown =>
     pointer
       .slice("#/".length)

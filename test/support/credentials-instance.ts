@@ -8,19 +8,22 @@ import {
   createCredentialsService,
 } from "../../src/application/accounts/credentials.ts";
 import {
-  createProviderAccounts,
-  type FindAccount,
-} from "../../src/application/accounts/provider-accounts.ts";
-import type { Providers } from "../../src/application/accounts/providers.ts";
-import { createSealing, type Sealing } from "../../src/application/accounts/sealing.ts";
+  type CredentialsCipher,
+  createCredentialsCipher,
+} from "../../src/application/accounts/credentials-cipher.ts";
+import type { Providers } from "../../src/application/accounts/list-provider-voices.ts";
+import {
+  createProviderClients,
+  type FindProviderClient,
+} from "../../src/application/accounts/provider-clients.ts";
 import { createWebsites, type Websites } from "../../src/application/accounts/websites.ts";
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
-import { createExecute } from "../../src/application/commands.ts";
+import { createExecuteCommand } from "../../src/application/execute-command.ts";
 import { deriveKeys, type MasterKeys } from "../../src/bootstrap/master-key.ts";
 import type { ProviderCredentials } from "../../src/domain/accounts/byok-providers.ts";
 import { freePlan } from "../../src/domain/accounts/plan.ts";
 import { EngineFailed } from "../../src/domain/errors.ts";
-import type { Provider, ProviderAccount, ProviderVoice } from "../../src/engines/provider.ts";
+import type { Provider, ProviderClient, ProviderVoice } from "../../src/engines/provider.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import type { RecordedEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
@@ -40,7 +43,7 @@ export const googleVoices: readonly ProviderVoice[] = [
 type Google = Provider<ProviderCredentials["gwn"]> & { readonly opened: string[] };
 
 /** Accepts `rightKey` and `otherKey`, and rejects every other key with a message that repeats it. Records the credentials it was opened with. */
-export const handMadeGoogle = (
+export const fakeGoogle = (
   list: () => Promise<readonly ProviderVoice[]> = async () => googleVoices,
 ): Google => {
   const opened: string[] = [];
@@ -61,11 +64,11 @@ export const handMadeGoogle = (
 };
 
 /** Its audio is its own credentials, so that a test can identify the account. */
-const accountWith = (apiKey: string, listVoices: ProviderAccount["listVoices"]): ProviderAccount => ({
+const accountWith = (apiKey: string, listVoices: ProviderClient["listVoices"]): ProviderClient => ({
   listVoices,
   engine: {
     code: "gwn",
-    version: () => "hand-made",
+    version: () => "fake",
     prosody: () => [],
     takesSsml: () => false,
     synthesize: async () => ({
@@ -78,7 +81,7 @@ const accountWith = (apiKey: string, listVoices: ProviderAccount["listVoices"]):
 });
 
 /** The text of the account's audio. @throws what its engine throws */
-export const textFrom = async (account: ProviderAccount | undefined): Promise<string | undefined> => {
+export const textFrom = async (account: ProviderClient | undefined): Promise<string | undefined> => {
   if (!account) return undefined;
   const prosody = { pitch: 1, rate: 1, volume: 1 };
   const request = { text: "x", ssml: false, voice: "v", lang: "en-US", prosody, format: "mp3" } as const;
@@ -87,12 +90,12 @@ export const textFrom = async (account: ProviderAccount | undefined): Promise<st
 };
 
 /** The credentials services of one instance, over a real store. */
-export interface Credentialed {
-  readonly keeper: CredentialsService;
-  readonly accountOf: FindAccount;
+export interface CredentialsInstance {
+  readonly credentials: CredentialsService;
+  readonly accountOf: FindProviderClient;
   readonly ownVoicesOf: ReturnType<typeof createByokVoices>;
   readonly websites: Websites;
-  readonly sealing: Sealing;
+  readonly sealing: CredentialsCipher;
   readonly folder: string;
   /** The warnings for the operator. */
   readonly warnings: string[];
@@ -107,10 +110,10 @@ export interface Credentialed {
 
 export const masterKeys: MasterKeys = [Buffer.alloc(32, 7)];
 
-export const openCredentialed = async ({
+export const openCredentialsInstance = async ({
   folder,
   keys = masterKeys,
-  providers = { gwn: handMadeGoogle() },
+  providers = { gwn: fakeGoogle() },
   deadlineMs = 15_000,
 }: {
   /** Default: a temporary directory that is removed on close. */
@@ -118,20 +121,20 @@ export const openCredentialed = async ({
   keys?: MasterKeys;
   providers?: Providers;
   deadlineMs?: number;
-} = {}): Promise<Credentialed> => {
+} = {}): Promise<CredentialsInstance> => {
   const own = folder === undefined ? await temporaryFolder() : undefined;
   const path = folder ?? own?.path ?? "";
   const store = await openSqliteEventStore({ path: join(path, "events.db") });
   const runner = createProjectionRunner({ store, projections: [websitesProjection, credentialsProjection] });
   await runner.start();
   const commands = {
-    execute: createExecute({ handler: createCommandHandler({ store }), runner }),
+    execute: createExecuteCommand({ handler: createCommandHandler({ store }), runner }),
     clock: () => Date.parse("2026-03-01T12:00:00.000Z"),
     random: randomBytes,
   };
   const credentials = runner.view(credentialsProjection);
   const views = { websites: runner.view(websitesProjection), credentials };
-  const sealing = createSealing({ keys: deriveKeys(keys, "credentials"), random: randomBytes });
+  const sealing = createCredentialsCipher({ keys: deriveKeys(keys, "credentials"), random: randomBytes });
   const warnings: string[] = [];
   const onError = (what: string, error: unknown): void => void warnings.push(`${what}: ${error}`);
   const noKeys = {
@@ -140,14 +143,14 @@ export const openCredentialed = async ({
   const websites = createWebsites({ ...commands, websites: views.websites, keys: noKeys });
   const read = (stream: string) => collect(store.readStream(stream));
   return {
-    keeper: createCredentialsService({
+    credentials: createCredentialsService({
       ...commands,
       ...views,
       providers,
-      sealing: async () => sealing,
+      cipher: async () => sealing,
       deadlineMs,
     }),
-    accountOf: createProviderAccounts({ credentials, providers, sealing, onError }),
+    accountOf: createProviderClients({ credentials, providers, cipher: sealing, onError }),
     ownVoicesOf: createByokVoices(credentials),
     websites,
     sealing,

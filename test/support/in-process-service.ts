@@ -2,24 +2,26 @@ import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import type { Logger } from "pino";
 import { deriveKey } from "../../src/bootstrap/master-key.ts";
-import { createLog } from "../../src/bootstrap/observability.ts";
+import { createLogger } from "../../src/bootstrap/observability.ts";
 import { composeService } from "../../src/bootstrap/service.ts";
 import { readSettings } from "../../src/settings.ts";
 import { adminToken, temporaryFolder } from "./service.ts";
 
 /** The whole service in this process, with a clock that the test advances. */
-export interface ServedHere {
+export interface InProcessService {
   readonly url: string;
+  /** Undefined unless the settings have WYOMING_PORT. */
+  readonly wyomingUrl: string | undefined;
   readonly time: { now: number };
   /** A token with any header and claims, signed with the service's own key. */
   sign(header: object, claims: object): string;
   close(): Promise<void>;
 }
 
-export const serveHere = async (
+export const startInProcessService = async (
   env: Record<string, string> = {},
-  log: Logger = createLog("silent"),
-): Promise<ServedHere> => {
+  log: Logger = createLogger("silent"),
+): Promise<InProcessService> => {
   const folder = await temporaryFolder();
   const time = { now: Date.parse("2026-11-05T10:00:00.000Z") };
   const masterKey = Buffer.alloc(32, 7);
@@ -34,6 +36,7 @@ export const serveHere = async (
   const key = deriveKey(masterKey, "access tokens");
   return {
     url: service.url,
+    wyomingUrl: service.wyomingUrl,
     time,
     sign: (header, claims) => {
       const signed = `${encode(header)}.${encode(claims)}`;

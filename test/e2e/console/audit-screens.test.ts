@@ -1,0 +1,281 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { admin, type Credentials, registerWebsite, synthesize } from "../../support/client.ts";
+import { adminToken, type RunningService, startService, temporaryFolder } from "../../support/service.ts";
+
+const auditorToken = "auditor-token-0123456789";
+const markup = `<img src="x" onerror="document.title='run'">`;
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const month = () => new Date().toISOString().slice(0, 7);
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+describe("the console's screens for auditors", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let browser: Browser;
+  let page: Page;
+  let website: Credentials;
+  let hash: string;
+  let complaints: string[];
+
+  before(async () => {
+    folder = await temporaryFolder();
+    [service, browser] = await Promise.all([
+      startService(folder.path, { AUDITOR_TOKEN: auditorToken }),
+      launchBrowser(),
+    ]);
+    website = await registerWebsite(service.url, { monthlyCharacters: 100_000 });
+    for (const text of ["Audit me.", "Audit me.", "Audit me.", "Another sentence."]) {
+      const response = await synthesize(service.url, website, { text, lang: "en-GB" });
+      await response.arrayBuffer();
+      hash ??= (response.headers.get("etag") ?? "").replaceAll('"', "");
+    }
+    await admin(service.url, "POST", `/keys/${website.apiKey}/suspend`, { reason: markup });
+  });
+  beforeEach(async () => {
+    complaints = [];
+    page = await browser.context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+  });
+  afterEach(() => page.close());
+  after(async () => {
+    await browser.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  const open = async (place: string, token = auditorToken): Promise<void> => {
+    await page.goto(`${service.url}/console#/${place}`);
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  };
+
+  const seriousViolations = async (): Promise<Violation[]> => {
+    // The policy forbids scripts in the page itself; the protocol may evaluate them.
+    await page.evaluate(await readFile(axe, "utf8"));
+    const { violations } = (await page.evaluate("axe.run()")) as { violations: Violation[] };
+    return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  };
+
+  const expectAccessible = async (): Promise<void> => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const found = (await seriousViolations()).map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`,
+      );
+      expect(found, colorScheme).to.deep.equal([]);
+    }
+    await page.setViewportSize({ width: 360, height: 740 });
+    const overflow = await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    expect(overflow, "horizontal overflow at 360 px").to.equal(0);
+    expect(complaints).to.deep.equal([]);
+  };
+
+  describe("Proof", () => {
+    const place = () => `proof?key=${website.apiKey}&month=${month()}`;
+    type Edit = (lines: string[]) => string[];
+    /** Changes the export on its way to the browser. */
+    const intercept = (edit: Edit) =>
+      page.route("**/proof?*", async (route) => {
+        const response = await route.fetch();
+        const lines = (await response.text()).split(/(?<=\n)/);
+        await route.fulfill({ response, body: edit(lines).join("") });
+      });
+    const problem = async (edit: Edit): Promise<string> => {
+      await intercept(edit);
+      await open(place());
+      const alert = page.getByRole("alert").filter({ hasText: "Not genuine" });
+      await alert.waitFor();
+      return await alert.innerText();
+    };
+    const indexOf = (lines: readonly string[], text: string): number =>
+      lines.findIndex((line) => line.includes(text));
+
+    it("is green for a genuine month, with the totals that the service reports", async () => {
+      await open(place());
+      await page.getByRole("heading", { name: "Genuine", exact: true }).waitFor();
+      await page.getByText("Characters44as of position").waitFor();
+      await page.locator(".verdict.good").waitFor();
+      await expectAccessible();
+    });
+
+    it("is red if an event of the export was changed, and names it", async () => {
+      const text = await problem((lines) => {
+        const index = indexOf(lines, '"SynthesesServed"');
+        return lines.with(index, (lines[index] ?? "").replace('"characters":[9', '"characters":[1'));
+      });
+      expect(text).to.match(
+        /line \d+ was changed: journal-\S+ revision \d+ \(SynthesesServed, position \d+\)/,
+      );
+      await expectAccessible();
+    });
+
+    it("is red if an event of the export was dropped, and names it", async () => {
+      const text = await problem((lines) => lines.toSpliced(indexOf(lines, '"KeyIssued"'), 1));
+      expect(text).to.match(/line \d+ is missing .*position \d+\)/);
+    });
+
+    it("is red if events of the export were reordered, and names the first", async () => {
+      const text = await problem((lines) => {
+        const index = indexOf(lines, '"KeyIssued"');
+        return lines.with(index, lines[index + 1] ?? "").with(index + 1, lines[index] ?? "");
+      });
+      expect(text).to.match(/line \d+ is missing .*position \d+\)/);
+    });
+
+    it("says that signatures were not verified in a browser without Ed25519", async () => {
+      await page.addInitScript(
+        "SubtleCrypto.prototype.importKey = () => Promise.reject(new DOMException('none', 'NotSupportedError'))",
+      );
+      await open(place());
+      await page.getByRole("heading", { name: "Consistent, but not verified" }).waitFor();
+    });
+
+    it("can be cancelled", async () => {
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      await page.route("**/proof?*", async (route) => {
+        await released;
+        await route.abort();
+      });
+      await open(place());
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByText("Cancelled.").waitFor();
+      release();
+    });
+  });
+
+  describe("Ledger", () => {
+    it("shows events by position, and one in full, with markup as text", async () => {
+      await open(`ledger?key=${website.apiKey}`);
+      await page.getByRole("cell", { name: "KeySuspended" }).waitFor();
+      await page.getByText("Events per minute").first().waitFor();
+      await expectAccessible();
+      await page
+        .getByRole("row", { name: /KeySuspended/ })
+        .getByRole("button")
+        .click();
+      await page.getByRole("dialog").getByText("onerror").waitFor();
+      expect(await page.title()).to.equal("Ledger · Voxledger console");
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    });
+
+    it("filters by type, and starts after a position", async () => {
+      await open("ledger");
+      await page.getByLabel("Type").fill("KeyIssued");
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      await page.getByText(/^1 entries, as of position/).waitFor();
+      const position = (await page.getByRole("button", { name: /^Show the event/ }).innerText()).trim();
+      await page.getByLabel("After position").fill(position);
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      await page.getByText("No entries match.").waitFor();
+    });
+
+    it("follows the log live", async () => {
+      await open("ledger?type=WebsiteRegistered");
+      await page.getByText(/^\d+ entries, as of position/).waitFor();
+      await page.getByLabel("Live tail").check();
+      const rows = page.getByRole("cell", { name: "WebsiteRegistered" });
+      const before = await rows.count();
+      await registerWebsite(service.url);
+      await rows.nth(before).waitFor();
+    });
+
+    it("does not follow the log live if the period has ended", async () => {
+      const requested: string[] = [];
+      page.on("request", (request) => requested.push(request.url()));
+      await open(`ledger?type=WebsiteRegistered&to=2026-01-01T00:00:00.000Z`);
+      await page.getByText(/^0 entries, as of position/).waitFor();
+      await page.getByLabel("Live tail").check();
+      await page.getByText("The period has ended: there are no new events in it.").waitFor();
+      await page.getByLabel("Live tail").uncheck();
+      await page.getByText(/^0 entries, as of position/).waitFor();
+      expect(requested.filter((url) => url.includes("wait="))).to.deep.equal([]);
+    });
+
+    for (const [name, first] of [
+      ["NDJSON", '{"position"'],
+      ["CSV", "position,index"],
+      ["CloudEvents", '{"specversion"'],
+    ] as const) {
+      it(`downloads ${name}`, async () => {
+        await open(`ledger?key=${website.apiKey}`);
+        const downloading = page.waitForEvent("download");
+        await page.getByRole("button", { name, exact: true }).click();
+        const text = await readFile(await (await downloading).path(), "utf8");
+        expect(text.startsWith(first), text.slice(0, 40)).to.equal(true);
+      });
+    }
+  });
+
+  describe("As of", () => {
+    it("shows a key at the ends of two days, their difference, and the events between", async () => {
+      await open(`as-of?key=${website.apiKey}`);
+      await page.getByRole("row", { name: /Characters in the month.*44 \+44/ }).waitFor();
+      await page.getByRole("row", { name: /State not issued suspended changed/ }).waitFor();
+      await page.getByRole("cell", { name: "SynthesisServed" }).first().waitFor();
+      await page.getByText("Cumulative characters").first().waitFor();
+      await expectAccessible();
+    });
+
+    it("reads on after pages without events of the key, to the end of the period", async () => {
+      const emptyPage = { entries: [], next: "0", asOfPosition: 0, caughtUp: false };
+      await page.route("**/admin/events?*", (route) => route.fulfill({ json: emptyPage }), { times: 1 });
+      await open(`as-of?key=${website.apiKey}`);
+      await page.getByText(/^All \d+ events after/).waitFor();
+      await page.getByRole("cell", { name: "SynthesisServed" }).first().waitFor();
+    });
+
+    it("moves a day with the keyboard", async () => {
+      await open(`as-of?key=${website.apiKey}`);
+      const slider = page.getByRole("group", { name: "Earlier day (UTC)" }).getByLabel("Days");
+      const before = await slider.getAttribute("aria-valuetext");
+      await slider.press("ArrowLeft");
+      await page.waitForURL(/earlier=/);
+      expect(await slider.getAttribute("aria-valuetext")).to.not.equal(before);
+    });
+  });
+
+  describe("Sounds", () => {
+    it("lists the most served sounds, with what came from the cache", async () => {
+      await open("sounds");
+      await page.getByRole("row", { name: new RegExp(`^${hash.slice(0, 12)}.* 3 66\\.7%`) }).waitFor();
+      await expectAccessible();
+      await page.getByRole("link", { name: `${hash.slice(0, 12)}…` }).click();
+      await page.getByRole("heading", { name: "Sound", exact: true }).waitFor();
+    });
+
+    it("describes a sound: recipe, address, headers and marks, without actions for auditors", async () => {
+      await open(`sounds/${hash}`);
+      await page.getByRole("link", { name: `/audio/${hash}.mp3` }).waitFor();
+      await page.getByText("public, max-age=31536000, immutable").waitFor();
+      await page.getByRole("cell", { name: "Audit", exact: true }).first().waitFor();
+      expect(await page.getByRole("button", { name: /Delete|Purge/ }).count()).to.equal(0);
+      await expectAccessible();
+    });
+
+    it("lets an operator purge and delete a sound, after a confirmation", async () => {
+      await open(`sounds/${hash}`, adminToken);
+      await page.getByRole("button", { name: "Purge the CDN" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Purge" }).click();
+      await page.getByText("No CDN is configured.").waitFor();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("The sound was deleted.").waitFor();
+      await page.getByText("Not stored: it was deleted, or never written.").waitFor();
+    });
+  });
+});

@@ -1,0 +1,248 @@
+import { expect } from "chai";
+import { type Browser, launchBrowser } from "../../support/browser.ts";
+import { type ConsolePage, openConsole } from "../../support/console-page.ts";
+import { startInstance } from "../../support/instance.ts";
+import { markupName, type SeededLog, writeSeededLog } from "../../support/seeded-log.ts";
+import { adminToken, type RunningService, temporaryFolder } from "../../support/service.ts";
+
+const auditorToken = "auditor-token-0123456789";
+
+describe("the console over a log with 200 keys and 100,000 servings", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: RunningService;
+  let browser: Browser;
+  let seeded: SeededLog;
+  let opened: ConsolePage;
+
+  before(async () => {
+    folder = await temporaryFolder();
+    seeded = await writeSeededLog(folder.path, { keys: 200, servings: 100_000 });
+    [service, browser] = await Promise.all([
+      startInstance(folder.path, { AUDITOR_TOKEN: `carol=${auditorToken}` }),
+      launchBrowser(),
+    ]);
+  });
+  afterEach(() => opened.page.close());
+  after(async () => {
+    await browser.close();
+    await service.stop();
+    await folder.remove();
+  });
+
+  const open = async (token: string, place: string) => {
+    opened = await openConsole(browser, service.url, token);
+    await opened.goTo(place);
+    return opened.page;
+  };
+  const key = (number: number) => seeded.keys[number]?.apiKey ?? "";
+  const website = (number: number) => seeded.keys[number]?.websiteId ?? "";
+
+  const places = () => [
+    "#/",
+    "#/keys",
+    `#/keys/${key(1)}`,
+    "#/websites",
+    `#/websites/${website(0)}`,
+    "#/voices",
+    "#/providers",
+  ];
+
+  for (const [role, token] of [
+    ["an operator", adminToken],
+    ["an auditor", auditorToken],
+  ] as const) {
+    it(`has no serious violation of accessibility rules, and none of its policy, for ${role}, light and dark`, async () => {
+      const page = await open(token, "#/");
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const place of places()) {
+          await opened.goTo(place);
+          expect(await opened.violations(), `${place} ${colorScheme}`).to.deep.equal([]);
+        }
+      }
+      expect(opened.complaints).to.deep.equal([]);
+    });
+  }
+
+  it("fits a screen of 360 pixels without scrolling sideways", async () => {
+    const page = await open(adminToken, "#/");
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const place of places()) {
+      await opened.goTo(place);
+      expect(await page.evaluate("document.documentElement.scrollWidth"), place).to.be.at.most(360);
+    }
+  });
+
+  it("offers auditors no action", async () => {
+    const page = await open(auditorToken, "#/keys");
+    for (const place of places()) {
+      await opened.goTo(place);
+      const actions = page.getByRole("button", { name: /…/ });
+      expect(await actions.allTextContents(), place).to.deep.equal([]);
+    }
+  });
+
+  it("shows a website's name with markup as text", async () => {
+    const page = await open(adminToken, `#/websites/${website(0)}`);
+    expect(await page.locator("h1").textContent()).to.equal(markupName);
+    expect(await page.locator("main img").count()).to.equal(0);
+    expect(await page.title()).to.equal("Website · Voxledger console");
+  });
+
+  it("shows the usage of all keys as a plot, and the same as a table", async () => {
+    const page = await open(auditorToken, "#/");
+    await page.locator(".u-wrap canvas").first().waitFor();
+    const requests = page.locator(".figure", { hasText: "Requests in 31 days" });
+    expect(await requests.locator("dd").textContent()).to.include("100,000");
+    await page.getByText("Show “Daily characters by engine” as a table").click();
+    const table = page.getByRole("table", { name: "Daily characters by engine" });
+    expect(await table.locator("tbody tr").count()).to.equal(31);
+    expect(await table.locator("thead").textContent()).to.include("g1");
+  });
+
+  it("finds keys, and pages through them without all of them in the page", async () => {
+    const page = await open(auditorToken, "#/keys");
+    const rows = page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+    expect(await rows.count()).to.equal(25);
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("Page 2: 25 of 200").waitFor();
+    await page.getByLabel("Search").fill("shop-77.example");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("Page 1: 1 of 1").waitFor();
+    expect(await rows.first().textContent()).to.include(key(77));
+  });
+
+  it("suspends a key after a confirmation with a reason, and undoes it", async () => {
+    const page = await open(adminToken, `#/keys/${key(3)}`);
+    await page.getByRole("button", { name: "Suspend…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Suspend this key?" });
+    await dialog.getByLabel("Reason").fill("invoice overdue");
+    await dialog.getByRole("button", { name: "Suspend" }).click();
+    await page.getByText("operator: invoice overdue, since").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("button", { name: "Suspend…" }).waitFor();
+    await page.getByText("Undone.").waitFor();
+    const history = page.getByRole("table", { name: "Plans, suspensions and secrets of the key" });
+    await history.getByText("KeyReinstated").waitFor();
+  });
+
+  it("changes a plan, and shows the quota as it was in the history", async () => {
+    const page = await open(adminToken, `#/keys/${key(4)}`);
+    await page.getByRole("button", { name: "Plan…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change the plan?" });
+    await dialog.getByLabel("Characters per month").fill("5000000");
+    await dialog.getByRole("button", { name: "Change plan" }).click();
+    await page.getByText("enterprise: 5,000,000 characters a month").waitFor();
+    await page.getByRole("cell", { name: "PlanChanged" }).waitFor();
+  });
+
+  it("shows a new secret once, and revokes it", async () => {
+    const page = await open(adminToken, `#/keys/${key(5)}`);
+    await page.getByRole("button", { name: "New secret…" }).click();
+    await page.getByRole("button", { name: "Create secret" }).click();
+    const secret = (await page.locator(".secret").textContent()) ?? "";
+    expect(secret).to.match(/^\S{20,}$/);
+    await page.getByRole("button", { name: "Copy secret" }).waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    expect(await page.content()).to.not.include(secret);
+    const secrets = page.getByRole("table", { name: "Valid secrets; their values are not stored" });
+    await secrets.locator("tbody tr").nth(1).waitFor();
+    await secrets.getByRole("button", { name: "Revoke…" }).nth(1).click();
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    await page.getByText("Revoked the secret").waitFor();
+    await secrets.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+  });
+
+  it("shows a refused configuration at the field, and saves a valid one", async () => {
+    const page = await open(adminToken, `#/websites/${website(6)}`);
+    const voice = page.getByRole("group", { name: "voice", exact: true });
+    const save = async () => {
+      await page.getByRole("button", { name: "Save configuration…" }).click();
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+    };
+    await voice.getByLabel("rate").fill("7");
+    await save();
+    await voice.locator(".error").waitFor();
+    expect(await voice.getByLabel("rate").getAttribute("aria-invalid")).to.equal("true");
+    await voice.getByLabel("rate").fill("1.5");
+    await save();
+    await page.getByText("Changed the configuration of").waitFor();
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    expect(await page.getByLabel("Stored configuration").inputValue()).to.include('"rate": 1.5');
+  });
+
+  it("registers a website, and shows its secret once", async () => {
+    const page = await open(adminToken, "#/websites");
+    await page.getByRole("button", { name: "Register a website…" }).click();
+    await page.getByLabel("Name").fill("A new shop");
+    await page.getByRole("button", { name: "Register", exact: true }).click();
+    expect(await page.locator(".secret").textContent()).to.match(/^\S{20,}$/);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByLabel("Search").fill("a new shop");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("link", { name: "A new shop" }).waitFor();
+  });
+
+  it("sets a lexicon and changes the origins of a website", async () => {
+    const page = await open(adminToken, `#/websites/${website(9)}`);
+    await page.getByRole("button", { name: "Set a lexicon…" }).click();
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("abbreviations");
+    await page.getByRole("textbox", { name: "Language", exact: true }).fill("en");
+    await page.getByLabel("Rules, one a line").fill("W3C = World Wide Web Consortium");
+    await page.getByRole("button", { name: "Set lexicon" }).click();
+    await page.getByRole("button", { name: "abbreviations" }).click();
+    await page.getByText("World Wide Web Consortium").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Change origins…" }).click();
+    await page.getByLabel("Origins, one a line").fill("https://a.example\nhttps://b.example");
+    await page.getByRole("button", { name: "Change origins", exact: true }).click();
+    await page.getByText("https://b.example").waitFor();
+  });
+
+  it("speaks a text with two voices, and draws the words over their waveforms", async () => {
+    const page = await open(adminToken, "#/voices");
+    await page.getByLabel("Key that is charged").fill(key(2));
+    await page.getByRole("button", { name: "Listen to UK English Female" }).click();
+    await page.getByRole("button", { name: "Listen to UK English Male" }).click();
+    await page.getByRole("button", { name: "Compare the two voices" }).click();
+    for (const voice of ["UK English Female", "UK English Male"]) {
+      const sound = page.locator("audio").and(page.getByLabel(`The text, spoken by ${voice}`));
+      await sound.waitFor();
+      expect(await sound.getAttribute("src")).to.match(/^blob:/);
+      const plot = page.getByRole("figure", { name: `Waveform of ${voice}` });
+      await plot.locator("canvas").waitFor();
+      const words = page.getByRole("table", { name: `Words of ${voice}` }).locator("tbody tr");
+      await page.getByText(`Show the words of ${voice}`).click();
+      expect(await words.locator("td:last-child").allTextContents()).to.deep.equal([
+        "The",
+        "train",
+        "to",
+        "Oxford",
+        "leaves",
+        "at",
+        "nine",
+      ]);
+    }
+    expect(opened.complaints).to.deep.equal([]);
+  });
+
+  it("deprecates a voice, and undoes it", async () => {
+    const page = await open(adminToken, "#/voices");
+    await page.getByLabel("Name").fill("Scottish English Male");
+    const row = page.getByRole("row", { name: /Scottish English Male/ });
+    await row.getByRole("button", { name: "Deprecate…" }).click();
+    await page.getByRole("button", { name: "Deprecate", exact: true }).click();
+    await row.getByText("deprecated").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row.getByText("current").waitFor();
+  });
+
+  it("is reached by keyboard: a skip link first, then the navigation", async () => {
+    const page = await open(adminToken, "#/");
+    await page.keyboard.press("Tab");
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    expect(await focused()).to.equal("Skip to the content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).to.equal("main");
+  });
+});

@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openSqliteEventStore } from "../../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
+import { startEventStoreDBProcess } from "../../support/eventstoredb-process.ts";
+import { masterKey, type RunningService, startInstance } from "../../support/instance.ts";
+
+export type StoreKind = "sqlite" | "eventstoredb";
+
+/** Instances of the service over one log. */
+export interface Deployment {
+  readonly instances: number;
+  /** A connection of the test's own. */
+  readonly store: EventStore;
+  start(instance: number): Promise<RunningService>;
+  /** Seals the log, and verifies it with `voxledger audit verify`. @throws if that finds a defect */
+  verify(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+interface Place {
+  readonly instances: number;
+  readonly env: Record<string, string>;
+  readonly store: EventStore;
+  readonly end: () => Promise<void>;
+}
+
+/** Reads lag behind appends, as on a real server. */
+const indexLagSeed = 7;
+
+const places: Record<StoreKind, (folder: string) => Promise<Place>> = {
+  sqlite: async (folder) => {
+    const path = join(folder, "events.db");
+    return {
+      instances: 1,
+      env: { EVENT_STORE: `sqlite:${path}` },
+      store: await openSqliteEventStore({ path }),
+      end: async () => {},
+    };
+  },
+  eventstoredb: async (folder) => {
+    const node = await startEventStoreDBProcess(join(folder, "eventstoredb"), 0, indexLagSeed);
+    return {
+      instances: 2,
+      env: { EVENT_STORE: node.url },
+      store: await openEventStoreDB({ url: node.url }),
+      end: node.kill,
+    };
+  },
+};
+
+export const openDeployment = async (kind: StoreKind): Promise<Deployment> => {
+  const folder = await mkdtemp(join(tmpdir(), "voxledger-kills-"));
+  const { instances, env, store, end } = await places[kind](folder);
+  const dataDir = (instance: number): string => join(folder, `instance-${instance}`);
+  const settings = { ...env, MASTER_KEY: masterKey, BURST_LIMIT: "1000000" };
+  return {
+    instances,
+    store: validatedEventStore(store),
+    start: (instance) => startInstance(dataDir(instance), settings),
+    verify: async () => {
+      const options = { env: { PATH: process.env.PATH ?? "", ...settings, DATA_DIR: dataDir(0) } };
+      const exported = join(folder, "export");
+      for (const args of [["export", exported], ["verify", exported], ["verify"]])
+        await promisify(execFile)("scripts/voxledger", ["audit", ...args], options);
+    },
+    remove: async () => {
+      await store.close();
+      await end();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

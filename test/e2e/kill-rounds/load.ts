@@ -1,0 +1,133 @@
+import { EventEmitter, once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { bytesOf, type Credentials, synthesize } from "../../support/client.ts";
+
+/** A key and its quota. */
+export interface LimitedKey extends Credentials {
+  /** Null: no quota. */
+  readonly quota: number | null;
+}
+
+/** A complete answer with audio. */
+export interface Answer {
+  readonly requestId: string;
+  readonly apiKey: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What the clients of all rounds have seen. */
+export interface Observed {
+  readonly answers: Answer[];
+  /** The number of answers by status; 0 for requests without a complete answer. */
+  readonly statuses: Map<number, number>;
+  /** By Idempotency-Key, the requests without a complete answer. */
+  readonly cutOff: Map<string, number>;
+  /** Requests with an Idempotency-Key that are to be repeated. */
+  readonly repeats: Request[];
+  /** API keys that were refused with 403. */
+  readonly refused: Set<string>;
+}
+
+export const nothingObserved = (): Observed => ({
+  answers: [],
+  statuses: new Map(),
+  cutOff: new Map(),
+  repeats: [],
+  refused: new Set(),
+});
+
+interface Request {
+  readonly credentials: Credentials;
+  readonly text: string;
+  readonly headers: Record<string, string>;
+  readonly idempotencyKey: string | undefined;
+}
+
+export const charactersPerText = 10;
+const texts = ["ten chars!", "ten more!!", "and again!"];
+const clientsPerInstance = 12;
+const repeatRate = 0.3;
+const refusedPauseMs = 20;
+
+export interface LoadOptions {
+  readonly urls: readonly string[];
+  readonly keys: readonly Credentials[];
+  readonly random: () => number;
+  readonly observed: Observed;
+}
+
+export interface RunningLoad {
+  /** Resolves after this many further answers. */
+  more(count: number): Promise<void>;
+  /** Waits for the answers that are outstanding. */
+  stop(): Promise<void>;
+}
+
+/** Sends requests of the keys to all instances until `stop`. */
+export const startLoad = (options: LoadOptions): RunningLoad => {
+  const { urls, random, observed } = options;
+  const progress = new EventEmitter();
+  let answered = 0;
+  let stopped = false;
+  const run = async (url: string): Promise<void> => {
+    while (!stopped) {
+      const status = await send(url, nextRequest(options), observed, random);
+      observed.statuses.set(status, (observed.statuses.get(status) ?? 0) + 1);
+      if (status === 0) return; // The instance was killed.
+      answered += 1;
+      progress.emit("answer");
+      if (status !== 200 && status !== 206) await delay(refusedPauseMs);
+    }
+  };
+  const clients = urls.flatMap((url) => Array.from({ length: clientsPerInstance }, () => run(url)));
+  return {
+    more: async (count) => {
+      for (const end = answered + count; answered < end; ) await once(progress, "answer");
+    },
+    stop: async () => {
+      stopped = true;
+      await Promise.all(clients);
+    },
+  };
+};
+
+const nextRequest = ({ keys, random, observed }: LoadOptions): Request => {
+  const repeat = random() < repeatRate ? observed.repeats.shift() : undefined;
+  if (repeat) return repeat;
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const usable = keys.filter(({ apiKey }) => !observed.refused.has(apiKey) || random() < 0.05);
+  const common = { credentials: pick(usable.length > 0 ? usable : keys), text: pick(texts) };
+  const kind = random();
+  if (kind < 0.2) return { ...common, headers: { Range: "bytes=0-99" }, idempotencyKey: undefined };
+  if (kind < 0.6) return { ...common, headers: {}, idempotencyKey: undefined };
+  const idempotencyKey = random().toString(36).slice(2);
+  return { ...common, headers: { "Idempotency-Key": idempotencyKey }, idempotencyKey };
+};
+
+/** Resolves with the status, 0 without a complete answer. */
+const send = async (
+  url: string,
+  request: Request,
+  { answers, cutOff, repeats, refused }: Observed,
+  random: () => number,
+): Promise<number> => {
+  const { credentials, text, headers, idempotencyKey } = request;
+  const { apiKey } = credentials;
+  try {
+    const query = { voice: "UK English Female", text };
+    const response = await synthesize(url, credentials, query, { headers });
+    await bytesOf(response);
+    if (response.ok) {
+      answers.push({ requestId: response.headers.get("x-request-id") ?? "", apiKey, idempotencyKey });
+    }
+    if (response.status === 403) refused.add(apiKey);
+    if (idempotencyKey && (!response.ok || random() < repeatRate)) repeats.push(request);
+    return response.status;
+  } catch {
+    if (idempotencyKey) {
+      cutOff.set(idempotencyKey, (cutOff.get(idempotencyKey) ?? 0) + 1);
+      repeats.push(request);
+    }
+    return 0;
+  }
+};

@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { fixSizes, measureSound } from "../../src/audio/formats/containers.ts";
+import { type Credentials, registerWebsite } from "../support/client.ts";
+import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
+import {
+  type AudioResult,
+  type ClientCall,
+  callClient,
+  errorOf,
+  type Outcome,
+  resultOf,
+} from "../support/python-client.ts";
+import { recordedEvents } from "../support/streams.ts";
+
+/** What the client reads from OpenAI's errors. */
+interface Refusal {
+  readonly message: string;
+  readonly code: string;
+}
+
+const formats = ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const;
+const hello = { model: "tts-1", voice: "alloy", input: "Hello from Python." };
+
+/** OpenAI's own client for Python, unmodified, with the service's base URL. */
+describe("OpenAI's client for Python", () => {
+  let service: InProcessService;
+  let website: Credentials;
+
+  before(async () => {
+    service = await startInProcessService({ BURST_LIMIT: "1000000" });
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const outcomes = <Result>(calls: readonly ClientCall[], as = website) =>
+    callClient<Result, Refusal>(
+      { client: "openai", baseUrl: `${service.url}/openai/v1`, website: as },
+      calls,
+    );
+  const refusalIn = (outcome: Outcome<unknown, Refusal> | undefined) => {
+    const { type, status, body } = errorOf(outcome);
+    return { type, status, code: body.code };
+  };
+
+  it("gets and streams speech in every format, the same bytes by both, and is charged for each", async () => {
+    const own = await registerWebsite(service.url);
+    const calls = formats.flatMap((response_format) => {
+      const args = { ...hello, response_format };
+      return [
+        { method: "audio.speech.create", args },
+        { method: "audio.speech.with_streaming_response.create", args },
+      ];
+    });
+    const sounds = (await outcomes<AudioResult>(calls, own)).map((outcome) =>
+      Buffer.from(resultOf(outcome).audio, "base64"),
+    );
+    for (const [index, format] of formats.entries()) {
+      const [whole, streamed] = sounds.slice(2 * index) as [Buffer, Buffer];
+      // The first response began before the sizes in the headers of flac and wav were known.
+      expect(fixSizes(format, streamed).equals(fixSizes(format, whole)), format).to.equal(true);
+      const length = measureSound(format, whole);
+      expect((length?.samples ?? 0) / (length?.sampleRate ?? 1), format).to.be.within(0.5, 5);
+    }
+    const servings = await recordedEvents(service.url, own, "SynthesisServed");
+    expect(servings.map(({ characters }) => characters)).to.deep.equal(calls.map(() => hello.input.length));
+  });
+
+  it("gets speech as events", async () => {
+    const args = { ...hello, stream_format: "sse" };
+    const [outcome] = await outcomes<AudioResult>([{ method: "audio.speech.create", args }]);
+    const events = Buffer.from(resultOf(outcome).audio, "base64").toString();
+    expect(events).to.match(/^data: \{"type":"speech.audio.delta"/);
+    expect(events).to.contain(`"total_tokens":${hello.input.length}`);
+  });
+
+  it("lists models", async () => {
+    const [list, one] = await outcomes<{ id: string; data: { id: string }[] }>([
+      { method: "models.list" },
+      { method: "models.retrieve", args: { model: "tts-1" } },
+    ]);
+    expect(resultOf(list).data.map(({ id }) => id)).to.include.members(["tts-1", "g1"]);
+    expect(resultOf(one)).to.include({ id: "tts-1" });
+  });
+
+  it("raises the errors that it raises for OpenAI", async () => {
+    const method = "audio.speech.create";
+    const refusals = await outcomes([
+      { method, args: { ...hello, voice: "Nobody" } },
+      { method, args: { ...hello, model: "gpt-9" } },
+      { method, args: { ...hello, input: "" } },
+    ]);
+    expect(refusals.map(refusalIn)).to.deep.equal([
+      { type: "NotFoundError", status: 404, code: "voice_not_found" },
+      { type: "NotFoundError", status: 404, code: "model_not_found" },
+      { type: "BadRequestError", status: 400, code: "invalid_value" },
+    ]);
+    const call = [{ method, args: hello }];
+    const [unknown] = await outcomes(call, { ...website, apiSecret: "wrong" });
+    expect(refusalIn(unknown)).to.deep.equal({
+      type: "AuthenticationError",
+      status: 401,
+      code: "invalid_api_key",
+    });
+    const poor = await registerWebsite(service.url, { monthlyCharacters: 10 });
+    const [exhausted] = await outcomes(call, poor);
+    expect(refusalIn(exhausted)).to.deep.equal({
+      type: "RateLimitError",
+      status: 429,
+      code: "insufficient_quota",
+    });
+    expect(await recordedEvents(service.url, poor, "SynthesisServed")).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,50 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import type { Browser } from "./browser.ts";
+
+/** A page of the console, and what the browser complained about in it. */
+export interface ConsolePage {
+  readonly page: Page;
+  readonly complaints: string[];
+  /** Goes to a place of the console and waits until nothing is being read. */
+  goTo(place: string): Promise<void>;
+  /** The ids of the serious and critical violations of accessibility rules, with their first element. */
+  violations(): Promise<string[]>;
+}
+
+/** Opens the console in a new page and signs in. */
+export const openConsole = async ({ context }: Browser, url: string, token: string): Promise<ConsolePage> => {
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${url}/console`);
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  const settled = async () => {
+    await page.locator("main h1").first().waitFor();
+    await page.locator(".loading, [aria-busy=true]").first().waitFor({ state: "detached" });
+  };
+  return {
+    page,
+    complaints,
+    goTo: async (place) => {
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+      await settled();
+    },
+    violations: async () => {
+      // Evaluated by the debugger: the page's policy allows no other script.
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] })",
+      )) as axe.AxeResults;
+      return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+    },
+  };
+};
