@@ -1,4 +1,6 @@
 import type { Argument, Command, Option } from "commander";
+import { registerAuditProofCommands } from "../../src/cli/audit-proof.ts";
+import { registerModelCommands } from "../../src/cli/models.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { registerProjectionCommands } from "../../src/cli/projections.ts";
 import { expectGolden } from "./golden.ts";
@@ -6,6 +8,8 @@ import { expectGolden } from "./golden.ts";
 const unused = async (): Promise<never> => {
   throw new Error("No command runs in this test.");
 };
+
+const noText = async function* (): AsyncGenerator<string> {};
 
 const given = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== false));
@@ -36,7 +40,9 @@ const tree = (command: Command): object => ({
 describe("golden files: the command line", () => {
   it("has the recorded commands, arguments, options and defaults", () => {
     const program = createProgram(unused);
-    registerProjectionCommands(program, unused);
+    registerProjectionCommands(program, unused, () => "");
+    registerModelCommands(program, unused);
+    registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
     expectGolden("command-line.json", tree(program));
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as domainErrors from "../../src/domain/errors.ts";
-import * as httpErrors from "../../src/http/kernel/errors.ts";
+import * as httpErrors from "../../src/http/kernel/error-types.ts";
 import { closeCodes } from "../../src/http/websocket/close.ts";
 import { expectGolden } from "./golden.ts";
 
@@ -12,8 +12,9 @@ const samples: Readonly<Record<string, readonly Error[]>> = {
   NotFound: [new domainErrors.NotFound("…")],
   Conflict: [new domainErrors.Conflict("…")],
   Unauthorized: [new domainErrors.Unauthorized("…")],
-  KeyIsSuspended: [new domainErrors.KeyIsSuspended("…")],
-  RateLimited: (["minute", "burst", "failures", "sockets"] as const).map(
+  Forbidden: [new domainErrors.Forbidden("…")],
+  KeyIsSuspended: [new domainErrors.KeyIsSuspended("…", "operator")],
+  RateLimited: (["minute", "burst", "failures", "sockets", "streams", "unread"] as const).map(
     (kind) => new domainErrors.RateLimited("…", kind, 7),
   ),
   EngineFailed: [

@@ -11,6 +11,9 @@ export interface Members {
   readonly absent: ReadonlySet<string>;
 }
 
+/** Members of a list, and of an object whose members are named by index, have no paths of their own. */
+const isIndex = (name: string | symbol): boolean => /^\d+$/.test(String(name));
+
 /** Finds out which members the check of an event's shape reads, by giving it data that reports every access. */
 export const membersRead = (events: readonly Event[]): Members => {
   const given = new Set<string>();
@@ -20,8 +23,9 @@ export const membersRead = (events: readonly Event[]): Members => {
     if (typeof value !== "object" || value === null) return value;
     return new Proxy(value, {
       get: (target, name) => {
-        const member = `${path}.${String(name)}`;
         const inner: unknown = Reflect.get(target, name);
+        if (isIndex(name)) return watched(inner, path);
+        const member = `${path}.${String(name)}`;
         (inner === undefined ? absent : given).add(member);
         return watched(inner, member);
       },
@@ -43,6 +47,11 @@ export const isOptional = (events: readonly Event[], member: string): boolean =>
 const without = (value: unknown, [name, ...rest]: readonly string[]): unknown => {
   if (name === undefined || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((element) => without(element, [name, ...rest]));
+  if (Object.keys(value).some(isIndex))
+    return mapValues(value, (element) => without(element, [name, ...rest]));
   const { [name]: inner, ...others } = value as Record<string, unknown>;
   return rest.length === 0 || inner === undefined ? others : { ...others, [name]: without(inner, rest) };
 };
+
+const mapValues = (value: object, map: (element: unknown) => unknown): object =>
+  Object.fromEntries(Object.entries(value).map(([name, element]) => [name, map(element)]));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { admin, authorize, registerWebsite } from "../support/client.ts";
 import { openExchange, type Received } from "../support/exchange.ts";
-import { type ServedHere, serveHere } from "../support/served-here.ts";
+import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
 import { adminToken } from "../support/service.ts";
 import { expectGolden } from "./golden.ts";
 import { structureOf } from "./openapi-structure.ts";
@@ -26,7 +26,7 @@ const errorIn = (body: Buffer): { code?: string; errors?: { path: (string | numb
 };
 
 describe("golden files: HTTP", () => {
-  let service: ServedHere;
+  let service: InProcessService;
   let connection: ReturnType<typeof openExchange>;
   let key: Record<string, string>;
   let document: { paths: Record<string, object> };
@@ -34,7 +34,7 @@ describe("golden files: HTTP", () => {
   let client = 0;
 
   before(async () => {
-    service = await serveHere({ TRUST_PROXY: "127.0.0.1", BURST_LIMIT: "1000000" });
+    service = await startInProcessService({ TRUST_PROXY: "127.0.0.1", BURST_LIMIT: "1000000" });
     connection = openExchange(service.url);
     const website = await registerWebsite(service.url);
     await admin(service.url, "PUT", `/websites/${website.id}/origins`, { origins: [origin] });

@@ -1,4 +1,5 @@
-import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
+import { type Metric, prometheusName } from "../../src/telemetry/metric.ts";
+import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import { expectGolden } from "./golden.ts";
 
 describe("golden files: metrics", () => {

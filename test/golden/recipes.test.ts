@@ -1,13 +1,15 @@
 import { createByokVoices } from "../../src/application/catalog/byok-voices.ts";
 import { createWebsiteCatalogs } from "../../src/application/catalog/website-catalog.ts";
+import { createWebsiteLexicons } from "../../src/application/lexicons/website-lexicons.ts";
 import { createPlanner, type FindEngine } from "../../src/application/synthesis/planner.ts";
+import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
+import type { Rendition } from "../../src/audio/formats/sound.ts";
 import { composeFreeEngines, composeProviders } from "../../src/bootstrap/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
-import type { Recipe } from "../../src/domain/synthesis/recipe.ts";
 import type { Engine } from "../../src/engines/engine.ts";
-import { localEngines } from "../../src/engines/local/local-engine.ts";
+import { localEngines } from "../../src/engines/local/engine.ts";
 import { selfHostedVoices } from "../../src/engines/self-hosted/voices.ts";
 import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { readSettings } from "../../src/settings.ts";
@@ -18,6 +20,7 @@ import { expectGolden } from "./golden.ts";
 const ssml = '<speak>One <break time="200ms"/> two</speak>';
 const plain = { text: "The train leaves at nine.", lang: "en-GB" };
 const own = "with-credentials";
+const replacing = "with-lexicons";
 
 /** Representative requests, each as the body of a POST. */
 const requests: readonly (readonly [body: object, website?: string])[] = [
@@ -66,29 +69,45 @@ const requests: readonly (readonly [body: object, website?: string])[] = [
   [{ ...plain, voice: "alloy", format: "ogg" }, own],
   [{ ...plain, voice: "alloy", text: ssml }, own],
   [{ ...plain, engine: "oai", lang: "fr-FR" }, own],
+  [{ ...plain }, replacing],
+  [{ ...plain, text: "No rule applies." }, replacing],
+  [{ ...plain, text: "<speak>The train <emphasis>nine</emphasis></speak>" }, replacing],
+  [{ ...plain, voice: "en-US-JennyNeural", format: "ogg" }, replacing],
+  [{ ...plain, voice: "alloy" }, replacing],
 ];
 
 const at = "2026-10-03T00:00:00.000Z";
-const sealed = { sealed: "v1.AAAA", keyId: "mk-1", setAt: at };
+const encrypted = { ciphertext: "v1.AAAA", keyId: "mk-1", setAt: at };
 const credentials: Credentials = {
   settings: 3,
   byEngine: {
     gwn: {
-      ...{ ...sealed, provider: "google", revision: 1 },
+      ...{ ...encrypted, provider: "google", revision: 1 },
       voices: [
         { name: "en-US-Neural2-C", lang: "en-US", gender: "f" },
         { name: "en-US-Chirp3-HD-Kore", lang: "en-US", gender: "f" },
       ],
     },
     msv: {
-      ...{ ...sealed, provider: "azure", revision: 2 },
+      ...{ ...encrypted, provider: "azure", revision: 2 },
       voices: [
         { name: "en-US-JennyNeural", lang: "en-US", gender: "f" },
         { name: "en-US-Ava:DragonHDLatestNeural", lang: "en-US", gender: "f" },
       ],
     },
-    oai: { ...sealed, provider: "openai", revision: 3, voices: [{ name: "alloy", gender: "f" }] },
+    oai: { ...encrypted, provider: "openai", revision: 3, voices: [{ name: "alloy", gender: "f" }] },
   },
+};
+
+const lexicon = {
+  version: 1,
+  digest: "",
+  setAt: at,
+  lang: "en",
+  rules: [
+    { grapheme: "train", alias: "railway train" },
+    { grapheme: "nine", phoneme: "naɪn", alphabet: "ipa" as const, alias: "9" },
+  ],
 };
 
 /** A host whose tools have fixed versions and every voice of the seed: recipes do not depend on this machine. */
@@ -113,9 +132,10 @@ const openSynthesis = async () => {
   const settings = readSettings({
     ENGINE_G2: "openai:http://127.0.0.1:1/v1?model=kokoro&voices=af_bella@en-GB:f",
   });
+  const scheduler = createScheduler();
   const local = (await localEngines({ host })).map(withoutIcu);
-  const { engines } = composeFreeEngines(settings, local, noTelemetry);
-  const providers = composeProviders(settings, noTelemetry);
+  const { engines } = composeFreeEngines(settings, local, noTelemetry, scheduler);
+  const providers = composeProviders(settings, noTelemetry, scheduler);
   const accounts: Readonly<Record<string, Engine | undefined>> = {
     gwn: providers.gwn?.open({ apiKey: "k" }).engine,
     msv: providers.msv?.open({ subscriptionKey: "k", region: "westeurope" }).engine,
@@ -123,25 +143,30 @@ const openSynthesis = async () => {
   };
   const findEngine: FindEngine = (code, websiteId) => {
     if (!isByok(code)) return engines.get(code);
-    return websiteId === own ? accounts[code] : undefined;
+    return websiteId === own || websiteId === replacing ? accounts[code] : undefined;
   };
   const { voices, systemVoices } = releaseSeed();
   const catalog = { revision: 1, updatedAt: at, voices: [...voices], systemVoices: [...systemVoices] };
   const catalogOf = createWebsiteCatalogs({
     catalog: new Map([["catalog", catalog]]),
-    byokVoices: createByokVoices(new Map([[`credentials-${own}`, credentials]])),
+    byokVoices: createByokVoices(
+      new Map([own, replacing].map((website) => [`credentials-${website}`, credentials])),
+    ),
     configuredVoices: selfHostedVoices(settings.selfHosted),
   });
-  return createPlanner({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf });
+  const lexicons = createWebsiteLexicons(
+    new Map([[`lexicons-${replacing}`, { versions: 1, byName: { common: lexicon } }]]),
+  );
+  return createPlanner({ findEngine, encoderVersion: "ffmpeg 7.8.9", catalogOf, lexicons });
 };
 
-const lineOf = (name: string, voice: string, systemVoice: string, recipe: Recipe): string => {
-  const { tools, engine, lang, text, prosody, applied, format, websiteId = "" } = recipe;
+const lineOf = ({ name, voice, systemVoice, recipe, document }: Rendition): string => {
+  const { tools, engine, lang, text, prosody, applied, format, websiteId = "", replacements } = recipe;
   const { pitch, rate, volume } = prosody;
   const facts = [engine, recipe.voice, lang, format, `pitch ${pitch} rate ${rate} volume ${volume}`];
-  return [name, ...facts, `applied ${applied.join(" ")}`, tools, websiteId, text, voice, systemVoice].join(
-    " | ",
-  );
+  return [name, ...facts, `applied ${applied.join(" ")}`, tools, websiteId, text, voice, systemVoice]
+    .concat(replacements === undefined ? [] : [replacements, document ?? ""])
+    .join(" | ");
 };
 
 describe("golden files: recipes", () => {
@@ -151,10 +176,7 @@ describe("golden files: recipes", () => {
     const recorded = requests.map(([body, website = "without-credentials"]) => {
       try {
         const { renditions, characters } = synthesis.plan(requestFromBody(schema, body), website);
-        const lines = renditions.map(({ name, voice, systemVoice, recipe }) =>
-          lineOf(name, voice, systemVoice, recipe),
-        );
-        return { request: body, website, characters, takes: lines };
+        return { request: body, website, characters, takes: renditions.map(lineOf) };
       } catch (error) {
         return { request: body, website, refused: (error as Error).name };
       }
