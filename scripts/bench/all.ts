@@ -8,14 +8,14 @@ import { type Figures, meetsAim } from "./side-by-side.ts";
 
 const benches = [
   "commands.ts",
-  "replay.ts",
   "cold-request.ts",
   "cached-get.ts",
-  "many-keys.ts",
   "first-byte.ts",
+  "first-byte-of-long-texts.ts",
   "telemetry.ts",
   "stalled-listeners.ts",
   "memory.ts",
+  "memory-of-long-texts.ts",
   "crowded-speech.ts",
 ];
 

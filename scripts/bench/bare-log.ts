@@ -1,10 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SynthesisServed } from "../../src/domain/usage/usage.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
 
 export interface BareEvent {
   readonly stream: number;
-  readonly data: SynthesisServed;
+  readonly data: { readonly requestId: string };
 }
 
 /** A minimal event log: the same columns, indexes and durability, without any validation or decision. */
@@ -22,7 +21,7 @@ export const openBareLog = (path: string) => {
     const revision = (revisions.get(stream) ?? -1) + 1;
     revisions.set(stream, revision);
     const metadata = { correlationId: data.requestId, actor: "key:k1" };
-    const body = JSON.stringify({ type: "SynthesisServed", data, metadata });
+    const body = JSON.stringify({ type: "IdempotencyKeyUsed", data, metadata });
     statement.run(stream, revision, uuidv7(now), now, body);
   };
 

@@ -1,66 +1,125 @@
 /**
- * Requests per second for a 20 KB sound in the memory cache, each recorded durably before its response; compared with
- * a separate node:http process that sends as many bytes with the same headers. One wrk loads both.
+ * Requests per second for a 20 KB sound in the memory cache, by 1, 1,000 and 100,000 keys drawn at random, each recorded
+ * durably before its response; compared with a separate node:http process that sends as many bytes with the same headers. One
+ * wrk loads both. For both event stores; a minimal node with an in-memory log in a separate process stands in for
+ * EventStoreDB. Arguments: other numbers of keys.
  */
-import { authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
-import { startService } from "../../test/support/service.ts";
-import { checkLedger } from "./ledger-check.ts";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { startEventStoreDBProcess } from "../../test/support/eventstoredb-process.ts";
+import { masterKey, type RunningService, startInstance } from "../../test/support/instance.ts";
+import { authorizeFirst, drawnAtRandom, issueKeys } from "./issued-keys.ts";
+import { checkServings, type Load as Received } from "./ledger-check.ts";
 import { startServer } from "./server-process.ts";
-import { sideBySide } from "./side-by-side.ts";
+import { figuresOf, milliseconds, sideBySide } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 import { wrk } from "./wrk.ts";
 
+const numbersOfKeys = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 1_000, 100_000];
 const text = "Every word that is spoken here is on the ledger.";
-/** Enough for two alternating groups: one is processed while the other is written to the ledger. */
-const connections = 64;
-const seconds = 5;
+const path = `/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text })}`;
+const seconds = 4;
+const maxStartMs = 3_000;
 
 /** node:http writes these itself. */
 const automatic = new Set(["date", "connection", "keep-alive"]);
 
-const bench = async (url: string, website: Credentials): Promise<void> => {
-  const address = `${url}/v2/text/synthesize?${new URLSearchParams({ voice: "UK English Female", text })}`;
-  const headers = authorize(website);
-  let served = 0;
-  let cutOff = 0;
-  const askOnce = async (): Promise<Headers> => {
-    const response = await fetch(address, { headers });
-    await response.arrayBuffer();
-    if (response.status !== 200) throw new Error(`the first request was answered with ${response.status}`);
-    served += 1;
-    return response.headers;
-  };
+/** An event log for one bench. */
+interface Log {
+  readonly name: string;
+  /** The setting EVENT_STORE. */
+  readonly eventStore: string;
+  readonly open: () => Promise<EventStore>;
+  /** The numbers of connections, and the least ratio. */
+  readonly connections: readonly number[];
+  readonly atLeast: number;
+}
 
-  await askOnce();
-  const cached = await askOnce();
-  const sameHeaders = Object.fromEntries([...cached].filter(([name]) => !automatic.has(name)));
-  const bare = await startServer("./bare-server.ts", JSON.stringify(sameHeaders));
+const use = async <T>(log: Log, work: (store: EventStore) => Promise<T>): Promise<T> => {
+  const store = await log.open();
   try {
-    await sideBySide({
-      name: `cached GET, ${cached.get("content-length")} bytes`,
-      unit: "requests/s",
-      aim: { atLeast: 0.5 },
-      rounds: 5,
-      warmUps: 1,
-      ours: async () => {
-        const { answers, perSecond } = await wrk({ url: address, headers, connections, seconds });
-        served += answers;
-        cutOff += connections;
-        return perSecond;
-      },
-      bare: async () => (await wrk({ url: bare.url, headers, connections, seconds })).perSecond,
-    });
-    await checkLedger(url, website, { served, cutOff });
+    return await work(store);
   } finally {
-    await bare.stop();
+    await store.close();
   }
 };
 
-await inTemporaryFolder(async (folder) => {
-  const service = await startService(folder, { BURST_LIMIT: "1000000" });
-  try {
-    await bench(service.url, await registerWebsite(service.url));
-  } finally {
-    await service.stop();
+/** The headers of the second response, which comes from memory. */
+const warmUp = async (url: string, received: Received): Promise<Headers> => {
+  let headers = new Headers();
+  for (let times = 0; times < 2; times++) {
+    const response = await fetch(url + path, { headers: authorizeFirst() });
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`the first request was answered with ${response.status}`);
+    received.served += 1;
+    headers = response.headers;
   }
-});
+  return headers;
+};
+
+const load = async (service: RunningService, script: string, name: string, log: Log): Promise<Received> => {
+  const received: Received = { served: 0, cutOff: 0 };
+  const cached = [...(await warmUp(service.url, received))].filter(([header]) => !automatic.has(header));
+  const bare = await startServer("./bare-server.ts", JSON.stringify(Object.fromEntries(cached)));
+  try {
+    for (const connections of log.connections) {
+      const ask = (url: string) => wrk({ url: url + path, headers: {}, connections, seconds, script });
+      await sideBySide({
+        name: `cached GET, ${name}, ${connections} connections`,
+        unit: "requests/s",
+        aim: { atLeast: log.atLeast },
+        rounds: 5,
+        warmUps: 1,
+        ours: async () => {
+          const { answers, perSecond } = await ask(service.url);
+          received.served += answers;
+          received.cutOff += connections;
+          return perSecond;
+        },
+        bare: async () => (await ask(bare.url)).perSecond,
+      });
+    }
+  } finally {
+    await bare.stop();
+  }
+  return received;
+};
+
+const bench = async (folder: string, log: Log, keys: number): Promise<void> => {
+  const name = `${log.name}, ${keys.toLocaleString("en")} ${keys === 1 ? "key" : "keys"}`;
+  await use(log, (store) => issueKeys(store, keys));
+  const script = join(folder, "wrk.lua");
+  await writeFile(script, drawnAtRandom(path, keys));
+  let service: RunningService | undefined;
+  const env = { EVENT_STORE: log.eventStore, MASTER_KEY: masterKey, BURST_LIMIT: "1000000" };
+  const startMs = await milliseconds(async () => {
+    service = await startInstance(join(folder, "data"), env);
+  });
+  const start = { name: `start, ${name}, without snapshots`, unit: "ms", aim: { atMost: 1 } };
+  console.log(JSON.stringify(figuresOf(start, { ours: [startMs], bare: [maxStartMs] })));
+  if (!service) return;
+  const received = await load(service, script, name, log).finally(() => service?.stop());
+  await use(log, (store) => checkServings(store, received));
+};
+
+for (const keys of numbersOfKeys) {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, "events.db");
+    const open = () => openSqliteEventStore({ path: file });
+    const embedded = { name: "embedded store", eventStore: `sqlite:${file}`, open };
+    await bench(folder, { ...embedded, connections: [64, 256], atLeast: 0.55 }, keys);
+  });
+  await inTemporaryFolder(async (folder) => {
+    const node = await startEventStoreDBProcess();
+    const open = () => openEventStoreDB({ url: node.url });
+    try {
+      const server = { name: "EventStoreDB", eventStore: node.url, open };
+      await bench(folder, { ...server, connections: [256], atLeast: 0.5 }, keys);
+    } finally {
+      await node.kill();
+    }
+  });
+}

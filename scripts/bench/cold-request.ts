@@ -4,12 +4,12 @@
  */
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
 import { startService } from "../../test/support/service.ts";
-import { speakByHand } from "./by-hand.ts";
+import { speakByShellPipeline } from "./shell-pipeline.ts";
 import { milliseconds, sideBySide } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
 const voice = "UK English Female";
-const sameVoiceByHand = "gmw/en+f3";
+const shellVoice = "gmw/en+f3";
 
 let sentences = 0;
 const freshSentence = (): string => {
@@ -32,11 +32,11 @@ await inTemporaryFolder(async (folder) => {
     await sideBySide({
       name: "cold request, 100 characters",
       unit: "ms",
-      aim: { atMost: 0.7 },
+      aim: { atMost: 0.35 },
       rounds: 30,
       warmUps: 3,
       ours: () => milliseconds(() => speakByService(service.url, website)),
-      bare: () => milliseconds(() => speakByHand(freshSentence(), sameVoiceByHand)),
+      bare: () => milliseconds(() => speakByShellPipeline(freshSentence(), shellVoice)),
     });
   } finally {
     await service.stop();

@@ -3,11 +3,11 @@
  * resolves; compared with plain node:sqlite inserting the same events in transactions of 64.
  */
 import { join } from "node:path";
-import { recordServing, usageDecider, usageStream } from "../../src/domain/usage/usage.ts";
+import { idempotencyDecider, idempotencyStream, recordUse } from "../../src/domain/ledger/idempotency.ts";
 import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
+import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { openBareLog } from "./bare-log.ts";
-import { servedAs } from "./served.ts";
 import { perSecond, sideBySide } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
@@ -17,17 +17,25 @@ const perTransaction = 64;
 
 let serial = 0;
 
+/** Each command is more than a day after the one before: none is a repeat. */
+const usedAs = (n: number) => ({
+  key: "digest",
+  requestId: uuidv7(n),
+  request: n.toString(16).padStart(64, "0"),
+  at: new Date(n * 100_000_000).toISOString(),
+});
+
 const bench = async (folder: string, streams: number): Promise<void> => {
   const store = await openSqliteEventStore({ path: join(folder, `${streams}-ours.db`) });
   const handler = createCommandHandler({ store });
   const bare = openBareLog(join(folder, `${streams}-bare.db`));
-  const streamOf = (n: number): string => usageStream(`k${n % streams}`, "2026-11");
+  const streamOf = (n: number): string => idempotencyStream("k1", String(n % streams));
 
   const command = async (): Promise<void> => {
     const n = serial++;
-    const served = servedAs(n);
-    const metadata = { correlationId: served.requestId, actor: "key:k1" };
-    await handler.execute(usageDecider, streamOf(n), (usage) => recordServing(usage, served, null), metadata);
+    const use = usedAs(n);
+    const metadata = { correlationId: use.requestId, actor: "key:k1" };
+    await handler.execute(idempotencyDecider, streamOf(n), (state) => recordUse(state, use), metadata);
   };
   const executeAll = async (): Promise<void> => {
     let left = commands;
@@ -39,7 +47,7 @@ const bench = async (folder: string, streams: number): Promise<void> => {
   const insertAll = (): void => {
     for (let n = 0; n < commands; n += perTransaction) {
       const batch = Array.from({ length: Math.min(perTransaction, commands - n) }, () => serial++);
-      bare.insert(batch.map((one) => ({ stream: one % streams, data: servedAs(one) })));
+      bare.insert(batch.map((one) => ({ stream: one % streams, data: usedAs(one) })));
     }
   };
 

@@ -39,13 +39,13 @@ const takeTurns = async (
   const times = new Map<string, number[]>(Object.keys(ways).map((way) => [way, []]));
   for (let round = -warmUps; round < rounds; round++) {
     for (const [way, listen] of Object.entries(ways)) {
-      const heard = await Promise.all(
+      const measured = await Promise.all(
         Array.from({ length: atOnce }, async (_, n) => {
           await delay(n * apartMs);
           return await listen(freshSentence());
         }),
       );
-      if (round >= 0) times.get(way)?.push(...heard);
+      if (round >= 0) times.get(way)?.push(...measured);
     }
   }
   return times;
@@ -71,13 +71,17 @@ const bench = async (upstream: string, service: string): Promise<void> => {
       url: `${upstream}/v1/audio/speech`,
       headers: {},
       bodyOf: (input) => ({ model: "tts-1", input, voice, response_format: "mp3" }),
-      isHeard: () => true,
+      containsAudio: () => true,
     }),
-    "HTTP, audio": listenByPost({ ...streamed, bodyOf: (text) => ({ voice, text }), isHeard: () => true }),
+    "HTTP, audio": listenByPost({
+      ...streamed,
+      bodyOf: (text) => ({ voice, text }),
+      containsAudio: () => true,
+    }),
     "HTTP, events": listenByPost({
       ...streamed,
       bodyOf: (text) => ({ voice, text, stream: true }),
-      isHeard: (body) => body.includes("event: audio"),
+      containsAudio: (body) => body.includes("event: audio"),
     }),
     WebSocket: listenBySocket(socket, voice),
   };

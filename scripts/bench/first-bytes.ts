@@ -11,11 +11,11 @@ export interface Posted {
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyOf: (text: string) => object;
   /** Whether the data received so far contains audio. */
-  readonly isHeard: (body: string) => boolean;
+  readonly containsAudio: (body: string) => boolean;
 }
 
 /** Over keep-alive connections. */
-export const listenByPost = ({ url, headers, bodyOf, isHeard }: Posted): Listen => {
+export const listenByPost = ({ url, headers, bodyOf, containsAudio }: Posted): Listen => {
   const agent = new Agent({ keepAlive: true });
   return async (text) => {
     const body = JSON.stringify(bodyOf(text));
@@ -24,15 +24,15 @@ export const listenByPost = ({ url, headers, bodyOf, isHeard }: Posted): Listen 
     const sent = request(url, { method: "POST", agent, headers: { ...headers, ...length } }).end(body);
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
-    let heardAfter: number | undefined;
+    let audioAfter: number | undefined;
     let come = "";
     for await (const chunk of response) {
-      if (heardAfter !== undefined) continue;
+      if (audioAfter !== undefined) continue;
       come += chunk.toString("latin1");
-      if (isHeard(come)) heardAfter = performance.now() - began;
+      if (containsAudio(come)) audioAfter = performance.now() - began;
     }
-    if (heardAfter === undefined) throw new Error("no audio was received");
-    return heardAfter;
+    if (audioAfter === undefined) throw new Error("no audio was received");
+    return audioAfter;
   };
 };
 
@@ -47,11 +47,11 @@ export const listenBySocket = (socket: WebSocket, voice: string): Listen => {
     const id = randomUUID();
     const over = Promise.withResolvers<number>();
     const began = performance.now();
-    let heardAfter = Number.NaN;
+    let audioAfter = Number.NaN;
     listening.set(id, (data, isBinary) => {
-      if (isBinary) heardAfter ||= performance.now() - began;
+      if (isBinary) audioAfter ||= performance.now() - began;
       else if (data.includes('"error"')) over.reject(new Error(data.toString()));
-      else if (data.includes('"stream_end"')) over.resolve(heardAfter);
+      else if (data.includes('"stream_end"')) over.resolve(audioAfter);
     });
     socket.send(JSON.stringify({ type: "synthesize", id, request: { voice, text } }));
     return await over.promise.finally(() => listening.delete(id));

@@ -1,23 +1,34 @@
-import { admin, type Credentials } from "../../test/support/client.ts";
+import { journalPrefix, type SynthesesServed } from "../../src/domain/ledger/journal.ts";
+import type { EventStore, RecordedEvent } from "../../src/eventstore/event-store.ts";
 
-const timeoutMs = 5_000;
+/** What the clients of a load have seen. */
+export interface Load {
+  /** Complete responses. */
+  served: number;
+  /** The requests that were in flight when a load ended, at most. */
+  cutOff: number;
+}
 
 /**
- * Compares the ledger with the received responses: it has all of them, and in addition
- * at most the requests that were in flight (`cutOff`) when the load ended.
+ * Compares the ledger with the received responses: it has each of them once, and in addition at most the requests that were
+ * cut off.
  * @throws if it differs
  */
-export const checkLedger = async (
-  url: string,
-  { apiKey }: Credentials,
-  { served, cutOff }: { served: number; cutOff: number },
-): Promise<void> => {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const { body } = await admin(url, "GET", `/keys/${apiKey}/usage`);
-    const recorded = Number(body.requests);
-    if (recorded >= served && recorded <= served + cutOff) return;
-    if (recorded > served + cutOff || Date.now() > deadline)
-      throw new Error(`${served} answers were received, but the ledger holds ${recorded}`);
+export const checkServings = async (store: EventStore, { served, cutOff }: Load): Promise<void> => {
+  const requestIds = new Set<string>();
+  let recorded = 0;
+  for await (const { events, caughtUp } of store.subscribe({ prefixes: [journalPrefix] })) {
+    for (const requestId of events.flatMap(requestIdsOf)) {
+      requestIds.add(requestId);
+      recorded += 1;
+    }
+    if (caughtUp) break;
   }
+  if (requestIds.size < recorded)
+    throw new Error(`${recorded - requestIds.size} servings are recorded twice`);
+  if (recorded < served || recorded > served + cutOff)
+    throw new Error(`${served} answers were received, but the ledger holds ${recorded}`);
 };
+
+const requestIdsOf = ({ type, data }: RecordedEvent): readonly string[] =>
+  type === "SynthesesServed" ? (data as SynthesesServed).requestIds : [];

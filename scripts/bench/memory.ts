@@ -2,14 +2,13 @@
  * Memory of the service with 32 MB of cached audio: of its own process (RSS), and including its child processes (PSS); idle,
  * and under a mixed load of cached GETs by several keys, cold syntheses and streams of a paid voice. Compared with its limits.
  */
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { admin, authorize, type Credentials, registerWebsite } from "../../test/support/client.ts";
-import { descendantsOf } from "../../test/support/processes.ts";
 import { startService } from "../../test/support/service.ts";
 import { makeSound } from "../../test/support/wire/made-sound.ts";
+import { pssOfTree, rssOf } from "./process-memory.ts";
 import { startServer } from "./server-process.ts";
 import { figuresOf } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
@@ -20,25 +19,6 @@ const loadSeconds = 45;
 const websites = 16;
 /** Concurrent requests of each kind. */
 const atOnce = { cached: 32, cold: 4, streams: 4 };
-
-const kilobytes = (pid: number, file: "status" | "smaps_rollup", field: "VmRSS" | "Pss"): number => {
-  const [, value] =
-    new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8")) ?? [];
-  return Number(value);
-};
-const rssOf = (pid: number): number => kilobytes(pid, "status", "VmRSS") / 1024;
-
-/** Child processes may exit during the summation; those count as zero. */
-const pssOfTree = (pid: number): number => {
-  const all = [pid, ...descendantsOf(pid).map((one) => one.pid)];
-  return all.reduce((sum, one) => {
-    try {
-      return sum + kilobytes(one, "smaps_rollup", "Pss") / 1024;
-    } catch {
-      return sum;
-    }
-  }, 0);
-};
 
 interface Measured {
   readonly rss: number[];

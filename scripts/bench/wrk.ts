@@ -19,7 +19,8 @@ export interface Answered {
 /** Requests one URL repeatedly with wrk in one thread. @throws when a response was not successful */
 export const wrk = async ({ url, headers, connections, seconds, script }: Load): Promise<Answered> => {
   const headerArguments = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, ...(script ? ["-s", script] : [])];
+  const load = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, "--timeout", "10s"];
+  if (script !== undefined) load.push("-s", script);
   const { stdout } = await promisify(execFile)("wrk", [...load, ...headerArguments, url]);
   if (/Non-2xx|Socket errors/.test(stdout))
     throw new Error(`not every request was answered well:\n${stdout}`);

@@ -8,6 +8,7 @@ import { namesInEnv, read, readYaml } from "./files.ts";
 
 interface Service {
   readonly image: string;
+  readonly build?: { readonly args?: Readonly<Record<string, string>> };
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: object;
   readonly depends_on?: object;
@@ -93,6 +94,13 @@ describe("compose.yaml", () => {
           : source in compose.volumes;
         expect(isThere, source).to.equal(true);
       }
+    }
+  });
+
+  it("builds the image with the library of natural voices on request, and gives it the folder of models", () => {
+    for (const { build, volumes } of instances) {
+      expect(build?.args?.NATURAL_VOICES).to.match(/^\$\{NATURAL_VOICES:-false\}$/);
+      expect(volumes).to.include("./models:/models:ro");
     }
   });
 

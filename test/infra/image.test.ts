@@ -38,6 +38,16 @@ describe("the container image", () => {
     expect(data).to.match(/^\/tmp\/./);
   });
 
+  it("contains the library of natural voices only if it is asked for, in the version of the tests", () => {
+    expect(dockerfile)
+      .to.match(/^ARG NATURAL_VOICES=false$/m)
+      .and.to.match(/^RUN if \[ "\$NATURAL_VOICES" = true \]; then scripts\/natural-voices; fi$/m);
+    expect(readFileSync(join(root, "scripts/natural-voices"), "utf8")).to.include(
+      'require("./package.json").devDependencies["sherpa-onnx-node"]',
+    );
+    expect(devDependencies["sherpa-onnx-node"]).to.match(/^\d+\.\d+\.\d+$/);
+  });
+
   it("has a build context of exactly the files that the Dockerfile copies", () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, files = ""]) =>
       files.split(" ").slice(0, -1),

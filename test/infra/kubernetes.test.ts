@@ -98,7 +98,7 @@ describe("the Kubernetes manifests", () => {
   });
 
   it("keep secrets out of the ConfigMap", () => {
-    const secrets = ["MASTER_KEY", "ADMIN_TOKEN", "EVENT_STORE", "AUDIO_STORE"];
+    const secrets = ["MASTER_KEY", "ADMIN_TOKEN", "AUDITOR_TOKEN", "EVENT_STORE", "AUDIO_STORE"];
     expect(Object.keys(ofKind("Secret").stringData ?? {})).to.have.members(secrets);
     expect(Object.keys(ofKind("ConfigMap").data ?? {})).not.to.include.members(secrets);
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Metric, metricDefinitions, prometheusName } from "../../src/telemetry/metrics.ts";
+import { type Metric, prometheusName } from "../../src/telemetry/metric.ts";
+import { metricDefinitions } from "../../src/telemetry/metrics.ts";
 import { read, readYaml } from "./files.ts";
 
 const metrics: readonly Metric[] = Object.values(metricDefinitions);

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { openS3AudioStore } from "../../src/audio/store/s3/s3-audio-store.ts";
 import { parseS3Address } from "../../src/audio/store/s3-address.ts";
-import { nameOf, soundOf } from "../audio/pipeline/sounds.ts";
+import { nameOf, objectOf, soundOf } from "../audio/pipeline/sounds.ts";
 import { rejection } from "../support/rejection.ts";
 import { addressOf, type S3Server } from "../support/s3-server.ts";
 import { startVersitygw } from "../support/versitygw.ts";
@@ -60,8 +60,8 @@ describe("the S3 server of compose.yaml", () => {
   it("gives the service's account access to its own bucket only", async () => {
     await setUpBucket("the-first-secret");
     const store = await openS3AudioStore(account("the-first-secret"));
-    await store.put(nameOf(1), soundOf(1));
-    expect(soundOf(1).equals((await store.get(nameOf(1))) as Buffer)).to.equal(true);
+    await store.put(nameOf(1), objectOf(soundOf(1)));
+    expect(soundOf(1).equals((await store.get(nameOf(1)))?.bytes as Buffer)).to.equal(true);
     await store.close();
     const refused = await rejection(openS3AudioStore(account("the-first-secret", "another-bucket")));
     expect(refused).to.have.property("message").that.includes("AccessDenied");

@@ -1,0 +1,18 @@
+/**
+ * Kills the service under load with SIGKILL, again and again, and checks that the ledger stays exact:
+ * `scripts/node scripts/kill-rounds.ts [sqlite|eventstoredb] [rounds] [seed]`. On EventStoreDB two instances run over a test node.
+ */
+import { runKillRounds } from "../test/e2e/kill-rounds/rounds.ts";
+
+const [store = "sqlite", rounds = "100", seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
+if (store !== "sqlite" && store !== "eventstoredb") throw new Error(`unknown store ${store}`);
+
+console.log(`${store}, ${rounds} rounds, seed ${seed}`);
+const { answers } = await runKillRounds({
+  store,
+  rounds: Number(rounds),
+  seed: Number(seed),
+  onRound: (summary) => console.log(summary),
+});
+console.log(`${answers.length} answers, each recorded once; accounts, reports and proofs agree`);
+process.exit();
