@@ -1,8 +1,8 @@
 vcl 4.1;
 
 # A cache in front of the service's instances (Varnish 7). The service's Cache-Control decides what is cached and for how
-# long: audio of free engines, which is the same for every caller. This file adds what Cache-Control cannot express. Edit
-# backends.vcl, not this file.
+# long: audio of free engines, which is the same for every caller, except for websites with lexicons: they add `key=` to
+# their URLs. This file adds what Cache-Control cannot express. Edit backends.vcl, not this file.
 #
 # PURGE /audio/{hash}[.{ext}] removes an object and every cached response with the same audio. It requires `Authorization:
 # Bearer` with PURGE_TOKEN of varnishd's environment; purging is off without one.
@@ -32,7 +32,7 @@ sub vcl_recv {
         return (pass);
     }
     # Everything else is private or not cacheable.
-    if (req.url !~ "^/(v2/text/synthesize|v1/text(:|%3[Aa])synthesize|audio/[0-9a-f]{64}\.[a-z0-9]+)(\?|$)") {
+    if (req.url !~ "^/(v2/text/synthesize|v1/text(:|%3[Aa])synthesize|audio/[0-9a-f]{64}(\.[a-z0-9]+)+)(\?|$)") {
         return (pass);
     }
     # Send the same URL to the same instance, so that concurrent requests share one synthesis.
@@ -52,7 +52,7 @@ sub purge_by_hash {
     if (req.http.Authorization != "Bearer " + std.getenv("PURGE_TOKEN")) {
         return (synth(401, "The token is missing or wrong."));
     }
-    if (req.url !~ "^/audio/[0-9a-f]{64}(\.[a-z0-9]+)?$") {
+    if (req.url !~ "^/audio/[0-9a-f]{64}(\.[a-z0-9]+)*$") {
         return (synth(400, "What is purged is /audio/{hash}."));
     }
     # The ETag of every response with this audio is its hash.
@@ -91,7 +91,7 @@ sub vcl_backend_response {
             return (abandon);
         }
         # Other requests must neither wait for this refusal nor receive it.
-        set beresp.http.Vary = "Origin, Referer, Authorization, X-API-Key, X-API-Secret";
+        set beresp.http.Vary = "Origin, Referer, Authorization, X-API-Key, X-API-Secret, xi-api-key";
         set beresp.uncacheable = true;
         set beresp.ttl = 10s;
         set beresp.grace = 0s;
