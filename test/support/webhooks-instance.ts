@@ -30,6 +30,8 @@ export interface WebhooksInstance {
   issueKey(apiKey: string): Promise<void>;
   /** Dispatches until the condition holds. */
   dispatchUntil(holds: () => boolean): Promise<void>;
+  /** Resolves when no delivery is in progress: its attempt is visible a little earlier. */
+  untilIdle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -104,6 +106,9 @@ export const openWebhooksInstance = async (
         dispatcher.dispatch();
         await new Promise(setImmediate);
       }
+    },
+    untilIdle: async () => {
+      while (dispatcher.active > 0) await new Promise(setImmediate);
     },
     close: async () => {
       await dispatcher.close();

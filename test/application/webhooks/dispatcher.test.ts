@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { keyDecider, keyStream, reinstateKey, suspendKey } from "../../../src/domain/accounts/key.ts";
 import {
@@ -131,6 +130,7 @@ for (const [name, open] of stores) {
       await instance.dispatcher.queueThresholds(crossed(50));
       await instance.dispatchUntil(() => deliveriesOf(webhookId)[0]?.attempts[0]?.error !== undefined);
       expect(deliveriesOf(webhookId)[0]?.attempts[0]).to.deep.include({ status: 500, error: "HTTP 500" });
+      await instance.untilIdle();
       instance.dispatcher.dispatch();
       expect(instance.dispatcher.active, "before the delay").to.equal(0);
       await instance.dispatcher.close(); // a restart between the attempts
@@ -327,7 +327,7 @@ for (const [name, open] of stores) {
       const busy = await openWebhooksInstance(store, { clock, maxPending: 0 });
       others.push(busy);
       busy.dispatcher.dispatch();
-      while (busy.dispatcher.active > 0) await setImmediate();
+      await busy.untilIdle();
       expect(busy.errors).to.have.length(1);
       expect(receiver.received).to.deep.equal([]);
     });
@@ -337,6 +337,7 @@ for (const [name, open] of stores) {
       const { webhookId } = await add();
       await instance.webhooks.test(webhookId, operator);
       await instance.dispatchUntil(() => deliveriesOf(webhookId)[0]?.attempts[0]?.error !== undefined);
+      await instance.untilIdle();
       await instance.webhooks.remove(webhookId, operator);
       advanced += 60_000;
       instance.dispatcher.dispatch();
