@@ -20,6 +20,8 @@ export interface SpeechRequest {
   /** Knobs outside `prosody(voice)` are ignored. */
   readonly prosody: Prosody;
   readonly format: AudioFormat;
+  /** How to speak, in words. Only for a voice that `takesInstructions`. */
+  readonly instructions?: string;
   /**
    * The first bytes are needed early: an engine whose provider returns only complete audio sends the text in smaller
    * pieces.
@@ -64,6 +66,8 @@ export interface Engine {
   takesSsml(voice: string): boolean;
   /** True if it pronounces the `<phoneme>` of SSML for this voice, in any alphabet of lexicons. */
   takesPhonemes?(voice: string): boolean;
+  /** True if this voice follows instructions in words ("Whisper."). */
+  takesInstructions?(voice: string): boolean;
   /** True if its speech in this voice has marks. */
   marks?(voice: string): boolean;
   /** An abort ends the work at any stage; the iteration throws the signal's reason. */

@@ -26,6 +26,8 @@ export interface SynthesisRequest {
   readonly format?: AudioFormat | undefined;
   /** Whether `format` may be any format; the default is those that `/v2` offers for the engine. */
   readonly anyFormat?: boolean | undefined;
+  /** How to speak, in words. Ignored for voices that do not follow them. */
+  readonly instructions?: string | undefined;
   /** Default: all lexicons of the website. */
   readonly lexicons?: readonly LexiconChoice[] | undefined;
 }
@@ -59,7 +61,7 @@ export type Planner = ReturnType<typeof createPlanner>;
 export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons }: PlannerOptions) => {
   const renditionFor = (candidate: Candidate, request: ParsedRequest): Rendition[] => {
     const { systemVoice, voiceName, format, lang } = candidate;
-    const { text, prosody, websiteId, find } = request;
+    const { text, prosody, websiteId, find, instructions } = request;
     const engine = findEngine(candidate.engine, websiteId);
     if (!engine) return [];
     const byok = isByok(engine.code);
@@ -78,6 +80,7 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons 
       format,
       ...(byok && { websiteId }),
       ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
+      ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
     };
     const hash = hashRecipe(recipe);
     const name = objectName(recipe, hash);
@@ -97,7 +100,8 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons 
         findEngine(engine, websiteId)?.takesSsml(voiceName) ?? false;
       const candidates = resolveVoices(catalogOf(websiteId).index, { ...request, ssml }, takesSsml);
       const find = lexicons.of(websiteId, request.lexicons);
-      const parsed = { prosody: request.prosody, text, document, isNfc, websiteId, find };
+      const { prosody, instructions } = request;
+      const parsed = { prosody, instructions, text, document, isNfc, websiteId, find };
       const [first, ...others] = candidates.flatMap((candidate) => renditionFor(candidate, parsed));
       if (!first) throw noEngine(candidates);
       const renditions = [first, ...others] as const;
@@ -105,7 +109,7 @@ export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons 
       const isReplaced = renditions.some(({ replacements }) => replacements);
       return {
         characters: countCharacters(request.text),
-        silent: request.prosody.volume === 0,
+        silent: prosody.volume === 0,
         renditions,
         catalogRevision: catalogOf(sharedCatalog).revision,
         shared: !isOwn && !isReplaced,
@@ -128,6 +132,7 @@ interface ParsedRequest {
   /** False if places in the text as sent are not those in `text`. */
   readonly isNfc: boolean;
   readonly prosody: Prosody;
+  readonly instructions: string | undefined;
   readonly websiteId: string;
   /** The website's lexicons. */
   readonly find: FindReplacements | undefined;

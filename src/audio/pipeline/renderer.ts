@@ -118,6 +118,7 @@ const speechRequest = ({ recipe, ssml, document, replacements }: RenderRequest):
   lang: recipe.lang,
   prosody: appliedOnly(recipe),
   format: recipe.format,
+  ...(recipe.instructions !== undefined && { instructions: recipe.instructions.normalize("NFC") }),
 });
 
 const appliedOnly = ({ prosody, applied }: Recipe): Prosody => {

@@ -27,6 +27,8 @@ export interface Recipe {
   readonly websiteId?: string;
   /** `replacementsDigest` of what the website's lexicons replace in the text; absent if they replace nothing. */
   readonly replacements?: string;
+  /** How to speak, in words, as sent to a voice that follows them. Normalised to NFC here. */
+  readonly instructions?: string;
 }
 
 /** The recipe's content address: SHA-256 of its canonical form, 64 hexadecimal digits. */
@@ -66,4 +68,5 @@ const canonical = (recipe: Recipe) => [
   recipe.format,
   recipe.websiteId ?? null,
   ...(recipe.replacements === undefined ? [] : [recipe.replacements]),
+  ...(recipe.instructions === undefined ? [] : [{ instructions: recipe.instructions.normalize("NFC") }]),
 ];

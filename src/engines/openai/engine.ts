@@ -37,10 +37,13 @@ export interface OpenAiEngineOptions {
   readonly server: SpeechServer;
   /** Its voices; without them the server decides. */
   readonly voices?: readonly string[] | undefined;
+  /** True if its model follows instructions. Default: false. */
+  readonly takesInstructions?: boolean;
 }
 
 /** An engine on an OpenAI-compatible server. It streams, and supports only the rate. A server with captions gives marks. */
-export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions): Engine => {
+export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
+  const { code, server, voices, takesInstructions = false } = options;
   const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
 
   return {
@@ -49,6 +52,7 @@ export const createOpenAiEngine = ({ code, server, voices }: OpenAiEngineOptions
     version: () => `${serverIdentity(server)}${server.captions ? " captions" : ""}`,
     prosody: (voice) => (has(voice) ? ["rate"] : []),
     takesSsml: () => false,
+    takesInstructions: () => takesInstructions,
     marks: (voice) => server.captions === true && has(voice),
     synthesize: async (request, signal) => {
       signal.throwIfAborted();
@@ -83,8 +87,8 @@ interface Speaking {
 
 /** Sends one piece. @throws {UpstreamFailed} the status is not 200 */
 const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, "send" | "hidden"> => {
-  const { voice, prosody, beforeStart, claim } = request;
-  const hidden = (piece: string) => secretsOf(server, piece);
+  const { voice, prosody, instructions, beforeStart, claim } = request;
+  const hidden = (piece: string) => secretsOf(server, [piece, ...(instructions ? [instructions] : [])]);
   const send: Send = async (input, { path = "audio/speech", as, more, isContinuation = false }, signal) => {
     const body = {
       model: server.model,
@@ -92,6 +96,7 @@ const senderOf = (server: SpeechServer, request: SpeechRequest): Pick<Speaking, 
       voice,
       response_format: as,
       ...speedOf(prosody.rate),
+      ...(instructions && { instructions }),
       ...more,
     };
     const turn = { isContinuation, beforeStart, claim, seconds: speakingSeconds(input) };
@@ -154,5 +159,8 @@ const speakCaptioned = async ({ request, pieces, send }: Speaking, signal: Abort
 const speedOf = (rate: number): { speed?: number } =>
   rate === normalProsody.rate ? {} : { speed: Math.min(Math.max(rate, slowest), fastest) };
 
-/** Error messages often repeat the key or the text. */
-const secretsOf = ({ apiKey }: SpeechServer, text: string): string[] => [...(apiKey ? [apiKey] : []), text];
+/** Error messages often repeat the key or the texts. */
+const secretsOf = ({ apiKey }: SpeechServer, texts: readonly string[]): string[] => [
+  ...(apiKey ? [apiKey] : []),
+  ...texts,
+];

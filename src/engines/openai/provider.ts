@@ -20,6 +20,9 @@ export interface OpenAiOptions {
  */
 const defaultModel = "gpt-4o-mini-tts";
 
+/** These do not follow instructions (the API reference of `audio/speech`). Models of compatible servers get them. */
+const modelsWithoutInstructions: readonly string[] = ["tts-1", "tts-1-hd"];
+
 /** OpenAI and compatible servers. */
 export const openAiProvider = ({
   baseUrl,
@@ -31,7 +34,8 @@ export const openAiProvider = ({
   open: ({ apiKey, baseUrl: own, model = defaultModel, voices }) => {
     const exchange = own === undefined ? operators : websites;
     const server = { baseUrl: own ?? baseUrl, model, apiKey, exchange };
-    const engine = createOpenAiEngine({ code: "oai", server, voices });
+    const takesInstructions = !modelsWithoutInstructions.includes(model.replace(/-\d{4}$/, ""));
+    const engine = createOpenAiEngine({ code: "oai", server, voices, takesInstructions });
     return {
       engine,
       listVoices: async (signal) => {

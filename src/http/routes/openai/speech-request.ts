@@ -22,6 +22,9 @@ export const responseFormats = [
 /** Every engine speaks at these speeds; OpenAI's range is from 0.25 to 4. */
 const speeds = { slowest: 0.5, fastest: 2 };
 
+/** OpenAI's own limit. */
+const maxInstructionCharacters = 4096;
+
 /** Of voices that speak any language, as in the catalog. */
 const defaultLang = "en-US";
 
@@ -60,7 +63,15 @@ export const speechRequest = (maxCharacters: number) =>
       speed: z.number().min(0.25).max(4).default(1).meta({
         description: "1 is normal. Voices speak at 0.5 to 2; a header says which speed was applied.",
       }),
-      instructions: z.string().nullish().meta({ description: "Ignored: no voice follows instructions." }),
+      instructions: z
+        .string()
+        .max(maxInstructionCharacters)
+        .nullish()
+        .meta({
+          description:
+            "How to speak, in words. Followed by a website's own OpenAI voices, except those of `tts-1` and `tts-1-hd`; ignored by others.",
+          examples: ["Speak calmly."],
+        }),
       stream_format: z
         .enum(["audio", "sse"])
         .default("audio")
@@ -102,4 +113,5 @@ export const toSynthesisRequest = (request: SpeechRequest, voice: string): Synth
   prosody: { pitch: 1, rate: appliedSpeed(request), volume: 1 },
   format: request.response_format,
   anyFormat: true,
+  instructions: request.instructions ?? undefined,
 });

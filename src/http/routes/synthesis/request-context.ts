@@ -34,18 +34,19 @@ const digestLength = 22;
 const idempotencyOf = (
   { "idempotency-key": given }: IncomingHttpHeaders,
   apiKey: string,
-  { text, voice, lang, engine, name, gender, prosody, format, lexicons }: SynthesisRequest,
+  { text, voice, lang, engine, name, gender, prosody, format, lexicons, instructions }: SynthesisRequest,
 ): Idempotency | undefined => {
   if (given === undefined) return undefined;
   if (typeof given !== "string" || !idempotencyKey.test(given)) throw malformed;
   const { pitch, rate, volume } = prosody;
+  const more = instructions ? [instructions] : [];
   const chosen = lexicons?.map(({ name, version }) => [name, version]);
   const digest = (content: string): string =>
     createHmac("sha256", apiKey).update(content).digest("base64url").slice(0, digestLength);
   return {
     key: digest(given),
     request: digest(
-      JSON.stringify([text, voice, lang, engine, name, gender, pitch, rate, volume, format, chosen]),
+      JSON.stringify([text, voice, lang, engine, name, gender, pitch, rate, volume, format, chosen, ...more]),
     ),
   };
 };
