@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** The place in the console, kept in the fragment of the URL: `#/keys/vlk_…?search=x`. */
 export interface Route {
@@ -43,7 +43,8 @@ export const changeQuery = ({ path, query }: Route, changes: Query): void =>
 /** The current place; renders again when it changes. */
 export const useRoute = (): Route => {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
-  useEffect(() => {
+  // A passive effect would miss a change between the first rendering and the listener.
+  useLayoutEffect(() => {
     const update = () => setRoute(parseRoute(location.hash));
     addEventListener("hashchange", update);
     return () => removeEventListener("hashchange", update);
