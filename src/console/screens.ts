@@ -28,6 +28,16 @@ export const screens: readonly Screen[] = [
     title: "Website",
     view: lazy(async () => (await import("./screens/website.ts")).Website),
   },
+  {
+    path: "webhooks",
+    title: "Webhooks",
+    view: lazy(async () => (await import("./screens/webhooks.ts")).Webhooks),
+  },
+  {
+    path: "webhooks/:id",
+    title: "Webhook",
+    view: lazy(async () => (await import("./screens/webhook.ts")).Webhook),
+  },
   { path: "voices", title: "Voices", view: lazy(async () => (await import("./screens/voices.ts")).Voices) },
   { path: "ledger", title: "Ledger", view: lazy(async () => (await import("./screens/ledger.ts")).Ledger) },
   { path: "as-of", title: "As of", view: lazy(async () => (await import("./screens/as-of.ts")).AsOf) },

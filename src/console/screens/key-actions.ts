@@ -136,7 +136,7 @@ const Rotate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
   <//>`;
 };
 
-/** A secret that the service does not store, and that is not in the page any more when the dialog is closed. */
+/** A secret that the service shows only once. It is not in the page any more when the dialog is closed. */
 export const ShownOnce = ({
   title,
   secret,

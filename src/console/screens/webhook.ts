@@ -1,0 +1,152 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { DeliveryDetails, WebhookDetails } from "../../application/webhooks/webhooks.ts";
+import { Dialog } from "../components/dialog.ts";
+import { type Listed, PageButtons, usePages } from "../components/pages.ts";
+import { Badge, Loaded, type Tone } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { formatMilliseconds, formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import type { ScreenProps } from "../screen-props.ts";
+import { useSession } from "../session.ts";
+import { type Data, useData } from "../use-data.ts";
+import { WebhookActions } from "./webhook-actions.ts";
+import { Scope, WebhookStatus } from "./webhooks.ts";
+
+interface DeliveryList extends Listed {
+  readonly deliveries: readonly DeliveryDetails[];
+}
+
+/** One webhook: what it receives, and its deliveries. */
+export const Webhook = ({ params }: ScreenProps): VNode => {
+  const { id = "" } = params;
+  const { api } = useSession();
+  const path = `admin/webhooks/${encodeURIComponent(id)}`;
+  const pages = usePages();
+  const { after } = pages;
+  const webhook = useData((signal) => api.get<WebhookDetails>(path, { signal }), [id]);
+  const deliveries = useData(
+    (signal) => api.get<DeliveryList>(`${path}/deliveries`, { query: { limit: 50, after }, signal }),
+    [id, after],
+  );
+  const reload = () => {
+    webhook.reload();
+    deliveries.reload();
+  };
+  return html`
+    <h1>Webhook <code>${id}</code></h1>
+    <${Loaded} data=${webhook} what="Reading the webhook">
+      ${(value: WebhookDetails) => html`<div class="stack">
+        <${Facts} webhook=${value} onChange=${reload} />
+        <${Deliveries} data=${deliveries} pages=${pages} onReload=${reload} />
+      </div>`}
+    <//>
+  `;
+};
+
+const Facts = ({ webhook, onChange }: { webhook: WebhookDetails; onChange: () => void }): VNode =>
+  html`<section class="card stack">
+    <h2>State</h2>
+    <dl class="facts">
+      <dt>Address</dt>
+      <dd>${webhook.url}</dd>
+      <dt>Events</dt>
+      <dd>${webhook.events.join(", ")}</dd>
+      <dt>Keys</dt>
+      <dd><${Scope} webhook=${webhook} /></dd>
+      <dt>State</dt>
+      <dd><${WebhookStatus} webhook=${webhook} /></dd>
+      <dt>Added</dt>
+      <dd>${formatTime(webhook.addedAt)}</dd>
+    </dl>
+    <${WebhookActions} webhook=${webhook} onChange=${onChange} />
+  </section>`;
+
+interface DeliveriesProps {
+  readonly data: Data<DeliveryList>;
+  readonly pages: ReturnType<typeof usePages>;
+  readonly onReload: () => void;
+}
+
+const Deliveries = ({ data, pages, onReload }: DeliveriesProps): VNode => {
+  const [shown, setShown] = useState<DeliveryDetails | undefined>();
+  return html`<section class="stack">
+    <div class="head">
+      <h2>Deliveries</h2>
+      <button type="button" onClick=${onReload}>Read again</button>
+    </div>
+    <${Loaded} data=${data} what="Reading the deliveries">
+      ${(
+        list: DeliveryList,
+      ) => html`<${Table} caption="Messages in progress and the last 500 that have ended, newest first" columns=${deliveryColumns(setShown)} rows=${list.deliveries} idOf=${({ messageId }: DeliveryDetails) => messageId} empty="Nothing was sent to this webhook.">
+        <${PageButtons} pages=${pages} listed=${list} />
+      <//>`}
+    <//>
+    ${shown && html`<${Delivery} delivery=${shown} onClose=${() => setShown(undefined)} />`}
+  </section>`;
+};
+
+const tones: Readonly<Record<DeliveryDetails["status"], Tone>> = {
+  pending: "warn",
+  succeeded: "good",
+  failed: "bad",
+};
+
+type Attempt = DeliveryDetails["attempts"][number];
+
+const outcomeOf = ({ status, error }: Attempt): string =>
+  error ?? (status === undefined ? "none recorded" : `HTTP ${status}`);
+
+const lastOutcome = ({ attempts }: DeliveryDetails): string => {
+  const last = attempts.at(-1);
+  return last ? outcomeOf(last) : "";
+};
+
+const deliveryColumns = (onShow: (delivery: DeliveryDetails) => void): Column<DeliveryDetails>[] => [
+  {
+    id: "message",
+    title: "Message",
+    value: ({ messageId }) => messageId,
+    view: (delivery) =>
+      html`<button type="button" class="quiet mono" onClick=${() => onShow(delivery)}>${delivery.messageId}</button>`,
+  },
+  { id: "type", title: "Type", value: ({ type }) => type },
+  {
+    id: "status",
+    title: "State",
+    value: ({ status }) => status,
+    view: ({ status }) => html`<${Badge} tone=${tones[status]}>${status}<//>`,
+  },
+  { id: "attempts", title: "Attempts", isNumber: true, value: ({ attempts }) => attempts.length },
+  { id: "last", title: "Last answer", value: lastOutcome },
+  { id: "queued", title: "Queued", value: ({ queuedAt }) => formatTime(queuedAt) },
+  {
+    id: "next",
+    title: "Next attempt",
+    value: ({ nextAttemptAt }) => (nextAttemptAt ? formatTime(nextAttemptAt) : ""),
+  },
+];
+
+/** One message with each of its attempts. */
+const Delivery = ({ delivery, onClose }: { delivery: DeliveryDetails; onClose: () => void }): VNode =>
+  html`<${Dialog} title=${`Message of type ${delivery.type}`} onClose=${onClose}>
+    <p class="as-of"><code>${delivery.messageId}</code>, queued ${formatTime(delivery.queuedAt)}</p>
+    <${Table} caption="Attempts" columns=${attemptColumns} rows=${delivery.attempts} idOf=${({ attempt }: Attempt) => attempt} empty="It was not sent yet." />
+    <h3>Data</h3>
+    <pre tabindex="0" aria-label="Data of the message">${JSON.stringify(delivery.data, null, 2)}</pre>
+    <div class="actions"><button type="button" onClick=${onClose}>Close</button></div>
+  <//>`;
+
+const attemptColumns: Column<Attempt>[] = [
+  { id: "attempt", title: "Attempt", isNumber: true, value: ({ attempt }) => attempt },
+  { id: "started", title: "Started", value: ({ startedAt }) => formatTime(startedAt) },
+  {
+    id: "took",
+    title: "Took",
+    isNumber: true,
+    value: ({ startedAt, endedAt }) => (endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null),
+    view: ({ startedAt, endedAt }) =>
+      endedAt ? formatMilliseconds(Date.parse(endedAt) - Date.parse(startedAt)) : "–",
+  },
+  { id: "outcome", title: "Answer", value: outcomeOf },
+];

@@ -1,0 +1,69 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { WebhookDetails } from "../../application/webhooks/webhooks.ts";
+import { Badge, Loaded } from "../components/status.ts";
+import { type Column, Table } from "../components/table.ts";
+import { formatTime } from "../format.ts";
+import { html } from "../html.ts";
+import { linkTo } from "../routing.ts";
+import { useMayChange, useSession } from "../session.ts";
+import { useData } from "../use-data.ts";
+import { AddWebhook } from "./webhook-actions.ts";
+
+/** All webhooks, and the addition of another one. */
+export const Webhooks = (): VNode => {
+  const { api } = useSession();
+  const mayChange = useMayChange();
+  const [isAdding, setAdding] = useState(false);
+  const data = useData((signal) => api.get<{ webhooks: WebhookDetails[] }>("admin/webhooks", { signal }), []);
+  return html`
+    <div class="head">
+      <h1>Webhooks</h1>
+      ${mayChange && html`<button type="button" onClick=${() => setAdding(true)}>Add a webhook…</button>`}
+    </div>
+    <p>They receive signed messages when a key crosses a threshold of its quota, is suspended or reinstated.</p>
+    <${Loaded} data=${data} what="Reading the webhooks">
+      ${({ webhooks }: { webhooks: WebhookDetails[] }) => html`<${Table} caption="Webhooks" columns=${columns} rows=${webhooks} idOf=${({ webhookId }: WebhookDetails) => webhookId} empty="There is no webhook." />`}
+    <//>
+    ${isAdding && html`<${AddWebhook} onAdded=${data.reload} onClose=${() => setAdding(false)} />`}
+  `;
+};
+
+/** Which keys a webhook is about. */
+const scopeText = ({ websiteId, apiKey }: WebhookDetails): string =>
+  [websiteId, apiKey].filter(Boolean).join(", ") || "all";
+
+export const Scope = ({ webhook }: { webhook: WebhookDetails }): VNode | string => {
+  const { websiteId, apiKey } = webhook;
+  if (!websiteId && !apiKey) return "all";
+  return html`<span class="mono">
+    ${websiteId && html`<a href=${linkTo(["websites", websiteId])}>${websiteId}</a> `}
+    ${apiKey && html`<a href=${linkTo(["keys", apiKey])}>${apiKey}</a>`}
+  </span>`;
+};
+
+export const WebhookStatus = ({ webhook }: { webhook: WebhookDetails }): VNode => {
+  const { status, disabled } = webhook;
+  if (!disabled) return html`<${Badge} tone="good">${status}<//>`;
+  const by = disabled.by === "receiver" ? "the receiver answered 410 Gone" : "by an operator";
+  return html`<${Badge} tone="bad">${status}<//>
+    <br /><small>${by}, since ${formatTime(disabled.since)}</small>`;
+};
+
+const columns: Column<WebhookDetails>[] = [
+  {
+    id: "url",
+    title: "Address",
+    value: ({ url }) => url,
+    view: ({ webhookId, url }) => html`<a href=${linkTo(["webhooks", webhookId])}>${url}</a>`,
+  },
+  { id: "events", title: "Events", value: ({ events }) => events.join(", ") },
+  { id: "scope", title: "Keys", value: scopeText, view: (webhook) => html`<${Scope} webhook=${webhook} />` },
+  {
+    id: "status",
+    title: "State",
+    value: ({ status }) => status,
+    view: (webhook) => html`<${WebhookStatus} webhook=${webhook} />`,
+  },
+  { id: "added", title: "Added", value: ({ addedAt }) => formatTime(addedAt) },
+];
