@@ -8,7 +8,7 @@ import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
 import { credentialsOf } from "../http/access/credentials.ts";
 import { createGate } from "../http/access/gate.ts";
 import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
-import { compressJson } from "../http/caching/content-coding.ts";
+import { compressText } from "../http/caching/content-coding.ts";
 import { createApp } from "../http/kernel/app.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
 import { countRefusals } from "../http/kernel/count-refusals.ts";
@@ -19,8 +19,6 @@ import { createRouter } from "../http/kernel/router.ts";
 import { listen } from "../http/kernel/server.ts";
 import { createOperations } from "../http/operations.ts";
 import { authorizeAdmin, authorizeAuditorOr } from "../http/routes/admin/authorize.ts";
-import { bundleConsole } from "../http/routes/console/bundle.ts";
-import { bundleClient } from "../http/routes/docs/client-script.ts";
 import { unknownVoices } from "../http/routes/openai/voice-map.ts";
 import { createFastPath } from "../http/routes/synthesis/fast-path.ts";
 import { createPreparedPlans } from "../http/routes/synthesis/prepared-plans.ts";
@@ -62,10 +60,10 @@ export const serveHttp = async (
   const { requests: observer } = telemetry;
   const shared = composeShared(settings, application);
   const { clientOf, apiCors, exposed, renewToken, schema } = shared;
-  const router = await composeRouter(settings, application, shared);
+  const router = composeRouter(settings, application, shared);
   const middleware = [
     countRefusals(application.status.activity.refused),
-    compressJson(),
+    compressText(),
     cors(router, apiCors, exposed),
     renewTokens(renewToken),
     announceDeprecation(router),
@@ -129,7 +127,7 @@ const composeShared = (settings: Settings, { access, speech }: Application) => {
   };
 };
 
-const composeRouter = async (
+const composeRouter = (
   settings: Settings,
   { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog }: Application,
   shared: ReturnType<typeof composeShared>,
@@ -137,7 +135,6 @@ const composeRouter = async (
   const { names, gate, clientOf, renewToken } = shared;
   const { streaming } = speech;
   const { failedAttempts } = access;
-  const [clientScripts, consoleFiles] = await Promise.all([bundleClient(), bundleConsole()]);
   const operations = createOperations({
     ...core,
     ...access,
@@ -153,8 +150,6 @@ const composeRouter = async (
     deleteAudio,
     sounds,
     eventLog,
-    clientScripts,
-    consoleFiles,
   });
   const { adminTokens, auditorTokens } = settings;
   const admin = { adminTokens, auditorTokens, failedAttempts, clientOf };

@@ -1,4 +1,4 @@
-import { taggedJson } from "./caching/tagged-json.ts";
+import { taggedJson } from "./caching/tagged-content.ts";
 import type { Operation } from "./kernel/operation.ts";
 import { createPublicUrl } from "./kernel/public-url.ts";
 import { describeApi } from "./openapi/document.ts";
@@ -18,9 +18,8 @@ import { auditOperation, usageOperation } from "./routes/admin/usage-and-audit.t
 import { webhookOperations } from "./routes/admin/webhooks.ts";
 import { websiteOperations } from "./routes/admin/websites.ts";
 import { audioOperation } from "./routes/audio.ts";
-import type { ConsoleFiles } from "./routes/console/bundle.ts";
 import { consoleOperations } from "./routes/console/operations.ts";
-import { type ClientScripts, clientScriptOperations } from "./routes/docs/client-script.ts";
+import { clientScriptOperations } from "./routes/docs/client-script.ts";
 import { docsOperations } from "./routes/docs/docs.ts";
 import { openApiOperation } from "./routes/docs/openapi.ts";
 import { rootOperation } from "./routes/docs/root.ts";
@@ -64,8 +63,6 @@ export type OperationOptions = Omit<OptionsOf<typeof synthesisOperations>, "publ
   OptionsOf<typeof openAiCatalogOperations> &
   Omit<OptionsOf<typeof ownUsageOperation>, "publicUrl"> & {
     readonly settings: { readonly publicUrl: string | undefined; readonly trustProxy: readonly string[] };
-    readonly clientScripts: ClientScripts;
-    readonly consoleFiles: ConsoleFiles;
   };
 
 /** Every operation of the service; the OpenAPI document that describes them is one of them. */
@@ -87,9 +84,9 @@ export const createOperations = (options: OperationOptions): readonly Operation[
     ...healthOperations(options),
     sealKeyOperation(options),
     openApiOperation(() => document),
-    ...clientScriptOperations(options.clientScripts),
+    ...clientScriptOperations(),
     ...docsOperations(settings),
-    ...consoleOperations(options),
+    ...consoleOperations(),
     sessionOperation(),
     ...websiteOperations(options),
     ...credentialOperations(options),

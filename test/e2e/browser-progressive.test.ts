@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { bundleClient } from "../../src/http/routes/docs/client-script.ts";
+import { clientScripts } from "../../src/http/routes/docs/client-script.ts";
 import { type Browser, launchBrowser } from "../support/browser.ts";
 import {
   clickSpeak,
@@ -272,10 +272,10 @@ describe("progressive playback in a browser", () => {
 });
 
 const serveSite = async (html: string): Promise<LocalServer> => {
-  const { bytes } = (await bundleClient()).library;
+  const { body } = await clientScripts.library();
   return await serveLocally((req, res) => {
     if (req.url === "/client.js")
-      return void res.writeHead(200, { "Content-Type": "text/javascript" }).end(bytes);
+      return void res.writeHead(200, { "Content-Type": "text/javascript" }).end(body);
     res.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(html);
   });
 };

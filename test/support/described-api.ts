@@ -16,7 +16,7 @@ export const describedApi = ({
   const names = headerNames(prefix);
   const settings = { publicUrl, trustProxy: [], maxTextCharacters, openAiVoices: {} };
   const schema = synthesizeRequest(maxTextCharacters);
-  const options = { settings, names, schema, clientScripts: {}, consoleFiles: {} };
+  const options = { settings, names, schema };
   const operations = createOperations(options as unknown as OperationOptions);
   return describeApi({ operations, names, publicUrl });
 };

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Middleware } from "koa";
 import { type Logger, pino } from "pino";
+import { compressText } from "../../src/http/caching/content-coding.ts";
 import { createApp } from "../../src/http/kernel/app.ts";
 import type { Operation } from "../../src/http/kernel/operation.ts";
 import { type Authentication, createRouter } from "../../src/http/kernel/router.ts";
@@ -34,7 +35,11 @@ export const serveOperations = async (
   { log = pino({ level: "silent" }), socketPath }: { log?: Logger; socketPath?: string } = {},
 ): Promise<OperationServer> => {
   const server = createServer(
-    createApp({ log, router: createRouter(operations, noAuthentication) }).callback(),
+    createApp({
+      log,
+      router: createRouter(operations, noAuthentication),
+      middleware: [compressText()],
+    }).callback(),
   );
   if (socketPath) server.listen(socketPath);
   else server.listen(0, "127.0.0.1");

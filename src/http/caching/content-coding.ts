@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context, Middleware } from "koa";
 import { LRUCache } from "lru-cache";
 
-/** JSON that is smaller is not compressed (RFC 9110, section 8.4). */
+/** A smaller response is not compressed (RFC 9110, section 8.4). */
 const minBytes = 1_024;
 
 const compressors = {
@@ -35,11 +35,11 @@ export const codedTag = (ctx: Context, etag: string, bytes: number): string => {
   return coding ? `"${hash("sha256", `${coding} ${etag}`, "base64url")}"` : etag;
 };
 
-/** The cache of compressed responses to GET that have an entity tag: lists of voices, the OpenAPI document. */
+/** The cache of compressed responses to GET that have an entity tag: lists of voices, the OpenAPI document, scripts. */
 const maxCachedBytes = 16 * 1024 * 1024;
 
-/** Compresses JSON responses of more than 1 KiB. Strong entity tags must come from `codedTag`. */
-export const compressJson = (): Middleware => {
+/** Compresses JSON, pages, scripts and style sheets of more than 1 KiB. Strong entity tags must come from `codedTag`. */
+export const compressText = (): Middleware => {
   const cache = new LRUCache<string, Buffer>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ length }, key) => length + key.length,
@@ -53,7 +53,7 @@ export const compressJson = (): Middleware => {
   };
   return async (ctx, next) => {
     await next();
-    const body = ctx.headerSent || ctx.respond === false ? undefined : jsonIn(ctx);
+    const body = ctx.headerSent || ctx.respond === false ? undefined : textIn(ctx);
     const coding = body && codingFor(ctx, body.length);
     if (!body || !coding) return;
     ctx.body = await compressed(body, coding, keyOf(ctx));
@@ -67,9 +67,9 @@ const keyOf = ({ method, url, response }: Context): string | undefined => {
   return etag && (method === "GET" || method === "HEAD") ? `${url} ${etag}` : undefined;
 };
 
-/** The body as bytes if it is JSON. Koa serializes objects in the same way. */
-const jsonIn = ({ body, response }: Context): Buffer | undefined => {
-  if (!response.is("json")) return undefined;
+/** The body as bytes if it is such a text. Koa serializes objects in the same way. */
+const textIn = ({ body, response }: Context): Buffer | undefined => {
+  if (!response.is("json", "html", "text/javascript", "text/css")) return undefined;
   if (Buffer.isBuffer(body)) return body;
   const isPlain = typeof body === "object" && body !== null && !("pipe" in body);
   return isPlain ? Buffer.from(JSON.stringify(body)) : undefined;

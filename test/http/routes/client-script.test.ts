@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { bundleClient } from "../../../src/http/routes/docs/client-script.ts";
+import { clientScripts } from "../../../src/http/routes/docs/client-script.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { type RunningService, startService, temporaryFolder } from "../../support/service.ts";
 
@@ -57,23 +57,35 @@ describe("GET /client.js", () => {
 
   it("returns 304 if the caller has it", async () => {
     const etag = (await get()).headers.get("etag") ?? "";
-    expect(etag).to.match(/^"[0-9a-f]{64}"$/);
+    expect(etag).to.match(/^"[\w-]{43}"$/);
     const response = await get({ "If-None-Match": etag });
     expect(response.status).to.equal(304);
     expect(await response.text()).to.equal("");
   });
 
   it("has the same bytes and entity tag in every process", async () => {
-    const scripts = await bundleClient();
-    for (const [path, here] of [
-      ["/client.js", scripts.library],
-      ["/player.js", scripts.player],
-      ["/player-features.js", scripts.playerFeatures],
+    for (const [path, bundle] of [
+      ["/client.js", clientScripts.library],
+      ["/player.js", clientScripts.player],
+      ["/player-features.js", clientScripts.playerFeatures],
     ] as const) {
-      const there = await fetch(service.url + path);
+      const here = await bundle();
+      const there = await fetch(service.url + path, { headers: { "Accept-Encoding": "identity" } });
       expect(there.headers.get("etag")).to.equal(here.etag);
-      expect(Buffer.from(await there.arrayBuffer()).equals(here.bytes)).to.equal(true);
+      expect(Buffer.from(await there.arrayBuffer()).equals(here.body)).to.equal(true);
     }
+  });
+
+  it("compresses it for callers that can read that, under another entity tag", async () => {
+    const [plain, compressed] = await Promise.all(
+      ["identity", "gzip, deflate, br"].map((coding) => get({ "Accept-Encoding": coding })),
+    );
+    expect(plain?.headers.get("content-encoding")).to.equal(null);
+    expect(compressed?.headers.get("content-encoding")).to.equal("br");
+    expect(compressed?.headers.get("etag")).not.to.equal(plain?.headers.get("etag"));
+    expect(compressed?.headers.get("vary")).to.include("Accept-Encoding");
+    expect(Number(compressed?.headers.get("content-length"))).to.be.below(12_000);
+    expect(await compressed?.text()).to.equal(await plain?.text());
   });
 
   it("leaves no bundler process running", () => {

@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
+import { lazy } from "../../../async/lazy.ts";
+import { type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
 import { bundleForBrowsers } from "../docs/bundle.ts";
 
 /** The console's scripts and style sheet. */
@@ -15,7 +17,7 @@ export interface ConsoleFiles {
 
 export interface ConsoleFile {
   readonly type: string;
-  readonly content: Buffer;
+  readonly content: TaggedContent;
 }
 
 const folder = new URL("../../../console/", import.meta.url);
@@ -52,15 +54,8 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-let bundled: Promise<ConsoleFiles> | undefined;
-
 /** Bundles the console, once per process. */
-export const bundleConsole = (): Promise<ConsoleFiles> => {
-  bundled ??= bundle();
-  return bundled;
-};
-
-const bundle = async (): Promise<ConsoleFiles> => {
+export const bundleConsole = lazy(async (): Promise<ConsoleFiles> => {
   // The files are not written; esbuild needs a folder for their names.
   const built = await bundleForBrowsers({
     entryPoints,
@@ -73,9 +68,9 @@ const bundle = async (): Promise<ConsoleFiles> => {
   const files = new Map(
     built.map(({ path, contents }) => [
       basename(path),
-      { type: types[extname(path)] ?? "", content: Buffer.from(contents) },
+      { type: types[extname(path)] ?? "", content: taggedContent(Buffer.from(contents)) },
     ]),
   );
-  const contents = [...files.values()].map(({ content }) => content);
+  const contents = [...files.values()].map(({ content }) => content.body);
   return { version: hash("sha256", Buffer.concat(contents)).slice(0, 16), files };
-};
+});

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
 import { immutable, revalidate } from "../../caching/cache-control.ts";
-import { noneMatchHits } from "../../caching/conditional.ts";
+import { replyPublic, taggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, operation, pathParams } from "../../kernel/operation.ts";
-import type { ConsoleFiles } from "./bundle.ts";
+import { bundleConsole } from "./bundle.ts";
 
 /** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
 const consolePage = (base: string, assets: string): string => `<!doctype html>
@@ -38,80 +38,70 @@ const policy = [
 ].join("; ");
 
 /** `/console`: the page for operators and auditors. It has no data: its script asks the admin API with the person's token. */
-export const consoleOperations = ({ consoleFiles }: { consoleFiles: ConsoleFiles }): Operation[] => [
-  openConsole(consoleFiles),
-  readConsoleAsset(consoleFiles),
-];
+export const consoleOperations = (): Operation[] => [openConsole, readConsoleAsset];
 
-const openConsole = ({ version }: ConsoleFiles): Operation => {
-  const tag = (base: string) => `"${version}-${base.length}"`;
-  return operation({
-    method: "get",
-    path: "/console",
-    id: "openConsole",
-    tag: "Service",
-    summary: "Open the console for operators and auditors",
-    auth: "none",
-    cors: "same origin",
-    cache: [revalidate],
-    headers: ifNoneMatch,
-    responses: {
-      200: {
-        description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-        content: { "text/html": { schema: z.string() } },
-      },
-      304: {
-        description: "The caller has the current page.",
-        headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
-      },
+const openConsole = operation({
+  method: "get",
+  path: "/console",
+  id: "openConsole",
+  tag: "Service",
+  summary: "Open the console for operators and auditors",
+  auth: "none",
+  cors: "same origin",
+  cache: [revalidate],
+  headers: ifNoneMatch,
+  responses: {
+    200: {
+      description: "The page. It asks for a token of ADMIN_TOKEN or AUDITOR_TOKEN.",
+      headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
+      content: { "text/html": { schema: z.string() } },
     },
-    handle: (_, ctx) => {
-      // Relative URLs also work behind a proxy that adds a path prefix.
-      const base = ctx.path.endsWith("/") ? "../" : "./";
-      ctx.set({
-        ETag: tag(base),
-        "Content-Type": "text/html; charset=utf-8",
-        "Content-Security-Policy": policy,
-        "X-Content-Type-Options": "nosniff",
-      });
-      if (noneMatchHits(ctx.req.headers["if-none-match"], [tag(base)])) {
-        ctx.status = 304;
-        return;
-      }
-      ctx.body = consolePage(base, `console/assets/${version}`);
+    304: {
+      description: "The caller has the current page.",
+      headers: { ...etag, ...contentSecurityPolicy, ...noSniff },
     },
-  });
-};
+  },
+  handle: async (_, ctx) => {
+    const { version } = await bundleConsole();
+    // Relative URLs also work behind a proxy that adds a path prefix.
+    const base = ctx.path.endsWith("/") ? "../" : "./";
+    ctx.set({
+      "Content-Security-Policy": policy,
+      "X-Content-Type-Options": "nosniff",
+    });
+    const page = taggedContent(Buffer.from(consolePage(base, `console/assets/${version}`)));
+    replyPublic(ctx, page, "text/html; charset=utf-8");
+  },
+});
 
-const readConsoleAsset = ({ version, files }: ConsoleFiles): Operation =>
-  operation({
-    method: "get",
-    path: "/console/assets/{version}/{file}",
-    id: "readConsoleAsset",
-    tag: "Service",
-    summary: "Get a file of the console",
-    auth: "none",
-    cors: "same origin",
-    cache: [immutable],
-    params: pathParams({
-      version: z
-        .string()
-        .meta({ description: "The version of the console.", examples: ["2b1f0c9d8e7a6b5c"] }),
-      file: z.string().meta({ description: "The name of the file.", examples: ["console.js"] }),
-    }),
-    responses: {
-      200: {
-        description: "The file.",
-        headers: noSniff,
-        content: { "text/javascript": { schema: z.string() }, "text/css": { schema: z.string() } },
-      },
+const readConsoleAsset = operation({
+  method: "get",
+  path: "/console/assets/{version}/{file}",
+  id: "readConsoleAsset",
+  tag: "Service",
+  summary: "Get a file of the console",
+  auth: "none",
+  cors: "same origin",
+  cache: [immutable],
+  headers: ifNoneMatch,
+  params: pathParams({
+    version: z.string().meta({ description: "The version of the console.", examples: ["2b1f0c9d8e7a6b5c"] }),
+    file: z.string().meta({ description: "The name of the file.", examples: ["console.js"] }),
+  }),
+  responses: {
+    200: {
+      description: "The file.",
+      headers: { ...etag, ...noSniff },
+      content: { "text/javascript": { schema: z.string() }, "text/css": { schema: z.string() } },
     },
-    errors: [404],
-    handle: ({ params }, ctx) => {
-      const file = params.version === version ? files.get(params.file) : undefined;
-      if (!file) throw new NotFound("There is no such file.");
-      ctx.set({ "Content-Type": file.type, "X-Content-Type-Options": "nosniff" });
-      return file.content;
-    },
-  });
+    304: { description: "The caller has the file.", headers: { ...etag, ...noSniff } },
+  },
+  errors: [404],
+  handle: async ({ params }, ctx) => {
+    const { version, files } = await bundleConsole();
+    const file = params.version === version ? files.get(params.file) : undefined;
+    if (!file) throw new NotFound("There is no such file.");
+    ctx.set("X-Content-Type-Options", "nosniff");
+    replyPublic(ctx, file.content, file.type);
+  },
+});

@@ -2,32 +2,23 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { lazy } from "../../../async/lazy.ts";
+import { type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
 
 /** A file of the documentation page or of the landing page. */
 export interface Asset {
   readonly contentType: string;
-  readonly read: () => Promise<Buffer>;
+  readonly read: () => Promise<TaggedContent>;
 }
 
 const require = createRequire(import.meta.url);
 const types = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8", png: "image/png" };
 
 /** Read at the first request, then kept in memory. */
-const asset = (path: string, type: keyof typeof types): Asset => {
-  let content: Promise<Buffer> | undefined;
-  return {
-    contentType: types[type],
-    read: async () => {
-      content ??= readFile(path);
-      try {
-        return await content;
-      } catch (error) {
-        content = undefined; // the error may be temporary (EMFILE)
-        throw error;
-      }
-    },
-  };
-};
+const asset = (path: string, type: keyof typeof types): Asset => ({
+  contentType: types[type],
+  read: lazy(async () => taggedContent(await readFile(path))),
+});
 
 const swaggerUi = (name: string, type: keyof typeof types): [string, Asset] => [
   name,

@@ -18,8 +18,8 @@ const options: BuildOptions & { write: false } = {
 let running = 0;
 
 /**
- * Bundles scripts and style sheets for browsers when the service starts, because the project has no build step. The same
- * sources always give the same bytes.
+ * Bundles scripts and style sheets for browsers, because the project has no build step. The same sources always give the
+ * same bytes.
  */
 export const bundleForBrowsers = async (entry: BuildOptions): Promise<OutputFile[]> => {
   running += 1;

@@ -1,29 +1,13 @@
-import { hash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import { z } from "zod";
+import { lazy } from "../../../async/lazy.ts";
 import { anHourOrStale } from "../../caching/cache-control.ts";
-import { noneMatchHits } from "../../caching/conditional.ts";
+import { replyPublic, type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
 import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, operation } from "../../kernel/operation.ts";
 import { bundleForBrowsers } from "./bundle.ts";
-
-/** A module for browsers. */
-export interface ClientScript {
-  readonly bytes: Buffer;
-  /** A strong entity tag: the same sources always give the same bytes. */
-  readonly etag: string;
-}
-
-export interface ClientScripts {
-  /** The client library. */
-  readonly library: ClientScript;
-  /** Starts the players and messages of a page. */
-  readonly player: ClientScript;
-  /** The players and messages, which `player` loads on demand. */
-  readonly playerFeatures: ClientScript;
-}
 
 const client = fileURLToPath(new URL("../../../client/", import.meta.url));
 
@@ -47,59 +31,51 @@ const importOtherScripts: Plugin = {
   },
 };
 
-let bundled: Promise<ClientScripts> | undefined;
-
-/** Bundles each script into one module, once per process. */
-export const bundleClient = (): Promise<ClientScripts> => {
-  bundled ??= bundleAll();
-  return bundled;
-};
-
-const bundleAll = async (): Promise<ClientScripts> => {
-  const [library, player, playerFeatures] = await Promise.all([
-    bundle(scripts.library),
-    bundle(scripts.player),
-    bundle(scripts.playerFeatures),
-  ]);
-  return { library, player, playerFeatures };
-};
-
-const bundle = async ({ entry }: Script): Promise<ClientScript> => {
-  const [script] = await bundleForBrowsers({
-    entryPoints: [entry],
-    platform: "neutral",
-    plugins: [importOtherScripts],
+const bundle = ({ entry }: Script): (() => Promise<TaggedContent>) =>
+  lazy(async () => {
+    const [script] = await bundleForBrowsers({
+      entryPoints: [entry],
+      platform: "neutral",
+      plugins: [importOtherScripts],
+    });
+    return taggedContent(Buffer.from(script?.contents ?? []));
   });
-  const bytes = Buffer.from(script?.contents ?? []);
-  return { bytes, etag: `"${hash("sha256", bytes)}"` };
+
+/** Bundles a script into one module, once per process. */
+export const clientScripts = {
+  /** The client library. */
+  library: bundle(scripts.library),
+  /** Starts the players and messages of a page. */
+  player: bundle(scripts.player),
+  /** The players and messages, which `player` loads on demand. */
+  playerFeatures: bundle(scripts.playerFeatures),
 };
 
 const headers = { ...etagHeader, ...crossOriginResource, ...noSniff };
 
 /** Modules that any page can import. */
-export const clientScriptOperations = ({ library, player, playerFeatures }: ClientScripts): Operation[] => [
-  scriptOperation(scripts.library, library, {
+export const clientScriptOperations = (): Operation[] => [
+  scriptOperation("library", {
     id: "loadClient",
     summary: "Get the client library, one module that any page can import",
   }),
-  scriptOperation(scripts.player, player, {
+  scriptOperation("player", {
     id: "loadPlayer",
     summary: "Get the module that starts the players and messages of a page",
   }),
-  scriptOperation(scripts.playerFeatures, playerFeatures, {
+  scriptOperation("playerFeatures", {
     id: "loadPlayerFeatures",
     summary: "Get the players and messages, which the player's module loads on demand",
   }),
 ];
 
 const scriptOperation = (
-  { path }: Script,
-  script: ClientScript,
+  script: keyof typeof scripts,
   described: { readonly id: string; readonly summary: string },
 ): Operation =>
   operation({
     method: "get",
-    path,
+    path: scripts[script].path,
     ...described,
     tag: "Service",
     auth: "none",
@@ -109,17 +85,8 @@ const scriptOperation = (
       200: { description: "The module.", headers, content: { "text/javascript": { schema: z.string() } } },
       304: { description: "The caller has the current module.", headers },
     },
-    handle: (_, ctx) => {
-      ctx.set({
-        ETag: script.etag,
-        "Cross-Origin-Resource-Policy": "cross-origin",
-        "X-Content-Type-Options": "nosniff",
-      });
-      if (noneMatchHits(ctx.req.headers["if-none-match"], [script.etag])) {
-        ctx.status = 304;
-        return;
-      }
-      ctx.type = "text/javascript; charset=utf-8";
-      ctx.body = script.bytes;
+    handle: async (_, ctx) => {
+      ctx.set({ "Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff" });
+      replyPublic(ctx, await clientScripts[script](), "text/javascript; charset=utf-8");
     },
   });

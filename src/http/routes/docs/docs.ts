@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
 import { anHour, immutable } from "../../caching/cache-control.ts";
-import { contentSecurityPolicy, noSniff } from "../../kernel/headers.ts";
+import { replyPublic } from "../../caching/tagged-content.ts";
+import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
 import { type Operation, operation, pathParams } from "../../kernel/operation.ts";
 import { assets, assetsVersion } from "./assets.ts";
 
@@ -80,6 +81,7 @@ const readDocsAsset: Operation = operation({
   auth: "none",
   cors: "same origin",
   cache: [immutable],
+  headers: ifNoneMatch,
   params: pathParams({
     version: z.string().meta({ description: "The version of the renderer.", examples: ["5.35.0"] }),
     file: z.string().meta({ description: "The name of the file.", examples: ["swagger-ui.css"] }),
@@ -87,20 +89,20 @@ const readDocsAsset: Operation = operation({
   responses: {
     200: {
       description: "The file.",
-      headers: noSniff,
+      headers: { ...etag, ...noSniff },
       content: {
         "text/javascript": { schema: z.string() },
         "text/css": { schema: z.string() },
         "image/png": {},
       },
     },
+    304: { description: "The caller has the file.", headers: { ...etag, ...noSniff } },
   },
   errors: [404],
   handle: async ({ params: { version, file } }, ctx) => {
     const asset = version === assetsVersion ? assets.get(file) : undefined;
     if (!asset) throw new NotFound("There is no such file.");
-    const content = await asset.read();
-    ctx.set({ "Content-Type": asset.contentType, "X-Content-Type-Options": "nosniff" });
-    return content;
+    ctx.set("X-Content-Type-Options", "nosniff");
+    replyPublic(ctx, await asset.read(), asset.contentType);
   },
 });

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { revalidate } from "../../caching/cache-control.ts";
-import { replyPublic, type TaggedJson } from "../../caching/tagged-json.ts";
+import { replyPublic, type TaggedContent } from "../../caching/tagged-content.ts";
 import { etag, ifNoneMatch } from "../../kernel/headers.ts";
 import { json, type Operation, operation } from "../../kernel/operation.ts";
 
 /** `/openapi.json`. The document contains this operation too, so it is passed as a function. */
-export const openApiOperation = (document: () => TaggedJson): Operation =>
+export const openApiOperation = (document: () => TaggedContent): Operation =>
   operation({
     method: "get",
     path: "/openapi.json",

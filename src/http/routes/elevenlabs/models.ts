@@ -3,7 +3,7 @@ import type { Voices } from "../../../application/catalog/voices.ts";
 import { languageTag } from "../../../domain/catalog/voice-schema.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import { type EngineCode, engineCodes, type Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, taggedJson } from "../../caching/tagged-json.ts";
+import { replyTagged, taggedJson } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operation } from "../../kernel/operation.ts";

@@ -4,7 +4,7 @@ import { spokenVoices, type Voices } from "../../../application/catalog/voices.t
 import { isInRange, languageRange } from "../../../domain/catalog/language-match.ts";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, type TaggedJson, taggedJson } from "../../caching/tagged-json.ts";
+import { replyTagged, type TaggedContent, taggedJson } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, operation, pathParams, queryParams } from "../../kernel/operation.ts";
@@ -95,8 +95,8 @@ const VoicePage = namedSchema("ElevenLabsVoicePage", {
 /** The voices that the service speaks. Those that only browsers have are left out. */
 export const voiceOperations = ({ voices }: { readonly voices: Voices }): Operation[] => {
   const spokenBy = (websiteId: string): readonly Voice[] => spokenVoices(voices.collection(websiteId));
-  const lists = new LRUCache<string, TaggedJson>({ max: maxCachedLists });
-  const listOf = (websiteId: string): TaggedJson => {
+  const lists = new LRUCache<string, TaggedContent>({ max: maxCachedLists });
+  const listOf = (websiteId: string): TaggedContent => {
     const collection = voices.collection(websiteId);
     const known = lists.get(collection.revision);
     if (known) return known;

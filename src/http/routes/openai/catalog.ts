@@ -6,7 +6,7 @@ import { sharedCatalog } from "../../../application/catalog/website-catalog.ts";
 import { byokProviders, isByok } from "../../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, type TaggedJson, taggedJson } from "../../caching/tagged-json.ts";
+import { replyTagged, type TaggedContent, taggedJson } from "../../caching/tagged-content.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import {
   type Declaration,
@@ -60,8 +60,8 @@ export const openAiCatalogOperations = ({ voices, settings }: OpenAiCatalogOptio
     ...voices.engines(catalogWebsite(ctx)).map((id) => modelOf(id)),
   ];
   const voiceMap = voiceMapOf(settings.openAiVoices);
-  const lists = new LRUCache<string, TaggedJson>({ max: maxCachedLists });
-  const voiceList = (websiteId: string, collection: VoiceCollection): TaggedJson => {
+  const lists = new LRUCache<string, TaggedContent>({ max: maxCachedLists });
+  const voiceList = (websiteId: string, collection: VoiceCollection): TaggedContent => {
     const known = lists.get(collection.revision);
     if (known) return known;
     const spoken = spokenVoices(collection);

@@ -3,7 +3,7 @@ import type { ReportVoices } from "../../../application/catalog/voice-reports.ts
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { parse } from "../../../domain/validation.ts";
 import { revalidatePrivately } from "../../caching/cache-control.ts";
-import { replyTagged } from "../../caching/tagged-json.ts";
+import { replyTagged } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import {
   type Declaration,

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { z } from "zod";
 import type { VoiceCollection } from "../../../application/catalog/voices.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { type TaggedJson, taggedJson, tagOf } from "../../caching/tagged-json.ts";
+import { type TaggedContent, taggedJson, tagOf } from "../../caching/tagged-content.ts";
 import { websocketUrl } from "../../kernel/public-url.ts";
 import type { VoiceLinks } from "./schemas.ts";
 
@@ -46,7 +46,7 @@ export const createVoicePresenter = () => {
      * VoicesListResponse. `query` appears only in the link at the end, which the tag can ignore: a tag is compared only
      * with tags of the same URL (RFC 9110, section 8.8.1).
      */
-    list: (base: string, collection: VoiceCollection, query: object): TaggedJson => {
+    list: (base: string, collection: VoiceCollection, query: object): TaggedContent => {
       const { text, digest } = serializedList(base, collection);
       const _links = { self: collectionLink(base, new URLSearchParams({ ...query }).toString()) };
       const end = `,"_links":${JSON.stringify(_links)}}`;
@@ -54,7 +54,7 @@ export const createVoicePresenter = () => {
     },
 
     /** VoiceReportResponse, with the tag of the list of the same voices. */
-    report: (base: string, collection: VoiceCollection): TaggedJson => {
+    report: (base: string, collection: VoiceCollection): TaggedContent => {
       const { text } = serialized(`report ${collection.revision}`, () => ({
         voices: collection.voices,
         ...restOf(collection),
@@ -64,7 +64,7 @@ export const createVoicePresenter = () => {
     },
 
     /** VoicesByLanguageResponse. */
-    byLanguage: (base: string, language: string, voices: readonly Voice[]): TaggedJson =>
+    byLanguage: (base: string, language: string, voices: readonly Voice[]): TaggedContent =>
       taggedJson({
         language,
         voices: voices.map((voice) => withLinks(base, voice)),
@@ -73,7 +73,7 @@ export const createVoicePresenter = () => {
       }),
 
     /** VoiceDetailResponse. */
-    detail: (base: string, voice: Voice): TaggedJson => {
+    detail: (base: string, voice: Voice): TaggedContent => {
       const collection = collectionLink(base);
       const byLanguage = languageLink(base, voice.lang);
       return taggedJson({ voice, _links: { ...linksOf(base, voice), collection, byLanguage } });

@@ -3,17 +3,17 @@ import type { Context } from "koa";
 import { noneMatchHits } from "./conditional.ts";
 import { codedTag } from "./content-coding.ts";
 
-/** A JSON document with its strong entity tag. */
-export interface TaggedJson {
+/** A document or file with its strong entity tag. */
+export interface TaggedContent {
   readonly body: Buffer;
   readonly etag: string;
 }
 
-/** The tag is a digest of the text, so it is the same on every instance. */
-export const taggedJson = (document: object): TaggedJson => {
-  const body = Buffer.from(JSON.stringify(document));
-  return { body, etag: tagOf(body) };
-};
+/** The tag is a digest of the bytes, so it is the same on every instance. */
+export const taggedContent = (body: Buffer): TaggedContent => ({ body, etag: tagOf(body) });
+
+export const taggedJson = (document: object): TaggedContent =>
+  taggedContent(Buffer.from(JSON.stringify(document)));
 
 export const tagOf = (content: Buffer | string): string => `"${hash("sha256", content, "base64url")}"`;
 
@@ -21,13 +21,13 @@ export const tagOf = (content: Buffer | string): string => `"${hash("sha256", co
 const credentials = ["X-API-Key", "X-API-Secret", "Authorization", "xi-api-key"];
 
 /** 200 with a website's document, or 304 if the caller has it. */
-export const replyTagged = (ctx: Context, document: TaggedJson): void => {
+export const replyTagged = (ctx: Context, document: TaggedContent): void => {
   replyPublic(ctx, document, "application/json; charset=utf-8");
   ctx.vary(credentials);
 };
 
 /** 200 with a document that is the same for every caller, or 304 if the caller has it. */
-export const replyPublic = (ctx: Context, { body, etag }: TaggedJson, type = "application/json"): void => {
+export const replyPublic = (ctx: Context, { body, etag }: TaggedContent, type = "application/json"): void => {
   const selected = codedTag(ctx, etag, body.length);
   ctx.set("ETag", selected);
   const isRead = ctx.method === "GET" || ctx.method === "HEAD";
