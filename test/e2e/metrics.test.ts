@@ -77,7 +77,7 @@ describe("The service's metrics", () => {
     });
 
     it("count refusals by reason", async () => {
-      await start({ METRICS_PORT: "0", BURST_LIMIT: "1" });
+      await start({ METRICS_PORT: "0", BURST_LIMIT: "1", BURST_WINDOW_MS: "60000" });
       const tight = await registerWebsite(service.url, { monthlyCharacters: 10 });
       expect((await synthesize(service.url, tight, { voice, text })).status).to.equal(403);
       const wrong = { ...website, apiSecret: "x" };
