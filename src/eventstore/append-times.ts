@@ -1,4 +1,4 @@
-import type { EventStore, RecordedEvent } from "./event-store.ts";
+import { type EventStore, readEvent } from "./event-store.ts";
 import { probeStream } from "./stream-prefix.ts";
 import { uuidv7 } from "./uuid.ts";
 
@@ -41,7 +41,7 @@ export const withAppendTimes = (
     const isFirst = readAt === Number.NEGATIVE_INFINITY;
     readAt = uptime();
     const sent = Math.min(called, idTime);
-    const reading = readEvent(store, stream, revision).then(
+    const reading = readEvent(store, stream, { from: revision }).then(
       (event) => {
         if (event?.id === id) onTimes({ created: event.created, sent, answered });
       },
@@ -67,15 +67,6 @@ export const withAppendTimes = (
       await append(probeStream, [event], "any");
     },
   };
-};
-
-const readEvent = async (
-  store: EventStore,
-  stream: string,
-  from: number,
-): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(stream, { from, limit: 1 })) return event;
-  return undefined;
 };
 
 /**

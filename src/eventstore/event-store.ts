@@ -113,6 +113,16 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** The first event of the stream that `readStream` returns; undefined if there is none. @throws {EventStoreUnavailable} */
+export const readEvent = async (
+  store: Pick<EventStore, "readStream">,
+  stream: string,
+  options: Omit<ReadOptions, "limit"> = {},
+): Promise<RecordedEvent | undefined> => {
+  for await (const event of store.readStream(stream, { ...options, limit: 1 })) return event;
+  return undefined;
+};
+
 /** The stream is not at the expected revision. */
 export class WrongExpectedRevision extends Error {
   override readonly name = "WrongExpectedRevision";

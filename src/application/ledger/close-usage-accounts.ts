@@ -11,7 +11,7 @@ import {
 } from "../../domain/ledger/usage-account.ts";
 import { usageAccountDigest } from "../../domain/ledger/usage-account-digest.ts";
 import { closingId } from "../../domain/ledger/usage-event-ids.ts";
-import { type EventStore, WrongExpectedRevision } from "../../eventstore/event-store.ts";
+import { type EventStore, readEvent, WrongExpectedRevision } from "../../eventstore/event-store.ts";
 import { eventTime } from "../usage/event-time.ts";
 import { readPostedMark } from "./journal-reader.ts";
 import { listOpenJournals } from "./journal-registry.ts";
@@ -124,9 +124,8 @@ const closeOnce = async (
   at: string,
 ): Promise<void> => {
   const stream = usageAccountStream(apiKey, month);
-  for await (const last of store.readStream(stream, { direction: "backwards", limit: 1 })) {
-    if (last.type === "AccountClosed") return;
-  }
+  const last = await readEvent(store, stream, { direction: "backwards" });
+  if (last?.type === "AccountClosed") return;
   const events: UsageAccountEvent[] = [];
   for await (const event of store.readStream(stream)) events.push(event as unknown as UsageAccountEvent);
   if (events.length === 0) return;

@@ -3,7 +3,7 @@ import { eventDigest } from "../../domain/ledger/canonical.ts";
 import { type JournalEvent, journalStream } from "../../domain/ledger/journal.ts";
 import { UsageAccountIsClosed } from "../../domain/ledger/usage-account.ts";
 import { addEntries, type UsageSum } from "../../domain/ledger/usage-sum.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
+import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { readPostedMark } from "./journal-reader.ts";
 import {
   addEventOf,
@@ -59,8 +59,8 @@ export const postOnBehalf = async (
 
 /** A log position before the journal's first event. */
 const positionBefore = async (store: EventStore, journal: string): Promise<number> => {
-  for await (const first of store.readStream(journalStream(journal), { limit: 1 })) return first.position - 1;
-  return -1;
+  const first = await readEvent(store, journalStream(journal));
+  return (first?.position ?? 0) - 1;
 };
 
 const readUnposted = async (

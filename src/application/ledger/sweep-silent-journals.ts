@@ -1,7 +1,7 @@
 import type { Clock } from "../../async/clock.ts";
 import { journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { listOpenJournals, readRegistryBackwards } from "./journal-registry.ts";
 import type { RecoverJournal } from "./recover-journal.ts";
 
@@ -36,12 +36,14 @@ export const createSweepSilentJournals = ({
     const open = await listOpenJournals(store);
     const ends = new Map<string, RecordedEvent>();
     for (const journal of open) {
-      const end = (await lastEvent(store, journalStream(journal))) ?? (await openingOf(store, journal));
+      const end =
+        (await readEvent(store, journalStream(journal), { direction: "backwards" })) ??
+        (await openingOf(store, journal));
       if (!end) continue;
       storeTime.observe(end.created);
       if (journal !== own) ends.set(journal, end);
     }
-    const registry = await lastEvent(store, journalRegistryStream);
+    const registry = await readEvent(store, journalRegistryStream, { direction: "backwards" });
     if (registry) storeTime.observe(registry.created);
     for (const [journal, { type, created }] of ends) {
       const silentMs = storeTime.now() - created;
@@ -73,11 +75,6 @@ const createStoreTime = (timers: Clock) => {
     },
     now: (): number => timers.now() + offset,
   };
-};
-
-const lastEvent = async (store: EventStore, stream: string): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(stream, { direction: "backwards", limit: 1 })) return event;
-  return undefined;
 };
 
 /** The registration of a journal without events. */

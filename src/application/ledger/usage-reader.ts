@@ -8,7 +8,7 @@ import {
   type SumOf,
   type UsageSum,
 } from "../../domain/ledger/usage-sum.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../usage/event-time.ts";
 import { readJournalEnd, readPostedMark } from "./journal-reader.ts";
 import { listOpenJournals } from "./journal-registry.ts";
@@ -225,17 +225,10 @@ const readTails = async (store: EventStore, journals: readonly string[]): Promis
   const tails = new Map<string, Tail>();
   for (const [journal, mark] of await readMarks(store, journals)) {
     const from = mark + 1;
-    const first: RecordedEvent | undefined = await firstOf(
-      store.readStream(journalStream(journal), { from, limit: 1 }),
-    );
+    const first = await readEvent(store, journalStream(journal), { from });
     if (first) tails.set(journal, { from, position: first.position });
   }
   return tails;
-};
-
-const firstOf = async <T>(items: AsyncIterable<T>): Promise<T | undefined> => {
-  for await (const item of items) return item;
-  return undefined;
 };
 
 interface AccountEnd {

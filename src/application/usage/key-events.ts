@@ -2,7 +2,7 @@ import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { journalStream } from "../../domain/ledger/journal.ts";
 import { usageAccountStream } from "../../domain/ledger/usage-account.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { listOpenJournals } from "../ledger/journal-registry.ts";
 import { cursorOf, mergeByPosition } from "./event-cursor.ts";
 import { eventTime } from "./event-time.ts";
@@ -30,7 +30,9 @@ export async function* readKeyEvents(
   { apiKey, from, since, until, signal }: KeyEventsRequest,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
   const streams = await streamsOf(store, apiKey, now);
-  const ends = await Promise.all(streams.map((stream) => endOfStream(store, stream, "backwards")));
+  const ends = await Promise.all(
+    streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
+  );
   // All events up to this position are readable now. Including later appends could leave a gap.
   const upTo = await lastPosition(store, ends);
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
@@ -63,14 +65,14 @@ const lastPosition = async (
 ): Promise<number> => {
   const journals = await listOpenJournals(store);
   const journalEnds = await Promise.all(
-    journals.map((journal) => endOfStream(store, journalStream(journal), "backwards")),
+    journals.map((journal) => readEvent(store, journalStream(journal), { direction: "backwards" })),
   );
   return Math.max(...[...ends, ...journalEnds].map((end) => end?.position ?? -1));
 };
 
 /** Accounts are named after the clocks of other instances, which may differ. */
 const streamsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {
-  const issued = await endOfStream(store, keyStream(apiKey), "forwards");
+  const issued = await readEvent(store, keyStream(apiKey));
   if (!issued) throw new NotFound("There is no such key.");
   const at = Date.parse(eventTime(issued));
   const since = Math.min(Number.isNaN(at) ? issued.created : at, issued.created);
@@ -93,16 +95,6 @@ const monthIndex = (time: number): number => {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 };
 
-/** The stream's first or last event. */
-const endOfStream = async (
-  store: EventStore,
-  stream: string,
-  direction: "forwards" | "backwards",
-): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(stream, { direction, limit: 1 })) return event;
-  return undefined;
-};
-
 /** The first event of the stream at the position or later, found by bisection: positions grow with revisions. */
 const firstFrom = async (
   store: EventStore,
@@ -110,23 +102,14 @@ const firstFrom = async (
   position: number,
 ): Promise<RecordedEvent | undefined> => {
   if (end.position < position) return undefined;
-  if (position <= 0) return eventFrom(store, end.stream, 0);
+  if (position <= 0) return readEvent(store, end.stream);
   let first = end;
   let low = 0;
   while (low < first.revision) {
     const middle = Math.floor((low + first.revision) / 2);
-    const event = await eventFrom(store, end.stream, middle);
+    const event = await readEvent(store, end.stream, { from: middle });
     if (event && event.position >= position) first = event;
     else low = middle + 1;
   }
   return first;
-};
-
-const eventFrom = async (
-  store: EventStore,
-  stream: string,
-  from: number,
-): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(stream, { from, limit: 1 })) return event;
-  return undefined;
 };

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalStream } from "../../domain/ledger/journal.ts";
 import type { UsagePosted } from "../../domain/ledger/usage-account.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readPostedMark } from "../ledger/journal-reader.ts";
 import { listOpenJournals } from "../ledger/journal-registry.ts";
 import { cursorOf, type EventCursor } from "./event-cursor.ts";
@@ -64,8 +64,7 @@ export const readRanges = (
   return pLimit(maxConcurrentReads).map(ranges, async ([journal, overlapping]) => {
     const parts = union(overlapping);
     const [first] = parts;
-    const head =
-      first && (await firstOf(store.readStream(journalStream(journal), { from: first[0], limit: 1 })));
+    const head = first && (await readEvent(store, journalStream(journal), { from: first[0] }));
     return cursorOf(head, () => read(journal, first ? [[first[0] + 1, first[1]], ...parts.slice(1)] : []));
   });
 };
@@ -79,9 +78,4 @@ const union = (ranges: readonly Range[]): Range[] => {
     else united.push([first, last]);
   }
   return united;
-};
-
-const firstOf = async <T>(items: AsyncIterable<T>): Promise<T | undefined> => {
-  for await (const item of items) return item;
-  return undefined;
 };

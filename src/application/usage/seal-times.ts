@@ -1,5 +1,5 @@
 import { type Sealed, sealsStream } from "../../domain/ledger/seal.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 
 /** An event's own time may be this much later or earlier than the time at which it was stored. */
 export const timeToleranceMs = 5 * 60_000;
@@ -9,13 +9,13 @@ export const timeToleranceMs = 5 * 60_000;
  * bisection. Undefined: the log's beginning. Seals are an hour apart. @throws {EventStoreUnavailable}
  */
 export const positionBefore = async (store: EventStore, time: number): Promise<number | undefined> => {
-  const last = await sealAt(store, { direction: "backwards" });
+  const last = await readEvent(store, sealsStream, { direction: "backwards" });
   if (!last) return undefined;
   let [low, high] = [0, last.revision];
   let found: number | undefined;
   while (low <= high) {
     const middle = Math.floor((low + high) / 2);
-    const seal = await sealAt(store, { from: middle });
+    const seal = await readEvent(store, sealsStream, { from: middle });
     if (seal && timeOf(seal) <= time - timeToleranceMs) {
       found = positionOf(seal) ?? found;
       low = middle + 1;
@@ -24,14 +24,6 @@ export const positionBefore = async (store: EventStore, time: number): Promise<n
     }
   }
   return found;
-};
-
-const sealAt = async (
-  store: EventStore,
-  options: { readonly from?: number; readonly direction?: "backwards" },
-): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(sealsStream, { ...options, limit: 1 })) return event;
-  return undefined;
 };
 
 /** The seal covers what was readable before this time. */

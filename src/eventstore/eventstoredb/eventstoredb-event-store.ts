@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createAppendBudget } from "../append-budget.ts";
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../event-store.ts";
+import { type EventStore, EventStoreUnavailable, type RecordedEvent, readEvent } from "../event-store.ts";
 import { validateRetention, validateStreamName } from "../event-validation.ts";
 import { probeStream } from "../stream-prefix.ts";
 import { createSubscriptions } from "../subscriptions.ts";
@@ -128,10 +128,8 @@ const createWrites = () => {
 const readVisibleEvent = async (reader: LogReader, position: number): Promise<RecordedEvent | undefined> => {
   const event = await reader.eventAt(position);
   if (!event) return undefined;
-  for await (const { id } of reader.readStream(event.stream, { from: event.revision, limit: 1 })) {
-    if (id === event.id) return event;
-  }
-  return undefined;
+  const visible = await readEvent(reader, event.stream, { from: event.revision });
+  return visible?.id === event.id ? event : undefined;
 };
 
 const createProbeAppend = (appender: Appender, reader: LogReader): (() => Promise<void>) => {

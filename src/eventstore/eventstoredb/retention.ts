@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EventStoreUnavailable, type Retention, WrongExpectedRevision } from "../event-store.ts";
+import { EventStoreUnavailable, type Retention, readEvent, WrongExpectedRevision } from "../event-store.ts";
 import { uuidv7 } from "../uuid.ts";
 import type { Appender } from "./appender.ts";
 import { toClientEvents } from "./event-mapping.ts";
@@ -45,11 +45,11 @@ const writeMetadata = async (
   { maxCount, maxAgeSeconds }: Retention,
 ): Promise<void> => {
   const metadataStream = `$$${stream}`;
-  const last = await readFirst(reader, metadataStream, "backwards");
+  const last = await readEvent(reader, metadataStream, { direction: "backwards" });
   const { $maxCount, $maxAge, ...others } = (last?.data ?? {}) as StreamMetadata;
   const wholeSeconds = maxAgeSeconds === undefined ? undefined : Math.ceil(maxAgeSeconds);
   if ($maxCount === maxCount && $maxAge === wholeSeconds) return;
-  const firstVisible = (await readFirst(reader, stream, "forwards"))?.revision ?? 0;
+  const firstVisible = (await readEvent(reader, stream))?.revision ?? 0;
   const truncateBefore = Math.max(others.$tb ?? 0, firstVisible);
   const data = {
     ...others,
@@ -59,9 +59,4 @@ const writeMetadata = async (
   };
   const { events } = toClientEvents([{ id: uuidv7(Date.now()), type: "$metadata", data, metadata: {} }]);
   await appender.append(metadataStream, events, last?.revision ?? "none");
-};
-
-const readFirst = async (reader: LogReader, stream: string, direction: "forwards" | "backwards") => {
-  for await (const event of reader.readStream(stream, { direction, limit: 1 })) return event;
-  return undefined;
 };

@@ -2,7 +2,7 @@ import type { NoteSigner } from "../../../domain/ledger/note-signer.ts";
 import { createExportWriter } from "../../../domain/ledger/proof/export-lines.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
 import { sealsStream } from "../../../domain/ledger/seal.ts";
-import type { EventMetadata, EventStore } from "../../../eventstore/event-store.ts";
+import { type EventMetadata, type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
 import { readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";
@@ -37,9 +37,8 @@ export const createAuditExport = ({
         yield chunk;
         chunk = "";
       }
-      for await (const seal of store.readStream(sealsStream, { from: revision, limit: 1 })) {
-        chunk += writer.add(provenEvent(seal));
-      }
+      const seal = await readEvent(store, sealsStream, { from: revision });
+      if (seal) chunk += writer.add(provenEvent(seal));
     } catch (error) {
       throw toUnavailable(error);
     }

@@ -20,7 +20,7 @@ import {
 } from "../../../domain/ledger/seal.ts";
 import type { UsageAccountEvent } from "../../../domain/ledger/usage-account.ts";
 import { parse } from "../../../domain/validation.ts";
-import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
+import { type EventStore, type RecordedEvent, readEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
 import { cursorOf, mergeByPosition } from "../event-cursor.ts";
 import { month as monthName } from "../event-time.ts";
@@ -95,7 +95,7 @@ const lastSeal = async (store: EventStore): Promise<Seal> => {
 };
 
 const requireKey = async (store: EventStore, apiKey: string): Promise<void> => {
-  if (!(await firstEvent(store, keyStream(apiKey)))) throw new NotFound("There is no such key.");
+  if (!(await readEvent(store, keyStream(apiKey)))) throw new NotFound("There is no such key.");
 };
 
 const isSeal = (event: RecordedEvent): event is Seal => isOfType<SealEvent, RecordedEvent>(event, ["Sealed"]);
@@ -205,7 +205,7 @@ async function* exportText(
   const cursors = await Promise.all(
     streams.map((stream) =>
       reads(async () =>
-        cursorOf(await firstEvent(store, stream), () =>
+        cursorOf(await readEvent(store, stream), () =>
           store.readStream(stream, { from: 1, ...(signal && { signal }) }),
         ),
       ),
@@ -221,8 +221,3 @@ async function* exportText(
   }
   yield chunk + writer.end();
 }
-
-const firstEvent = async (store: EventStore, stream: string): Promise<RecordedEvent | undefined> => {
-  for await (const event of store.readStream(stream, { limit: 1 })) return event;
-  return undefined;
-};
