@@ -85,7 +85,7 @@ describe("the proof of a key's month, as browsers run it", () => {
   it("is not genuine if a signature is not one of the public key", async () => {
     const forged = lines.map((line) =>
       line.replace(
-        /(— voxledger\/test [A-Za-z0-9+/]{20})([A-Za-z0-9])/,
+        /(— voxledger\/test [A-Za-z0-9+/]{20})([A-Za-z0-9+/])/,
         (_, start, next) => `${start}${next === "A" ? "B" : "A"}`,
       ),
     );

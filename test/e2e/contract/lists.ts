@@ -133,13 +133,17 @@ export const listResponses = (api: DescribedApi): void => {
       const page = await get(200, "/docs", {});
       const files = page.body.toString().match(/docs\/assets\/[^"]+/g) ?? [];
       expect(files).to.have.length(4);
-      for (const file of files) await get(200, `/${file}`, {});
+      const getAsset = async (file: string): Promise<void> => {
+        const { headers } = await get(200, `/${file}`, {});
+        await get(304, `/${file}`, { "If-None-Match": headers.etag ?? "" });
+      };
+      for (const file of files) await getAsset(file);
       await get(404, "/docs/assets/0/swagger-ui.css", {});
       const console = await get(200, "/console", {});
       await get(304, "/console", { "If-None-Match": console.headers.etag ?? "" });
       const consoleFiles = console.body.toString().match(/console\/assets\/[^"]+/g) ?? [];
       expect(consoleFiles).to.have.length(2);
-      for (const file of consoleFiles) await get(200, `/${file}`, {});
+      for (const file of consoleFiles) await getAsset(file);
       await get(404, "/console/assets/0/console.js", {});
     });
   });
