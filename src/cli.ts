@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+import { composeAskInstance } from "./bootstrap/ask-instance.ts";
 import { composeAuditProof } from "./bootstrap/audit-proof.ts";
 import { composeCommandLine } from "./bootstrap/command-line.ts";
 import { composeModelCheck } from "./bootstrap/model-check.ts";
 import { openProjectionServer } from "./bootstrap/open-event-store.ts";
 import { registerAuditProofCommands } from "./cli/audit-proof.ts";
 import type { WithServices } from "./cli/command.ts";
+import { registerInstanceCommands } from "./cli/instances.ts";
 import { registerModelCommands } from "./cli/models.ts";
 import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
@@ -33,4 +35,5 @@ registerProjectionCommands(
 );
 registerAuditProofCommands(program, composeAuditProof(readSettings));
 registerModelCommands(program, composeModelCheck(readSettings));
+registerInstanceCommands(program, composeAskInstance(readSettings));
 process.exitCode = await run(program, process.argv);

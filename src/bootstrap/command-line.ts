@@ -9,7 +9,10 @@ import type { View } from "../../projections/runner/runner.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
 import { createDeleteAudio } from "../application/audio/delete-audio.ts";
+import { createCountServings } from "../application/audio/sound-servings.ts";
+import { createSounds } from "../application/audio/sounds.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
+import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createScheduler } from "../async/scheduler/scheduler.ts";
 import { createCdnPurge } from "../audio/cdn-purge.ts";
 import type { AudioStore } from "../audio/store/audio-store.ts";
@@ -77,17 +80,28 @@ export const composeCommandLine = async (
     namesWebsites: false,
   });
   const running = opened.move();
-  const openStore = async (): Promise<AudioStore> => {
+  const open = async (): Promise<AudioStore> => {
     const audioStore = await openAudioStore(settings, () => {});
     running.defer(audioStore.close);
     return audioStore;
   };
+  let audioStore: Promise<AudioStore> | undefined;
+  const openStore = (): Promise<AudioStore> => {
+    audioStore ??= open();
+    return audioStore;
+  };
+  const purge = settings.purge && createCdnPurge(settings.purge);
   const deleteAudio = createDeleteAudio({
     handler,
     openStore,
     forget: () => {},
-    purge: settings.purge && createCdnPurge(settings.purge),
+    purge,
     clock,
   });
-  return { ...services, deleteAudio, close: () => running.disposeAsync() };
+  const sounds = createSounds({
+    audioStore: { get: async (name, signal) => await (await openStore()).get(name, signal) },
+    countServings: createCountServings({ store, queue: createReportQueue(), clock }),
+    purge,
+  });
+  return { ...services, deleteAudio, sounds, close: () => running.disposeAsync() };
 };

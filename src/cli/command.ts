@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import type { OriginVerification } from "../application/access/origin-verification.ts";
 import type { CredentialsService } from "../application/accounts/credentials.ts";
+import type { ReadKeyHistory } from "../application/accounts/key-history.ts";
 import type { Keys } from "../application/accounts/keys.ts";
 import type { Websites } from "../application/accounts/websites.ts";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
+import type { Sounds } from "../application/audio/sounds.ts";
 import type { CatalogService } from "../application/catalog/catalog.ts";
 import type { CommandContext } from "../application/execute-command.ts";
 import type { LexiconsService } from "../application/lexicons/lexicons.ts";
@@ -15,6 +17,7 @@ import type { WebhooksService } from "../application/webhooks/webhooks.ts";
 export interface Services {
   readonly websites: Websites;
   readonly keys: Keys;
+  readonly readKeyHistory: ReadKeyHistory;
   readonly originVerification: OriginVerification;
   readonly credentials: CredentialsService;
   readonly catalog: CatalogService;
@@ -22,6 +25,7 @@ export interface Services {
   readonly webhooks: WebhooksService;
   readonly audit: Audit;
   readonly reportUsage: ReportUsage;
+  readonly sounds: Sounds;
   readonly deleteAudio: DeleteAudio;
 }
 

@@ -1,5 +1,9 @@
 import { Argument, type Command } from "commander";
-import type { CredentialsDetails, Reencryption } from "../application/accounts/credentials.ts";
+import type {
+  CredentialsDetails,
+  Reencryption,
+  WebsiteCredentials,
+} from "../application/accounts/credentials.ts";
 import type { SecretOwner } from "../application/accounts/credentials-cipher.ts";
 import { type ByokEngine, byokEngines, parseCredentials } from "../domain/accounts/byok-providers.ts";
 import { operator, print, printing, type Register, reading, writing } from "./command.ts";
@@ -30,16 +34,25 @@ export const registerCredentialsCommands: Register = (program, withServices) => 
     );
 
   credentials
-    .command("list <website>")
-    .description("list the engines with credentials")
-    .action(
-      printing(credentialsTable, (website: string) =>
-        withServices(
-          (services) => services.credentials.list(website),
-          reading({ websites: [website], credentials: [website] }),
-        ),
-      ),
-    );
+    .command("list [website]")
+    .description("list the engines with credentials, of a website or of all")
+    .action(async (website: string | undefined, _options, command: Command) => {
+      if (website === undefined) {
+        const access = reading({ websites: "all", credentials: "all" });
+        print(
+          command,
+          await withServices((services) => services.credentials.listAll(), access),
+          accountTable,
+        );
+      } else {
+        const access = reading({ websites: [website], credentials: [website] });
+        print(
+          command,
+          await withServices((services) => services.credentials.list(website), access),
+          credentialsTable,
+        );
+      }
+    });
 
   credentials
     .command("remove <website>")
@@ -95,6 +108,19 @@ const credentialsTable = (all: readonly CredentialsDetails[]): string =>
     ["engine", "provider", "voices", "set"],
     all.map(({ engine, provider, voices, setAt }) => [engine, provider, String(voices), setAt]),
     "The website has no credentials.",
+  );
+
+const accountTable = (all: readonly WebsiteCredentials[]): string =>
+  table(
+    ["website", "engine", "provider", "voices", "set"],
+    all.map(({ websiteId, engine, provider, voices, setAt }) => [
+      websiteId,
+      engine,
+      provider,
+      String(voices),
+      setAt,
+    ]),
+    "No website has credentials.",
   );
 
 const ownerText = (owner: SecretOwner): string =>

@@ -1,7 +1,8 @@
 import { Argument } from "commander";
 import type { KeyDetails, NewKey, NewSecret } from "../application/accounts/keys.ts";
+import type { AuditEntry } from "../application/usage/audit-entries.ts";
 import { reason as reasonText } from "../domain/accounts/key.ts";
-import { tiers } from "../domain/accounts/plan.ts";
+import { type Plan, tiers } from "../domain/accounts/plan.ts";
 import { parse } from "../domain/validation.ts";
 import { operator, printing, type Register, reading, writing } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
@@ -42,6 +43,15 @@ export const registerKeyCommands: Register = (program, withServices) => {
     .action(
       printing(keyText, (apiKey: string) =>
         withServices(({ keys }) => keys.get(apiKey), reading({ keys: [apiKey], usage: true })),
+      ),
+    );
+
+  key
+    .command("history <apiKey>")
+    .description("show what happened to a key: its issuance, plans, suspensions and secrets")
+    .action(
+      printing(historyTable, (apiKey: string) =>
+        withServices(({ readKeyHistory }) => readKeyHistory({ apiKey }), reading({})),
       ),
     );
 
@@ -128,6 +138,26 @@ const keyTable = (all: readonly KeyDetails[]): string =>
     all.map((key) => [key.apiKey, key.websiteId, key.status, key.plan.tier]),
     "There is no key yet.",
   );
+
+const historyTable = (entries: readonly AuditEntry[]): string =>
+  table(
+    ["position", "time", "event", "by", "what"],
+    entries.map(({ position, at, type, data, metadata }) => [
+      String(position),
+      at,
+      type,
+      metadata.actor ?? "",
+      changeText(data),
+    ]),
+    "none",
+  );
+
+const changeText = (data: { plan?: Plan; cause?: string; reason?: string; secretId?: string }): string => {
+  const { plan, cause, reason, secretId = "" } = data;
+  if (plan) return planText(plan);
+  if (reason !== undefined) return cause === undefined ? reason : `${cause}: ${reason}`;
+  return secretId;
+};
 
 const keyText = (key: KeyDetails): string =>
   fields({

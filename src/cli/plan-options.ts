@@ -3,7 +3,7 @@ import { customTiers, type Plan, planRequest, tiers } from "../domain/accounts/p
 import { parse } from "../domain/validation.ts";
 import { count } from "./layout.ts";
 
-const wholeNumber = (text: string): number => {
+export const wholeNumber = (text: string): number => {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");
   return Number(text);
 };

@@ -82,6 +82,8 @@ describe("the credentials commands", () => {
     await set();
     expect((await voxledger("list", website)).stdout).to.match(/^gwn +google +2 +2026-03-01T12:00:00.000Z$/m);
     expect(JSON.parse((await voxledger("list", website, "--json")).stdout)).to.have.length(1);
+    const { stdout: all } = await voxledger("list");
+    expect(all).to.match(new RegExp(`^${website} +gwn +google +2 +2026-03-01T12:00:00.000Z$`, "m"));
     expect((await voxledger("remove", website, "gwn")).exitCode).to.equal(0);
     expect((await voxledger("list", website)).stdout).to.equal("The website has no credentials.\n");
   });

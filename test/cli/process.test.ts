@@ -143,6 +143,9 @@ const readingCommands = (apiKey: string, websiteId: string): string[][] => [
   ["website", "show", websiteId],
   ["key", "list"],
   ["key", "show", apiKey],
+  ["key", "history", apiKey],
+  ["credentials", "list"],
+  ["audio", "list"],
   ["voice", "list"],
   ["system-voice", "list"],
 ];

@@ -145,6 +145,20 @@ describe("the command line", () => {
     expect((await json("key", "reinstate", apiKey)).status).to.equal("active");
   });
 
+  it("shows what happened to a key", async () => {
+    const { apiKey, secretId } = await aWebsite();
+    await json("key", "suspend", apiKey, "--reason", "abuse");
+    await json("key", "plan", apiKey, "commercial");
+    const types = (await json("key", "history", apiKey)).map(({ type }: { type: string }) => type);
+    expect(types).to.deep.equal(["KeyIssued", "SecretCreated", "KeySuspended", "PlanChanged"]);
+    const { stdout } = await voxledger("key", "history", apiKey);
+    expect(stdout)
+      .to.match(/^\d+ +2026-03-01T12:00:00.000Z +KeyIssued +cli +free: 100 requests a minute, /m)
+      .and.to.match(new RegExp(` SecretCreated +cli +${secretId}$`, "m"))
+      .and.to.match(/ KeySuspended +cli +operator: abuse$/m);
+    expect(await failure("key", "history", "vlk_none")).to.equal("error: There is no such key.\n");
+  });
+
   it("creates and revokes secrets", async () => {
     const { apiKey, secretId } = await aWebsite();
     const second = await json("secret", "create", apiKey);

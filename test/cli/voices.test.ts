@@ -8,8 +8,9 @@ import { createProgram, run } from "../../src/cli/program.ts";
 import { readSettings } from "../../src/settings.ts";
 
 const unused = (): never => {
-  throw new Error("No command of voices deletes audio.");
+  throw new Error("No command of voices concerns audio.");
 };
+const audioServices = { deleteAudio: unused, sounds: { list: unused, find: unused, purge: unused } };
 
 describe("the voices commands", () => {
   let folder: string;
@@ -26,7 +27,7 @@ describe("the voices commands", () => {
 
   const voxledger = async (...args: string[]) => {
     let [stdout, stderr] = ["", ""];
-    const program = createProgram(async (work) => work({ ...core, deleteAudio: unused }), {
+    const program = createProgram(async (work) => work({ ...core, ...audioServices }), {
       writeOut: (text) => {
         stdout += text;
       },

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
-import { createProgram, run } from "../../src/cli/program.ts";
-import { readSettings } from "../../src/settings.ts";
+import { runCommand } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 describe("the webhook commands", () => {
@@ -12,32 +10,7 @@ describe("the webhook commands", () => {
   });
   after(() => folder.remove());
 
-  /** Each command opens the event store for itself, as it does in a process of its own. */
-  const voxledger = async (...args: string[]) => {
-    let [stdout, stderr] = ["", ""];
-    const settings = readSettings({ DATA_DIR: folder.path });
-    const program = createProgram(
-      async (work, access = { writes: false }) => {
-        const services = await composeCommandLine(settings, access);
-        try {
-          return await work(services);
-        } finally {
-          await services.close();
-        }
-      },
-      {
-        writeOut: (text) => {
-          stdout += text;
-        },
-        writeErr: (text) => {
-          stderr += text;
-        },
-      },
-    );
-    const exitCode = await run(program, ["node", "voxledger", ...args]);
-    return { exitCode, stdout, stderr };
-  };
-  const webhook = (...args: string[]) => voxledger("webhook", ...args);
+  const webhook = (...args: string[]) => runCommand({ DATA_DIR: folder.path }, ["webhook", ...args]);
   const json = async (...args: string[]) => JSON.parse((await webhook(...args, "--json")).stdout);
 
   it("add a webhook and show its secret once, list, change, test and remove it", async () => {

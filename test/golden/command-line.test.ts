@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { registerAuditProofCommands } from "../../src/cli/audit-proof.ts";
+import { registerInstanceCommands } from "../../src/cli/instances.ts";
 import { registerModelCommands } from "../../src/cli/models.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { registerProjectionCommands } from "../../src/cli/projections.ts";
@@ -43,6 +44,7 @@ describe("golden files: the command line", () => {
     registerProjectionCommands(program, unused, () => "");
     registerModelCommands(program, unused);
     registerAuditProofCommands(program, { exportAudit: noText, verifyLog: unused, verifierKeys: unused });
+    registerInstanceCommands(program, unused);
     expectGolden("command-line.json", tree(program));
   });
 });

@@ -8,8 +8,9 @@ export interface KeyHistoryRequest {
   readonly apiKey: string;
   /** Only later revisions of the key's stream. */
   readonly after?: number | undefined;
-  readonly limit: number;
-  readonly signal: AbortSignal;
+  /** Default: all. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -21,10 +22,10 @@ export type ReadKeyHistory = (request: KeyHistoryRequest) => Promise<readonly Au
 
 export const createKeyHistory =
   ({ store }: { readonly store: Pick<EventStore, "readStream"> }): ReadKeyHistory =>
-  async ({ apiKey, after = -1, limit, signal }) => {
+  async ({ apiKey, after = -1, ...options }) => {
     const entries: AuditEntry[] = [];
     try {
-      for await (const event of store.readStream(keyStream(apiKey), { from: after + 1, limit, signal })) {
+      for await (const event of store.readStream(keyStream(apiKey), { from: after + 1, ...options })) {
         entries.push(...auditEntries(event));
       }
     } catch (error) {

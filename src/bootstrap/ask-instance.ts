@@ -1,0 +1,37 @@
+import type { AskInstance } from "../cli/instances.ts";
+import { BadSetting, type Settings } from "../settings.ts";
+
+/** Longer than an instance takes to check its health. */
+const timeoutMs = 30_000;
+
+/** Calls the admin API of a running instance with the first token of the settings, an auditor's if there is one. */
+export const composeAskInstance =
+  (readSettings: () => Settings): AskInstance =>
+  async (path, url) => {
+    const settings = readSettings();
+    const [holder] = [...settings.auditorTokens, ...settings.adminTokens];
+    if (!holder) throw new BadSetting("ADMIN_TOKEN or AUDITOR_TOKEN: must have a token of the instance");
+    const address = new URL(path, directory(url ?? ownUrl(settings)));
+    const response = await fetch(address, {
+      headers: { Authorization: `Bearer ${holder.token}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((error: unknown) => {
+      throw new Error(`There is no answer from ${address.origin}.`, { cause: error });
+    });
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (response.ok && answer !== undefined) return answer;
+    const { message = "it is no instance of this service" } = Object(Object(answer).error);
+    throw new Error(`${address.origin} answered with HTTP ${response.status}: ${message}`);
+  };
+
+/** Servers on all addresses are reached on the loopback interface. */
+const ownUrl = ({ host, port }: Settings): string => {
+  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+};
+
+const directory = (url: string): string => {
+  if (!URL.canParse(url)) throw new Error(`${url} is no URL: it must be like http://10.0.0.2:8080.`);
+  return url.endsWith("/") ? url : `${url}/`;
+};

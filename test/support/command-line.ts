@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { composeCommandLine } from "../../src/bootstrap/command-line.ts";
+import { createProgram, run } from "../../src/cli/program.ts";
+import { readSettings } from "../../src/settings.ts";
+
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a command with these settings in this process. Opens the stores for itself, as it does in a process of its own.
+ * `register` adds the commands that `createProgram` does not have.
+ */
+export const runCommand = async (
+  env: Record<string, string>,
+  args: readonly string[],
+  register: (program: Command) => void = () => {},
+): Promise<CommandResult> => {
+  let [stdout, stderr] = ["", ""];
+  const program = createProgram(
+    async (work, access = { writes: false }) => {
+      const services = await composeCommandLine(readSettings(env), access);
+      try {
+        return await work(services);
+      } finally {
+        await services.close();
+      }
+    },
+    {
+      writeOut: (text) => {
+        stdout += text;
+      },
+      writeErr: (text) => {
+        stderr += text;
+      },
+    },
+  );
+  register(program);
+  const exitCode = await run(program, ["node", "voxledger", ...args]);
+  return { exitCode, stdout, stderr };
+};
