@@ -56,6 +56,8 @@ export interface RunnerOptions {
   readonly except?: string | undefined;
   /** Monotonic time in milliseconds. */
   readonly uptime?: () => number;
+  /** The views include only events after the position that it resolves with: older snapshots are ignored. Default: all. */
+  readonly firstPosition?: () => Promise<number | undefined>;
   /** How many events to fold between two snapshots. Default 50,000. */
   readonly snapshotEvery?: number;
   /** How long `start` retries an unavailable log. Afterwards the runner retries forever. Default 30 s. */
@@ -74,6 +76,7 @@ export const createProjectionRunner = (options: RunnerOptions): ProjectionRunner
     snapshots: noSnapshots,
     trimmedPrefixes: [],
     except: undefined,
+    firstPosition: async () => undefined,
     uptime: () => performance.now(),
     snapshotEvery: 50_000,
     startTimeoutMs: 30_000,
@@ -119,10 +122,13 @@ class Runner implements ProjectionRunner {
   };
 
   async #restoreSnapshots(): Promise<void> {
-    const { store, snapshots, onError } = this.#options;
+    const { store, snapshots, firstPosition, onError } = this.#options;
     const running = [...this.#running.values()];
+    const first = (await firstPosition()) ?? beforeFirst;
     for (const one of running) {
-      if (await one.restore(store, snapshots)) continue;
+      const isOfThisLog = await one.restore(store, snapshots);
+      if (one.position < first) one.startAfter(first);
+      if (isOfThisLog) continue;
       onError(`the snapshot of ${one.projection.name} is ignored`, new Error("it belongs to another log"));
     }
     this.#position = Math.min(...running.map(({ position }) => position));

@@ -94,6 +94,13 @@ export class RunningProjection {
     return true;
   }
 
+  /** Starts from zero, after this position. */
+  startAfter(position: number): void {
+    this.#partitions = new Map();
+    this.#range = undefined;
+    this.#position = position;
+  }
+
   /** Writes a snapshot, unless no checkpoint was reached or a fold has failed. @throws what the snapshot store throws */
   async save(snapshots: SnapshotStore): Promise<void> {
     const range = this.#range;

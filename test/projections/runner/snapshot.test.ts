@@ -82,6 +82,23 @@ describe("a snapshot", () => {
 
   const loadView = (name: string) => withStore(name, viewOf);
 
+  it("is ignored if it ends before the runner's first position, and so is the log up to there", () =>
+    withStore("a.db", async (store) => {
+      await append(store, "name-a", "Ada");
+      await viewOf(store);
+      await append(store, "name-a", "Grace");
+      const { position } = await store.append(
+        "name-b",
+        [{ id: uuidv7(Date.now()), type: "Named", data: { name: "Edsger" }, metadata: {} }],
+        "any",
+      );
+      await append(store, "name-a", "Barbara");
+      const options = { firstPosition: async () => position };
+      const first = await viewOf(store, names, options);
+      expect(first).to.deep.equal({ view: { "name-a": ["Barbara"] }, folded: 1, errors: [] });
+      expect(await viewOf(store, names, options)).to.deep.equal({ ...first, folded: 0 });
+    }));
+
   it("is restored if it belongs to the log", () =>
     withStore("a.db", async (store) => {
       await append(store, "name-a", "Ada");
