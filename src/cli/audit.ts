@@ -6,6 +6,8 @@ import type { Register } from "./command.ts";
 
 interface AuditOptions {
   readonly key?: string;
+  readonly stream?: string;
+  readonly type?: string;
   readonly from?: string;
   readonly to?: string;
   readonly after?: AuditPlace;
@@ -18,6 +20,8 @@ export const registerAuditCommand: Register = (program, withServices) => {
     .command("audit")
     .description("replay the log to standard output, up to its current end")
     .option("--key <apiKey>", "only this key's events")
+    .option("--stream <prefix>", "only streams whose names begin with this text")
+    .option("--type <type>", "only entries of this type, such as SynthesisServed")
     .option("--from <time>", "events of this date or time (UTC) or later")
     .option("--to <time>", "events before this date or time (UTC)")
     .option(

@@ -3,16 +3,13 @@ import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
 import { readKeyEvents } from "./key-events.ts";
+import { positionBefore } from "./seal-times.ts";
 
-export interface AuditRequest {
-  /** Only this key's events. Default: the whole log. */
-  readonly apiKey?: string | undefined;
-  /** A date or an ISO 8601 time, inclusive, compared with the entries' `at`. */
-  readonly from?: string | undefined;
-  /** A date or an ISO 8601 time, exclusive, compared with the entries' `at`. */
-  readonly to?: string | undefined;
+/** Without a filter: the whole log. */
+export interface AuditRequest extends EventFilter {
   /** Starts after this place, that of the last entry received. */
   readonly after?: AuditPlace | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -44,13 +41,15 @@ export type Audit = (request: AuditRequest) => AsyncIterable<AuditEntry>;
 
 export const createAudit =
   ({ store, clock = Date.now }: { store: EventStore; clock?: () => number }): Audit =>
-  ({ apiKey, after, signal, ...request }) => {
-    const { from: since, to: until } = parse(period, request);
+  ({ apiKey, stream, type, after, signal, ...request }) => {
+    const times = parse(period, { from: request.from, to: request.to });
+    const { from: since, to: until } = times;
     const events =
       apiKey === undefined
-        ? readLog(store, after, signal)
+        ? readLog(store, { stream, after, since, signal })
         : readKeyEvents(store, clock(), { apiKey, from: firstPosition(after), since, until, signal });
-    return replay(events, apiKey, (entry) => isInPeriod(entry, since, until) && !isBefore(entry, after));
+    const matches = entryFilter({ stream, type }, times);
+    return replay(events, apiKey, (entry) => matches(entry) && !isBefore(entry, after));
   };
 
 async function* replay(
@@ -73,12 +72,22 @@ const firstPosition = (after: AuditPlace | undefined): number =>
 /** Omits the per-minute request counts: they are trimmed by age and prove nothing. */
 async function* readLog(
   store: EventStore,
-  after: AuditPlace | undefined,
-  signal: AbortSignal | undefined,
+  {
+    stream,
+    after,
+    since,
+    signal,
+  }: Pick<AuditRequest, "stream" | "after" | "signal"> & { readonly since: number | undefined },
 ): AsyncGenerator<RecordedEvent> {
   const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
   if (started) yield started;
-  const options = { ...(after && { after: after.position }), ...(signal && { signal }) };
+  const first = since === undefined ? 0 : ((await positionBefore(store, since)) ?? 0);
+  const position = Math.max(first, after?.position ?? 0);
+  const options = {
+    ...(position > 0 && { after: position }),
+    ...(stream && { prefixes: [stream] }),
+    ...(signal && { signal }),
+  };
   for await (const { events, caughtUp } of store.subscribe(options)) {
     for (const event of events) if (!event.stream.startsWith("rate-")) yield event;
     if (caughtUp) return;
@@ -88,13 +97,6 @@ async function* readLog(
 }
 
 const period = z.object({ from: instant.optional(), to: instant.optional() });
-
-/** Times are compared as numbers: zones and precision may differ. An unparsable time is always included. */
-const isInPeriod = ({ at }: AuditEntry, since: number | undefined, until: number | undefined): boolean => {
-  if (since === undefined && until === undefined) return true;
-  const time = Date.parse(at);
-  return !(since !== undefined && time < since) && !(until !== undefined && time >= until);
-};
 
 const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
   position === after?.position && index <= (after.index ?? index);

@@ -4,7 +4,7 @@ import { parse } from "../../domain/validation.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
 import { auditEntries } from "./audit-entries.ts";
-import { type EventFilter, entryFilter } from "./event-log.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
 import type { ReportQueue } from "./report-queue.ts";
 import { positionBefore, timeToleranceMs } from "./seal-times.ts";

@@ -1,29 +1,14 @@
 import { z } from "zod";
 import type { Clock } from "../../async/clock.ts";
-import { keyStream } from "../../domain/accounts/key.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { journalPrefix } from "../../domain/ledger/journal.ts";
-import { quotaStream } from "../../domain/ledger/quota.ts";
-import { usageAccountStream } from "../../domain/ledger/usage-account.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
 import type { AuditPlace } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
+import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
 import { positionBefore, timeToleranceMs } from "./seal-times.ts";
-
-export interface EventFilter {
-  /** A key's own streams, and its entries in journals. */
-  readonly apiKey?: string | undefined;
-  /** Streams whose names begin with this text. */
-  readonly stream?: string | undefined;
-  readonly type?: string | undefined;
-  /** A date or an ISO 8601 time, inclusive. */
-  readonly from?: string | undefined;
-  /** A date or an ISO 8601 time, exclusive. */
-  readonly to?: string | undefined;
-}
 
 export interface EventsRequest extends EventFilter {
   /** Starts after this place. Default: at `from`, or at the log's beginning. */
@@ -102,29 +87,6 @@ const tooManyWaiting = (): Unavailable =>
 const startOf = async (store: EventStore, from: number | undefined): Promise<AuditPlace | undefined> => {
   const position = from === undefined ? undefined : await positionBefore(store, from);
   return position === undefined ? undefined : { position };
-};
-
-type Times = z.output<typeof period>;
-
-/** Times are compared as numbers. An entry with an unparsable time is always included. */
-export const entryFilter = (
-  { apiKey, stream, type }: EventFilter,
-  { from, to }: Times,
-): ((entry: AuditEntry) => boolean) => {
-  const own =
-    apiKey === undefined ? [] : [keyStream(apiKey), usageAccountStream(apiKey, ""), quotaStream(apiKey, "")];
-  const isOfKey = (entry: AuditEntry): boolean =>
-    apiKey === undefined ||
-    (entry.stream.startsWith(journalPrefix)
-      ? (entry.data as { apiKey?: unknown }).apiKey === apiKey
-      : own.some((name) => (name.endsWith("-") ? entry.stream.startsWith(name) : entry.stream === name)));
-  return (entry) => {
-    if (type !== undefined && entry.type !== type) return false;
-    if (stream !== undefined && !entry.stream.startsWith(stream)) return false;
-    if (!isOfKey(entry)) return false;
-    const time = Date.parse(entry.at);
-    return !(from !== undefined && time < from) && !(to !== undefined && time >= to);
-  };
 };
 
 interface Scan {

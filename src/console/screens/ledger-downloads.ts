@@ -6,6 +6,8 @@ import { useSession } from "../session.ts";
 
 interface DownloadFilters {
   readonly apiKey: string;
+  readonly stream: string;
+  readonly type: string;
   readonly from: string;
   readonly to: string;
   readonly after: string;
@@ -17,13 +19,13 @@ const formats = [
   { format: "cloudevents", title: "CloudEvents", extension: "cloudevents.ndjson" },
 ] as const;
 
-/** Downloads of the audit. They have the key and the period of the filters, not the stream and the type. */
-export const Downloads = ({ filters: { apiKey, from, to, after } }: { filters: DownloadFilters }): VNode => {
+/** Downloads of all entries that the filters select. CloudEvents have only what is charged and what is voided. */
+export const Downloads = ({ filters }: { filters: DownloadFilters }): VNode => {
   const { api } = useSession();
   const task = useTask<string>();
   const download = ({ format, extension }: (typeof formats)[number]) =>
     task.run(async (signal, onProgress) => {
-      const response = await api.open("admin/audit", { query: { apiKey, from, to, after, format }, signal });
+      const response = await api.open("admin/audit", { query: { ...filters, format }, signal });
       const parts: BlobPart[] = [];
       let bytes = 0;
       for await (const chunk of chunksOf(response)) {
@@ -36,7 +38,7 @@ export const Downloads = ({ filters: { apiKey, from, to, after } }: { filters: D
       return formatBytes(bytes);
     });
   return html`<div class="downloads">
-    <span>Download the key and period:</span>
+    <span>Download all that the filters select:</span>
     ${formats.map((each) => html`<button type="button" key=${each.format} onClick=${() => download(each)}>${each.title}</button>`)}
     <${TaskView} task=${task} what="Downloading">${(size: string) => html`<span>Downloaded ${size}.</span>`}<//>
   </div>`;

@@ -219,6 +219,22 @@ describe("the console's screens for auditors", () => {
         expect(text.startsWith(first), text.slice(0, 40)).to.equal(true);
       });
     }
+
+    it("downloads what the filters select: key, type and time", async () => {
+      await open(`ledger?key=${website.apiKey}&type=KeySuspended&from=2026-01-01T00:00:00.000Z`);
+      await page.getByText(/^1 entries, as of position/).waitFor();
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "NDJSON", exact: true }).click();
+      const text = await readFile(await (await downloading).path(), "utf8");
+      const entries = text.trim().split("\n");
+      expect(entries.map((line) => JSON.parse(line).type)).to.deep.equal(["KeySuspended"]);
+      await page.getByLabel("To (UTC)").fill("2026-01-02T00:00");
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      await page.getByText(/^0 entries, as of position/).waitFor();
+      const again = page.waitForEvent("download");
+      await page.getByRole("button", { name: "NDJSON", exact: true }).click();
+      expect(await readFile(await (await again).path(), "utf8")).to.equal("");
+    });
   });
 
   describe("As of", () => {

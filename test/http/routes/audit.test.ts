@@ -78,6 +78,19 @@ describe("GET /admin/audit", () => {
       expect(await entries(`?apiKey=ab&after=${after}&to=2026-10-01T02:00:00Z`)).to.deep.equal([]);
     });
 
+    it("filters by type and stream, in every format", async () => {
+      const all = (await entries()) as unknown as { type: string; stream: string }[];
+      const stream = all[0]?.stream ?? "";
+      const issuances = all.filter(({ type }) => type === "KeyIssued");
+      expect(issuances).to.not.be.empty;
+      expect(await entries("?type=KeyIssued")).to.deep.equal(issuances);
+      const ofStream = all.filter((entry) => entry.stream.startsWith(stream));
+      expect(await entries(`?stream=${stream}`)).to.deep.equal(ofStream);
+      const rows = parseCsv(await read("?type=KeyIssued&format=csv"));
+      expect(rows.length).to.equal(1 + issuances.length);
+      expect(await read("?type=KeyIssued&format=cloudevents")).to.equal("");
+    });
+
     it("sends no body to HEAD, and stops reading the log", async () => {
       const response = await ask("", { method: "HEAD" });
       expect(response.statusCode).to.equal(200);

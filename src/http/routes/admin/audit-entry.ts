@@ -18,3 +18,25 @@ export const auditEntry = namedSchema("AuditEntry", {
   data: z.looseObject({}),
   metadata: z.looseObject({}),
 }) satisfies z.ZodType<AuditEntry>;
+
+/** Which entries of the log are wanted. */
+export const eventFilter = {
+  apiKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Only this key's own stream, its accounts, and its entries in journals." }),
+  stream: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
+  type: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ examples: ["SynthesisServed"] }),
+};

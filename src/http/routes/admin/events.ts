@@ -6,31 +6,10 @@ import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, queryParams } from "../../kernel/operation.ts";
 import { adminOperation, count, ok, time } from "./admin-operation.ts";
-import { auditEntry } from "./audit-entry.ts";
-
-const filter = {
-  apiKey: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "Only this key's streams, and its entries in journals." }),
-  stream: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
-  type: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ examples: ["SynthesisServed"] }),
-};
+import { auditEntry, eventFilter } from "./audit-entry.ts";
 
 const eventsQuery = z.object({
-  ...filter,
+  ...eventFilter,
   from: z
     .string()
     .optional()
@@ -65,7 +44,7 @@ const eventsPage = namedSchema("EventsPage", {
 }) satisfies z.ZodType<EventsPage>;
 
 const countsQuery = z.object({
-  ...filter,
+  ...eventFilter,
   from: z.string().meta({ description: "A date or a time, inclusive.", examples: ["2026-11-01T08:00:00Z"] }),
   to: z.string().meta({
     description: "A date or a time, exclusive, at most a day later.",

@@ -11,7 +11,7 @@ import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, ok, time } from "./admin-operation.ts";
-import { auditEntry } from "./audit-entry.ts";
+import { auditEntry, eventFilter } from "./audit-entry.ts";
 import { plan } from "./keys.ts";
 
 const totals = { requests: count, characters: count };
@@ -20,7 +20,9 @@ const usageReport = namedSchema("UsageReport", {
   apiKey: z.string(),
   month: z.string(),
   asOf: time,
-  asOfPosition: count.exactOptional(),
+  asOfPosition: count.meta({
+    description: "The report includes every entry up to this position of the log, and none that follows.",
+  }),
   finalUntil: time.meta({
     description:
       "The charges are final up to this time: no instance can still record an earlier serving, because none records while its clock is off by more than 60 seconds. " +
@@ -91,7 +93,7 @@ const usageCloudEvent = namedSchema("UsageCloudEvent", {
 }) satisfies z.ZodType<UsageCloudEvent>;
 
 const auditQuery = z.object({
-  apiKey: z.string().min(1).optional(),
+  ...eventFilter,
   from: z.string().optional(),
   to: z.string().optional(),
   after: auditPlace.optional().meta({
