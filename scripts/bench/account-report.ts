@@ -36,6 +36,6 @@ await inTemporaryFolder(async (folder) => {
   await measure("as of a position", () => requests({ position }));
   await measure("as of now", () => requests({}));
   const page = [busyKey, ...otherKeys(499)];
-  await measure("counts of 500 keys", async () => (await reader.countsOf(page, month)).size);
+  await measure("counts of 500 keys", async () => (await reader.countsOf(page, month)).counts.size);
   await store.close();
 });

@@ -18,6 +18,7 @@ import { createChargeReader } from "../application/ledger/charge-reader.ts";
 import { createUsageReader } from "../application/ledger/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
 import { createAudit } from "../application/usage/audit.ts";
+import { createCountUsage, type ReadCountedUsage } from "../application/usage/counted-usage.ts";
 import { createCountEvents } from "../application/usage/event-counts.ts";
 import { createOwnUsage } from "../application/usage/own-usage.ts";
 import { createReportQueue } from "../application/usage/report-queue.ts";
@@ -55,6 +56,7 @@ export const composeAdminServices = ({
   cipher,
   webhookRefusal,
   clock,
+  readCountedUsage,
   readsUsage = true,
   namesWebsites = true,
 }: {
@@ -69,6 +71,8 @@ export const composeAdminServices = ({
   /** Why a webhook's address is not allowed. */
   readonly webhookRefusal: (url: URL) => string | undefined;
   readonly clock: () => number;
+  /** Without it, the usage of keys is read from their accounts. */
+  readonly readCountedUsage?: ReadCountedUsage;
   /** False: keys are described without their usage. Default true. */
   readonly readsUsage?: boolean;
   /** False: keys are described without the names of their websites, whose view was not read. Default true. */
@@ -81,7 +85,11 @@ export const composeAdminServices = ({
     ...commands,
     keys: keysView,
     websiteName: (id) => (namesWebsites ? findWebsite(websites, id)?.name : undefined),
-    ...(readsUsage && { countUsage: usageReader.countsOf }),
+    ...(readsUsage && {
+      countUsage: readCountedUsage
+        ? createCountUsage({ readCountedUsage, accounts: usageReader })
+        : usageReader.countsOf,
+    }),
     carryOverUsage: createCarryOverUsage(handler, usageReader.totalsByJournal, clock),
   });
   const webhooks = createWebhooks({

@@ -20,6 +20,8 @@ import {
   type ProviderActivities,
 } from "../application/health/provider-activity.ts";
 import { readRegistrySnapshot } from "../application/ledger/journal-registry.ts";
+import { createReadCountedUsage } from "../application/usage/counted-usage.ts";
+import { createUsageOverview, type ShowUsage } from "../application/usage/usage-overview.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
@@ -30,7 +32,7 @@ import { type AdminServices, type AdminViews, composeAdminServices } from "./adm
 import { createLazyCipher } from "./master-key.ts";
 import { openEventStore, startTimeoutMs } from "./open-event-store.ts";
 import { composeProviders } from "./providers.ts";
-import { composeViews } from "./views.ts";
+import { composeUsageTotals, composeViews } from "./views.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
 /** What every builder of the service needs. */
@@ -58,6 +60,9 @@ export interface Core extends AdminServices {
   readonly logId: string;
   readonly handler: CommandHandler;
   readonly runner: ProjectionRunner;
+  /** Counts the usage of all keys. The service starts it when it listens. */
+  readonly usageRunner: ProjectionRunner;
+  readonly showUsage: ShowUsage;
   readonly execute: ExecuteCommand;
   readonly providers: Providers;
   readonly providerActivities: ProviderActivities;
@@ -97,14 +102,18 @@ export const composeCore = async (
   // Measures the clock's difference before anything is served. Health reports a failure.
   await events.ping().catch(() => {});
   const instance = randomUUID();
+  const snapshots = createSnapshotFiles(join(settings.dataDir, "snapshots", logId));
   const { runner, store } = composeViews(events, {
     log,
     except: rateStream(instance),
-    snapshots: createSnapshotFiles(join(settings.dataDir, "snapshots", logId)),
+    snapshots,
     startTimeoutMs,
   });
   opened.defer(runner.close);
   await withSettingName("EVENT_STORE", runner.start());
+  const usageRunner = composeUsageTotals({ store, snapshots, clock, log });
+  opened.defer(usageRunner.close);
+  const readCountedUsage = createReadCountedUsage({ store, runner: usageRunner });
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
@@ -124,6 +133,7 @@ export const composeCore = async (
     cipher,
     webhookRefusal: webhookRefusal(settings),
     clock,
+    readCountedUsage,
   });
   const running = opened.move();
   return {
@@ -134,6 +144,8 @@ export const composeCore = async (
     logId,
     handler,
     runner,
+    usageRunner,
+    showUsage: createUsageOverview({ readCountedUsage, clock }),
     execute,
     providers,
     providerActivities,

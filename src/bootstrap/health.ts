@@ -18,7 +18,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 /** The health checks, and the values that telemetry reads at collection. */
 export const composeHealth = (
   { clock, telemetry }: Runtime,
-  { store, runner, handler, clockDifference, scheduler }: Core,
+  { store, runner, usageRunner, handler, clockDifference, scheduler }: Core,
   audio: AudioParts,
   ledger: OpenLedger,
   sealing: SealSchedule,
@@ -28,7 +28,14 @@ export const composeHealth = (
     checks: [
       { name: "eventStore", critical: true, probe: () => store.ping() },
       { name: "projections", critical: true, probe: async () => requireServingViews(runner.status()) },
-      { name: "reports", critical: false, probe: async () => requireReportingViews(runner.status()) },
+      {
+        name: "reports",
+        critical: false,
+        probe: async () => {
+          requireReportingViews(runner.status());
+          requireReportingViews(usageRunner.status());
+        },
+      },
       { name: "events", critical: false, probe: async () => {}, note: () => skippedEvents(malformed()) },
       {
         name: "clock",

@@ -15,9 +15,13 @@ import {
 } from "../../projections/runner/runner.ts";
 import type { SnapshotStore } from "../../projections/runner/snapshot-store.ts";
 import { suspensions } from "../../projections/suspensions.ts";
+import { usageTotals } from "../../projections/usage-totals.ts";
 import { verifiedOrigins } from "../../projections/verified-origins.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import { websites } from "../../projections/websites.ts";
+import { positionBefore } from "../application/usage/seal-times.ts";
+import { backgroundClock } from "../async/clock.ts";
+import { exponentialBackoff, type RetryOptions, retry } from "../async/retry.ts";
 import type { EventStore, RecordedEvent } from "../eventstore/event-store.ts";
 import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 
@@ -72,6 +76,51 @@ export const composeViews = (
     return end;
   };
   return { runner, store: { ...validatedEventStore(opened), append } };
+};
+
+/** What the totals cover when they are read for the first time: at least a month. */
+const countedMs = 32 * 24 * 3_600_000;
+const startBackoff = { firstMs: 100, maxMs: 10_000 };
+
+/** The runner of the totals. Its start only begins to read: a log of many servings takes a while when it is read for the first time. */
+export const composeUsageTotals = ({
+  store,
+  snapshots,
+  clock,
+  log,
+}: {
+  readonly store: EventStore;
+  readonly snapshots: SnapshotStore;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Logger;
+}): ProjectionRunner => {
+  const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
+  const runner = createProjectionRunner({
+    store,
+    projections: [usageTotals],
+    snapshots,
+    firstPosition: () => positionBefore(store, clock() - countedMs),
+    startTimeoutMs: Number.POSITIVE_INFINITY,
+    onError,
+  });
+  const closing = new AbortController();
+  const { signal } = closing;
+  const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) => {
+    if (!("error" in outcome) || signal.aborted) return undefined;
+    onError("the usage of all keys cannot be counted", outcome.error);
+    return exponentialBackoff(startBackoff, attempt);
+  };
+  return {
+    ...runner,
+    start: async () => {
+      retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // only after `close`
+    },
+    close: async () => {
+      closing.abort();
+      await runner.close();
+    },
+  };
 };
 
 /** Other programs may write any number of malformed events into our streams. */

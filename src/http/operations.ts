@@ -15,6 +15,7 @@ import { soundOperations } from "./routes/admin/sounds.ts";
 import { keySpeechOperation } from "./routes/admin/speech.ts";
 import { statusOperations } from "./routes/admin/status.ts";
 import { auditOperation, usageOperation } from "./routes/admin/usage-and-audit.ts";
+import { usageOverviewOperation } from "./routes/admin/usage-overview.ts";
 import { webhookOperations } from "./routes/admin/webhooks.ts";
 import { websiteOperations } from "./routes/admin/websites.ts";
 import { audioOperation } from "./routes/audio.ts";
@@ -52,6 +53,7 @@ export type OperationOptions = Omit<OptionsOf<typeof synthesisOperations>, "publ
   OptionsOf<typeof statusOperations> &
   OptionsOf<typeof catalogOperations> &
   OptionsOf<typeof deleteAudioOperation> &
+  OptionsOf<typeof usageOverviewOperation> &
   OptionsOf<typeof usageOperation> &
   OptionsOf<typeof auditOperation> &
   OptionsOf<typeof eventOperations> &
@@ -97,6 +99,7 @@ export const createOperations = (options: OperationOptions): readonly Operation[
     ...statusOperations(options),
     ...catalogOperations(options),
     deleteAudioOperation(options),
+    usageOverviewOperation(options),
     usageOperation(options),
     auditOperation(options),
     ...eventOperations(options),

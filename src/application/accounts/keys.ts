@@ -22,6 +22,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import { hashSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
+import type { UsageReader } from "../ledger/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 
@@ -36,8 +37,17 @@ export interface KeyDetails {
   readonly plan: Plan;
   readonly secrets: readonly { readonly secretId: string; readonly createdAt: string }[];
   readonly issuedAt: string;
-  /** This month's (UTC) characters and quota; null: no limit. Absent in lists and on the command line where it is not read. */
-  readonly usage?: { readonly month: string; readonly characters: number; readonly quota: number | null };
+  /** Absent in lists and on the command line where it is not read. */
+  readonly usage?: KeyUsage;
+}
+
+/** This month's (UTC) characters, of all servings up to a position of the log. */
+export interface KeyUsage {
+  readonly month: string;
+  readonly characters: number;
+  /** null: no limit. */
+  readonly quota: number | null;
+  readonly asOfPosition: number;
 }
 
 /** A secret in clear. It is returned once and not stored. */
@@ -70,15 +80,12 @@ export interface Keys {
   get(apiKey: string): Promise<KeyDetails>;
   /** All keys, or one website's, the oldest first, without their usage. */
   list(websiteId?: string): KeyDetails[];
-  /** Adds this month's usage to some keys. */
+  /** Adds this month's usage to some keys, as of the same position. */
   addUsage(keys: readonly KeyDetails[]): Promise<KeyDetails[]>;
 }
 
-/** The usage of some keys in a month (`yyyy-mm`), by API key. @throws {EventStoreUnavailable} */
-export type CountUsage = (
-  apiKeys: readonly string[],
-  month: string,
-) => Promise<ReadonlyMap<string, { readonly characters: number }>>;
+/** The usage of some keys in a month (`yyyy-mm`). @throws {EventStoreUnavailable} */
+export type CountUsage = UsageReader["countsOf"];
 
 export interface KeysOptions {
   readonly execute: ExecuteCommand;
@@ -171,10 +178,10 @@ const createKeyReader = ({
     if (!countUsage) return [...some];
     const month = monthOf(new Date(clock()).toISOString());
     const apiKeys = some.map(({ apiKey }) => apiKey);
-    const counts = await countUsage(apiKeys, month).catch(throwUnavailable);
+    const { asOfPosition, counts } = await countUsage(apiKeys, month).catch(throwUnavailable);
     return some.map((key) => {
       const characters = counts.get(key.apiKey)?.characters ?? 0;
-      return { ...key, usage: { month, characters, quota: key.plan.monthlyCharacters } };
+      return { ...key, usage: { month, characters, quota: key.plan.monthlyCharacters, asOfPosition } };
     });
   };
 

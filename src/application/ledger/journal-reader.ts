@@ -35,10 +35,18 @@ const endOf = (last: RecordedEvent, closedRevision: number | undefined): Journal
   closedRevision,
 });
 
-/** The revision of the last `JournalPosted`: the accounts include the journal up to it; -1 without. @throws {EventStoreUnavailable} */
-export const readPostedMark = async (store: EventStore, journal: string): Promise<number> => {
+/**
+ * The revision that the last `JournalPosted` names, or the last one up to a log position: the accounts include the journal up to
+ * it; -1 without. @throws {EventStoreUnavailable}
+ */
+export const readPostedMark = async (
+  store: EventStore,
+  journal: string,
+  asOfPosition = Number.POSITIVE_INFINITY,
+): Promise<number> => {
   for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
-    if (event.type === "JournalPosted" && isWellFormed(event)) return (event.data as JournalPosted).through;
+    if (event.type !== "JournalPosted" || event.position > asOfPosition || !isWellFormed(event)) continue;
+    return (event.data as JournalPosted).through;
   }
   return -1;
 };

@@ -69,6 +69,15 @@ export const readRegistrySnapshot =
   async (stream: string): Promise<StreamSnapshot | undefined> =>
     stream === journalRegistryStream ? await readJournalRegistry(store) : undefined;
 
-/** The journals that are opened and not retired. @throws {EventStoreUnavailable} */
-export const listOpenJournals = async (store: EventStore): Promise<OpenJournals> =>
-  (await readJournalRegistry(store))?.state ?? [];
+/** The journals that are opened and not retired, now or as of a log position. @throws {EventStoreUnavailable} */
+export const listOpenJournals = async (
+  store: EventStore,
+  asOfPosition = Number.POSITIVE_INFINITY,
+): Promise<OpenJournals> => {
+  const last = await readJournalRegistry(store);
+  if (!last || last.position <= asOfPosition) return last?.state ?? [];
+  for await (const { data, position } of readRegistryBackwards(store)) {
+    if (position <= asOfPosition) return data.open;
+  }
+  return [];
+};

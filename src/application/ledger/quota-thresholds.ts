@@ -234,7 +234,7 @@ class ThresholdWatch implements QuotaThresholds {
       else watched.base = reserved - countedBefore(watched, this.#checks);
     });
     if (reached.length === 0) return;
-    const counts = await this.#options.usage.countsOf(reached, month);
+    const { counts } = await this.#options.usage.countsOf(reached, month);
     await pLimit(maxConcurrentReads).map(reached, (apiKey) =>
       this.#checkUsage(apiKey, month, counts.get(apiKey)?.characters ?? 0),
     );

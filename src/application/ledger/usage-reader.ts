@@ -12,6 +12,7 @@ import { type EventStore, readEvent } from "../../eventstore/event-store.ts";
 import { eventTime } from "../usage/event-time.ts";
 import { readJournalEnd, readPostedMark } from "./journal-reader.ts";
 import { listOpenJournals } from "./journal-registry.ts";
+import { readLedgerEnd } from "./ledger-end.ts";
 
 /** What is read: everything, or only entries up to a time (milliseconds since the epoch), a log position, or both; inclusive. */
 export interface AsOf {
@@ -27,12 +28,18 @@ export interface UsageRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** By key, the usage of all entries up to a log position, inclusive, and of none that follow. */
+export interface UsageCounts {
+  readonly asOfPosition: number;
+  readonly counts: ReadonlyMap<string, UsageCount>;
+}
+
 /** Reads usage from the accounts, and the entries that are not posted yet from the journals. */
 export interface UsageReader {
   /** @throws {EventStoreUnavailable} */
   usageOf(request: UsageRequest): Promise<UsageSum>;
   /** The month's usage of many keys. Reads the end of each account, and each open journal's tail once. @throws {EventStoreUnavailable} */
-  countsOf(apiKeys: readonly string[], month: string): Promise<ReadonlyMap<string, UsageCount>>;
+  countsOf(apiKeys: readonly string[], month: string): Promise<UsageCounts>;
   /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
   totalsByJournal(
     apiKey: string,
@@ -74,19 +81,24 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }): Us
   },
 
   countsOf: async (apiKeys, month) => {
-    const tails = await readTails(store, await listOpenJournals(store));
+    const asOfPosition = await readLedgerEnd(store);
+    const tails = await readTails(store, await listOpenJournals(store, asOfPosition), asOfPosition);
     const limit = pLimit(maxConcurrentReads);
-    const ends = await limit.map(new Set(apiKeys), (apiKey) => readAccountEnd(store, apiKey, month, tails));
+    const ends = await limit.map(new Set(apiKeys), (apiKey) =>
+      readAccountEnd(store, { apiKey, month, asOfPosition, tails }),
+    );
     const accounts = new Map(ends.map((end) => [end.apiKey, end]));
     await limit.map(tails, async ([journal, { from }]) => {
       for await (const event of store.readStream(journalStream(journal), { from })) {
+        if (event.position > asOfPosition) return;
         addEntries(event as unknown as JournalEvent, (apiKey, of) => {
           const end = of === month ? accounts.get(apiKey) : undefined;
           return end && event.revision > (end.through.get(journal) ?? -1) ? end.tail : undefined;
         });
       }
     });
-    return new Map(ends.map(({ apiKey, balance, tail }) => [apiKey, sumOfCounts(balance, tail)]));
+    const counts = new Map(ends.map(({ apiKey, balance, tail }) => [apiKey, sumOfCounts(balance, tail)]));
+    return { asOfPosition, counts };
   },
 
   totalsByJournal: (apiKey, month) => totalsByJournal(store, apiKey, month),
@@ -146,10 +158,14 @@ const spentBy = async (
 export const readMarks = async (
   store: EventStore,
   journals: readonly string[],
+  asOfPosition?: number,
 ): Promise<Map<string, number>> => {
   const marks = await pLimit(maxConcurrentReads).map(
     journals,
-    async (journal): Promise<[string, number]> => [journal, await readPostedMark(store, journal)],
+    async (journal): Promise<[string, number]> => [
+      journal,
+      await readPostedMark(store, journal, asOfPosition),
+    ],
   );
   return new Map(marks);
 };
@@ -220,13 +236,17 @@ interface Tail {
   readonly position: number;
 }
 
-/** The open journals that have events after their mark. */
-const readTails = async (store: EventStore, journals: readonly string[]): Promise<Map<string, Tail>> => {
+/** The journals that have events after their mark. */
+const readTails = async (
+  store: EventStore,
+  journals: readonly string[],
+  asOfPosition: number,
+): Promise<Map<string, Tail>> => {
   const tails = new Map<string, Tail>();
-  for (const [journal, mark] of await readMarks(store, journals)) {
+  for (const [journal, mark] of await readMarks(store, journals, asOfPosition)) {
     const from = mark + 1;
     const first = await readEvent(store, journalStream(journal), { from });
-    if (first) tails.set(journal, { from, position: first.position });
+    if (first && first.position <= asOfPosition) tails.set(journal, { from, position: first.position });
   }
   return tails;
 };
@@ -242,15 +262,23 @@ interface AccountEnd {
 /** Reads backwards, as far as postings may include entries of the tails. */
 const readAccountEnd = async (
   store: EventStore,
-  apiKey: string,
-  month: string,
-  tails: ReadonlyMap<string, Tail>,
+  {
+    apiKey,
+    month,
+    asOfPosition,
+    tails,
+  }: {
+    readonly apiKey: string;
+    readonly month: string;
+    readonly asOfPosition: number;
+    readonly tails: ReadonlyMap<string, Tail>;
+  },
 ): Promise<AccountEnd> => {
   const oldest = Math.min(...[...tails.values()].map(({ position }) => position));
   const through = new Map<string, number>();
   let balance: UsageCount | undefined;
   for await (const event of store.readStream(usageAccountStream(apiKey, month), { direction: "backwards" })) {
-    if (event.type !== "UsagePosted") continue;
+    if (event.type !== "UsagePosted" || event.position > asOfPosition) continue;
     const posting = event.data as UsagePosted;
     balance ??= posting.balance;
     if (event.position < oldest) break;

@@ -1,9 +1,8 @@
 import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { journalStream } from "../../domain/ledger/journal.ts";
 import { usageAccountStream } from "../../domain/ledger/usage-account.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { listOpenJournals } from "../ledger/journal-registry.ts";
+import { readLedgerEnd } from "../ledger/ledger-end.ts";
 import { cursorOf, mergeByPosition } from "./event-cursor.ts";
 import { eventTime } from "./event-time.ts";
 import { journalRanges, readRanges } from "./key-journals.ts";
@@ -34,7 +33,7 @@ export async function* readKeyEvents(
     streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
   );
   // All events up to this position are readable now. Including later appends could leave a gap.
-  const upTo = await lastPosition(store, ends);
+  const upTo = Math.max(await readLedgerEnd(store), ...ends.map((end) => end?.position ?? 0));
   const firsts = await Promise.all(ends.map((end) => end && firstFrom(store, end, from)));
   const found = firsts.filter((first) => first !== undefined);
   // Also of accounts that had no event to deliver: a journal may be posted and retired between these reads.
@@ -57,18 +56,6 @@ export async function* readKeyEvents(
     if (event.position >= from) yield event;
   }
 }
-
-/** The last position of these events and of the open journals. */
-const lastPosition = async (
-  store: EventStore,
-  ends: readonly (RecordedEvent | undefined)[],
-): Promise<number> => {
-  const journals = await listOpenJournals(store);
-  const journalEnds = await Promise.all(
-    journals.map((journal) => readEvent(store, journalStream(journal), { direction: "backwards" })),
-  );
-  return Math.max(...[...ends, ...journalEnds].map((end) => end?.position ?? -1));
-};
 
 /** Accounts are named after the clocks of other instances, which may differ. */
 const streamsOf = async (store: EventStore, apiKey: string, now: number): Promise<string[]> => {

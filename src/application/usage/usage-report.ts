@@ -3,10 +3,11 @@ import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../..
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
-import type { UsageCount } from "../../domain/ledger/usage-account.ts";
+import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-account.ts";
 import { totalsBy, type UsageSum } from "../../domain/ledger/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { readLedgerEnd } from "../ledger/ledger-end.ts";
 import type { AsOf, UsageReader } from "../ledger/usage-reader.ts";
 import { toUnavailable } from "../store-error.ts";
 import { eventTime, instant, month as monthName } from "./event-time.ts";
@@ -27,7 +28,8 @@ export interface UsageReport extends UsageCount {
   readonly apiKey: string;
   readonly month: string;
   readonly asOf: string;
-  readonly asOfPosition?: number;
+  /** The report includes every entry up to this position of the log, and none that follows. */
+  readonly asOfPosition: number;
   /**
    * What is charged is complete up to this time: no instance can still record an earlier serving that it answers. At most `asOf`.
    * Only `voided` may grow: an append that the event store delayed is voided when it is found.
@@ -91,14 +93,16 @@ const report = async (
   const until = time ?? positionTime ?? now;
   const asOf = new Date(until).toISOString();
   const month = named ?? monthOf(asOf);
-  const limit = { time, position };
+  const streams = [keyStream(apiKey), usageAccountStream(apiKey, month)];
+  const asOfPosition = position ?? (await readLedgerEnd(store, streams));
+  const limit = { time, position: asOfPosition };
   const key = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
   const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
   return {
     apiKey,
     month,
     asOf,
-    ...(position !== undefined && { asOfPosition: position }),
+    asOfPosition,
     finalUntil: finalUntil({ now, until, positionTime }),
     ...(key.status !== "absent" && {
       quota: key.plan.monthlyCharacters,

@@ -14,6 +14,7 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** What is shown. Default: the value. */
   readonly view?: (row: Row) => ComponentChildren;
+  /** Aligned to the right, and sorted with the greatest first. */
   readonly isNumber?: boolean;
   /** Default true. */
   readonly isSortable?: boolean;
@@ -54,7 +55,8 @@ export const Table = <Row>(props: TableProps<Row>): VNode => {
   const current = Math.min(page, pages - 1);
   const shown = sorted.slice(current * pageSize, (current + 1) * pageSize);
   const changeSort = (by: string): void => {
-    const next = { by, descending: sort?.by === by ? !sort.descending : false };
+    const isNumber = columns.some((column) => column.id === by && column.isNumber === true);
+    const next = { by, descending: sort?.by === by ? !sort.descending : isNumber };
     setPage(0);
     if (props.onSort) props.onSort(next);
     else setOwnSort(next);

@@ -52,11 +52,13 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
   const load = async (signal: AbortSignal): Promise<Comparison | undefined> => {
     if (apiKey === "") return undefined;
     const path = `admin/keys/${encodeURIComponent(apiKey)}/usage`;
-    const reportOf = (day: string) => api.get<UsageReport>(path, { query: { asOf: endOf(day) }, signal });
+    const reportOf = (day: string, asOfPosition?: number) =>
+      api.get<UsageReport>(path, { query: { asOf: endOf(day), asOfPosition }, signal });
     const period = { from: dayAfter(dates.earlier), to: dayAfter(dates.later) };
-    const [before, after, between] = await Promise.all([
-      reportOf(dates.earlier),
-      reportOf(dates.later),
+    const after = await reportOf(dates.later);
+    // Both reports are of the same log.
+    const [before, between] = await Promise.all([
+      reportOf(dates.earlier, after.asOfPosition),
       readBetween(api, { apiKey, ...period }, signal),
     ]);
     return { before, after, between };
@@ -160,7 +162,7 @@ const factsOf = (before: UsageReport, after: UsageReport): Fact[] => [
 const perMinute = ({ plan }: UsageReport): string => (plan ? formatCount(plan.requestsPerMinute) : "–");
 
 const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates }): VNode => {
-  const asOf = `as of position ${formatCount(between.asOfPosition)}`;
+  const asOf = `as of position ${formatCount(after.asOfPosition)}`;
   const columns: readonly Column<Fact>[] = [
     { id: "name", title: "", value: ({ name }) => name, isSortable: false },
     { id: "before", title: dates.earlier, value: (fact) => fact.before, isNumber: true, isSortable: false },

@@ -22,7 +22,6 @@ import { quotaCurve } from "./quota-curve.ts";
 interface Month {
   readonly report: UsageReport;
   readonly history: readonly AuditEntry[];
-  readonly position: number;
 }
 
 /** One key: its usage, and what happened to it. */
@@ -55,14 +54,12 @@ export const Key = ({ params }: ScreenProps): VNode => {
   `;
 };
 
-/** The position is read first: the report includes all events up to it, and may include later ones. */
 const readMonth = async (api: Api, path: string, month: string, signal: AbortSignal): Promise<Month> => {
-  const { position } = await api.get<{ position: number }>("admin/status", { signal });
   const [report, history] = await Promise.all([
     api.get<UsageReport>(`${path}/usage`, { query: { month }, signal }),
     readHistory(api, path, signal),
   ]);
-  return { report, history, position };
+  return { report, history };
 };
 
 /** Bounds what the page holds. */
@@ -153,9 +150,9 @@ const Secrets = ({
   `;
 };
 
-const MonthUsage = ({ month: { report, history, position } }: { month: Month }): VNode => {
+const MonthUsage = ({ month: { report, history } }: { month: Month }): VNode => {
   const curve = quotaCurve(report, history);
-  const asOf = `as of position ${formatCount(position)}`;
+  const asOf = `as of position ${formatCount(report.asOfPosition)}`;
   const exceeds = report.quota != null && curve.expected !== undefined && curve.expected > report.quota;
   return html`<div class="stack">
     <dl class="figures">

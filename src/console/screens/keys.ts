@@ -16,7 +16,6 @@ import { KeyActions } from "./key-actions.ts";
 
 interface KeyList extends Listed {
   readonly keys: readonly KeyDetails[];
-  readonly position: number;
 }
 
 const pageSize = 25;
@@ -31,14 +30,10 @@ export const Keys = (): VNode => {
   const pages = usePages();
   const { after } = pages;
   const data = useData(
-    async (signal): Promise<KeyList> => {
+    (signal) => {
       const order = sort.descending ? "descending" : "ascending";
       const query = { search, status, sort: sort.by, order, limit: pageSize, after };
-      const { position } = await api.get<{ position: number }>("admin/status", { signal });
-      return {
-        position,
-        ...(await api.get<Listed & { keys: KeyDetails[] }>("admin/keys", { query, signal })),
-      };
+      return api.get<KeyList>("admin/keys", { query, signal });
     },
     [search, status, sort, after],
   );
@@ -96,12 +91,13 @@ const KeyTable = ({ list, sort, onSort, onChange, pages }: KeyTableProps): VNode
       if (keys.length === 0) return undefined;
       const from = (today - (sparklineDays - 1) * dayMs) / 1_000;
       const apiKeys = keys.map(({ apiKey }) => apiKey);
-      return await readDailyUsage(api, { from, groupBy: "api_key_id", apiKeys, signal });
+      return await readDailyUsage(api, { from, apiKeys, signal });
     },
     [keys],
   );
+  const position = keys[0]?.usage?.asOfPosition;
   return html`
-    <p class="as-of">Usage of this month (UTC), as of position ${formatCount(list.position)}.</p>
+    ${position !== undefined && html`<p class="as-of">Characters of this month (UTC), as of position ${formatCount(position)}.</p>`}
     <${Table}
       caption="Keys"
       columns=${columnsOf(daily, onChange)}
@@ -146,14 +142,14 @@ const columnsOf = (daily: Data<DailyUsage | undefined>, onChange: () => void): C
   { id: "plan", title: "Plan", value: ({ plan }) => plan.tier },
   {
     id: "usage",
-    title: "Used of quota",
-    isSortable: false,
+    title: "Characters of quota",
+    isNumber: true,
     value: ({ usage }) => usage?.characters,
     view: ({ usage }) => html`<${UsageBar} usage=${usage} />`,
   },
   {
     id: "daily",
-    title: `${sparklineDays} days`,
+    title: `${sparklineDays} days${daily.value ? `, as of ${formatTime(daily.value.asOf * 1_000)}` : ""}`,
     isSortable: false,
     value: ({ apiKey }) => sumOf(daily.value?.characters.get(apiKey) ?? []),
     view: ({ apiKey }) => {

@@ -1,26 +1,20 @@
 import type { VNode } from "preact";
 import type { InstanceStatus } from "../../application/health/instance-status.ts";
+import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Figure, Loaded } from "../components/status.ts";
 import { Table } from "../components/table.ts";
-import { dayMs, formatCount, formatMilliseconds, formatShare, formatTime } from "../format.ts";
+import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { useSession } from "../session.ts";
-import { type DailyUsage, readDailyUsage, sumOf } from "../usage.ts";
+import { sumOf } from "../usage.ts";
 import { useData } from "../use-data.ts";
 
-/** Days in the plot, today included. */
-const days = 31;
-
-/** What the service does now: usage of all keys, and the state of the instance that answers. */
+/** What all instances have served, and the state of the instance that answers. */
 export const Overview = (): VNode => {
   const { api } = useSession();
   const status = useData((signal) => api.get<InstanceStatus>("admin/status", { signal }), []);
-  const today = Math.floor(Date.now() / dayMs) * dayMs;
-  const usage = useData(
-    (signal) => readDailyUsage(api, { from: (today - (days - 1) * dayMs) / 1_000, groupBy: "model", signal }),
-    [today],
-  );
+  const usage = useData((signal) => api.get<UsageOverview>("admin/usage", { signal }), []);
   const reload = () => {
     status.reload();
     usage.reload();
@@ -34,7 +28,7 @@ export const Overview = (): VNode => {
       ${(value: InstanceStatus) => html`<${Instance} status=${value} />`}
     <//>
     <${Loaded} data=${usage} what="Adding up the usage of all keys">
-      ${(value: DailyUsage) => html`<${AllUsage} usage=${value} position=${status.value?.position} />`}
+      ${(value: UsageOverview) => html`<${AllUsage} usage=${value} />`}
     <//>
     <${Loaded} data=${status}>
       ${(value: InstanceStatus) => html`<${ActivityPlots} status=${value} />`}
@@ -42,53 +36,101 @@ export const Overview = (): VNode => {
   `;
 };
 
-const AllUsage = ({ usage, position }: { usage: DailyUsage; position?: number }): VNode => {
-  const engines = [...usage.characters].sort(([a], [b]) => (a < b ? -1 : 1));
-  const asOf = `as of ${formatTime(usage.asOf * 1_000)}${position === undefined ? "" : `, position ${formatCount(position)}`}`;
-  const firstOfMonth = `${new Date(usage.asOf * 1_000).toISOString().slice(0, 7)}-01`;
-  const monthBegins = usage.days.findIndex((day) => day * 1_000 >= Date.parse(firstOfMonth));
-  const all = engines.map(([, values]) => values);
-  const ofMonth = sumOf(all.map((values) => sumOf(values.slice(Math.max(0, monthBegins)))));
-  return html`<div class="stack">
-    <dl class="figures">
-      <${Figure} name="Characters today (UTC)" value=${formatCount(sumOf(all.map((values) => values.at(-1) ?? 0)))} note=${asOf} />
-      <${Figure} name="Characters this month" value=${formatCount(ofMonth)} note=${`since ${firstOfMonth}`} />
-      <${Figure} name=${`Requests in ${days} days`} value=${formatCount(usage.requests)} note="all keys" />
-    </dl>
+const provenances = [
+  { id: "miss", title: "Synthesized (miss)" },
+  { id: "coalesced", title: "Joined a synthesis (coalesced)" },
+  { id: "memory", title: "Memory" },
+  { id: "store", title: "Audio store" },
+] as const;
+
+const AllUsage = ({ usage }: { usage: UsageOverview }): VNode => {
+  const { today, month, days } = usage;
+  const asOf = `as of position ${formatCount(usage.asOfPosition)}, ${formatTime(usage.asOf)}`;
+  const engines = [...new Set(days.flatMap(({ engines }) => Object.keys(engines)))].sort();
+  return html`<section class="stack">
+    <h2>All keys on all instances</h2>
+    <p class="as-of">Exactly the servings of the ledger ${asOf}. Days are UTC.</p>
     ${
-      engines.length === 0
-        ? html`<${Empty}>No characters were charged in the last ${days} days.<//>`
-        : html`<${Plot}
-            title="Daily characters by engine"
-            x=${usage.days}
-            series=${engines.map(([label, values]) => ({ label, values, kind: "step" as const }))}
-            isStacked
-            xTitle="Day (UTC)"
-            formatX=${(day: number) => new Date(day * 1_000).toISOString().slice(0, 10)}
-            asOf=${asOf}
-          />`
+      usage.isComplete ||
+      html`<p role="status">This instance is still reading the log: later servings are missing. Read again in a moment.</p>`
     }
-  </div>`;
+    <dl class="figures">
+      <${Figure} name="Characters today" value=${formatCount(today.characters)} note=${voidedNote(today)} />
+      <${Figure} name="Requests today" value=${formatCount(today.requests)} note=${cacheNote(today)} />
+      <${Figure} name="Characters this month" value=${formatCount(month.characters)} note=${voidedNote(month)} />
+      <${Figure} name="Requests this month" value=${formatCount(month.requests)} note=${cacheNote(month)} />
+    </dl>
+    <div class="grid">
+      <${Plot}
+        title="Daily characters by engine"
+        x=${days.map(({ day }) => Date.parse(day) / 1_000)}
+        series=${engines.map((engine) => ({
+          label: engine,
+          values: days.map(({ engines }) => engines[engine]?.characters ?? 0),
+          kind: "step" as const,
+        }))}
+        isStacked
+        xTitle="Day (UTC)"
+        formatX=${(day: number) => formatDay(day * 1_000)}
+        asOf=${asOf}
+      />
+      <${Sources} usage=${usage} asOf=${asOf} />
+    </div>
+  </section>`;
 };
 
-const provenances = ["miss", "coalesced", "memory", "store"] as const;
+const voidedNote = ({ from, voided }: UsagePeriod): string =>
+  `since ${from}${voided.requests === 0 ? "" : `, without ${formatCount(voided.requests)} voided requests`}`;
+
+const servingsOf = ({ served }: UsagePeriod): number =>
+  sumOf(provenances.map(({ id }) => served[id].requests));
+
+const cacheNote = (period: UsagePeriod): string => {
+  const all = servingsOf(period);
+  return `${formatShare(all - period.served.miss.requests, all)} without synthesis`;
+};
+
+/** Where the audio of all servings came from. */
+const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf: string }): VNode => {
+  type Source = (typeof provenances)[number];
+  const shareOf = (period: UsagePeriod, { id }: Source) =>
+    `${formatCount(period.served[id].requests)} (${formatShare(period.served[id].requests, servingsOf(period))})`;
+  const columns = [
+    { id: "source", title: "Source", value: ({ title }: Source) => title },
+    {
+      id: "today",
+      title: "Today",
+      isNumber: true,
+      value: ({ id }: Source) => today.served[id].requests,
+      view: (source: Source) => shareOf(today, source),
+    },
+    {
+      id: "month",
+      title: "This month",
+      isNumber: true,
+      value: ({ id }: Source) => month.served[id].requests,
+      view: (source: Source) => shareOf(month, source),
+    },
+  ];
+  return html`<section class="card">
+    <h2>Where audio came from</h2>
+    <p class="as-of">${asOf}, voided requests included</p>
+    <${Table} caption="Requests by where their audio came from" columns=${columns} rows=${provenances} idOf=${({ id }: Source) => id} />
+  </section>`;
+};
 
 const Instance = ({ status }: { status: InstanceStatus }): VNode => {
   const { health, projections, others, startedAt, position, asOf } = status;
-  const hours = status.activity;
-  const requests = sumOf(hours.flatMap(({ served }) => provenances.map((one) => served[one].requests)));
-  const cached = requests - sumOf(hours.map(({ served }) => served.miss.requests));
   const tone = health.status === "ok" ? "good" : health.status === "degraded" ? "warn" : "bad";
   return html`<div class="stack">
     <dl class="figures">
-      <${Figure} name="Health" value=${html`<${Badge} tone=${tone}>${health.status}<//>`} note=${`as of ${formatTime(asOf)}`} />
+      <${Figure} name="Health" value=${html`<${Badge} tone=${tone}>${health.status}<//>`} note=${`this instance, as of ${formatTime(asOf)}`} />
       <${Figure}
         name="Projections"
         value=${projections.live ? html`<${Badge} tone="good">live<//>` : html`<${Badge} tone="bad">down<//>`}
-        note=${`lag ${formatMilliseconds(projections.lagMs)}, at position ${formatCount(position)}`}
+        note=${`this instance: lag ${formatMilliseconds(projections.lagMs)}, at position ${formatCount(position)}`}
       />
       <${Figure} name="Instances" value=${1 + others.length} note=${`this one since ${formatTime(startedAt)}`} />
-      <${Figure} name="Served without synthesis" value=${formatShare(cached, requests)} note=${`of ${formatCount(requests)} requests to this instance`} />
     </dl>
     <${Parts} status=${status} />
   </div>`;
@@ -114,27 +156,28 @@ const Parts = ({ status }: { status: InstanceStatus }): VNode => {
 };
 
 const ActivityPlots = ({ status }: { status: InstanceStatus }): VNode => {
-  const { activity, asOf } = status;
-  const note = `as of ${formatTime(asOf)}, this instance`;
+  const { activity, asOf, startedAt } = status;
+  const since = Math.max(Date.parse(startedAt), Date.parse(asOf) - 2 * dayMs);
+  const note = `this instance from ${formatTime(since)} to ${formatTime(asOf)}`;
   const x = activity.map(({ from }) => Date.parse(from) / 1_000);
   const codes = new Map<string, number>();
   for (const { refused } of activity)
     for (const [code, count] of Object.entries(refused)) codes.set(code, (codes.get(code) ?? 0) + count);
   const rows = [...codes].sort(([, a], [, b]) => b - a);
-  const series = provenances.map((one) => ({
-    label: one,
+  const series = provenances.map(({ id }) => ({
+    label: id,
     kind: "step" as const,
-    values: activity.map(({ served }) => served[one].requests),
+    values: activity.map(({ served }) => served[id].requests),
   }));
   return html`<div class="grid">
     ${
       x.length === 0
-        ? html`<section class="card"><h2>Where audio came from</h2><${Empty}>This instance has answered no request in the last two days.<//></section>`
-        : html`<${Plot} title="Where audio came from, by hour" x=${x} series=${series} isStacked asOf=${note} />`
+        ? html`<section class="card"><h2>Requests to this instance</h2><${Empty}>This instance has answered no request in the last two days.<//></section>`
+        : html`<${Plot} title="Requests to this instance, by where audio came from" x=${x} series=${series} isStacked asOf=${note} />`
     }
     <section class="card">
-      <h2>Refusals by code</h2>
-      <p class="as-of">${note}, last two days</p>
+      <h2>Refusals by code, this instance alone</h2>
+      <p class="as-of">${note}. Refusals are not recorded: each instance counts its own.</p>
       <${Table}
         caption="Refused and failed requests by error code"
         columns=${[

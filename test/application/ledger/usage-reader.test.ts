@@ -56,7 +56,7 @@ for (const [name, numRuns, open] of stores) {
           const upToPosition = entries.filter((entry) => entry.position <= position);
           const upToTime = entries.filter(({ event: { data } }) => Date.parse(data.at) <= time);
           for (const month of months) {
-            const counts = await reader.countsOf(
+            const { counts } = await reader.countsOf(
               keyNames.map((key) => prefix + key),
               month,
             );

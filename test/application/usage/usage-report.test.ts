@@ -54,9 +54,10 @@ describe("a usage report", () => {
     await issue("k");
     await serve("k", "2026-11-01T09:00:00.000Z", { characters: 3 });
     await serve("k", "2026-11-02T09:00:00.000Z", { characters: 4, engine: "oai", voice: "alloy" });
-    await serve("k", "2026-11-02T10:00:00.000Z", { characters: 0, partial: true });
+    const asOfPosition = await serve("k", "2026-11-02T10:00:00.000Z", { characters: 0, partial: true });
     expect(await report({ apiKey: "k", month: "2026-11" })).to.deep.equal({
       apiKey: "k",
+      asOfPosition,
       month: "2026-11",
       asOf: now,
       finalUntil: "2026-11-20T11:59:00.000Z",

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { UsageOverview } from "../../../src/application/usage/usage-overview.ts";
 import { type Browser, launchBrowser } from "../../support/browser.ts";
 import { type ConsolePage, openConsole } from "../../support/console-page.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -89,11 +90,36 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
     expect(await page.title()).to.equal("Website · Voxledger console");
   });
 
+  it("shows what all instances served today and this month, with where audio came from", async () => {
+    const page = await open(auditorToken, "#/");
+    const answer = await fetch(`${service.url}/admin/usage`, {
+      headers: { Authorization: `Bearer ${auditorToken}` },
+    });
+    const usage = (await answer.json()) as UsageOverview;
+    const counted = (value: number) => value.toLocaleString("en-GB");
+    for (const [name, value] of [
+      ["Requests today", usage.today.requests],
+      ["Characters today", usage.today.characters],
+      ["Requests this month", usage.month.requests],
+      ["Characters this month", usage.month.characters],
+    ] as const) {
+      const figure = page.locator(".figure", { has: page.getByText(name, { exact: true }) });
+      expect(await figure.locator("dd").textContent(), name).to.include(counted(value));
+    }
+    const sources = page.getByRole("table", { name: "Requests by where their audio came from" });
+    expect(await sources.getByRole("row", { name: /^Memory/ }).textContent()).to.include(
+      counted(usage.month.served.memory.requests),
+    );
+    await page
+      .getByText(`as of position ${counted(usage.asOfPosition)}`)
+      .first()
+      .waitFor();
+    await page.getByRole("heading", { name: "Refusals by code, this instance alone" }).waitFor();
+  });
+
   it("shows the usage of all keys as a plot, and the same as a table", async () => {
     const page = await open(auditorToken, "#/");
     await page.locator(".u-wrap canvas").first().waitFor();
-    const requests = page.locator(".figure", { hasText: "Requests in 31 days" });
-    expect(await requests.locator("dd").textContent()).to.include("100,000");
     await page.getByText("Show “Daily characters by engine” as a table").click();
     const table = page.getByRole("table", { name: "Daily characters by engine" });
     expect(await table.locator("tbody tr").count()).to.equal(31);
@@ -110,6 +136,23 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByText("Page 1: 1 of 1").waitFor();
     expect(await rows.first().textContent()).to.include(key(77));
+  });
+
+  it("sorts keys by their usage, the greatest first, over all pages", async () => {
+    const page = await open(auditorToken, "#/keys");
+    const rows = page.getByRole("table", { name: "Keys" }).locator("tbody tr");
+    const usages: number[] = [];
+    for (let number = 1; number <= 8; number++) {
+      const listed = page.waitForResponse(/\/admin\/keys\?/);
+      await page.getByRole("button", { name: number === 1 ? "Characters of quota" : "Next" }).click();
+      await listed;
+      await page.locator(".loading, [aria-busy=true]").first().waitFor({ state: "detached" });
+      await page.getByText(`Page ${number}: 25 of 200`).waitFor();
+      const cells = await rows.locator("td:nth-child(4)").allTextContents();
+      usages.push(...cells.map((text) => Number(text.split(" of ")[0]?.replaceAll(",", ""))));
+    }
+    expect(usages).to.deep.equal(usages.toSorted((a, b) => b - a));
+    expect(usages[0]).to.be.above(0);
   });
 
   it("suspends a key after a confirmation with a reason, and undoes it", async () => {

@@ -1,7 +1,11 @@
 import { expect } from "chai";
+import type { KeyDetails } from "../../../src/application/accounts/keys.ts";
+import type { UsageOverview } from "../../../src/application/usage/usage-overview.ts";
 import { admin, type Credentials, registerWebsite } from "../../support/client.ts";
 import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
 import { adminToken } from "../../support/service.ts";
+
+type Overview = UsageOverview & Record<string, unknown>;
 
 describe("what the admin API answers for the console", () => {
   let service: InProcessService;
@@ -39,7 +43,7 @@ describe("what the admin API answers for the console", () => {
   });
 
   it("finds keys by the name of their website and by their state", async () => {
-    expect(namesOf(await get("/keys?search=BAK"))).to.deep.equal(["Bakery"]);
+    expect(namesOf(await get("/keys?search=BAKER"))).to.deep.equal(["Bakery"]);
     expect((await get("/keys?search=nothing")).body).to.include({ count: 0, total: 0 });
     expect((await get("/keys?status=suspended")).body).to.include({ total: 0 });
     expect((await get("/keys?status=active&sort=plan")).body).to.include({ total: 4 });
@@ -110,6 +114,68 @@ describe("what the admin API answers for the console", () => {
     expect(hour?.from).to.equal("2026-11-05T10:00:00.000Z");
     expect(hour?.served.miss).to.deep.equal({ requests: 1, characters: 17 });
     expect(hour?.refused).to.include({ UNAUTHORIZED: 1 });
+  });
+
+  it("adds up what all keys were served today and this month, exactly up to a position", async () => {
+    const { apiKey } = await registerWebsite(service.url);
+    let before = (await get("/usage")).body as Overview;
+    while (!before.isComplete) before = (await get("/usage")).body as Overview;
+    for (const text of ["A first sentence.", "A first sentence."]) {
+      const answer = await speak(apiKey, { voice: "UK English Female", text });
+      await answer.arrayBuffer();
+    }
+    const after = (await get("/usage")).body as Overview;
+    expect(after).to.include({ asOf: "2026-11-05T10:00:00.000Z", isComplete: true });
+    expect(after.asOfPosition).to.be.above(before.asOfPosition);
+    for (const period of ["today", "month"] as const) {
+      expect(after[period].requests).to.equal(before[period].requests + 2);
+      expect(after[period].characters).to.equal(before[period].characters + 34);
+      expect(after[period].served.miss.requests).to.equal(before[period].served.miss.requests + 1);
+      expect(after[period].served.memory.requests).to.equal(before[period].served.memory.requests + 1);
+    }
+    expect([after.today.from, after.month.from]).to.deep.equal(["2026-11-05", "2026-11-01"]);
+    expect(after.days.length).to.equal(31);
+    const { day, engines } = after.days.at(-1) ?? { day: "", engines: {} };
+    expect(day).to.equal("2026-11-05");
+    expect(Object.values(engines).reduce((sum, { requests }) => sum + requests, 0)).to.equal(
+      after.today.requests,
+    );
+    const { usage } = (await get(`/keys/${apiKey}`)).body as unknown as KeyDetails;
+    const report = (await get(`/keys/${apiKey}/usage?asOfPosition=${usage?.asOfPosition}`)).body;
+    expect(usage).to.include({ characters: 34, asOfPosition: after.asOfPosition });
+    expect(report).to.include({ characters: 34, asOfPosition: after.asOfPosition });
+  });
+
+  it("sorts keys by their usage, in pages that continue after a key whose usage grows", async () => {
+    const spoken = new Map<string, number>();
+    for (const text of ["One.", "Two, three.", "Four, five, six."]) {
+      const { apiKey } = await registerWebsite(service.url);
+      await (await speak(apiKey, { voice: "UK English Female", text })).arrayBuffer();
+      spoken.set(apiKey, text.length);
+    }
+    const pageOf = async (query: string) => {
+      const { body } = await get(`/keys${query}`);
+      const page = body as unknown as {
+        keys: KeyDetails[];
+        total: number;
+        _links: { next?: { href: string } };
+      };
+      return { ...page, usages: page.keys.map(({ usage }) => usage?.characters ?? -1) };
+    };
+    const all = await pageOf("?sort=usage&order=descending");
+    expect(all.usages).to.deep.equal(all.usages.toSorted((a, b) => b - a));
+    const apiKeys = all.keys.map(({ apiKey }) => apiKey).filter((apiKey) => spoken.has(apiKey));
+    expect(apiKeys).to.deep.equal([...spoken.keys()].reverse());
+    expect((await pageOf("?sort=usage")).usages).to.deep.equal(all.usages.toReversed());
+
+    const first = await pageOf("?sort=usage&order=descending&limit=2");
+    await (
+      await speak(first.keys[1]?.apiKey ?? "", { voice: "UK English Female", text: "More. ".repeat(20) })
+    ).text();
+    const second = await pageOf(`${first._links.next?.href}`);
+    expect([...first.usages, ...second.usages]).to.deep.equal(all.usages.slice(0, 4));
+    expect(second.total).to.equal(all.total);
+    expect((await get("/keys?sort=usage&after=unknown")).status).to.equal(400);
   });
 
   it("shows the queues of the speech tools", async () => {

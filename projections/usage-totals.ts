@@ -1,0 +1,125 @@
+import { type JournalEvent, journalPrefix, type SynthesesServed } from "../src/domain/ledger/journal.ts";
+import { journalRegistryStream } from "../src/domain/ledger/journal-registry.ts";
+import { monthOf } from "../src/domain/ledger/month.ts";
+import type { VoidedServing } from "../src/domain/ledger/serving.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./runner/runner.ts";
+
+/** Requests with audio and charged characters. */
+export interface Count {
+  requests: number;
+  characters: number;
+}
+
+/** The servings of all keys on one day (UTC). */
+export interface DayTotals {
+  /** By engine, without voided servings. A serving that is voided later is taken from its own day. */
+  engines: Record<string, Count>;
+  /** By where the audio came from, with voided servings: a void does not name it. */
+  served: Record<string, Count>;
+  voided: Count;
+}
+
+export interface UsageTotals {
+  /** By day, `yyyy-mm-dd`. */
+  days: Record<string, DayTotals>;
+  /** By month, `yyyy-mm`, and API key, without voided servings. */
+  months: Record<string, Record<string, Count>>;
+}
+
+/** Two months and the last day of a third. */
+const daysKept = 63;
+/** The current month, and the one before while clocks differ. */
+const monthsKept = 2;
+
+const usageTotalsPartition = "all";
+
+const initial = (): UsageTotals => ({ days: {}, months: {} });
+
+/**
+ * The servings of all journals: those of all keys by day, and those of each key by month. It ignores the events of the registry,
+ * which it reads so that it reaches their positions.
+ */
+export const usageTotals: Projection<UsageTotals> = {
+  name: "usage-totals",
+  version: 1,
+  prefixes: [journalPrefix, journalRegistryStream],
+  partition: ({ stream }) => (stream.startsWith(journalPrefix) ? usageTotalsPartition : undefined),
+  initial,
+  apply: (totals, event) => {
+    const { type, data } = event as unknown as JournalEvent;
+    if (type === "SynthesesServed") addServings(totals, data);
+    else if (type === "ServingsVoided") for (const voided of data.servings) addVoid(totals, voided);
+    return totals;
+  },
+};
+
+/** The totals of a view. */
+export const readUsageTotals = (view: View<UsageTotals>): UsageTotals =>
+  view.get(usageTotalsPartition) ?? initial();
+
+const addServings = (
+  totals: UsageTotals,
+  { at, keys, sounds, key, sound, characters, cached }: SynthesesServed,
+): void => {
+  const { engines, served } = dayOf(totals, at);
+  const ofKeys = monthTotalsOf(totals, at);
+  for (let i = 0; i < key.length; i++) {
+    const cost = characters[i] as number;
+    add(countOf(engines, sounds[sound[i] as number]?.engine as string), 1, cost);
+    add(countOf(served, cached[i] as string), 1, cost);
+    add(countOf(ofKeys, keys[key[i] as number] as string), 1, cost);
+  }
+};
+
+const addVoid = (
+  totals: UsageTotals,
+  { apiKey, engine, characters, servedAt, reason }: VoidedServing,
+): void => {
+  const requests = reason === "repeat" ? 0 : 1;
+  const { engines, voided } = dayOf(totals, servedAt);
+  add(countOf(engines, engine), -requests, -characters);
+  add(countOf(monthTotalsOf(totals, servedAt), apiKey), -requests, -characters);
+  add(voided, requests, characters);
+};
+
+const add = (count: Count, requests: number, characters: number): void => {
+  count.requests += requests;
+  count.characters += characters;
+};
+
+const countOf = (counts: Record<string, Count>, name: string): Count => {
+  counts[name] ??= { requests: 0, characters: 0 };
+  return counts[name];
+};
+
+const dayOf = ({ days }: UsageTotals, at: string): DayTotals => {
+  const day = at.slice(0, 10);
+  const known = days[day];
+  if (known) return known;
+  const totals = emptyDay();
+  days[day] = totals;
+  removeFirst(days, daysKept);
+  return totals;
+};
+
+const monthTotalsOf = ({ months }: UsageTotals, at: string): Record<string, Count> => {
+  const month = monthOf(at);
+  const known = months[month];
+  if (known) return known;
+  const totals = {};
+  months[month] = totals;
+  removeFirst(months, monthsKept);
+  return totals;
+};
+
+/** Keeps the last names in the order of the calendar. */
+const removeFirst = (byTime: Record<string, unknown>, kept: number): void => {
+  for (const name of Object.keys(byTime).sort().slice(0, -kept)) delete byTime[name];
+};
+
+const emptyDay = (): DayTotals => ({
+  engines: {},
+  served: {},
+  voided: { requests: 0, characters: 0 },
+});

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { createProjectionRunner, type ProjectionRunner } from "../../../projections/runner/runner.ts";
+import { usageTotals } from "../../../projections/usage-totals.ts";
+import type { Principal } from "../../../src/application/access/principal.ts";
+import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
+import { createCountUsage, createReadCountedUsage } from "../../../src/application/usage/counted-usage.ts";
+import { createUsageOverview } from "../../../src/application/usage/usage-overview.ts";
+import type { Provenance } from "../../../src/domain/ledger/serving.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { serving } from "../../support/servings.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+import { openTestLedger, record } from "../../support/test-ledger.ts";
+
+const now = Date.parse("2026-11-05T10:00:00.000Z");
+const month = "2026-11";
+const principal = (apiKey: string): Principal => ({
+  apiKey,
+  websiteId: `web-${apiKey}`,
+  plan: { tier: "commercial", requestsPerMinute: 1_000, monthlyCharacters: null },
+  proof: { by: "secret", secretId: "sec_1" },
+});
+
+describe("the usage of all keys", () => {
+  let temporary: TemporaryStore;
+  let store: EventStore;
+  let runner: ProjectionRunner;
+  let ledgers: OpenLedger[];
+
+  beforeEach(async () => {
+    temporary = await openTemporaryStore();
+    ({ store } = temporary);
+    runner = createProjectionRunner({ store, projections: [usageTotals] });
+    ledgers = [await openTestLedger(store, () => now), await openTestLedger(store, () => now)];
+  });
+  afterEach(async () => {
+    await runner.close();
+    for (const ledger of ledgers) await ledger.close(60_000);
+    await temporary.remove();
+  });
+
+  const serve = (instance: number, apiKey: string, characters: number, cached: Provenance = "miss") =>
+    record((ledgers[instance] as OpenLedger).ledger, principal(apiKey), serving({ characters, cached }));
+  const readCountedUsage = () => createReadCountedUsage({ store, runner });
+
+  it("is that of all instances, and is complete as soon as a request was answered", async () => {
+    await runner.start();
+    await serve(0, "a", 5);
+    await serve(1, "a", 7, "memory");
+    await serve(1, "b", 1, "store");
+    const { asOfPosition, ...overview } = await createUsageOverview({
+      readCountedUsage: readCountedUsage(),
+      clock: () => now,
+    })();
+    expect(overview.isComplete).to.equal(true);
+    expect(overview.today).to.deep.equal({
+      from: "2026-11-05",
+      requests: 3,
+      characters: 13,
+      voided: { requests: 0, characters: 0 },
+      served: {
+        miss: { requests: 1, characters: 5 },
+        coalesced: { requests: 0, characters: 0 },
+        memory: { requests: 1, characters: 7 },
+        store: { requests: 1, characters: 1 },
+      },
+    });
+    const accounts = createUsageReader({ store });
+    const ofA = await accounts.usageOf({ apiKey: "a", month, asOf: { position: asOfPosition } });
+    expect(ofA.characters).to.equal(12);
+  });
+
+  it("is read from the accounts, as of the same kind of position, until the totals are complete", async () => {
+    await serve(0, "a", 5);
+    const accounts = createUsageReader({ store });
+    const countUsage = createCountUsage({ readCountedUsage: readCountedUsage(), accounts });
+    const read = await countUsage(["a", "b"], month);
+    await runner.start();
+    const counted = await countUsage(["a", "b"], month);
+    expect(read).to.deep.equal(counted);
+    expect(counted.counts.get("a")).to.deep.equal({ requests: 1, characters: 5 });
+    expect(counted.counts.get("b")).to.deep.equal({ requests: 0, characters: 0 });
+  });
+
+  it("has nothing that is recorded or posted after the position at which an account reader begins", async () => {
+    await serve(0, "a", 5);
+    let disturb: Promise<void> | undefined;
+    const disturbed: EventStore = {
+      ...store,
+      readStream: async function* (stream, options) {
+        if (stream.startsWith("usage-")) {
+          disturb ??= serve(0, "a", 100).then(async () => {
+            await serve(1, "a", 1_000);
+            await Promise.all(ledgers.map((ledger) => ledger.close(60_000)));
+          });
+          await disturb;
+        }
+        yield* store.readStream(stream, options);
+      },
+    };
+    const { asOfPosition, counts } = await createUsageReader({ store: disturbed }).countsOf(["a"], month);
+    expect(counts.get("a")).to.deep.equal({ requests: 1, characters: 5 });
+    const accounts = createUsageReader({ store });
+    const { counts: later, asOfPosition: laterPosition } = await accounts.countsOf(["a"], month);
+    expect(later.get("a")).to.deep.equal({ requests: 3, characters: 1_105 });
+    expect(laterPosition).to.be.above(asOfPosition);
+  });
+});
