@@ -20,8 +20,9 @@ import {
   type ProviderActivities,
 } from "../application/health/provider-activity.ts";
 import { readRegistrySnapshot } from "../application/ledger/journal-registry.ts";
-import { createReadCountedUsage } from "../application/usage/counted-usage.ts";
+import { createCountedUsage } from "../application/usage/counted-usage.ts";
 import { createUsageOverview, type ShowUsage } from "../application/usage/usage-overview.ts";
+import { backgroundClock } from "../async/clock.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { rateStream } from "../domain/ledger/rate.ts";
 import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
@@ -32,7 +33,7 @@ import { type AdminServices, type AdminViews, composeAdminServices } from "./adm
 import { createLazyCipher } from "./master-key.ts";
 import { openEventStore, startTimeoutMs } from "./open-event-store.ts";
 import { composeProviders } from "./providers.ts";
-import { composeUsageTotals, composeViews } from "./views.ts";
+import { composeViews, startUsageTotals } from "./views.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
 /** What every builder of the service needs. */
@@ -60,8 +61,7 @@ export interface Core extends AdminServices {
   readonly logId: string;
   readonly handler: CommandHandler;
   readonly runner: ProjectionRunner;
-  /** Counts the usage of all keys. The service starts it when it listens. */
-  readonly usageRunner: ProjectionRunner;
+  readonly countedUsage: ReturnType<typeof createCountedUsage>;
   readonly showUsage: ShowUsage;
   readonly execute: ExecuteCommand;
   readonly providers: Providers;
@@ -111,9 +111,9 @@ export const composeCore = async (
   });
   opened.defer(runner.close);
   await withSettingName("EVENT_STORE", runner.start());
-  const usageRunner = composeUsageTotals({ store, snapshots, clock, log });
-  opened.defer(usageRunner.close);
-  const readCountedUsage = createReadCountedUsage({ store, runner: usageRunner });
+  const startRunner = () => startUsageTotals({ store, snapshots, clock, log });
+  const countedUsage = createCountedUsage({ store, startRunner, timers: backgroundClock });
+  opened.defer(countedUsage.close);
   const handler = telemetry.commands(
     createCommandHandler({ store, clock, readSnapshot: readRegistrySnapshot(store) }),
   );
@@ -133,7 +133,7 @@ export const composeCore = async (
     cipher,
     webhookRefusal: webhookRefusal(settings),
     clock,
-    readCountedUsage,
+    readCountedUsage: countedUsage.read,
   });
   const running = opened.move();
   return {
@@ -144,8 +144,8 @@ export const composeCore = async (
     logId,
     handler,
     runner,
-    usageRunner,
-    showUsage: createUsageOverview({ readCountedUsage, clock }),
+    countedUsage,
+    showUsage: createUsageOverview({ readCountedUsage: countedUsage.read, clock }),
     execute,
     providers,
     providerActivities,

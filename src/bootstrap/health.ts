@@ -18,7 +18,7 @@ export type HealthChecks = ReturnType<typeof composeHealth>;
 /** The health checks, and the values that telemetry reads at collection. */
 export const composeHealth = (
   { clock, telemetry }: Runtime,
-  { store, runner, usageRunner, handler, clockDifference, scheduler }: Core,
+  { store, runner, countedUsage, handler, clockDifference, scheduler }: Core,
   audio: AudioParts,
   ledger: OpenLedger,
   sealing: SealSchedule,
@@ -33,7 +33,8 @@ export const composeHealth = (
         critical: false,
         probe: async () => {
           requireReportingViews(runner.status());
-          requireReportingViews(usageRunner.status());
+          const counted = countedUsage.status();
+          if (counted) requireReportingViews(counted);
         },
       },
       { name: "events", critical: false, probe: async () => {}, note: () => skippedEvents(malformed()) },

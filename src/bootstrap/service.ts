@@ -99,8 +99,6 @@ export const composeService = async (
   const application = { core, access, audio, speech, health, status, sealer, deleteAudio, sounds, eventLog };
   const url = await serveHttp(runtime, application, wyoming ? [eventLog, wyoming] : [eventLog]);
 
-  await core.usageRunner.start();
-
   const running = resources.move();
   return { url, wyomingUrl: wyoming?.url, close: () => running.disposeAsync() };
 };

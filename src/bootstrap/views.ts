@@ -82,8 +82,8 @@ export const composeViews = (
 const countedMs = 32 * 24 * 3_600_000;
 const startBackoff = { firstMs: 100, maxMs: 10_000 };
 
-/** The runner of the totals. Its start only begins to read: a log of many servings takes a while when it is read for the first time. */
-export const composeUsageTotals = ({
+/** Begins to read the totals. A log of many servings takes a while when it is read for the first time. */
+export const startUsageTotals = ({
   store,
   snapshots,
   clock,
@@ -111,11 +111,9 @@ export const composeUsageTotals = ({
     onError("the usage of all keys cannot be counted", outcome.error);
     return exponentialBackoff(startBackoff, attempt);
   };
+  retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // only after `close`
   return {
     ...runner,
-    start: async () => {
-      retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // only after `close`
-    },
     close: async () => {
       closing.abort();
       await runner.close();

@@ -1,5 +1,6 @@
 import type { ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { readUsageTotals, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
+import type { Clock } from "../../async/clock.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/ledger-end.ts";
 import type { UsageReader } from "../ledger/usage-reader.ts";
@@ -16,30 +17,70 @@ export interface CountedUsage {
 /** Waits for what any instance recorded before, for two seconds at most. @throws {Unavailable} */
 export type ReadCountedUsage = () => Promise<CountedUsage>;
 
-const withinMs = 2_000;
+const maxWaitMs = 2_000;
+const idleMs = 10 * 60_000;
 
-export const createReadCountedUsage = ({
-  store,
-  runner,
-}: {
+export interface CountedUsageOptions {
   readonly store: EventStore;
-  /** Runs `usageTotals`. */
-  readonly runner: Pick<ProjectionRunner, "lastKnownView" | "waitForPosition" | "status">;
-}): ReadCountedUsage => {
-  const view = runner.lastKnownView(usageTotals);
-  return async () => {
+  /** Starts to read the log into `usageTotals`; the runner repeats what fails. */
+  readonly startRunner: () => Pick<
+    ProjectionRunner,
+    "lastKnownView" | "waitForPosition" | "status" | "close"
+  >;
+  readonly timers: Clock;
+  /** Default: two seconds. */
+  readonly withinMs?: number;
+}
+
+/**
+ * Follows the log from the first read until ten minutes after the last one. Only operators and auditors ask for the usage of
+ * all keys, and adding up every serving of every instance would cost each of them several per cent of its work.
+ */
+export const createCountedUsage = ({
+  store,
+  startRunner,
+  timers,
+  withinMs = maxWaitMs,
+}: CountedUsageOptions) => {
+  let runner: ReturnType<typeof startRunner> | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
+  let cancelTimer = () => {};
+
+  const stop = (): void => {
+    const stopped = runner;
+    runner = undefined;
+    ended = Promise.all([ended, stopped?.close()]);
+  };
+  const follow = (): ReturnType<typeof startRunner> => {
+    cancelTimer();
+    cancelTimer = timers.after(idleMs, stop);
+    runner ??= startRunner();
+    return runner;
+  };
+
+  const read: ReadCountedUsage = async () => {
+    const { lastKnownView, waitForPosition, status } = follow();
     const end = await readLedgerEnd(store).catch((error: unknown) => {
       throw toUnavailable(error);
     });
-    if (runner.status().position >= 0) {
-      await runner.waitForPosition(end, AbortSignal.timeout(withinMs)).catch(() => {});
-    }
-    const { position, failed } = runner.status();
+    await waitForPosition(end, AbortSignal.timeout(withinMs)).catch(() => {});
+    const { position, failed } = status();
     return {
-      totals: readUsageTotals(view),
+      totals: readUsageTotals(lastKnownView(usageTotals)),
       asOfPosition: Math.max(0, position),
       isComplete: position >= end && failed.length === 0,
     };
+  };
+
+  return {
+    read,
+    /** Undefined while nobody asks. */
+    status: () => runner?.status(),
+    close: async (): Promise<void> => {
+      cancelTimer();
+      stop();
+      await ended;
+    },
   };
 };
 

@@ -4,10 +4,11 @@ import { usageTotals } from "../../../projections/usage-totals.ts";
 import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
-import { createCountUsage, createReadCountedUsage } from "../../../src/application/usage/counted-usage.ts";
+import { createCountedUsage, createCountUsage } from "../../../src/application/usage/counted-usage.ts";
 import { createUsageOverview } from "../../../src/application/usage/usage-overview.ts";
 import type { Provenance } from "../../../src/domain/ledger/serving.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
 import { serving } from "../../support/servings.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, record } from "../../support/test-ledger.ts";
@@ -41,7 +42,8 @@ describe("the usage of all keys", () => {
 
   const serve = (instance: number, apiKey: string, characters: number, cached: Provenance = "miss") =>
     record((ledgers[instance] as OpenLedger).ledger, principal(apiKey), serving({ characters, cached }));
-  const readCountedUsage = () => createReadCountedUsage({ store, runner });
+  const readCountedUsage = () =>
+    createCountedUsage({ store, startRunner: () => runner, timers: createManualClock(), withinMs: 0 }).read;
 
   it("is that of all instances, and is complete as soon as a request was answered", async () => {
     await runner.start();
@@ -68,6 +70,37 @@ describe("the usage of all keys", () => {
     const accounts = createUsageReader({ store });
     const ofA = await accounts.usageOf({ apiKey: "a", month, asOf: { position: asOfPosition } });
     expect(ofA.characters).to.equal(12);
+  });
+
+  it("is followed from the first request until ten minutes after the last one", async () => {
+    const timers = createManualClock();
+    const runners: ProjectionRunner[] = [];
+    const startRunner = () => {
+      const started = createProjectionRunner({ store, projections: [usageTotals] });
+      runners.push(started);
+      void started.start();
+      return started;
+    };
+    const counted = createCountedUsage({ store, startRunner, timers, withinMs: 240_000 });
+    const charactersOfA = async () => {
+      const { totals, isComplete } = await counted.read();
+      expect(isComplete).to.equal(true);
+      return totals.months[month]?.a?.characters;
+    };
+    await serve(0, "a", 5);
+    expect(counted.status()).to.equal(undefined);
+    expect(await charactersOfA()).to.equal(5);
+    timers.advance(9 * 60_000);
+    await serve(1, "a", 7);
+    expect(await charactersOfA()).to.equal(12);
+    timers.advance(9 * 60_000);
+    expect(counted.status()?.live).to.equal(true);
+    timers.advance(60_000);
+    expect(counted.status()).to.equal(undefined);
+    expect(await charactersOfA()).to.equal(12);
+    expect(runners).to.have.length(2);
+    await counted.close();
+    expect(timers.waiting()).to.equal(0);
   });
 
   it("is read from the accounts, as of the same kind of position, until the totals are complete", async () => {
