@@ -9,7 +9,7 @@ import { type Column, Table } from "../components/table.ts";
 import { html } from "../html.ts";
 import { useMayChange, useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
-import { AddAlias, AddVoice, DeprecateVoice } from "./voice-actions.ts";
+import { AddVoice, VoiceActions } from "./voice-actions.ts";
 import { Listen } from "./voice-listen.ts";
 
 export interface CatalogVoice extends Voice {
@@ -150,13 +150,11 @@ const columnsOf = ({ mayChange, chosen, toggle, onChange }: ColumnOptions): Colu
           title: "Actions",
           isSortable: false,
           value: () => "",
-          view: (voice: CatalogVoice) => html`<span class="row">
+          view: (voice: CatalogVoice) => html`<${VoiceActions} voice=${voice} onChange=${onChange}>
             <button type="button" class="quiet" aria-pressed=${chosen.includes(voice.name)} onClick=${() => toggle(voice.name)}>
               Listen<span class="hidden"> to ${voice.name}</span>
             </button>
-            <${AddAlias} voice=${voice} onAdded=${onChange} />
-            ${!voice.deprecated && html`<${DeprecateVoice} voice=${voice} onChange=${onChange} />`}
-          </span>`,
+          <//>`,
         },
       ]
     : []),
