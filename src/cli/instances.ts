@@ -1,16 +1,17 @@
 import type { Command } from "commander";
 import type { InstanceStatus, ProviderStatus } from "../application/health/instance-status.ts";
+import type { UsageOverview } from "../application/usage/usage-overview.ts";
 import { print } from "./command.ts";
 import { count, fields, table } from "./layout.ts";
 
 /** Reads a resource of a running instance's admin API. `url`: the instance; default: the one of the settings. @throws {Error} */
 export type AskInstance = (path: string, url?: string) => Promise<unknown>;
 
-/** Adds the command `instance`: what only a running instance knows. */
+/** Adds the command `instance`: reports that only a running instance can give. */
 export const registerInstanceCommands = (program: Command, askInstance: AskInstance): void => {
   const instance = program
     .command("instance")
-    .description("show what a running instance knows of itself; needs ADMIN_TOKEN or AUDITOR_TOKEN");
+    .description("ask a running instance over its admin API; needs ADMIN_TOKEN or AUDITOR_TOKEN");
   for (const { name, path, description, text } of reports) {
     instance
       .command(`${name} [url]`)
@@ -79,6 +80,37 @@ const providersText = ({ instance, asOf, resources, providers }: ProviderStatus)
     ),
   ].join("\n\n");
 
+const usageText = ({ asOf, asOfPosition, isComplete, today, month, days }: UsageOverview): string =>
+  [
+    fields({
+      "as of": `${asOf}, position ${count(asOfPosition)}`,
+      ...(!isComplete && { incomplete: "the instance is still reading the log: ask again" }),
+    }),
+    table(
+      ["since", "requests", "characters", "synthesized", "coalesced", "memory", "store", "voided"],
+      [today, month].map(({ from, requests, characters, served, voided }) => [
+        from,
+        ...[requests, characters].map(count),
+        ...[served.miss, served.coalesced, served.memory, served.store, voided].map((one) =>
+          count(one.requests),
+        ),
+      ]),
+      "none",
+    ),
+    table(
+      ["day", "engine", "requests", "characters"],
+      days.flatMap(({ day, engines }) =>
+        Object.entries(engines).map(([engine, { requests, characters }]) => [
+          day,
+          engine,
+          count(requests),
+          count(characters),
+        ]),
+      ),
+      "Nothing was served in the last 31 days.",
+    ),
+  ].join("\n\n");
+
 const reports: readonly Report[] = [
   report({
     name: "status",
@@ -91,5 +123,11 @@ const reports: readonly Report[] = [
     path: "admin/providers",
     description: "show an instance's queues, and circuit breakers, errors and latency of its providers",
     text: providersText,
+  }),
+  report({
+    name: "usage",
+    path: "admin/usage",
+    description: "show what all instances have served to all keys, today, this month and by day (UTC)",
+    text: usageText,
   }),
 ];

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { composeAskInstance } from "../../src/bootstrap/ask-instance.ts";
 import { registerInstanceCommands } from "../../src/cli/instances.ts";
 import { readSettings } from "../../src/settings.ts";
+import { registerWebsite, synthesize } from "../support/client.ts";
 import { runCommand } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
 import { type InProcessService, startInProcessService } from "../support/in-process-service.ts";
@@ -53,6 +54,19 @@ describe("the instance commands", () => {
       .to.match(/^No provider was used since the instance started\.$/m)
       .and.to.match(/^RESOURCE +RUNNING +WAITING/m)
       .and.to.match(/ accepts$/m);
+  });
+
+  it("show what all instances have served", async () => {
+    const website = await registerWebsite(service.url);
+    const spoken = await synthesize(service.url, website, { text: "Ten letter", lang: "en-GB" });
+    await spoken.arrayBuffer();
+    let stdout = "";
+    do ({ stdout } = await instance(["usage", service.url]));
+    while (/^incomplete/m.test(stdout));
+    expect(stdout)
+      .to.match(/^2026-11-05 +1 +10 +1 +0 +0 +0 +0$/m)
+      .and.to.match(/^2026-11-01 +1 +10 +1 +0 +0 +0 +0$/m)
+      .and.to.match(/^2026-11-05 +\w+ +1 +10$/m);
   });
 
   it("print the answer of the admin API as JSON", async () => {
