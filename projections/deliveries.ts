@@ -57,3 +57,14 @@ export const queuedIn = ({ byId }: Deliveries): [messageId: string, QueuedDelive
 /** The number of those that are not finished. */
 export const unfinishedIn = ({ byId, finished }: Deliveries): number =>
   Object.keys(byId).length - finished.length;
+
+/** The ids of the messages of which an attempt may start, in the order in which they were queued. `now`: ISO 8601, UTC. */
+export const dueIn = (deliveries: Deliveries, now: string): string[] =>
+  Object.keys(deliveries.byId).filter((messageId) => isDue(deliveries, messageId, now));
+
+export const isDue = ({ byId }: Deliveries, messageId: string, now: string): boolean => {
+  const delivery = byId[messageId];
+  return (
+    delivery !== undefined && delivery.status !== "absent" && delivery.dueAt !== "" && delivery.dueAt <= now
+  );
+};

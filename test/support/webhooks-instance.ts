@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { deliveries } from "../../projections/deliveries.ts";
+import { type Deliveries, deliveries } from "../../projections/deliveries.ts";
 import { keys } from "../../projections/keys.ts";
-import { createProjectionRunner, type ProjectionRunner } from "../../projections/runner/runner.ts";
+import { createProjectionRunner, type ProjectionRunner, type View } from "../../projections/runner/runner.ts";
 import { suspensions } from "../../projections/suspensions.ts";
 import { webhooks } from "../../projections/webhooks.ts";
 import {
@@ -42,6 +42,8 @@ export interface WebhooksInstanceOptions {
   readonly masterKeys?: readonly [Buffer, ...Buffer[]];
   /** How many commands of the dispatcher may wait at once. */
   readonly maxPending?: number;
+  /** Observes what the dispatcher reads. */
+  readonly observe?: (view: View<Deliveries>) => View<Deliveries>;
 }
 
 export const testCipher = (...masterKeys: [Buffer, ...Buffer[]]): CredentialsCipher =>
@@ -57,6 +59,7 @@ export const openWebhooksInstance = async (
     allowLoopback = true,
     masterKeys = [Buffer.alloc(32, 7)],
     maxPending = 10_000,
+    observe = (view) => view,
   }: WebhooksInstanceOptions = {},
 ): Promise<WebhooksInstance> => {
   const runner = createProjectionRunner({ store, projections: [webhooks, deliveries, suspensions, keys] });
@@ -69,7 +72,7 @@ export const openWebhooksInstance = async (
   const dispatcher = createWebhookDispatcher({
     handler: createCommandHandler({ store, clock, maxPending }),
     webhooks: runner.view(webhooks),
-    deliveries: runner.view(deliveries),
+    deliveries: observe(runner.view(deliveries)),
     suspensions: runner.view(suspensions),
     keys: runner.view(keys),
     untilVisible: (position) => runner.waitForPosition(position),

@@ -1,4 +1,4 @@
-import { type Deliveries, queuedIn, unfinishedIn } from "../../../projections/deliveries.ts";
+import { type Deliveries, dueIn, isDue, unfinishedIn } from "../../../projections/deliveries.ts";
 import { findKey } from "../../../projections/keys.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { latestSuspensions, type SuspensionChange } from "../../../projections/suspensions.ts";
@@ -21,6 +21,7 @@ import {
   isSubscribed,
   type Webhook,
   type Webhooks,
+  webhookOf,
   webhooksDecider,
   webhooksStream,
 } from "../../domain/webhooks/webhooks.ts";
@@ -50,11 +51,11 @@ export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";
 export interface WebhookDispatcher {
   /** Queues the messages of a key's thresholds, each once. @throws {Unavailable} */
   queueThresholds(crossed: CrossedThresholds): Promise<void>;
-  /** Starts what is due. Runs every second, and after each attempt that was recorded. */
+  /** Queues the messages of suspensions, and starts what is due. Runs every second. */
   dispatch(): void;
   /** The number of deliveries in progress. */
   readonly active: number;
-  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated later. */
+  /** Ends the schedule, aborts the requests in flight and waits for their ends. They are repeated after two minutes. */
   readonly close: () => Promise<void>;
 }
 
@@ -95,6 +96,8 @@ class Dispatcher implements WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   /** The deliveries in progress, by the name of their stream, and their webhooks. */
   readonly #active = new Map<string, { readonly webhookId: string; readonly ended: Promise<void> }>();
+  /** The ids of messages that were due and are not started, the latest first: a search reads all deliveries of a webhook. */
+  readonly #due = new WeakMap<Deliveries, string[]>();
   /** The ids of suspensions whose messages are queued. */
   #queued = new Set<string>();
   #queuing: Promise<void> | undefined;
@@ -135,17 +138,23 @@ class Dispatcher implements WebhookDispatcher {
   };
 
   dispatch = (): void => {
-    if (this.#stop.signal.aborted) return;
-    try {
+    this.#unlessStopped(() => {
       this.#queuing ??= this.#queueSuspensions().finally(() => {
         this.#queuing = undefined;
       });
-      this.#startDue();
+      for (const webhookId of Object.keys(allWebhooks(this.#options.webhooks))) this.#startDue(webhookId);
+    });
+  };
+
+  #unlessStopped(start: () => void): void {
+    if (this.#stop.signal.aborted) return;
+    try {
+      start();
     } catch (error) {
       // A view that lags is asked again a second later.
       if (!(error instanceof Unavailable)) this.#options.onError("webhooks could not be delivered", error);
     }
-  };
+  }
 
   async #queueSuspensions(): Promise<void> {
     const { suspensions, onError } = this.#options;
@@ -189,20 +198,23 @@ class Dispatcher implements WebhookDispatcher {
     }
   }
 
-  #startDue(): void {
+  #startDue(webhookId: string): void {
     const { webhooks, deliveries, clock } = this.#options;
+    const webhook = webhookOf(allWebhooks(webhooks), webhookId);
+    const known = deliveries.get(webhookId);
+    let free = maxActivePerWebhook - this.#activeOf(webhookId);
+    if (webhook?.status !== "enabled" || !known || free <= 0) return;
     const now = new Date(clock()).toISOString();
-    for (const webhook of Object.values(allWebhooks(webhooks))) {
-      const known = deliveries.get(webhook.webhookId);
-      if (webhook.status === "disabled" || !known || unfinishedIn(known) === 0) continue;
-      let free = maxActivePerWebhook - this.#activeOf(webhook.webhookId);
-      for (const [messageId, { dueAt }] of queuedIn(known)) {
-        if (free <= 0) break;
-        const stream = deliveryStream(webhook.webhookId, messageId);
-        if (dueAt === "" || dueAt > now || this.#active.has(stream)) continue;
-        free -= 1;
-        this.#start(webhook, stream);
-      }
+    const found = this.#due.get(known);
+    const due = found && found.length > 0 ? found : dueIn(known, now).reverse();
+    this.#due.set(known, due);
+    while (free > 0) {
+      const messageId = due.pop();
+      if (messageId === undefined) return;
+      const stream = deliveryStream(webhookId, messageId);
+      if (this.#active.has(stream) || !isDue(known, messageId, now)) continue;
+      free -= 1;
+      this.#start(webhook, stream);
     }
   }
 
@@ -217,7 +229,7 @@ class Dispatcher implements WebhookDispatcher {
     const ended = this.#attempt(webhook, stream).then(
       () => {
         this.#active.delete(stream);
-        this.dispatch();
+        this.#unlessStopped(() => this.#startDue(webhook.webhookId));
       },
       (error) => {
         // It is still due. At once, a busy event store would refuse it again.
@@ -244,6 +256,7 @@ class Dispatcher implements WebhookDispatcher {
     }
     const { message, attempts } = started.state;
     const sent = await this.#send(webhook, message);
+    if (!sent) return;
     const outcome = { ...sent, attempt: attempts.length, at: now(), jitter: random() };
     if (sent.status === gone) await this.#disable(webhook);
     const ended = await handler.execute(
@@ -264,10 +277,11 @@ class Dispatcher implements WebhookDispatcher {
     await untilVisible(ended.position);
   }
 
+  /** Undefined if it was aborted: without an outcome the attempt is repeated, even the last one. */
   async #send(
     webhook: Webhook,
     message: WebhookMessage,
-  ): Promise<Pick<AttemptOutcome, "status" | "error" | "isFinal">> {
+  ): Promise<Pick<AttemptOutcome, "status" | "error" | "isFinal"> | undefined> {
     const { post, clock } = this.#options;
     try {
       const signed = signMessage(message, await this.#secretsOf(webhook), clock());
@@ -275,7 +289,7 @@ class Dispatcher implements WebhookDispatcher {
       if (status >= 200 && status < 300) return { status };
       return { status, error: `HTTP ${status}`, isFinal: status === gone };
     } catch (error) {
-      if (this.#stop.signal.aborted) return { error: "the service was shut down" };
+      if (this.#stop.signal.aborted) return undefined;
       if (error instanceof WebhookUnreachable) return { status: error.status, error: error.message };
       this.#options.onError("a webhook's message could not be sent", error);
       return { error: "the message could not be signed or sent" };

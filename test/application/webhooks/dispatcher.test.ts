@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Deliveries } from "../../../projections/deliveries.ts";
 import { keyDecider, keyStream, reinstateKey, suspendKey } from "../../../src/domain/accounts/key.ts";
 import {
   deliveryDecider,
@@ -181,6 +182,64 @@ for (const [name, open] of stores) {
       expect(receiver.received).to.have.length(10);
       await instance.dispatchUntil(() => instance.dispatcher.active === 0);
       expect(instance.errors.at(-1)).to.include("given up").and.to.include("HTTP 503");
+    });
+
+    it("repeats even the last attempt if a shutdown has interrupted it", async () => {
+      const held = Promise.withResolvers<number>();
+      receiver.answer = (_message, number) => (number < 10 ? 503 : number === 10 ? held.promise : 200);
+      const { webhookId } = await add();
+      await instance.webhooks.test(webhookId, operator);
+      for (let attempt = 1; attempt < 10; attempt++) {
+        await instance.dispatchUntil(
+          () => deliveriesOf(webhookId)[0]?.attempts[attempt - 1]?.error !== undefined,
+        );
+        await instance.untilIdle();
+        advanced += (retryDelaysMs[attempt - 1] ?? 0) + 1;
+      }
+      instance.dispatcher.dispatch();
+      await receiver.seen(10);
+      await instance.dispatcher.close();
+      held.resolve(200);
+      const next = await openAnother();
+      advanced += 2 * 60_000 + 1;
+      await next.dispatchUntil(() => isEnded(webhookId, next));
+      expect(deliveriesOf(webhookId, next)[0]).to.include({ status: "succeeded" });
+      expect(receiver.received).to.have.length(11);
+    });
+
+    it("searches the deliveries of a webhook once for many that are due", async () => {
+      let searches = 0;
+      const observed = new Map<Deliveries, Deliveries>();
+      const observe = (state: Deliveries): Deliveries => {
+        const ownKeys = (target: object) => {
+          searches++;
+          return Reflect.ownKeys(target);
+        };
+        const known = observed.get(state) ?? {
+          ...state,
+          byId: new Proxy<Deliveries["byId"]>(state.byId, { ownKeys }),
+        };
+        observed.set(state, known);
+        return known;
+      };
+      const another = await openWebhooksInstance(store, {
+        clock,
+        observe: (view) => ({
+          ...view,
+          get: (webhookId) => {
+            const state = view.get(webhookId);
+            return state && observe(state);
+          },
+        }),
+      });
+      others.push(another);
+      const { webhookId } = await add();
+      await Promise.all(Array.from({ length: 40 }, () => another.webhooks.test(webhookId, operator)));
+      another.dispatcher.dispatch();
+      while (!isEnded(webhookId, another)) await new Promise(setImmediate);
+      expect(receiver.received).to.have.length(40);
+      // The first, and those after the last attempts, which find nothing.
+      expect(searches).to.be.at.most(5);
     });
 
     it("disables a webhook that answers 410, and sends nothing more", async () => {
