@@ -32,12 +32,15 @@ export interface CloseUsageAccountsOptions {
 /**
  * Closes accounts of past months, some keys per call. It iterates over all keys, because any of them may have an
  * account, and an instance does not know what others have posted. With 100,000 keys and a call per minute, a month is closed
- * after eight hours. After a restart the iteration starts again; an account that is already closed costs a read of one event.
+ * after eight hours. A failure interrupts it. After a restart the iteration starts again; an account that is already closed
+ * costs a read of one event.
  *
  * A month is closed a day after its end, and only when every open journal has posted what is older than an hour: what is
  * posted later can only be a void, and those follow their servings within minutes.
  */
 export type CloseUsageAccounts = () => Promise<void>;
+
+type Account = readonly [apiKey: string, month: string];
 
 /** Reads may lag behind the event that a conflict was about. */
 const maxAttempts = 8;
@@ -56,7 +59,9 @@ export const createCloseUsageAccounts = ({
   keysPerStep = 200,
 }: CloseUsageAccountsOptions): CloseUsageAccounts => {
   let walked = "";
-  let remaining: Iterator<readonly [apiKey: string, month: string]> = [].values();
+  let remaining: Iterator<Account, undefined> = [].values();
+  /** The one that is being closed. After a failure the next call continues with it. */
+  let account: Account | undefined;
 
   const step = async (): Promise<void> => {
     const newest = lastClosableMonth(clock());
@@ -64,11 +69,13 @@ export const createCloseUsageAccounts = ({
       if (!(await isPosted(store, clock() - postingMarginMs))) return;
       walked = newest;
       remaining = accountsToClose(apiKeys, newest);
+      account = undefined;
     }
     for (let keys = 0; keys < keysPerStep; keys++) {
-      const { done, value } = remaining.next();
-      if (done) return;
-      await close({ store, timers }, value, new Date(clock()).toISOString());
+      account ??= remaining.next().value;
+      if (!account) return;
+      await close({ store, timers }, account, new Date(clock()).toISOString());
+      account = undefined;
     }
   };
 
@@ -76,7 +83,7 @@ export const createCloseUsageAccounts = ({
     try {
       await step();
     } catch (error) {
-      walked = ""; // the next call starts again
+      if (!account) walked = ""; // the keys could not be read: the next call starts again
       onError("the accounts of past months could not be closed", error);
     }
   };
@@ -86,9 +93,9 @@ export const createCloseUsageAccounts = ({
 const lastClosableMonth = (now: number): string =>
   addMonths(monthOf(new Date(now - closingMarginMs).toISOString()), -1);
 
-function* accountsToClose(apiKeys: () => Iterable<string>, newest: string) {
+function* accountsToClose(apiKeys: () => Iterable<string>, newest: string): Generator<Account, undefined> {
   for (let back = 0; back < monthsBack; back++) {
-    for (const apiKey of apiKeys()) yield [apiKey, addMonths(newest, -back)] as const;
+    for (const apiKey of apiKeys()) yield [apiKey, addMonths(newest, -back)];
   }
 }
 
@@ -107,7 +114,7 @@ const isPosted = async (store: EventStore, before: number): Promise<boolean> => 
 /** Repeats after conflicts, because a void may be posted in between. */
 const close = async (
   { store, timers = systemClock }: Pick<CloseUsageAccountsOptions, "store" | "timers">,
-  account: readonly [apiKey: string, month: string],
+  account: Account,
   at: string,
 ): Promise<void> => {
   const delayAfter = (outcome: object, attempt: number) =>
@@ -118,11 +125,7 @@ const close = async (
 };
 
 /** Reads the whole account: the digest covers all of its events. @throws {WrongExpectedRevision} if another event was appended */
-const closeOnce = async (
-  store: EventStore,
-  [apiKey, month]: readonly [string, string],
-  at: string,
-): Promise<void> => {
+const closeOnce = async (store: EventStore, [apiKey, month]: Account, at: string): Promise<void> => {
   const stream = usageAccountStream(apiKey, month);
   const last = await readEvent(store, stream, { direction: "backwards" });
   if (last?.type === "AccountClosed") return;

@@ -60,6 +60,47 @@ describe("the sweep", () => {
     expect((await account("b")).map(({ type }) => type)).to.deep.equal(["UsagePosted", "AccountClosed"]);
   });
 
+  it("continues with the account that could not be closed, or with the keys that could not be read", async () => {
+    const { store } = temporary;
+    const { record, postings } = await openPostedJournal(store);
+    await record(synthesesServed(at, [{ apiKey: "a" }, { apiKey: "b" }]));
+    await postings.close();
+    await record({ type: "JournalPosted", data: { through: 0, at, previous: null } });
+    const failing = new Set(["keys", "b"]);
+    const failOnce = (name: string) => {
+      if (failing.delete(name)) throw new Error(name);
+    };
+    const reads: string[] = [];
+    const errors: string[] = [];
+    const closeAccounts = createCloseUsageAccounts({
+      store: {
+        ...store,
+        readStream: (stream, options) => {
+          reads.push(stream);
+          return store.readStream(stream, options);
+        },
+        append: async (stream, events, expected) => {
+          if (stream === usageAccountStream("b", "2026-11")) failOnce("b");
+          return await store.append(stream, events, expected);
+        },
+      },
+      apiKeys: () => {
+        failOnce("keys");
+        return ["a", "b"];
+      },
+      clock: () => Date.parse("2026-12-02T00:00:00.000Z"),
+      onError: (_what, error) => errors.push((error as Error).message),
+    });
+    await closeAccounts();
+    await closeAccounts();
+    expect(errors).to.deep.equal(["keys", "b"]);
+    reads.length = 0;
+    await closeAccounts();
+    expect(reads).to.not.include(usageAccountStream("a", "2026-11"));
+    for (const apiKey of ["a", "b"])
+      expect((await account(apiKey)).map(({ type }) => type)).to.deep.equal(["UsagePosted", "AccountClosed"]);
+  });
+
   it("closes an account with the totals of a posting that was appended meanwhile", async () => {
     const { store } = temporary;
     const [first, second] = [await openPostedJournal(store), await openPostedJournal(store)];
