@@ -42,21 +42,23 @@ export const createModelPool = (): ModelPool => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     model.free = promise;
     await before;
-    if (signal.aborted) {
-      end();
-      throw abandoned;
+    try {
+      if (signal.aborted) throw abandoned;
+      clearTimeout(model.idle);
+      const speaker = speakerOf(model, options);
+      const unload = (): void => {
+        forget(model, speaker);
+        speaker.kill();
+      };
+      const release = (): void => {
+        model.idle = setTimeout(unload, options.idleMs);
+        end();
+      };
+      return { speaker, release };
+    } catch (error) {
+      end(); // `spawn` throws if the machine is out of memory
+      throw error;
     }
-    clearTimeout(model.idle);
-    const speaker = speakerOf(model, options);
-    const unload = (): void => {
-      forget(model, speaker);
-      speaker.kill();
-    };
-    const release = (): void => {
-      model.idle = setTimeout(unload, options.idleMs);
-      end();
-    };
-    return { speaker, release };
   };
 
   return {
