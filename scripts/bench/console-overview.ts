@@ -22,7 +22,7 @@ await inTemporaryFolder(async (folder) => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     const heading = seconds(before);
-    await page.getByText("Served without synthesis").waitFor();
+    await page.getByText("Projections", { exact: true }).waitFor();
     const status = seconds(before);
     await page.getByText("Daily characters by engine", { exact: true }).first().waitFor();
     const plot = seconds(before);

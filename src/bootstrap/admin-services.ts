@@ -118,7 +118,7 @@ export const composeAdminServices = ({
     catalog: createCatalogService({ ...commands, catalog }),
     lexicons: createLexicons({ ...commands, websites, lexicons }),
     audit: createAudit({ store: storeAsWritten, clock }),
-    countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue() }),
+    countEvents: createCountEvents({ store: storeAsWritten, queue: createReportQueue(), clock }),
     reportUsage,
     reportOwnUsage: createOwnUsage({ reportUsage, queue }),
     reportUsageBuckets: createUsageBuckets({

@@ -79,7 +79,7 @@ export const composeService = async (
     countServings: createCountServings({ store: core.store, queue: createReportQueue(), clock }),
     purge: settings.purge && createCdnPurge(settings.purge),
   });
-  const eventLog = createEventLog({ store: core.storeAsWritten, timers: backgroundClock });
+  const eventLog = createEventLog({ store: core.storeAsWritten, clock, timers: backgroundClock });
   const deletions = followDeletedAudio(core.store, audio.pipeline.forget, onError);
   resources.defer(async () => deletions.close());
   const access = composeAccess(runtime, core, masterKeys);

@@ -1,15 +1,24 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { ActingKey } from "../../src/application/access/principal.ts";
 import { hashSecret } from "../../src/application/access/secrets.ts";
+import { closeJournal } from "../../src/application/ledger/close-journal.ts";
+import { createJournalRegistry } from "../../src/application/ledger/journal-registry.ts";
+import type { NewServing } from "../../src/application/ledger/ledger.ts";
 import type { OpenLedger } from "../../src/application/ledger/open-ledger.ts";
+import { postOnBehalf } from "../../src/application/ledger/post-on-behalf.ts";
+import { systemClock } from "../../src/async/clock.ts";
 import { keyStream } from "../../src/domain/accounts/key.ts";
 import type { Plan } from "../../src/domain/accounts/plan.ts";
 import { websiteStream } from "../../src/domain/accounts/website.ts";
+import { eventDigest } from "../../src/domain/ledger/canonical.ts";
+import { journalStream } from "../../src/domain/ledger/journal.ts";
 import type { Provenance } from "../../src/domain/ledger/serving.ts";
-import type { EventStore, NewEvent } from "../../src/eventstore/event-store.ts";
+import { createCommandHandler } from "../../src/eventstore/command-handler.ts";
+import type { EventStore, ExpectedRevision, NewEvent } from "../../src/eventstore/event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { uuidv7 } from "../../src/eventstore/uuid.ts";
+import { synthesesServed } from "./build-journal-events.ts";
 import { openTestLedger } from "./test-ledger.ts";
 
 export interface SeededLog {
@@ -26,10 +35,22 @@ const days = 25;
 const unlimited: Plan = { tier: "enterprise", requestsPerMinute: 1_000_000, monthlyCharacters: null };
 const limited: Plan = { tier: "enterprise", requestsPerMinute: 1_000, monthlyCharacters: 400_000 };
 
-/** Writes websites with a key each, and servings of the last 25 days, into the embedded event log of a data directory. */
+/**
+ * Writes websites with a key each, and servings of the last 25 days, into the embedded event log of a data directory. By default the
+ * real ledger records the servings, many in an event.
+ */
 export const writeSeededLog = async (
   dataDir: string,
-  { keys, servings }: { readonly keys: number; readonly servings: number },
+  {
+    keys,
+    servings,
+    eachInOwnEvent = false,
+  }: {
+    readonly keys: number;
+    readonly servings: number;
+    /** As if no two requests were ever concurrent. */
+    readonly eachInOwnEvent?: boolean;
+  },
 ): Promise<SeededLog> => {
   const store = await openSqliteEventStore({ path: join(dataDir, "events.db") });
   const begin = Date.now() - (days - 1) * dayMs;
@@ -39,7 +60,8 @@ export const writeSeededLog = async (
     const numbers = Array.from({ length: Math.min(atOnce, keys - first) }, (_, index) => first + index);
     issued.push(...(await Promise.all(numbers.map((number) => issueKey(store, number, begin)))));
   }
-  if (servings > 0) await recordServings(store, issued, servings, begin);
+  const write = eachInOwnEvent ? appendServings : recordServings;
+  if (servings > 0) await write(store, issued, servings, begin);
   await store.close();
   return { keys: issued, servings };
 };
@@ -78,7 +100,7 @@ const eventOf = (type: string, data: object): NewEvent => ({
   metadata: { actor: "admin:alice" },
 });
 
-/** A busy website has many more requests than a quiet one. Records through the real ledger, day by day. */
+/** Records through the real ledger, day by day. */
 const recordServings = async (
   store: EventStore,
   keys: readonly ActingKey[],
@@ -102,28 +124,67 @@ const recordServings = async (
   await opened.close(60_000);
 };
 
+/** Appends a posted journal for each day, with an event for each serving. */
+const appendServings = async (
+  store: EventStore,
+  keys: readonly ActingKey[],
+  servings: number,
+  begin: number,
+): Promise<void> => {
+  const registry = createJournalRegistry(createCommandHandler({ store }), Date.now);
+  const perDay = Math.ceil(servings / days);
+  for (let day = 0; day < days; day++) {
+    const [journal, end] = [randomUUID(), begin + day * dayMs];
+    await registry.open(journal);
+    const numbers = Array.from(
+      { length: Math.min(perDay, servings - day * perDay) },
+      (_, index) => day * perDay + index,
+    );
+    let [previous, revision]: [string | null, ExpectedRevision] = [null, "none"];
+    for (let first = 0; first < numbers.length; first += 500) {
+      const events = numbers.slice(first, first + 500).map((number, index) => {
+        const at = new Date(end - dayMs / 2 + ((first + index) * dayMs) / 2 / perDay).toISOString();
+        const serving = { apiKey: keyOf(keys, number)?.apiKey ?? "", ...servingOf(number) };
+        const event = synthesesServed(at, [serving], previous);
+        previous = eventDigest(event);
+        return { id: uuidv7(Date.now()), metadata: { actor: "system" }, ...event };
+      });
+      ({ revision } = await store.append(journalStream(journal), events, revision));
+    }
+    const closedRevision = await closeJournal(store, () => end, journal, "shutdown");
+    const posting = { store, journal, clock: () => end, timers: systemClock, onError: () => {} };
+    await postOnBehalf(posting, closedRevision);
+    await registry.retire(journal);
+  }
+};
+
 const provenances: readonly Provenance[] = ["miss", "memory", "memory", "store", "coalesced"];
 const voices = ["UK English Female", "US English Male", "Deutsch Female"];
 
-const recordOne = (opened: OpenLedger, keys: readonly ActingKey[], number: number): Promise<void> => {
+/** A busy website has many more requests than a quiet one. */
+const keyOf = (keys: readonly ActingKey[], number: number): ActingKey | undefined => {
   const share = ((number * 7_919) % 1_000) / 1_000;
-  const key = keys[Math.floor(share * share * keys.length)] ?? keys[0];
-  if (!key) return Promise.resolve();
-  const hash = createHash("sha256")
+  return keys[Math.floor(share * share * keys.length)] ?? keys[0];
+};
+
+const servingOf = (number: number): NewServing => ({
+  requestId: `request-${number}`,
+  hash: createHash("sha256")
     .update(String(number % 997))
-    .digest("hex");
-  const serving = {
-    requestId: `request-${number}`,
-    hash,
-    characters: 20 + (number % 180),
-    engine: (["g1", "g1", "g2", "g3"] as const)[number % 4] ?? "g1",
-    voice: voices[number % voices.length] ?? "",
-    lang: "en-GB",
-    format: "mp3",
-    cached: provenances[number % provenances.length] ?? "miss",
-  } as const;
+    .digest("hex"),
+  characters: 20 + (number % 180),
+  engine: (["g1", "g1", "g2", "g3"] as const)[number % 4] ?? "g1",
+  voice: voices[number % voices.length] ?? "",
+  lang: "en-GB",
+  format: "mp3",
+  cached: provenances[number % provenances.length] ?? "miss",
+});
+
+const recordOne = (opened: OpenLedger, keys: readonly ActingKey[], number: number): Promise<void> => {
+  const key = keyOf(keys, number);
+  if (!key) return Promise.resolve();
   return new Promise((resolve, reject) =>
-    opened.ledger.record(key, serving, (error) =>
+    opened.ledger.record(key, servingOf(number), (error) =>
       error && error.constructor.name !== "KeyIsSuspended" ? reject(error) : resolve(),
     ),
   );

@@ -6,6 +6,7 @@ import { toUnavailable } from "../store-error.ts";
 import { auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
+import { readKeyBatches } from "./key-events.ts";
 import type { ReportQueue } from "./report-queue.ts";
 import { positionBefore, timeToleranceMs } from "./seal-times.ts";
 
@@ -36,7 +37,8 @@ export interface EventCounts {
 
 /**
  * Counts the entries of at most a day by minute. Reads the log from the last seal before it.
- * @throws {Invalid} @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
+ * Of one key, only what its accounts name.
+ * @throws {Invalid} @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many counts are waiting, this one takes too long, or the event store cannot be read
  */
 export type CountEvents = (request: CountRequest) => Promise<EventCounts>;
 
@@ -47,8 +49,11 @@ export const createCountEvents =
   ({
     store,
     queue,
+    clock = Date.now,
   }: {
     readonly store: EventStore;
+    /** Milliseconds since the epoch. */
+    readonly clock?: () => number;
     /** Counts wait here for their turn: each may read a whole day of the log. */
     readonly queue: ReportQueue;
   }): CountEvents =>
@@ -59,32 +64,37 @@ export const createCountEvents =
     }
     try {
       return await queue.run("event counts", signal, (limited) =>
-        count(store, entryFilter(request, times), times, request.stream, limited),
+        count({ ...request, store, times, now: clock(), signal: limited }),
       );
     } catch (error) {
       throw toUnavailable(error);
     }
   };
 
-const count = async (
-  store: EventStore,
-  isIncluded: ReturnType<typeof entryFilter>,
-  { from, to }: z.output<typeof period>,
-  stream: string | undefined,
-  signal: AbortSignal,
-): Promise<EventCounts> => {
+interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type"> {
+  readonly store: EventStore;
+  readonly times: z.output<typeof period>;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+const count = async ({ store, apiKey, stream, type, times, now, signal }: Count): Promise<EventCounts> => {
+  const isIncluded = entryFilter({ apiKey, stream, type }, times);
   const counted = new Map<
     string,
     MinuteCount & { entries: number; last: number; byType: Record<string, number> }
   >();
-  const after = await positionBefore(store, from);
+  const after = await positionBefore(store, times.from);
   let [entries, asOfPosition] = [0, after ?? 0];
   const options = { ...(after !== undefined && { after }), ...(stream && { prefixes: [stream] }), signal };
-  for await (const batch of store.subscribe(options)) {
+  const ofKey = { since: times.from, until: times.to, from: after === undefined ? 0 : after + 1, signal };
+  const batches =
+    apiKey === undefined ? store.subscribe(options) : readKeyBatches(store, now, { apiKey, ...ofKey });
+  for await (const batch of batches) {
     for (const event of batch.events) {
       asOfPosition = event.position;
       if (event.stream.startsWith("rate-")) continue;
-      for (const entry of auditEntries(event).filter(isIncluded)) {
+      for (const entry of auditEntries(event, apiKey).filter(isIncluded)) {
         const minute = `${entry.at.slice(0, 16)}:00.000Z`;
         const known = counted.get(minute) ?? {
           minute,
@@ -100,8 +110,9 @@ const count = async (
         entries += 1;
       }
     }
-    const isPast = (batch.events.at(-1)?.created ?? 0) > to + timeToleranceMs;
-    if (batch.caughtUp || isPast) break;
+    const isPast = (batch.events.at(-1)?.created ?? 0) > times.to + timeToleranceMs;
+    if (batch.caughtUp) asOfPosition = Math.max(asOfPosition, batch.position);
+    if (batch.caughtUp || (isPast && apiKey === undefined)) break;
   }
   signal.throwIfAborted();
   const minutes = [...counted.values()].sort((a, b) => (a.minute < b.minute ? -1 : 1));

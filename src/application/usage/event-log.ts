@@ -2,12 +2,13 @@ import { z } from "zod";
 import type { Clock } from "../../async/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { parse } from "../../domain/validation.ts";
-import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
 import type { AuditPlace } from "./audit.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
 import { instant } from "./event-time.ts";
+import { readKeyBatches } from "./key-events.ts";
 import { positionBefore, timeToleranceMs } from "./seal-times.ts";
 
 export interface EventsRequest extends EventFilter {
@@ -32,8 +33,9 @@ export interface EventsPage {
 /** Entries of the log in pages of bounded work. */
 export interface EventLog {
   /**
-   * Reads at most `maxScanned` events, so a page of rare entries may be empty before the end of the log.
-   * @throws {Invalid} for a bad time @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
+   * Reads at most about `maxScanned` events, so a page of rare entries may be empty before the end of the log. Of a key's entries it reads
+   * the key's streams and the events of journals that they name, unless it waits.
+   * @throws {Invalid} for a bad time @throws {NotFound} for a key that was never issued @throws {Unavailable} if too many requests are waiting, or the event store cannot be read
    */
   page(request: EventsRequest): Promise<EventsPage>;
   /** Ends all waiting, at shutdown. */
@@ -48,10 +50,13 @@ const period = z.object({ from: instant.optional(), to: instant.optional() });
 
 export const createEventLog = ({
   store,
+  clock = Date.now,
   timers,
 }: {
   /** Events as stored. */
   readonly store: EventStore;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
   readonly timers: Clock;
 }): EventLog => {
   const stopped = new AbortController();
@@ -67,9 +72,11 @@ export const createEventLog = ({
       try {
         const after = request.after ?? (await startOf(store, times.from));
         const isIncluded = entryFilter(request, times);
-        const end = times.to === undefined ? Number.POSITIVE_INFINITY : times.to + timeToleranceMs;
-        const scan = { ...request, after, isIncluded, end, waits };
-        return await readPage(store, scan, signal, AbortSignal.any([ended.signal, stopped.signal]));
+        const stop = AbortSignal.any([signal, ended.signal, stopped.signal]);
+        const read = { ...request, after, times, now: clock(), signal: waits ? stop : signal };
+        const source = waits || request.apiKey === undefined ? readLog(store, read) : readOfKey(store, read);
+        const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
+        return await readPage({ ...request, ...source, after, started, isIncluded, waits, signal });
       } catch (error) {
         throw toUnavailable(error);
       } finally {
@@ -89,23 +96,65 @@ const startOf = async (store: EventStore, from: number | undefined): Promise<Aud
   return position === undefined ? undefined : { position };
 };
 
-interface Scan {
+interface Read extends Pick<EventFilter, "apiKey" | "stream"> {
   readonly after: AuditPlace | undefined;
-  readonly stream?: string | undefined;
-  readonly limit: number;
-  /** No event that was stored later is included. */
-  readonly end: number;
-  readonly waits: boolean;
-  readonly isIncluded: (entry: AuditEntry) => boolean;
+  readonly times: { readonly from?: number | undefined; readonly to?: number | undefined };
+  readonly now: number;
+  readonly signal: AbortSignal;
 }
 
-/** Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with the next entry or at `ended`. */
-const readPage = async (
-  store: EventStore,
-  { after, stream, limit, end, waits, isIncluded }: Scan,
-  signal: AbortSignal,
-  ended: AbortSignal,
-): Promise<EventsPage> => {
+/** Events after a place of the log. */
+interface Source {
+  readonly read: () => AsyncIterable<EventBatch>;
+  /** Whether no event that is stored after the batch is of the period. */
+  readonly isOver: (batch: EventBatch) => boolean;
+}
+
+const readLog = (store: EventStore, { after, stream, times: { to }, signal }: Read): Source => ({
+  read: () =>
+    store.subscribe({
+      ...(after && { after: after.position }),
+      ...(stream && { prefixes: [stream] }),
+      signal,
+    }),
+  isOver: ({ events }) => to !== undefined && (events.at(-1)?.created ?? 0) > to + timeToleranceMs,
+});
+
+const readOfKey = (store: EventStore, { apiKey = "", after, times, now, signal }: Read): Source => ({
+  read: () =>
+    readKeyBatches(store, now, {
+      apiKey,
+      from: after ? after.position + 1 : 0,
+      since: times.from,
+      until: times.to,
+      signal,
+    }),
+  isOver: () => false,
+});
+
+interface Scan extends Source {
+  readonly apiKey?: string | undefined;
+  readonly after: AuditPlace | undefined;
+  /** The event of the place, if it has further entries. */
+  readonly started: RecordedEvent | undefined;
+  readonly limit: number;
+  readonly waits: boolean;
+  readonly isIncluded: (entry: AuditEntry) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Ends at the limit, after `maxScanned` events, or at the end of the log: then, if it waits, with the next entry or with the batches. */
+const readPage = async ({
+  apiKey,
+  after,
+  started,
+  limit,
+  waits,
+  isIncluded,
+  read,
+  isOver,
+  signal,
+}: Scan): Promise<EventsPage> => {
   const entries: AuditEntry[] = [];
   let [asOfPosition, scanned, caughtUp] = [after?.position ?? 0, 0, false];
   let next = after;
@@ -113,7 +162,7 @@ const readPage = async (
   /** False when the page is full. */
   const add = (event: RecordedEvent): boolean => {
     if (event.stream.startsWith("rate-")) return true;
-    for (const entry of auditEntries(event)) {
+    for (const entry of auditEntries(event, apiKey)) {
       if (isBefore(entry, after) || !isIncluded(entry)) continue;
       if (entries.length === limit) return false;
       entries.push(entry);
@@ -129,16 +178,8 @@ const readPage = async (
     caughtUp,
   });
 
-  const started = after?.index === undefined ? undefined : await store.eventAt(after.position);
   if (started && !add(started)) return page();
-  const prefixes = stream ? { prefixes: [stream] } : {};
-  const either = AbortSignal.any([signal, ended]);
-  const batches = store.subscribe({
-    ...(after && { after: after.position }),
-    ...prefixes,
-    signal: waits ? either : signal,
-  });
-  for await (const batch of batches) {
+  for await (const batch of read()) {
     for (const event of batch.events) {
       if (!add(event)) return page();
       asOfPosition = event.position;
@@ -146,7 +187,7 @@ const readPage = async (
     }
     asOfPosition = Math.max(asOfPosition, batch.position);
     next = { position: asOfPosition };
-    caughtUp = batch.caughtUp || (batch.events.at(-1)?.created ?? 0) > end;
+    caughtUp = batch.caughtUp || isOver(batch);
     if (caughtUp && (!waits || entries.length > 0)) return page();
     if (scanned >= maxScanned) return page();
   }

@@ -1,7 +1,12 @@
 import { keyStream } from "../../domain/accounts/key.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { usageAccountStream } from "../../domain/ledger/usage-account.ts";
-import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
+import {
+  type EventBatch,
+  type EventStore,
+  type RecordedEvent,
+  readEvent,
+} from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/ledger-end.ts";
 import { cursorOf, mergeByPosition } from "./event-cursor.ts";
 import { eventTime } from "./event-time.ts";
@@ -26,8 +31,41 @@ export interface KeyEventsRequest {
 export async function* readKeyEvents(
   store: EventStore,
   now: number,
-  { apiKey, from, since, until, signal }: KeyEventsRequest,
+  request: KeyEventsRequest,
 ): AsyncGenerator<RecordedEvent, void, undefined> {
+  yield* (await openKeyEvents(store, now, request)).events;
+}
+
+/** The same in batches, as a subscription delivers them. The last one has `caughtUp`. @throws {NotFound} @throws {EventStoreUnavailable} */
+export async function* readKeyBatches(
+  store: EventStore,
+  now: number,
+  request: KeyEventsRequest,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const { events, upTo } = await openKeyEvents(store, now, request);
+  let batch: RecordedEvent[] = [];
+  for await (const event of events) {
+    batch.push(event);
+    if (batch.length < eventsPerBatch) continue;
+    yield { events: batch, position: event.position, caughtUp: false };
+    batch = [];
+  }
+  yield { events: batch, position: upTo, caughtUp: true };
+}
+
+const eventsPerBatch = 100;
+
+interface KeyEvents {
+  readonly events: AsyncIterable<RecordedEvent>;
+  /** No later event is read. */
+  readonly upTo: number;
+}
+
+const openKeyEvents = async (
+  store: EventStore,
+  now: number,
+  { apiKey, from, since, until, signal }: KeyEventsRequest,
+): Promise<KeyEvents> => {
   const streams = await streamsOf(store, apiKey, now);
   const ends = await Promise.all(
     streams.map((stream) => readEvent(store, stream, { direction: "backwards" })),
@@ -50,7 +88,14 @@ export async function* readKeyEvents(
     ),
     ...(await readRanges(store, ranges, { until, signal })),
   ];
-  for await (const event of mergeByPosition(cursors)) {
+  return { events: between(mergeByPosition(cursors), { from, upTo, signal }), upTo };
+};
+
+async function* between(
+  events: AsyncIterable<RecordedEvent>,
+  { from, upTo, signal }: Pick<KeyEventsRequest, "from" | "signal"> & Pick<KeyEvents, "upTo">,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  for await (const event of events) {
     signal?.throwIfAborted();
     if (event.position > upTo) return;
     if (event.position >= from) yield event;

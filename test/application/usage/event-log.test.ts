@@ -7,7 +7,7 @@ import {
 } from "../../../src/application/usage/event-log.ts";
 import { createReportQueue } from "../../../src/application/usage/report-queue.ts";
 import { positionBefore } from "../../../src/application/usage/seal-times.ts";
-import { Invalid, Unavailable } from "../../../src/domain/errors.ts";
+import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";
 import type { SubscribeOptions } from "../../../src/eventstore/event-store.ts";
 import { append, busyMonth, issued } from "../../support/logged-events.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
@@ -76,6 +76,28 @@ describe("the event log, in pages", () => {
     const timed = await all({ from: "2026-10-01T01:00:00Z", to: "2026-10-01T02:00:00Z" });
     expect(new Set(timed.map(({ at }) => at.slice(11, 13)))).to.deep.equal(new Set(["01"]));
     expect(await rejection(page({ from: "yesterday" }))).to.be.instanceOf(Invalid);
+  });
+
+  it("reads of one key only what its streams and journals name, in pages of any size", async () => {
+    const counter = countSubscriptions(temporary.store);
+    eventLog = createEventLog({ store: counter, timers });
+    const whole = (await page({ limit: 500 })).entries.filter(
+      ({ stream, data }) => stream === "key-ab" || Object(data).apiKey === "ab",
+    );
+    const delivered = counter.delivered;
+    for (const limit of [1, 7, 500]) expect(await all({ limit, apiKey: "ab" })).to.deep.equal(whole);
+    const filter = {
+      apiKey: "ab",
+      type: "SynthesisServed",
+      from: "2026-10-01T01:00:00Z",
+      to: "2026-10-01T02:00:00Z",
+    };
+    const expected = whole.filter(
+      ({ type, at }) => type === filter.type && at.slice(0, 13) === "2026-10-01T01",
+    );
+    expect(await all({ ...filter, limit: 3 })).to.deep.equal(expected);
+    expect(counter.delivered).to.equal(delivered);
+    expect(await rejection(page({ apiKey: "unknown" }))).to.be.instanceOf(NotFound);
   });
 
   it("waits at the end of the log for the next entry", async () => {
