@@ -33,11 +33,18 @@ export const formatMilliseconds = (ms: number): string =>
 export const formatQuota = (quota: number | null | undefined): string =>
   quota === undefined ? "–" : quota === null ? "unlimited" : formatCount(quota);
 
-/** Tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell become spaces. */
+/**
+ * Tab-separated values, which spreadsheets paste as cells. Tabs and line ends within a cell become spaces. A leading `'` escapes texts
+ * that a spreadsheet would evaluate (OWASP, CSV injection); numbers stay numbers.
+ */
 export const toTsv = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
-  rows
-    .map((row) => row.map((cell) => String(cell ?? "").replaceAll(/[\t\r\n]+/g, " ")).join("\t"))
-    .join("\n");
+  rows.map((row) => row.map(tsvCell).join("\t")).join("\n");
+
+const tsvCell = (cell: string | number | null | undefined): string => {
+  if (typeof cell === "number") return String(cell);
+  const text = (cell ?? "").replaceAll(/[\t\r\n]+/g, " ");
+  return /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+};
 
 /** `2026-11` of a time. */
 export const monthAt = (time: number): string => new Date(time).toISOString().slice(0, 7);
