@@ -6,7 +6,9 @@ import { type AuditEntry, auditEntries } from "../usage/audit-entries.ts";
 
 export interface KeyHistoryRequest {
   readonly apiKey: string;
-  /** Only later revisions of the key's stream. */
+  /** Default `ascending`: the earliest event first. */
+  readonly order?: "ascending" | "descending";
+  /** Only revisions of the key's stream that follow this one in the order. */
   readonly after?: number | undefined;
   /** Default: all. */
   readonly limit?: number;
@@ -14,7 +16,7 @@ export interface KeyHistoryRequest {
 }
 
 /**
- * What happened to a key, the earliest first, without its usage: its issuance, plans, suspensions and secrets, as the audit shows
+ * What happened to a key, without its usage: its issuance, plans, suspensions and secrets, as the audit shows
  * them.
  * @throws {NotFound} @throws {Unavailable}
  */
@@ -22,15 +24,19 @@ export type ReadKeyHistory = (request: KeyHistoryRequest) => Promise<readonly Au
 
 export const createKeyHistory =
   ({ store }: { readonly store: Pick<EventStore, "readStream"> }): ReadKeyHistory =>
-  async ({ apiKey, after = -1, ...options }) => {
+  async ({ apiKey, order = "ascending", after, ...options }) => {
+    const isAscending = order === "ascending";
+    if (!isAscending && after === 0) return [];
+    const from = after === undefined ? {} : { from: isAscending ? after + 1 : after - 1 };
+    const direction = isAscending ? "forwards" : "backwards";
     const entries: AuditEntry[] = [];
     try {
-      for await (const event of store.readStream(keyStream(apiKey), { from: after + 1, ...options })) {
+      for await (const event of store.readStream(keyStream(apiKey), { direction, ...from, ...options })) {
         entries.push(...auditEntries(event));
       }
     } catch (error) {
       return throwUnavailable(error);
     }
-    if (entries.length === 0 && after < 0) throw new NotFound("There is no such key.");
+    if (entries.length === 0 && after === undefined) throw new NotFound("There is no such key.");
     return entries;
   };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../../domain/accounts/key.ts";
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
-import { monthOf } from "../../domain/ledger/month.ts";
+import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
 import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-account.ts";
 import { totalsBy, type UsageSum } from "../../domain/ledger/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
@@ -40,10 +40,19 @@ export interface UsageReport extends UsageCount {
   /** The key's plan and state at that time. Absent if the key was not issued yet. */
   readonly plan?: Plan;
   readonly status?: "active" | "suspended";
+  /** The quota at the beginning of the month, and its changes in the month, up to that time. */
+  readonly quotas: readonly QuotaSince[];
   readonly voided: UsageCount;
   readonly byDay: readonly (UsageCount & { readonly day: string })[];
   readonly byEngine: readonly (UsageCount & { readonly engine: string })[];
   readonly byVoice: readonly (UsageCount & { readonly voice: string })[];
+}
+
+/** A key's quota from a time on; null: no limit. */
+export interface QuotaSince {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly quota: number | null;
 }
 
 /**
@@ -96,7 +105,7 @@ const report = async (
   const streams = [keyStream(apiKey), usageAccountStream(apiKey, month)];
   const asOfPosition = position ?? (await readLedgerEnd(store, streams));
   const limit = { time, position: asOfPosition };
-  const key = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
+  const { key, quotas } = await keyAsOf(store.readStream(keyStream(apiKey), signal && { signal }), limit);
   const sum = await accounts.usageOf({ apiKey, month, asOf: limit, signal });
   return {
     apiKey,
@@ -109,6 +118,7 @@ const report = async (
       plan: key.plan,
       status: key.status,
     }),
+    quotas: quotasIn(month, quotas),
     ...present(sum),
   };
 };
@@ -130,18 +140,33 @@ const finalUntil = ({
   readonly positionTime: number | undefined;
 }): string => new Date(Math.min(until, Math.min(now, positionTime) - clockToleranceMs)).toISOString();
 
-const keyAsOf = async (events: AsyncIterable<RecordedEvent>, { time, position }: AsOf): Promise<Key> => {
+/** The key, and every quota that it has had. */
+interface KeyAsOf {
+  readonly key: Key;
+  readonly quotas: readonly QuotaSince[];
+}
+
+const keyAsOf = async (events: AsyncIterable<RecordedEvent>, { time, position }: AsOf): Promise<KeyAsOf> => {
   let issued = false;
   let key: Key = initialKey();
+  const quotas: QuotaSince[] = [];
   for await (const event of events) {
     issued = true;
     const isLater =
       (position !== undefined && event.position > position) ||
       (time !== undefined && Date.parse(eventTime(event)) > time);
-    if (!isLater) key = evolveKey(key, event as unknown as KeyEvent);
+    if (isLater) continue;
+    key = evolveKey(key, event as unknown as KeyEvent);
+    if (key.status === "absent" || quotas.at(-1)?.quota === key.plan.monthlyCharacters) continue;
+    quotas.push({ at: eventTime(event), quota: key.plan.monthlyCharacters });
   }
   if (!issued) throw new NotFound("There is no such key.");
-  return key;
+  return { key, quotas };
+};
+
+const quotasIn = (month: string, quotas: readonly QuotaSince[]): QuotaSince[] => {
+  const atStart = quotas.findLastIndex(({ at }) => Date.parse(at) <= startOfMonth(month));
+  return quotas.slice(Math.max(0, atStart)).filter(({ at }) => Date.parse(at) < startOfMonth(month, 1));
 };
 
 const present = (sum: UsageSum) => ({

@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import type { KeyDetails } from "../../application/accounts/keys.ts";
 import type { AuditEntry } from "../../application/usage/audit-entries.ts";
 import type { UsageReport } from "../../application/usage/usage-report.ts";
-import type { Api } from "../api.ts";
 import { Confirm } from "../components/dialog.ts";
 import { Field } from "../components/field.ts";
+import { type Listed, PageButtons, usePages } from "../components/pages.ts";
 import { Plot } from "../components/plot.ts";
 import { Figure, Loaded } from "../components/status.ts";
-import { Table } from "../components/table.ts";
+import { type Column, Table } from "../components/table.ts";
 import { formatCount, formatQuota, formatTime, monthAt } from "../format.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../routing.ts";
@@ -19,11 +19,6 @@ import { KeyActions } from "./key-actions.ts";
 import { Status } from "./keys.ts";
 import { quotaCurve } from "./quota-curve.ts";
 
-interface Month {
-  readonly report: UsageReport;
-  readonly history: readonly AuditEntry[];
-}
-
 /** One key: its usage, and what happened to it. */
 export const Key = ({ params }: ScreenProps): VNode => {
   const { apiKey = "" } = params;
@@ -31,7 +26,10 @@ export const Key = ({ params }: ScreenProps): VNode => {
   const [month, setMonth] = useState(monthAt(Date.now()));
   const path = `admin/keys/${encodeURIComponent(apiKey)}`;
   const key = useData((signal) => api.get<KeyDetails>(path, { signal }), [apiKey]);
-  const usage = useData((signal) => readMonth(api, path, month, signal), [apiKey, month]);
+  const usage = useData(
+    (signal) => api.get<UsageReport>(`${path}/usage`, { query: { month }, signal }),
+    [apiKey, month],
+  );
   const reload = () => {
     key.reload();
     usage.reload();
@@ -49,34 +47,12 @@ export const Key = ({ params }: ScreenProps): VNode => {
       <${Field} label="Month (UTC)" control=${{ type: "month", value: month, onChange: changeMonth }} />
     </div>
     <${Loaded} data=${usage} what="Reading the month">
-      ${(value: Month) => html`<${MonthUsage} month=${value} />`}
+      ${(value: UsageReport) => html`<${MonthUsage} report=${value} />`}
+    <//>
+    <${Loaded} data=${key}>
+      ${(value: KeyDetails) => html`<${History} path=${path} keyDetails=${value} />`}
     <//>
   `;
-};
-
-const readMonth = async (api: Api, path: string, month: string, signal: AbortSignal): Promise<Month> => {
-  const [report, history] = await Promise.all([
-    api.get<UsageReport>(`${path}/usage`, { query: { month }, signal }),
-    readHistory(api, path, signal),
-  ]);
-  return { report, history };
-};
-
-/** Bounds what the page holds. */
-const maxPages = 5;
-
-const readHistory = async (api: Api, path: string, signal: AbortSignal): Promise<AuditEntry[]> => {
-  const events: AuditEntry[] = [];
-  for (let page = 0; page < maxPages; page++) {
-    const query = { limit: 1_000, after: events.at(-1)?.revision };
-    const answer = await api.get<{ events: AuditEntry[]; _links: { next?: object } }>(`${path}/history`, {
-      query,
-      signal,
-    });
-    events.push(...answer.events);
-    if (!answer._links.next) break;
-  }
-  return events;
 };
 
 const Facts = ({ keyDetails, onChange }: { keyDetails: KeyDetails; onChange: () => void }): VNode => {
@@ -150,8 +126,8 @@ const Secrets = ({
   `;
 };
 
-const MonthUsage = ({ month: { report, history } }: { month: Month }): VNode => {
-  const curve = quotaCurve(report, history);
+const MonthUsage = ({ report }: { report: UsageReport }): VNode => {
+  const curve = quotaCurve(report);
   const asOf = `as of position ${formatCount(report.asOfPosition)}`;
   const exceeds = report.quota != null && curve.expected !== undefined && curve.expected > report.quota;
   return html`<div class="stack">
@@ -188,7 +164,6 @@ const MonthUsage = ({ month: { report, history } }: { month: Month }): VNode => 
         <${Shares} title="By voice" heading="Voice" asOf=${asOf} rows=${report.byVoice.map(({ voice, ...row }) => ({ name: voice, ...row }))} />
       </div>
     </div>
-    <${History} history=${history} />
   </div>`;
 };
 
@@ -234,24 +209,48 @@ const Shares = ({
     pageSize=${10}
   />`;
 
-const History = ({ history }: { history: readonly AuditEntry[] }): VNode =>
-  html`<section class="stack">
+const historyColumns: readonly Column<AuditEntry>[] = [
+  {
+    id: "position",
+    title: "Position",
+    isNumber: true,
+    isSortable: false,
+    value: ({ position }) => position,
+  },
+  { id: "at", title: "Time", isSortable: false, value: ({ at }) => formatTime(at) },
+  { id: "type", title: "Event", isSortable: false, value: ({ type }) => type },
+  { id: "what", title: "What", isSortable: false, value: ({ data }) => whatOf(data) },
+  { id: "actor", title: "By", isSortable: false, value: ({ metadata }) => metadata.actor },
+];
+
+interface HistoryPage extends Listed {
+  readonly events: readonly AuditEntry[];
+}
+
+/** The latest events first. It is read again with the key. */
+const History = ({ path, keyDetails }: { path: string; keyDetails: KeyDetails }): VNode => {
+  const { api } = useSession();
+  const pages = usePages();
+  const { after } = pages;
+  const data = useData(
+    (signal) =>
+      api.get<HistoryPage>(`${path}/history`, { query: { order: "descending", limit: 20, after }, signal }),
+    [keyDetails, after],
+  );
+  return html`<section class="stack">
     <h2>History</h2>
-    <${Table}
-      caption="Plans, suspensions and secrets of the key"
-      columns=${[
-        { id: "position", title: "Position", isNumber: true, value: ({ position }: AuditEntry) => position },
-        { id: "at", title: "Time", value: ({ at }: AuditEntry) => formatTime(at) },
-        { id: "type", title: "Event", value: ({ type }: AuditEntry) => type },
-        { id: "what", title: "What", value: ({ data }: AuditEntry) => whatOf(data) },
-        { id: "actor", title: "By", value: ({ metadata }: AuditEntry) => metadata.actor },
-      ]}
-      rows=${history}
-      idOf=${({ revision }: AuditEntry) => revision}
-      initialSort=${{ by: "position", descending: true }}
-      pageSize=${20}
-    />
+    <${Loaded} data=${data} what="Reading the history">
+      ${(page: HistoryPage) => html`<${Table}
+        caption="Plans, suspensions and secrets of the key"
+        columns=${historyColumns}
+        rows=${page.events}
+        idOf=${({ revision }: AuditEntry) => revision}
+      >
+        <${PageButtons} pages=${pages} listed=${page} />
+      <//>`}
+    <//>
   </section>`;
+};
 
 const whatOf = (data: object): string => {
   const { plan, cause, reason, secretId } = data as Partial<{

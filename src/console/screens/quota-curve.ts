@@ -1,4 +1,3 @@
-import type { AuditEntry } from "../../application/usage/audit-entries.ts";
 import type { UsageReport } from "../../application/usage/usage-report.ts";
 import { dayMs, monthEnd, monthStart } from "../format.ts";
 
@@ -16,10 +15,12 @@ export interface QuotaCurve {
 }
 
 /** A month's usage, added up, against the quota as it was at each time. */
-export const quotaCurve = (
-  { month, byDay, asOf }: Pick<UsageReport, "month" | "byDay" | "asOf">,
-  history: readonly AuditEntry[],
-): QuotaCurve => {
+export const quotaCurve = ({
+  month,
+  byDay,
+  asOf,
+  quotas,
+}: Pick<UsageReport, "month" | "byDay" | "asOf" | "quotas">): QuotaCurve => {
   const [start, end, now] = [monthStart(month), monthEnd(month), Date.parse(asOf)];
   const times: number[] = [];
   for (let time = start; time <= end; time += dayMs) times.push(time);
@@ -41,20 +42,11 @@ export const quotaCurve = (
   return {
     x: times.map((time) => time / 1_000),
     used,
-    quota: times.map((time) => quotaAt(history, time)),
+    quota: times.map((time) => quotaAt(quotas, time)),
     forecast,
     expected,
   };
 };
 
-/** The quota at a time, by the key's history. */
-const quotaAt = (history: readonly AuditEntry[], time: number): number | null => {
-  let quota: number | null = null;
-  for (const { type, at, data } of history) {
-    if (Date.parse(at) > time) break;
-    if (type === "KeyIssued" || type === "PlanChanged") {
-      quota = (data as { plan: { monthlyCharacters: number | null } }).plan.monthlyCharacters;
-    }
-  }
-  return quota;
-};
+const quotaAt = (quotas: UsageReport["quotas"], time: number): number | null =>
+  quotas.findLast(({ at }) => Date.parse(at) <= time)?.quota ?? null;

@@ -9,6 +9,7 @@ const report: UsageReport = {
   month: "2026-12",
   asOf: "2026-12-05T10:00:00.000Z",
   asOfPosition: 7,
+  quotas: [],
   finalUntil: "2026-12-05T09:59:00.000Z",
   quota: 10,
   requests: 1,

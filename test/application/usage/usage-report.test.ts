@@ -64,6 +64,7 @@ describe("a usage report", () => {
       quota: 1_000_000,
       plan: freePlan,
       status: "active",
+      quotas: [{ at: "2026-10-01T00:00:00.000Z", quota: 1_000_000 }],
       characters: 7,
       requests: 3,
       voided: { characters: 0, requests: 0 },
@@ -157,6 +158,25 @@ describe("a usage report", () => {
     expect(await finalUntil({ asOf: "2027-01-01", month: "2026-11" })).to.equal("2026-11-20T11:59:00.000Z");
     expect(await finalUntil({ asOf: noon })).to.equal(noon);
     expect(await finalUntil({ asOfPosition })).to.equal("2026-11-05T09:59:00.000Z");
+  });
+
+  it("names the quota at the month's beginning and its changes in the month, up to the report's time", async () => {
+    await issue("k");
+    const changes = [
+      ["2026-10-20T00:00:00.000Z", { ...freePlan, monthlyCharacters: 5 }],
+      ["2026-11-04T00:00:00.000Z", unlimited],
+      ["2026-11-05T00:00:00.000Z", { ...unlimited, requestsPerMinute: 7 }],
+      ["2026-11-06T00:00:00.000Z", freePlan],
+    ] as const;
+    for (const [at, plan] of changes) {
+      await append(temporary.store, [{ stream: "key-k", type: "PlanChanged", data: { plan, at } }]);
+    }
+    const quotasOf = async (request: object) => (await report({ apiKey: "k", ...request })).quotas;
+    const [first, second, , last] = changes.map(([at, plan]) => ({ at, quota: plan.monthlyCharacters }));
+    expect(await quotasOf({ month: "2026-11" })).to.deep.equal([first, second, last]);
+    expect(await quotasOf({ asOf: noon })).to.deep.equal([first, second]);
+    expect(await quotasOf({ month: "2026-12" })).to.deep.equal([last]);
+    expect(await quotasOf({ month: "2026-09" })).to.deep.equal([]);
   });
 
   it("is refused for a position without an event, with the path in the error", async () => {

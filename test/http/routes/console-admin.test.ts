@@ -81,6 +81,13 @@ describe("what the admin API answers for the console", () => {
     const next = (await get(`/keys/${apiKey}/history${href}`)).body;
     expect((next.events as Events).map(({ type }) => type)).to.deep.equal(["KeySuspended"]);
     expect(next._links).to.deep.equal({});
+    const latest = (await get(`/keys/${apiKey}/history?order=descending&limit=2`)).body;
+    expect((latest.events as Events).map(({ revision }) => revision)).to.deep.equal([2, 1]);
+    const before = (
+      await get(`/keys/${apiKey}/history${(latest._links as { next: { href: string } }).next.href}`)
+    ).body;
+    expect((before.events as Events).map(({ revision }) => revision)).to.deep.equal([0]);
+    expect((await get(`/keys/${apiKey}/history?order=descending&after=0`)).body).to.include({ count: 0 });
     expect((await get("/keys/unknown/history")).status).to.equal(404);
   });
 

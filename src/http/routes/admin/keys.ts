@@ -83,6 +83,10 @@ const keyQuery = queryParams(
 const historyQuery = queryParams(
   z.object({
     limit: pageParameters.limit,
+    order: z
+      .enum(["ascending", "descending"])
+      .default("ascending")
+      .meta({ description: "`ascending`: the earliest first." }),
     after: z
       .string()
       .regex(/^\d{1,15}$/, { error: "Must be the revision of an event of the key." })
@@ -221,7 +225,7 @@ const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
     method: "get",
     path: "/admin/keys/{apiKey}/history",
     id: "readKeyHistory",
-    summary: "Read what happened to a key: its issuance, plans, suspensions and secrets, the earliest first",
+    summary: "Read what happened to a key: its issuance, plans, suspensions and secrets",
     params: pathParams({ apiKey }),
     query: historyQuery,
     responses: ok("The events, as in the audit.", z.object({ events: z.array(auditEntry), ...pageMembers })),
@@ -231,7 +235,7 @@ const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
       const events = await readKeyHistory({ ...params, ...query, signal });
       const last = events.at(-1);
       const isLast = !last || events.length < query.limit;
-      const href = `?limit=${query.limit}&after=${last?.revision}`;
+      const href = `?order=${query.order}&limit=${query.limit}&after=${last?.revision}`;
       return { events, count: events.length, _links: isLast ? {} : { next: { href } } };
     },
   });

@@ -36,6 +36,9 @@ const usageReport = namedSchema("UsageReport", {
     .meta({ description: "The quota at that time; absent if the key was not yet issued." }),
   plan: plan.exactOptional().meta({ description: "The plan at that time." }),
   status: z.enum(["active", "suspended"]).exactOptional().meta({ description: "The state at that time." }),
+  quotas: z
+    .array(z.object({ at: time, quota: z.int().nullable() }))
+    .meta({ description: "The quota at the beginning of the month, and its changes in the month." }),
   ...totals,
   voided: z.object(totals).meta({
     description:
