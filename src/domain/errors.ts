@@ -67,11 +67,17 @@ export class KeyIsSuspended extends Forbidden {
   override readonly name = "KeyIsSuspended";
   readonly by: "quota" | "operator";
 
-  constructor(message: string, by: KeyIsSuspended["by"]) {
-    super(message);
+  /** The reason follows a colon and ends without a full stop. */
+  constructor(reason: string, by: KeyIsSuspended["by"]) {
+    super(`The key is suspended: ${reason}. ${liftedBy[by]}`);
     this.by = by;
   }
 }
+
+const liftedBy: Readonly<Record<KeyIsSuspended["by"], string>> = {
+  quota: "It is reinstated by a plan with a higher quota, or by the operator.",
+  operator: "Only the operator can reinstate it.",
+};
 
 /** Too many requests. The request may be repeated after `retryAfterSeconds`. */
 export class RateLimited extends ServiceError {

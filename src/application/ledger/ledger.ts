@@ -293,8 +293,4 @@ const firstAttempt: { readonly number: number; readonly obstacle: Obstacle } = {
   obstacle: "reservationUsed",
 };
 
-const suspended = ({ reason, cause }: SuspendedKey): KeyIsSuspended =>
-  new KeyIsSuspended(
-    `The key is suspended: ${reason}. It is reinstated by a plan with a higher quota, or by the operator.`,
-    cause,
-  );
+const suspended = ({ reason, cause }: SuspendedKey): KeyIsSuspended => new KeyIsSuspended(reason, cause);

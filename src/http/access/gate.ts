@@ -48,7 +48,7 @@ export const requireAdmission = (
   if (admission.refusal) throw admission.refusal;
   if (principal.suspension !== undefined && suspended === "refused") {
     const { cause, reason } = principal.suspension;
-    throw new KeyIsSuspended(`The key is suspended: ${reason}.`, cause);
+    throw new KeyIsSuspended(reason, cause);
   }
 };
 

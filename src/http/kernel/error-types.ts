@@ -142,7 +142,7 @@ export const errorTypes = {
     code: (error) => (error instanceof KeyIsSuspended ? "KEY_SUSPENDED" : "FORBIDDEN"),
     name: "KeySuspended",
     description: "The key is suspended. A request that would exceed the monthly quota suspends its key.",
-    example: new KeyIsSuspended("The key is suspended: invoice overdue.", "operator"),
+    example: new KeyIsSuspended("invoice overdue", "operator"),
     admin: {
       name: "Forbidden",
       description: "The operation requires an operator's token.",

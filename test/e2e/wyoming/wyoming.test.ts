@@ -187,7 +187,7 @@ describe("speech over the Wyoming protocol", () => {
     const refused = await call("synthesize", { text: "Hello." });
     expect(refused.error).to.deep.equal({
       code: "KEY_SUSPENDED",
-      text: "The key is suspended: invoice overdue.",
+      text: "The key is suspended: invoice overdue. Only the operator can reinstate it.",
     });
     expect(await call("describe", {})).to.include({ installed: true });
     await admin(service.url, "POST", `/keys/${website.apiKey}/reinstate`, {});

@@ -263,7 +263,7 @@ describe("authentication over HTTP", () => {
         for (const { status, text } of [await get(headers), await post(headers)]) {
           expect(status).to.equal(403);
           expect(JSON.parse(text).error).to.include({ code: "KEY_SUSPENDED" });
-          expect(text).to.include("unpaid");
+          expect(text).to.include("unpaid. Only the operator can reinstate it.");
         }
       }
       await reinstate();

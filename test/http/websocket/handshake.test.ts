@@ -264,8 +264,10 @@ describe("the handshake of the streaming socket", () => {
 
     it("refuses it after the key was suspended", async () => {
       const client = await connect({}, website.headers);
-      await endsWith(client, ["KEY_SUSPENDED", "The key is suspended: abuse."], () =>
-        served.core.keys.suspend(website.apiKey, "abuse", { actor: "admin" }),
+      await endsWith(
+        client,
+        ["KEY_SUSPENDED", "The key is suspended: abuse. Only the operator can reinstate it."],
+        () => served.core.keys.suspend(website.apiKey, "abuse", { actor: "admin" }),
       );
     });
 
