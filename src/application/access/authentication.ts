@@ -66,7 +66,7 @@ export const createAuthenticator = ({
       const principal = findPrincipal(credentials);
       if (principal) return principal;
       if (isFailedAttempt(credentials)) failedAttempts.count(client);
-      throw new Unauthorized(refusals[credentials.by]);
+      throw new Unauthorized(refusal(credentials));
     },
     reauthenticate: (principal) => {
       const current = refreshPrincipal(principal);
@@ -143,10 +143,23 @@ const createPrincipalFinder = ({ keys, websites, accessTokens }: Accounts) => {
 type Of<By extends Credentials["by"]> = Extract<Credentials, { by: By }>;
 
 const wrongKey = "The API key or secret is missing or wrong.";
-const refusals: Readonly<Record<Credentials["by"], string>> = {
-  secret: wrongKey,
-  token: "The access token is wrong, has expired or was withdrawn.",
-  origin: wrongKey,
+
+/** Depends on the form of the credentials alone: it does not disclose whether the key exists. */
+const refusal = (credentials: Credentials): string => {
+  switch (credentials.by) {
+    case "secret":
+      return wrongKey;
+    case "token":
+      return credentials.token.split(".").length === 3
+        ? "The access token is wrong, has expired or was withdrawn."
+        : "The token is neither API_KEY.API_SECRET nor an access token.";
+    case "origin": {
+      const { apiKey, origin } = credentials;
+      if (apiKey === undefined) return wrongKey;
+      if (!origin) return "The API key needs its secret, or a request from a verified origin.";
+      return `The API key is wrong, or ${origin} is not a verified origin of its website.`;
+    }
+  }
 };
 
 const principalOf = (key: IssuedKey, proof: Proof): Principal => ({ ...actingKey(key), proof });

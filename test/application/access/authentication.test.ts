@@ -84,15 +84,38 @@ describe("failed authentication", () => {
     expect(authenticate(right, "192.0.2.1")).to.include({ apiKey: "k" });
   });
 
-  it("has the same error for a wrong secret and an unknown key", () => {
-    const { authenticate } = authenticatorOf();
-    const messageOf = (credentials: Credentials): string => {
-      try {
-        return authenticate(credentials, "192.0.2.1").apiKey;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
+  const messageOf = (credentials: Credentials): string => {
+    try {
+      return authenticatorOf().authenticate(credentials, "192.0.2.1").apiKey;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it("has the same error for a known key and an unknown one, in each form", () => {
     expect(messageOf({ ...right, apiKey: "nobody" })).to.equal(messageOf(wrong.secret));
+    for (const origin of ["https://elsewhere.example", undefined]) {
+      const [known, unknown] = ["k", "nobody"].map((apiKey) => messageOf({ by: "origin", apiKey, origin }));
+      expect(known).to.equal(unknown);
+    }
+  });
+
+  it("names the origin that is not verified", () => {
+    expect(messageOf(wrong.origin)).to.equal(
+      "The API key is wrong, or https://elsewhere.example is not a verified origin of its website.",
+    );
+  });
+
+  it("says what a key without a secret needs", () => {
+    expect(messageOf({ by: "origin", apiKey: "k", origin: undefined })).to.equal(
+      "The API key needs its secret, or a request from a verified origin.",
+    );
+  });
+
+  it("tells a token that has expired from one that has the wrong form", () => {
+    expect(messageOf(tokenOf("revoked"))).to.equal(
+      "The access token is wrong, has expired or was withdrawn.",
+    );
+    expect(messageOf(wrong.token)).to.equal("The token is neither API_KEY.API_SECRET nor an access token.");
   });
 });
