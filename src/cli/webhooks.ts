@@ -1,9 +1,13 @@
+import { Option } from "commander";
 import type { DeliveryDetails, NewWebhook, WebhookDetails } from "../application/webhooks/webhooks.ts";
 import { parse } from "../domain/validation.ts";
 import { webhookEventTypes } from "../domain/webhooks/message.ts";
 import { webhookEvents, webhookUrl } from "../domain/webhooks/webhooks.ts";
 import { operator, printing, type Register, reading, writing } from "./command.ts";
 import { fields, table } from "./layout.ts";
+
+const eventOption = (description: string): Option =>
+  new Option("--event <types...>", description).choices(webhookEventTypes);
 
 interface AddOptions {
   readonly event?: string[];
@@ -19,7 +23,7 @@ export const registerWebhookCommands: Register = (program, withServices) => {
   webhook
     .command("add <url>")
     .description("add a webhook; its secret is shown once")
-    .option("--event <types...>", `event types: ${webhookEventTypes.join(", ")}; default: all`)
+    .addOption(eventOption("event types; default: all"))
     .option("--website <id>", "only events of this website's keys")
     .option("--key <apiKey>", "only events of this key")
     .action(
@@ -46,7 +50,7 @@ export const registerWebhookCommands: Register = (program, withServices) => {
     .command("change <id>")
     .description("change a webhook's address or events, disable or enable it")
     .option("--url <url>", "the new address")
-    .option("--event <types...>", "the new event types")
+    .addOption(eventOption("the new event types"))
     .option("--enable", "send messages again")
     .option("--disable", "send no messages")
     .action(

@@ -6,9 +6,16 @@ const maxProblems = 100;
 
 /** Parses a value. @throws {Invalid} with one problem per error, each with its path */
 export const parse = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: plainMessage });
   if (result.success) return result.data;
   throw new Invalid(result.error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems));
+};
+
+/** Replaces zod's "expected string, received undefined" and "expected number, received NaN". */
+const plainMessage = (issue: z.core.$ZodRawIssue): string | undefined => {
+  if (issue.code !== "invalid_type" || !issue.path?.length) return undefined;
+  if (issue.input === undefined) return "is required.";
+  return Number.isNaN(issue.input) ? "must be a number." : undefined;
 };
 
 const problemsOf = (issue: z.core.$ZodIssue, base: Problem["path"]): Problem[] => {

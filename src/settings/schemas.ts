@@ -179,6 +179,10 @@ const modelPaths = z
 
 /** An operator's own server, or `sherpa:PATH,PATH`: models on this machine. */
 export const engine = z.string().transform((value, context): EngineAddress => {
+  if (!value.startsWith("openai:") && !value.startsWith(modelScheme)) {
+    context.addIssue("must be openai:URL or sherpa:PATH,PATH");
+    return z.NEVER;
+  }
   const { data, error } = (value.startsWith(modelScheme) ? modelPaths : engineServer).safeParse(value);
   if (data) return data;
   context.addIssue(error?.issues[0]?.message ?? "");

@@ -67,7 +67,7 @@ describe("voxledger audit and usage", () => {
       [["audit", "--from", "yesterday"], 1, /^error: from: Must be a date .*\n$/],
       [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
       [["audit", "--after", "x"], 2, /^error: .*<position>.<index> of an entry.*\n$/],
-      [["usage", "ab", "--month", "2026-13"], 1, /^error: month: Must be a month .*\n$/],
+      [["usage", "ab", "--month", "2026-13"], 1, /^error: month: Must be YYYY-MM, .*\n$/],
     ] as const) {
       const result = await voxledger(...args);
       expect(result).to.include({ stdout: "", exitCode });

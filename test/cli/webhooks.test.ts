@@ -45,8 +45,9 @@ describe("the webhook commands", () => {
 
   it("name what is wrong", async () => {
     expect((await webhook("add", "https://example.com/", "--event", "unknown")).stderr).to.include(
-      "Invalid option",
+      "Allowed choices are quota.threshold_crossed",
     );
+    expect((await webhook("add", "example.com/hook")).stderr).to.include("must be an absolute URL");
     expect((await webhook("add", "http://example.com/")).stderr).to.include(
       "only https may leave this machine",
     );

@@ -56,6 +56,16 @@ describe("the problems of an invalid value", () => {
 
   it("have a message for a missing value", () => {
     expect(problemsOf(undefined)).to.have.length(1);
+    expect(problemsOf({})).to.deep.equal([{ path: ["size"], message: "is required." }]);
+    expect(problemsOf({ size: 1, place: { x: 1 } })).to.deep.equal([
+      { path: ["place", "y"], message: "is required." },
+    ]);
+  });
+
+  it("have a message for text where a number belongs", () => {
+    expect(problemsOf({ size: Number("big") })).to.deep.equal([
+      { path: ["size"], message: "must be a number." },
+    ]);
   });
 
   it("are joined in one error message with their paths, except where the text names the path already", () => {

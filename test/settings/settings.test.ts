@@ -200,6 +200,10 @@ describe("settings", () => {
     });
   }
 
+  it("name both forms of an engine", () => {
+    expect(() => readSettings({ ENGINE_G1: "kokoro" })).to.throw("openai:URL or sherpa:PATH,PATH");
+  });
+
   for (const [given, meant] of [
     ["EVENTSTORE", "EVENT_STORE"],
     ["event_store", "EVENT_STORE"],

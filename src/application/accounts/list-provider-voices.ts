@@ -25,10 +25,10 @@ export const listProviderVoices = async <C extends object>(
     const client = provider.open(credentials);
     return await withDeadline({ ms: deadlineMs, onTimeout }, (signal) => client.listVoices(signal));
   } catch (error) {
-    if (error instanceof EngineFailed)
-      throw refused(
-        withoutSecrets(error.message, secretsIn(credentials, byokProviders[provider.code].secrets)),
-      );
+    if (error instanceof EngineFailed) {
+      const secrets = secretsIn(credentials, byokProviders[provider.code].secrets);
+      throw refused(`The provider's voices could not be listed: ${withoutSecrets(error.message, secrets)}`);
+    }
     if (error instanceof ServiceError) throw error;
     // Any other error of a driver may contain the request, and with it the credentials.
     throw refused("The provider's voices could not be listed.");

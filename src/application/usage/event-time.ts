@@ -20,11 +20,13 @@ const years = { first: 1_000, last: 8_999 };
 const hasKnownYear = (time: number): boolean =>
   time >= Date.UTC(years.first, 0) && time < Date.UTC(years.last + 1, 0);
 
+export const instantError = "Must be a date (2026-11-01) or a time with its zone (2026-11-01T08:30:00Z).";
+
 /** A date (its midnight, UTC) or a full ISO 8601 time; parsed to milliseconds since the epoch. */
 export const instant = z
   .string()
   .refine((value) => date.safeParse(value).success || time.safeParse(value).success, {
-    error: "Must be a date (2026-11-01) or a time with its zone (2026-11-01T08:30:00Z).",
+    error: instantError,
   })
   .transform((value) => Date.parse(value))
   .refine(hasKnownYear, { error: `Must be in the years ${years.first} to ${years.last}.` });
@@ -32,4 +34,4 @@ export const instant = z
 /** A calendar month of the same years, in UTC. */
 export const month = z
   .string()
-  .regex(/^[1-8]\d{3}-(0[1-9]|1[0-2])$/, { error: "Must be a month (2026-11)." });
+  .regex(/^[1-8]\d{3}-(0[1-9]|1[0-2])$/, { error: "Must be YYYY-MM, such as 2026-11." });

@@ -70,7 +70,9 @@ export const maxWebhooks = 50;
 /** How long signatures are made with a former secret, too. */
 export const formerSecretMs = 24 * 60 * 60_000;
 
-export const webhookUrl = z.url({ protocol: /^https?$/ }).max(2_000);
+export const webhookUrl = z
+  .url({ protocol: /^https?$/, error: "The url must be an absolute URL, such as https://example.com/hook." })
+  .max(2_000);
 export const webhookEvents = z
   .array(z.enum(webhookEventTypes))
   .min(1)

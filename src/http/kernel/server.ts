@@ -124,5 +124,9 @@ const refused = new WeakSet<Socket>();
 const malformed = (code: string | undefined): Error => {
   if (code === "HPE_HEADER_OVERFLOW") return new HeadersTooLarge();
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TooSlow();
-  return new Invalid([{ path: [], message: "The request cannot be read." }]);
+  const message =
+    code === "HPE_INVALID_URL"
+      ? "The URL contains characters that must be percent-encoded."
+      : "The request cannot be read as HTTP/1.1.";
+  return new Invalid([{ path: [], message }]);
 };

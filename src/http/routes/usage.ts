@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { z } from "zod";
-import { month } from "../../application/usage/event-time.ts";
+import { instantError, month } from "../../application/usage/event-time.ts";
 import type { OwnUsage, ReportOwnUsage } from "../../application/usage/own-usage.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import { addMonths } from "../../domain/ledger/month.ts";
@@ -44,7 +44,7 @@ const OwnUsageResponse = namedSchema("OwnUsageResponse", {
 const usageQuery = z.object({
   month: month.optional().meta({ description: "Default: the month of `asOf`.", examples: ["2026-11"] }),
   asOf: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })])
+    .union([z.iso.date(instantError), z.iso.datetime({ offset: true, error: instantError })])
     .optional()
     .meta({ description: "A date (its midnight, UTC) or a time. Default: now.", examples: ["2026-11-20"] }),
 });

@@ -41,7 +41,9 @@ describe("credentials over a store", () => {
 
   it("that the provider refuses are not stored, and its message is returned without them", async () => {
     const error = await rejection(set("wrong-key-03fd"));
-    expect(error).to.be.instanceOf(Invalid).with.property("message", "API key not valid: ….");
+    expect(error)
+      .to.be.instanceOf(Invalid)
+      .with.property("message", "The provider's voices could not be listed: API key not valid: ….");
     expect(await eventsOf()).to.deep.equal([]);
     expect(service.credentials.list(website)).to.deep.equal([]);
   });

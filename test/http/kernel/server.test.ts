@@ -73,6 +73,13 @@ describe("the HTTP server", () => {
     }
   });
 
+  it("says that a URL with letters beyond ASCII must be percent-encoded", async () => {
+    const server = await serve((_, next) => next());
+    const { body } = readAnswer(await sendBytes(server.url, "GET /?text=é HTTP/1.1\r\nHost: x\r\n\r\n"));
+    expect(body.error.message).to.equal("The URL contains characters that must be percent-encoded.");
+    await server.drain(0);
+  });
+
   it("keeps idle connections open longer than proxies do", async () => {
     const server = await serve((ctx) => {
       ctx.body = "whole";

@@ -75,7 +75,10 @@ describe("the admin API of credentials", () => {
   it("returns 400 with the provider's message if the provider refuses them", async () => {
     const { status, body } = await put({ apiKey: "wrong-key-03fd" });
     expect(status).to.equal(400);
-    expect(body.error).to.deep.include({ code: "VALIDATION_ERROR", message: "API key not valid: …." });
+    expect(body.error).to.deep.include({
+      code: "VALIDATION_ERROR",
+      message: "The provider's voices could not be listed: API key not valid: ….",
+    });
   });
 
   it("returns 400 for credentials of another kind, without repeating them", async () => {

@@ -101,5 +101,9 @@ describe("GET /v2/usage", () => {
       const { status, body } = await get(query);
       expect([status, body.error.errors[0].path]).to.deep.equal([400, [path]]);
     }
+    expect((await get("?month=2026-13")).body.error.message).to.equal(
+      "month: Must be YYYY-MM, such as 2026-11.",
+    );
+    expect((await get("?asOf=soon")).body.error.message).to.include("a date (2026-11-01) or a time");
   });
 });

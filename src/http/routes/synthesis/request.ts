@@ -13,7 +13,9 @@ const VoiceGender = z.enum(genderNames).transform(normalGender).meta({ id: "Voic
 /** The text to speak, in a request that calls it `member`. */
 export const spokenText = (maxCharacters: number, member: string) =>
   z
-    .string({ error: `${member} is required.` })
+    .string({
+      error: ({ input }) => `${member} ${input === undefined ? "is required" : "must be a string"}.`,
+    })
     .refine((text) => text.trim() !== "", `${member} is blank.`)
     .refine((text) => text.isWellFormed(), `${member} contains a lone surrogate.`)
     .refine(
