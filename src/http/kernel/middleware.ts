@@ -108,7 +108,7 @@ export const onResponseEnd = (res: ServerResponse, callback: () => void): void =
 /** Aborts when the client disconnects before its response is complete. */
 export const disconnectSignal = (ctx: Context): AbortSignal => {
   const controller = new AbortController();
-  ctx.res.once("close", () => {
+  onResponseEnd(ctx.res, () => {
     if (!ctx.res.writableFinished) controller.abort(new Error("the client has disconnected"));
   });
   return controller.signal;

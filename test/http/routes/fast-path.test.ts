@@ -1,6 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { expect } from "chai";
 import { pino } from "pino";
+import { createUnreadAudio } from "../../../src/application/synthesis/unread-audio.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { createFastPath } from "../../../src/http/routes/synthesis/fast-path.ts";
 import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
@@ -155,6 +158,39 @@ describe("the fast path", () => {
     } as unknown as Parameters<typeof createFastPath>[0]);
     const request = { method: "GET", url: speech, headers: {} } as IncomingMessage;
     expect(serve(request, {} as ServerResponse)).to.equal(false);
+  });
+
+  it("holds no audio for a pipelined request whose client has left before it was recorded", async () => {
+    const unread = createUnreadAudio({ streamsPerKey: 1, bytesPerKey: 1 });
+    const recorded: ((error: undefined) => void)[] = [];
+    const serve = createFastPath({
+      gate: () => ({ principal: { apiKey: "vlk_1" }, admission: { limit: 1, remaining: 1 } }),
+      apiCors: () => ({}),
+      synthesis: {
+        isCurrent: () => true,
+        usesSharedPlans: () => true,
+        fromMemory: () => ({ bytes: Buffer.alloc(100) }),
+        recordWhole: (...args: unknown[]) => recorded.push(args.at(-1) as (typeof recorded)[number]),
+      },
+      presenter: { headersFromMemory: () => [] },
+      prepared: { of: () => ({ silent: false }) },
+      unread,
+      log: pino({ level: "silent" }),
+    } as unknown as Parameters<typeof createFastPath>[0]);
+    const closed: Promise<unknown>[] = [];
+    const server = createServer((request, response) => {
+      closed.push(once(response, "close"));
+      serve(request, response);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    client.write(`GET ${speech} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2));
+    while (recorded.length < 2) await new Promise(setImmediate);
+    client.destroy();
+    await Promise.all(closed);
+    for (const done of recorded) done(undefined);
+    expect(() => unread.requireRoom("vlk_1")).to.not.throw();
+    server.close();
   });
 
   it("observes a changed catalog from the next request on", async () => {

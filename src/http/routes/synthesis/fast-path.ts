@@ -7,6 +7,7 @@ import type { UnreadAudio } from "../../../application/synthesis/unread-audio.ts
 import type { ApiCors } from "../../access/cors.ts";
 import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
 import { isInternalError } from "../../kernel/error-types.ts";
+import { onResponseEnd } from "../../kernel/middleware.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
 import { sendError } from "../../kernel/reply.ts";
 import type { FastPath } from "../../kernel/server.ts";
@@ -107,7 +108,7 @@ const createServe = ({ gate, apiCors, synthesis, presenter, unread, log }: FastP
         sendSound(res, answer, caller, presenter.headersFromMemory(plan, sound));
         // Nearly always the operating system has taken all of it.
         if (res.writableLength > 0)
-          res.once("close", unread.hold(caller.principal.apiKey, sound.bytes.buffer));
+          onResponseEnd(res, unread.hold(caller.principal.apiKey, sound.bytes.buffer));
       }
       endLog?.(caller);
       onAnswered?.();
