@@ -16,7 +16,7 @@ export class Invalid extends ServiceError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(problemText).join("; "));
+    super(problems.map(problemText).join("; ").replaceAll(".; ", "; "));
     this.problems = problems;
   }
 }

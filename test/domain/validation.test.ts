@@ -75,6 +75,7 @@ describe("the problems of an invalid value", () => {
         .with.property("message");
     expectMessage({ size: 11, place: { x: 1, y: "2" } }).that.matches(/^size: [^;]+; place\.y: [^;]+$/);
     expectMessage({ size: 1, place: { z: 1, w: 1 } }).that.equals('place.w: There is no member "w" here.');
+    expectMessage({ place: { x: 1 } }).that.equals("size: is required; place.y: is required.");
     expectMessage({ size: 1, a: 1 }).that.equals('There is no member "a" here.');
     expectMessage(undefined).that.does.not.match(/^:/);
   });

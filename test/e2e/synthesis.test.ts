@@ -249,6 +249,17 @@ describe("synthesis over HTTP", () => {
       }
     });
 
+    it("tells a text of another type from a missing one", async () => {
+      const messageFor = async (body: object) => {
+        const headers = { ...authorize(website), "Content-Type": "application/json" };
+        const url = `${service.url}/v2/text/synthesize`;
+        const init = { method: "POST", headers, body: JSON.stringify(body) };
+        return (await errorOf(await fetch(url, init))).message;
+      };
+      expect(await messageFor({ lang: "en" })).to.equal("text is required.");
+      expect(await messageFor({ lang: "en", text: 1 })).to.equal("text must be a string.");
+    });
+
     it("returns 404 with a reason for a stream of a free engine, requested by header or body", async () => {
       const post = (body: object, headers: Record<string, string> = {}) =>
         fetch(`${service.url}/v2/text/synthesize`, {

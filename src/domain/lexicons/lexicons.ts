@@ -29,7 +29,12 @@ const prefix = "lexicons-";
 export const lexiconsStream = (websiteId: string): string => `${prefix}${websiteId}`;
 
 /** Not beginning with a dot, an underscore or a hyphen, so that it is a name in every place. */
-export const lexiconName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+export const lexiconName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "A lexicon's name has 1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit.",
+  );
 
 export const initialLexicons = (): Lexicons => ({ versions: 0, byName: {} });
 

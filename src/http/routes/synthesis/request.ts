@@ -23,7 +23,8 @@ export const spokenText = (maxCharacters: number, member: string) =>
       `${member} is longer than ${maxCharacters} characters.`,
     )
     .meta({
-      description: "Plain text, or SSML if it begins with `<speak`.",
+      description:
+        "Plain text, or SSML if it begins with `<speak`. A `<break>` is limited to 10 seconds, all of a text to 60 seconds.",
       minLength: 1,
       maxLength: maxCharacters,
       examples: ["The train to Oxford leaves at nine."],
