@@ -97,7 +97,12 @@ const KeyTable = ({ list, sort, onSort, onChange, pages }: KeyTableProps): VNode
   );
   const position = keys[0]?.usage?.asOfPosition;
   return html`
-    ${position !== undefined && html`<p class="as-of">Characters of this month (UTC), as of position ${formatCount(position)}.</p>`}
+    ${
+      position !== undefined &&
+      html`<p class="as-of">Characters of this month (UTC) as of position ${formatCount(position)}${
+        daily.value && `, of the last ${sparklineDays} days as of ${formatTime(daily.value.asOf * 1_000)}`
+      }.</p>`
+    }
     <${Table}
       caption="Keys"
       columns=${columnsOf(daily, onChange)}
@@ -149,7 +154,7 @@ const columnsOf = (daily: Data<DailyUsage | undefined>, onChange: () => void): C
   },
   {
     id: "daily",
-    title: `${sparklineDays} days${daily.value ? `, as of ${formatTime(daily.value.asOf * 1_000)}` : ""}`,
+    title: `${sparklineDays} days`,
     isSortable: false,
     value: ({ apiKey }) => sumOf(daily.value?.characters.get(apiKey) ?? []),
     view: ({ apiKey }) => {
