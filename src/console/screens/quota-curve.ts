@@ -1,10 +1,11 @@
 import type { UsageReport } from "../../application/usage/usage-report.ts";
 import { dayMs, monthEnd, monthStart } from "../format.ts";
+import { sumOf } from "../usage.ts";
 
 export interface QuotaCurve {
-  /** Unix seconds: the beginnings of the days of the month, and its end. */
+  /** Unix seconds: the beginnings of the days of the month, the time of the report, and the month's end. */
   readonly x: readonly number[];
-  /** Characters used before each time; null for times to come. */
+  /** Characters used before each time; null after the report. */
   readonly used: readonly (number | null)[];
   /** The quota at each time; null: unlimited, or not issued yet. */
   readonly quota: readonly (number | null)[];
@@ -22,29 +23,22 @@ export const quotaCurve = ({
   quotas,
 }: Pick<UsageReport, "month" | "byDay" | "asOf" | "quotas">): QuotaCurve => {
   const [start, end, now] = [monthStart(month), monthEnd(month), Date.parse(asOf)];
-  const times: number[] = [];
-  for (let time = start; time <= end; time += dayMs) times.push(time);
-  const perDay = new Map(byDay.map(({ day, characters }) => [Date.parse(day), characters]));
-  let sum = 0;
-  const used: (number | null)[] = [];
-  for (const time of times) {
-    // A day that is not over is included at the day's end.
-    sum += perDay.get(time - dayMs) ?? 0;
-    used.push(time - dayMs <= now ? sum : null);
-  }
-  const total = byDay.reduce((all, { characters }) => all + characters, 0);
   const isOver = now >= end;
+  const times = isOver || now < start ? [] : [now];
+  for (let time = start; time <= end; time += dayMs) if (time !== now) times.push(time);
+  times.sort((a, b) => a - b);
+  const usedBefore = (time: number): number =>
+    sumOf(byDay.filter(({ day }) => Date.parse(day) < time).map(({ characters }) => characters));
+  const total = usedBefore(end);
   const elapsed = Math.max(dayMs / 24, now - start);
-  const expected = isOver ? undefined : Math.round((total / elapsed) * (end - start));
-  const forecast = times.map((time) =>
-    isOver || time < now - dayMs ? null : Math.round((total / elapsed) * Math.max(elapsed, time - start)),
-  );
+  const expectedAt = (time: number): number =>
+    Math.round((total / elapsed) * Math.max(elapsed, time - start));
   return {
     x: times.map((time) => time / 1_000),
-    used,
+    used: times.map((time) => (time <= now ? usedBefore(time) : null)),
     quota: times.map((time) => quotaAt(quotas, time)),
-    forecast,
-    expected,
+    forecast: times.map((time) => (isOver || time < now ? null : expectedAt(time))),
+    expected: isOver ? undefined : expectedAt(end),
   };
 };
 
