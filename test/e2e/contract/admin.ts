@@ -138,8 +138,10 @@ export const adminResponses = (api: DescribedApi): void => {
       await get(200, "/admin/events?limit=5", operator);
       await get(200, `/admin/events?apiKey=${apiKey}&type=KeyIssued&from=2026-01-01`, auditor);
       await get(400, "/admin/events?after=-1", operator);
+      await get(404, "/admin/events?apiKey=vlk_none", operator);
       await get(200, "/admin/events/counts?from=2026-01-01&to=2026-01-02", operator);
       await get(400, "/admin/events/counts?from=2026-01-01&to=2026-02-01", operator);
+      await get(404, "/admin/events/counts?apiKey=vlk_none&from=2026-01-01&to=2026-01-02", operator);
       await get(200, `/admin/keys/${apiKey}/proof?month=2026-01`, auditor);
       await get(400, `/admin/keys/${apiKey}/proof?month=never`, operator);
       await get(404, "/admin/keys/vlk_none/proof?month=2026-01", operator);
