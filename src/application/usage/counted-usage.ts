@@ -84,16 +84,26 @@ export const createCountedUsage = ({
   };
 };
 
-/** Counts the usage of many keys without reads, or from their accounts until the totals are complete. */
+/** The keys of the largest page of a list. */
+const maxKeysRead = 1_000;
+
+/**
+ * Counts the usage of keys: of a page from their accounts, which reads the end of each, and of more keys from the totals. Until
+ * these are complete, all are read from their accounts.
+ */
 export const createCountUsage = ({
   readCountedUsage,
   accounts,
+  keysRead = maxKeysRead,
 }: {
   readonly readCountedUsage: ReadCountedUsage;
   readonly accounts: Pick<UsageReader, "countsOf">;
+  /** The number of keys up to which accounts are read. */
+  readonly keysRead?: number;
 }): UsageReader["countsOf"] => {
   const none = { requests: 0, characters: 0 };
   return async (apiKeys, month) => {
+    if (apiKeys.length <= keysRead) return await accounts.countsOf(apiKeys, month);
     const { totals, asOfPosition, isComplete } = await readCountedUsage();
     if (!isComplete) return await accounts.countsOf(apiKeys, month);
     const counts = totals.months[month] ?? {};

@@ -126,7 +126,10 @@ for (const [name, openStore] of stores)
       await serve(0, "a", 5);
       const accounts = createUsageReader({ store });
       const countWithin = (ms?: number) =>
-        createCountUsage({ readCountedUsage: readCountedUsage(ms), accounts })(["a", "b"], month);
+        createCountUsage({ readCountedUsage: readCountedUsage(ms), accounts, keysRead: 1 })(
+          ["a", "b"],
+          month,
+        );
       const read = await countWithin(0);
       await runner.start();
       const counted = await countWithin();

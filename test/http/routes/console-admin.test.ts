@@ -149,8 +149,8 @@ describe("what the admin API answers for the console", () => {
     );
     const { usage } = (await get(`/keys/${apiKey}`)).body as unknown as KeyDetails;
     const report = (await get(`/keys/${apiKey}/usage?asOfPosition=${usage?.asOfPosition}`)).body;
-    expect(usage).to.include({ characters: 34, asOfPosition: after.asOfPosition });
-    expect(report).to.include({ characters: 34, asOfPosition: after.asOfPosition });
+    expect(usage?.characters).to.equal(34);
+    expect(report).to.include({ characters: 34, asOfPosition: usage?.asOfPosition });
   });
 
   it("sorts keys by their usage, in pages that continue after a key whose usage grows", async () => {
