@@ -16,7 +16,7 @@ export interface SuspensionChange {
 
 const partition = "latest";
 /** Webhooks are notified within seconds, so the last ones suffice. */
-const maxChanges = 2_000;
+const maxChanges = 500;
 
 /** The last suspensions and reinstatements of all keys, in order. */
 export const suspensions: Projection<readonly SuspensionChange[]> = {
