@@ -12,9 +12,12 @@ import { createProgram, run } from "./cli/program.ts";
 import { registerProjectionCommands } from "./cli/projections.ts";
 import { readSettings } from "./settings.ts";
 
+/** Commands do not serve the Wyoming protocol: its key may be the one that a command is about to issue. */
+const settings = () => readSettings({ ...process.env, WYOMING_PORT: undefined });
+
 /** Opens the log, which a running service may have open too: each sees what the other writes. */
 const withServices: WithServices = async (work, access = { writes: false }) => {
-  const services = await composeCommandLine(readSettings(), access);
+  const services = await composeCommandLine(settings(), access);
   try {
     return await work(services);
   } finally {
@@ -30,10 +33,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const program = createProgram(withServices);
 registerProjectionCommands(
   program,
-  async () => openProjectionServer(readSettings()),
-  () => readSettings().streamPrefix,
+  async () => openProjectionServer(settings()),
+  () => settings().streamPrefix,
 );
-registerAuditProofCommands(program, composeAuditProof(readSettings));
-registerModelCommands(program, composeModelCheck(readSettings));
-registerInstanceCommands(program, composeAskInstance(readSettings));
+registerAuditProofCommands(program, composeAuditProof(settings));
+registerModelCommands(program, composeModelCheck(settings));
+registerInstanceCommands(program, composeAskInstance(settings));
 process.exitCode = await run(program, process.argv);

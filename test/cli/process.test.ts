@@ -57,6 +57,11 @@ describe("the command line in a separate process", () => {
     expect(listed.map(({ name }) => name)).to.include.members(names);
   });
 
+  it("issues the key for which the Wyoming protocol will speak", async () => {
+    const created = await voxledger(["website", "create", "Home"], { env: { WYOMING_PORT: "10200" } });
+    expect(created).to.include({ exitCode: 0, stderr: "" });
+  });
+
   it("reads a configuration from standard input", async () => {
     const { id } = await json(["website", "create", "Shop"]);
     const shown = await json(["website", "config", id, "-"], '{"sdkVersion": "v2"}');
