@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
 import type { InstanceStatus } from "../../application/health/instance-status.ts";
 import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
@@ -10,11 +11,18 @@ import { useSession } from "../session.ts";
 import { sumOf } from "../usage.ts";
 import { useData } from "../use-data.ts";
 
+const readAgainMs = 1_000;
+
 /** What all instances have served, and the state of the instance that answers. */
 export const Overview = (): VNode => {
   const { api } = useSession();
   const status = useData((signal) => api.get<InstanceStatus>("admin/status", { signal }), []);
   const usage = useData((signal) => api.get<UsageOverview>("admin/usage", { signal }), []);
+  useEffect(() => {
+    if (usage.value?.isComplete !== false) return;
+    const timer = setTimeout(usage.reload, readAgainMs);
+    return () => clearTimeout(timer);
+  }, [usage.value, usage.reload]);
   const reload = () => {
     status.reload();
     usage.reload();
@@ -47,12 +55,12 @@ const AllUsage = ({ usage }: { usage: UsageOverview }): VNode => {
   const { today, month, days } = usage;
   const asOf = `as of position ${formatCount(usage.asOfPosition)}, ${formatTime(usage.asOf)}`;
   const engines = [...new Set(days.flatMap(({ engines }) => Object.keys(engines)))].sort();
-  return html`<section class="stack">
+  return html`<section class="stack" aria-busy=${!usage.isComplete}>
     <h2>All keys on all instances</h2>
     <p class="as-of">Exactly the servings of the ledger ${asOf}. Days are UTC.</p>
     ${
       usage.isComplete ||
-      html`<p role="status">This instance is still reading the log: later servings are missing. Read again in a moment.</p>`
+      html`<p role="status">This instance is still reading the log: later servings are still missing.</p>`
     }
     <dl class="figures">
       <${Figure} name="Characters today" value=${formatCount(today.characters)} note=${voidedNote(today)} />

@@ -117,6 +117,20 @@ describe("the console over a log with 200 keys and 100,000 servings", () => {
     await page.getByRole("heading", { name: "Refusals by code, this instance alone" }).waitFor();
   });
 
+  it("reads the usage again until the instance has read the whole log", async () => {
+    const page = await open(auditorToken, "#/providers");
+    let answers = 0;
+    await page.route("**/admin/usage", async (route) => {
+      answers += 1;
+      const response = await route.fetch();
+      const usage = (await response.json()) as UsageOverview;
+      await route.fulfill({ response, json: { ...usage, isComplete: usage.isComplete && answers > 2 } });
+    });
+    await opened.goTo("#/");
+    await page.getByText("still reading the log").waitFor({ state: "detached" });
+    expect(answers).to.be.above(2);
+  });
+
   it("shows the usage of all keys as a plot, and the same as a table", async () => {
     const page = await open(auditorToken, "#/");
     await page.locator(".u-wrap canvas").first().waitFor();
