@@ -74,8 +74,11 @@ export type Response =
       readonly message: string;
     };
 
-/** IPC channels have no backpressure: the limit of unacknowledged bytes, per job and direction. */
-export const windowBytes = 256 * 1024;
+/**
+ * IPC channels have no backpressure: the limit of unacknowledged bytes, per job and direction. What long answers have in the
+ * channel delays short ones.
+ */
+export const windowBytes = 64 * 1024;
 
 /** The helper process's one argument, as JSON. */
 export interface HostOptions {

@@ -10,8 +10,10 @@ import { type FrameKind, frameHeader, frameKinds, type SpokenText } from "./fram
 const input = 0;
 const output = 1;
 const lineFeed = 0x0a;
-/** Enough for the encoder to begin with; smaller parts cost more than they save. */
-const partBytes = 8 * 1024;
+/** Enough for the encoder to begin with. */
+const firstPartBytes = 8 * 1024;
+/** The fewer messages, the less work for the processes that pass them on. */
+const partBytes = 32 * 1024;
 
 export const reportReady = (report: string): void => writeFrame(frameKinds.ready, JSON.stringify(report));
 
@@ -33,7 +35,9 @@ export const createWavWriter = (sampleRate: () => number): WavWriter => {
   let parts: Buffer[] = [];
   let size = 0;
   let hasHeader = false;
+  let hasBegun = false;
   const flush = (): void => {
+    hasBegun = true;
     if (size > 0) writeFrame(frameKinds.wav, Buffer.concat(parts, size));
     parts = [];
     size = 0;
@@ -41,7 +45,7 @@ export const createWavWriter = (sampleRate: () => number): WavWriter => {
   const hold = (bytes: Buffer): void => {
     parts.push(bytes);
     size += bytes.length;
-    if (size >= partBytes) flush();
+    if (size >= (hasBegun ? partBytes : firstPartBytes)) flush();
   };
   return {
     add: (samples) => {
