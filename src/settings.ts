@@ -97,7 +97,7 @@ const environment = z.object({
     .describe("Least severe level that is logged"),
   MEMORY_CACHE_BYTES: schema
     .wholeNumber(0, 64 * 1024 ** 3)
-    .default(256 * 1024 * 1024)
+    .default(64 * 1024 * 1024)
     .describe("Size of the audio cache in memory"),
   STREAMS_PER_KEY: schema.wholeNumber(1, 1_000_000).default(1_000).describe("Open streams of one key"),
   UNREAD_AUDIO_BYTES: schema

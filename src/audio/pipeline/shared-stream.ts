@@ -165,7 +165,7 @@ class SourceBroadcast<Ending> implements SharedStream, AudioMemory {
         this.#chunks = [];
         return this.#end({ sound });
       }
-      this.#chunks.push(value);
+      this.#chunks.push(Buffer.from(value)); // the encoder's small chunks are parts of larger buffers
       this.#size += value.length;
     } catch (error) {
       if (this.#outcome) return;

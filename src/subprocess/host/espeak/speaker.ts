@@ -5,7 +5,7 @@ import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 /** A process that speaks one text at a time by the library. A text that must end early ends with its process. */
 
 /** The library frees most of its memory, not all (about 150 KB per text): a process that has grown is replaced. */
-const maxMemoryBytes = 128 * 1024 * 1024;
+const maxMemoryBytes = 92 * 1024 * 1024;
 
 const main = (): void => {
   const library = openEspeakLibrary();
