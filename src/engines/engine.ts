@@ -34,6 +34,11 @@ export interface SpeechRequest {
   readonly beforeStart?: (() => Promise<void>) | undefined;
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
+  /**
+   * To be awaited by engines that return samples as fast as a tool makes them, before they start it: the samples would wait in
+   * memory for an encoder. @throws {Unavailable} no encoder in time
+   */
+  readonly reserveEncoder?: () => Promise<void>;
 }
 
 /** Raw samples for the pipeline to encode, or a container that can be sent as it is. */

@@ -62,7 +62,14 @@ export interface SubprocessHost {
   speak(job: EspeakJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** Speaks with a model of sherpa-onnx, which has a process and a queue of its own; the output is a WAV. */
   speakByModel(job: SherpaJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
-  encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
+  /** `slot`: one that was reserved. */
+  encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions, slot?: EncoderSlot): AsyncIterable<Buffer>;
+  /**
+   * A long answer's slot of an encoder, to be reserved before its first piece is spoken: pieces of answers without an encoder
+   * would fill the memory. Undefined for a short answer, which needs none. @throws {Unavailable} the queue is full, or no
+   * slot in time
+   */
+  reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<EncoderSlot | undefined>;
   /** For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now */
   requireCapacity(claim: Claim, model?: string): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
@@ -70,6 +77,13 @@ export interface SubprocessHost {
   stats(): HostStats;
   /** Ends everything: running jobs fail with {Unavailable}. */
   close(): Promise<void>;
+}
+
+export interface EncoderSlot {
+  /** For the job that uses it: returns what releases the slot. */
+  take(): () => void;
+  /** Does nothing once a job has taken it. */
+  release(): void;
 }
 
 export interface HostStats {
@@ -95,7 +109,7 @@ export interface SubprocessHostOptions {
   readonly queueLimit?: number;
   /** Waiting jobs of one API key. Default 16. */
   readonly queueLimitPerKey?: number;
-  /** Longest wait for a slot. Default 10 s. */
+  /** Longest wait for a slot. Default 10 s. Long answers wait for their encoder three times as long. */
   readonly queueTimeoutMs?: number;
   /** The helper is killed if it has not ended a job this long after its deadline. Default 5 s. */
   readonly graceMs?: number;
@@ -151,6 +165,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     concurrencyPerKey: concurrency,
     reserved: concurrency,
     ...queues,
+    queueTimeoutMs: 3 * queueTimeoutMs,
   });
   const models = new Map<string, Resource>();
   const modelNamed = (name: string): Resource => {
@@ -191,7 +206,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
         signal,
         { ...turn, onEvents },
       ),
-    encode: ({ input, ...job }, signal, turn) =>
+    encode: ({ input, ...job }, signal, turn, slot) =>
       // An encoder is one job per sound, and no piece of it: first come first, within a key.
       runInSlot(
         context,
@@ -202,10 +217,17 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
         {
           ...turn,
           isFirstPiece: true,
+          slot,
         },
       ),
-    requireCapacity: (claim, model) =>
-      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim),
+    reserveEncoder: async (signal, claim) => {
+      if (!claim || isShort({ claim })) return undefined;
+      return slotOf(await encoders.acquire(claim, AbortSignal.any([signal, closing.signal])));
+    },
+    requireCapacity: (claim, model) => {
+      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim);
+      encoders.requireCapacity(claim);
+    },
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
@@ -240,6 +262,7 @@ interface HostContext {
 }
 
 interface JobOptions extends SlotOptions {
+  readonly slot?: EncoderSlot | undefined;
   readonly onEvents?: EspeakJob["onEvents"];
 }
 
@@ -250,10 +273,10 @@ async function* runInSlot(
   order: JobSpec,
   input: AsyncIterable<Buffer>,
   wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, onEvents, ...work }: JobOptions = {},
+  { claim = createClaim(), beforeStart, onEvents, slot, ...work }: JobOptions = {},
 ) {
   const signal = AbortSignal.any([wanted, closing]);
-  const release = await slots.acquire(claim, signal, work);
+  const release = slot?.take() ?? (await slots.acquire(claim, signal, work));
   let settled = Promise.resolve();
   try {
     await beforeStart?.();
@@ -269,6 +292,19 @@ async function* runInSlot(
     void settled.then(release);
   }
 }
+
+const slotOf = (release: () => void): EncoderSlot => {
+  let isTaken = false;
+  return {
+    take: () => {
+      isTaken = true;
+      return release;
+    },
+    release: () => {
+      if (!isTaken) release();
+    },
+  };
+};
 
 const overloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"

@@ -2,7 +2,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
+import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { Unavailable } from "../../src/domain/errors.ts";
+import { unknownSize, wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import {
   openSubprocessHost,
   type SubprocessHost,
@@ -216,6 +218,55 @@ describe("The subprocess host", () => {
     stop.abort(new Error("stopped"));
     await first;
     expect((await sayWhole(host, "four")).length).to.be.above(44);
+  });
+
+  describe("reserves an encoder", () => {
+    const longAnswer = () => createClaim("a key", 400);
+    const taken = (host: SubprocessHost) => host.stats().running;
+
+    it("for a long answer, which holds it until it is released", async () => {
+      const host = await open({ concurrency: 1 });
+      const first = await host.reserveEncoder(never, longAnswer());
+      const second = host.reserveEncoder(never, longAnswer());
+      await until("the key has no further slot", () => host.stats().queued === 1);
+      first?.release();
+      (await second)?.release();
+      expect(taken(host)).to.equal(0);
+    });
+
+    it("for no short answer", async () => {
+      const host = await open({ concurrency: 1 });
+      expect(await host.reserveEncoder(never, createClaim("a key", 3))).to.equal(undefined);
+      expect(await host.reserveEncoder(never)).to.equal(undefined);
+    });
+
+    it("for the job that takes it, which releases it at its end", async () => {
+      const host = await open({ concurrency: 1 });
+      const claim = longAnswer();
+      const slot = await host.reserveEncoder(never, claim);
+      const input = (async function* () {
+        yield wavHeader(22_050, unknownSize);
+        yield Buffer.alloc(10_000, 7);
+      })();
+      const job = { format: "mp3", sampleRate: 22_050, input } as const;
+      const chunks = host.encode(job, never, { claim, isContinuation: true }, slot)[Symbol.asyncIterator]();
+      expect((await chunks.next()).done).to.equal(false);
+      slot?.release();
+      expect(taken(host)).to.equal(1);
+      while (!(await chunks.next()).done);
+      await until("the slot is free", () => taken(host) === 0);
+    });
+
+    it("until the answer is aborted", async () => {
+      const host = await open({ concurrency: 1 });
+      const slot = await host.reserveEncoder(never, longAnswer());
+      const leaving = new AbortController();
+      const refused = rejection(host.reserveEncoder(leaving.signal, longAnswer()));
+      leaving.abort(new Error("the caller has left"));
+      expect(await refused).to.have.property("message", "the caller has left");
+      slot?.release();
+      expect(host.stats()).to.include({ running: 0, queued: 0 });
+    });
   });
 
   it("fails the jobs in flight when the helper is killed, and starts a new helper for the next job", async () => {

@@ -1,5 +1,6 @@
 import type { Claim } from "../../async/scheduler/claim.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
+import type { EncoderSlot } from "../../subprocess/subprocess-host.ts";
 
 /** Encodes raw samples. */
 export interface Encoder {
@@ -8,8 +9,7 @@ export interface Encoder {
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same bytes, in whatever
    * chunks. Never truncated or empty; the header of a wav has no length. An abort ends the work at once with the
-   * signal's reason. `claim`: who waits for the sound. @throws {EngineFailed} there are no samples; errors of `pcm`
-   * unchanged @throws {Unavailable} the encoder failed, and another voice would not help @throws {Interrupted} the
+   * signal's reason. @throws {EngineFailed} there are no samples; errors of `pcm` unchanged @throws {Unavailable} the encoder failed, and another voice would not help @throws {Interrupted} the
    * encoder was killed
    */
   encode(
@@ -17,6 +17,18 @@ export interface Encoder {
     sampleRate: number,
     pcm: AsyncIterable<Buffer>,
     signal: AbortSignal,
-    claim?: Claim,
+    turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
+  /**
+   * Reserves a slot for a long answer, before its first piece is spoken; undefined if the answer is short, or the format needs
+   * no encoder. @throws {Unavailable} no slot in time
+   */
+  reserve?(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<EncoderSlot | undefined>;
+}
+
+export interface EncoderTurn {
+  /** Who waits for the sound. */
+  readonly claim?: Claim | undefined;
+  /** A slot that was reserved. */
+  readonly slot?: EncoderSlot | undefined;
 }

@@ -1,11 +1,10 @@
-import type { Claim } from "../../async/scheduler/claim.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Interrupted, Unavailable } from "../../domain/errors.ts";
 import { type EncodedFormat, isEncoded } from "../../domain/synthesis/formats.ts";
 import { unknownSize, wavHeader } from "../../domain/synthesis/wav-header.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
-import type { Encoder } from "./encoder.ts";
+import type { Encoder, EncoderTurn } from "./encoder.ts";
 
 /**
  * An encoder lives until its sound is complete and, beyond the read-ahead, delivered. This limits how long clients
@@ -22,24 +21,26 @@ export const ffmpegEncoder = (host: SubprocessHost): Encoder => {
   if (version === undefined) throw new ToolFailed("missing", "ffmpeg is not installed.");
   return {
     version: `ffmpeg ${version}`,
-    encode: (format, sampleRate, pcm, signal, claim) =>
+    encode: (format, sampleRate, pcm, signal, turn) =>
       isEncoded(format)
-        ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), claim }, signal)
+        ? compressed(host, { format, sampleRate, pcm: notEmpty(pcm), ...turn }, signal)
         : streamedWav(sampleRate, notEmpty(pcm), signal),
+    reserve: async (format, signal, claim) =>
+      isEncoded(format) ? await host.reserveEncoder(signal, claim) : undefined,
   };
 };
 
 async function* compressed(
   host: SubprocessHost,
-  sound: { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer>; claim: Claim | undefined },
+  sound: EncoderTurn & { format: EncodedFormat; sampleRate: number; pcm: AsyncIterable<Buffer> },
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   try {
-    const { format, sampleRate, pcm, claim } = sound;
+    const { format, sampleRate, pcm, claim, slot } = sound;
     // Its tool is running and holds a slot: a refusal now would waste that.
     const turn = { claim, isContinuation: true };
     const input = endlessWav(sampleRate, pcm);
-    yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, turn);
+    yield* host.encode({ format, sampleRate, input, deadlineMs }, signal, turn, slot);
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
     if (error.interrupted) throw new Interrupted({ cause: error });

@@ -6,6 +6,7 @@ import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
+import type { EncoderSlot } from "../../subprocess/subprocess-host.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
 import type { Encoder } from "../formats/encoder.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
@@ -62,24 +63,33 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
+    let slot: EncoderSlot | undefined;
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
+      reserveEncoder: async () => {
+        slot = await encoder.reserve?.(recipe.format, signal, claim);
+      },
     };
-    const speech = await engine.synthesize(request, signal);
-    signal.throwIfAborted(); // do not start an encoder for an aborted request
-    const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
-      encoder.encode(...asked, signal, claim),
-    );
-    let size = 0;
-    for await (const chunk of audio) {
-      size += chunk.length;
-      if (size > maxObjectBytes) throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
-      yield chunk;
+    try {
+      const speech = await engine.synthesize(request, signal);
+      signal.throwIfAborted(); // do not start an encoder for an aborted request
+      const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
+        encoder.encode(...asked, signal, { claim, slot }),
+      );
+      let size = 0;
+      for await (const chunk of audio) {
+        size += chunk.length;
+        if (size > maxObjectBytes)
+          throw new EngineFailed(`The audio is larger than ${maxObjectBytes} bytes.`);
+        yield chunk;
+      }
+      return { declared: declared(), marks: marksIn(recipe.format, speech) };
+    } finally {
+      slot?.release();
     }
-    return { declared: declared(), marks: marksIn(recipe.format, speech) };
   },
   finish: (format, sound, declared) => {
     if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");

@@ -73,6 +73,7 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
       if (!found) throw new EngineFailed(`The engine ${code} does not have this voice.`);
       if (request.ssml && !found.tool.takesSsml) throw new EngineFailed("This voice does not support SSML.");
       if (request.claim) host.requireCapacity(request.claim, found.tool.modelOf?.(found.name));
+      await request.reserveEncoder?.();
       const gain = gainOf(request.voice);
       return speak(found.tool, { ...request, voice: found.name }, gain, signal);
     },

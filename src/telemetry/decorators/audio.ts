@@ -53,7 +53,7 @@ export const instrumentEncoder = (instruments: Instruments) => {
 
   return (encoder: Encoder): Encoder => ({
     ...encoder,
-    encode: (format, sampleRate, pcm, signal, claim) => {
+    encode: (format, sampleRate, pcm, signal, turn) => {
       const operation = startOperation({
         name: `encode ${format}`,
         attributes: { "voxledger.format": format, "voxledger.sample_rate": sampleRate },
@@ -62,7 +62,7 @@ export const instrumentEncoder = (instruments: Instruments) => {
       });
       return trackStream(
         operation.run(() =>
-          encoder.encode(format, sampleRate, onFailure(pcm, operation.abandon), signal, claim),
+          encoder.encode(format, sampleRate, onFailure(pcm, operation.abandon), signal, turn),
         ),
         operation,
       );

@@ -6,6 +6,7 @@ import { createSharedStream } from "../../../src/audio/pipeline/shared-stream.ts
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
+import type { EncoderSlot } from "../../../src/subprocess/subprocess-host.ts";
 import { until } from "../../support/manual-clock.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -103,6 +104,52 @@ describe("Rendering", () => {
     });
   }
 
+  describe("an engine that reserves an encoder", () => {
+    const reserving = (audio: () => AsyncIterable<Buffer>, failure?: Error): Engine => {
+      const { engine } = says(pcm, audio);
+      return {
+        ...engine,
+        synthesize: async (request, signal) => {
+          await request.reserveEncoder?.();
+          if (failure) throw failure;
+          return engine.synthesize(request, signal);
+        },
+      };
+    };
+    const counted = () => {
+      const counts = { reserved: 0, used: 0, released: 0 };
+      const slot: EncoderSlot = { take: () => () => undefined, release: () => void counts.released++ };
+      const encoder: Encoder = {
+        ...real.encoder,
+        reserve: async () => {
+          counts.reserved++;
+          return slot;
+        },
+        encode: (as, sampleRate, samples, signal, turn) => {
+          if (turn?.slot === slot) counts.used++;
+          return real.encoder.encode(as, sampleRate, samples, signal);
+        },
+      };
+      return { counts, encoder };
+    };
+    const samples = async function* () {
+      yield noise;
+    };
+
+    it("gets its samples encoded in the reserved slot", async () => {
+      const { counts, encoder } = counted();
+      await synthesisWith(reserving(samples), { encoder })(renditionOf("Hello."), never);
+      expect(counts).to.deep.equal({ reserved: 1, used: 1, released: 1 });
+    });
+
+    it("releases the slot if it fails", async () => {
+      const { counts, encoder } = counted();
+      const engine = reserving(samples, new EngineFailed("The tool failed."));
+      await rejection(synthesisWith(engine, { encoder })(renditionOf("Hello."), never));
+      expect(counts).to.deep.equal({ reserved: 1, used: 0, released: 1 });
+    });
+  });
+
   it("passes on audio that the engine has encoded itself", async () => {
     const encoded = await synthesisWith(real.engine)(renditionOf("One, two."), never);
     const { engine } = says({ kind: "encoded", format: "mp3" }, async function* () {
@@ -120,7 +167,8 @@ describe("Rendering", () => {
     });
     const prosody = { pitch: 2, rate: 1.5, volume: 0.5 };
     await synthesisWith(engine)(renditionOf("Cafe\u0301", { prosody }), never);
-    expect(seen.request).to.deep.equal({
+    const { reserveEncoder: _, ...covered } = seen.request ?? {};
+    expect(covered).to.deep.equal({
       text: "Caf\u00e9",
       ssml: false,
       voice: "espeak:gmw/en",
