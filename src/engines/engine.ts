@@ -35,8 +35,8 @@ export interface SpeechRequest {
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
   /**
-   * To be awaited by engines that return samples as fast as a tool makes them, before they start it: the samples would wait in
-   * memory for an encoder. @throws {Unavailable} no encoder in time
+   * Reserves an encoder. Engines that return samples call it before they start their tool: it may make samples faster than
+   * they are encoded, and those that wait take memory. @throws {Unavailable} no encoder in time
    */
   readonly reserveEncoder?: () => Promise<void>;
 }

@@ -75,8 +75,8 @@ export type Response =
     };
 
 /**
- * IPC channels have no backpressure: the limit of unacknowledged bytes, per job and direction. What long answers have in the
- * channel delays short ones.
+ * The limit of unacknowledged bytes, per job and direction: IPC channels have no backpressure. Messages are sent in order, so
+ * those of short answers wait for all that long answers have sent.
  */
 export const windowBytes = 64 * 1024;
 

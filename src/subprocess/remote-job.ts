@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { SpeechEvent } from "./espeak.ts";
 import type { JobSpec, Request } from "./protocol.ts";
-import { createWindow, type Window } from "./window.ts";
+import { createWindow, inParts, type Window } from "./window.ts";
 
 export type RemoteJob = ReturnType<typeof startRemoteJob>;
 
@@ -74,11 +74,13 @@ const feed = async (
   send: (request: Request) => void,
   isOver: () => boolean,
 ): Promise<void> => {
-  for await (const bytes of input) {
-    await window.ready();
-    if (isOver()) return;
-    window.sent(bytes.length);
-    send({ type: "input", job, bytes });
+  for await (const chunk of input) {
+    for (const bytes of inParts(chunk)) {
+      await window.ready();
+      if (isOver()) return;
+      window.sent(bytes.length);
+      send({ type: "input", job, bytes });
+    }
   }
   if (!isOver()) send({ type: "end", job });
 };

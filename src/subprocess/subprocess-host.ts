@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { untilAborted, withDeadline } from "../async/deadline.ts";
 import { type Claim, createClaim } from "../async/scheduler/claim.ts";
+import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
 import type { Resource, Work } from "../async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { Unavailable } from "../domain/errors.ts";
@@ -63,13 +64,18 @@ export interface SubprocessHost {
   /** Speaks with a model of sherpa-onnx, which has a process and a queue of its own; the output is a WAV. */
   speakByModel(job: SherpaJob, signal: AbortSignal, turn?: SlotOptions): AsyncIterable<Buffer>;
   /** `slot`: one that was reserved. */
-  encode(job: EncoderJob, signal: AbortSignal, turn?: SlotOptions, slot?: EncoderSlot): AsyncIterable<Buffer>;
+  encode(
+    job: EncoderJob,
+    signal: AbortSignal,
+    turn?: SlotOptions,
+    slot?: ReservedSlot,
+  ): AsyncIterable<Buffer>;
   /**
-   * A long answer's slot of an encoder, to be reserved before its first piece is spoken: pieces of answers without an encoder
-   * would fill the memory. Undefined for a short answer, which needs none. @throws {Unavailable} the queue is full, or no
-   * slot in time
+   * The slot of a long answer's encoder, for before its first piece is spoken: pieces that wait for an encoder would fill the
+   * memory. Undefined for a short answer: its job gets a slot when it starts. @throws {Unavailable} the queue is full, or no
+   * slot in time @throws the signal's reason
    */
-  reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<EncoderSlot | undefined>;
+  reserveEncoder(signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
   /** For expensive preparations. @throws {Unavailable} if `run`, or `speakByModel` with this model, would refuse the claim now */
   requireCapacity(claim: Claim, model?: string): void;
   /** Resolves if the helper process responds. @throws {ToolFailed} {Unavailable} */
@@ -77,13 +83,6 @@ export interface SubprocessHost {
   stats(): HostStats;
   /** Ends everything: running jobs fail with {Unavailable}. */
   close(): Promise<void>;
-}
-
-export interface EncoderSlot {
-  /** For the job that uses it: returns what releases the slot. */
-  take(): () => void;
-  /** Does nothing once a job has taken it. */
-  release(): void;
 }
 
 export interface HostStats {
@@ -166,6 +165,7 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
     reserved: concurrency,
     ...queues,
     queueTimeoutMs: 3 * queueTimeoutMs,
+    overloaded: encodersOverloaded,
   });
   const models = new Map<string, Resource>();
   const modelNamed = (name: string): Resource => {
@@ -222,12 +222,10 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       ),
     reserveEncoder: async (signal, claim) => {
       if (!claim || isShort({ claim })) return undefined;
-      return slotOf(await encoders.acquire(claim, AbortSignal.any([signal, closing.signal])));
+      return createReservedSlot(await encoders.acquire(claim, AbortSignal.any([signal, closing.signal])));
     },
-    requireCapacity: (claim, model) => {
-      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim);
-      encoders.requireCapacity(claim);
-    },
+    requireCapacity: (claim, model) =>
+      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim),
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
@@ -262,7 +260,7 @@ interface HostContext {
 }
 
 interface JobOptions extends SlotOptions {
-  readonly slot?: EncoderSlot | undefined;
+  readonly slot?: ReservedSlot | undefined;
   readonly onEvents?: EspeakJob["onEvents"];
 }
 
@@ -293,23 +291,16 @@ async function* runInSlot(
   }
 }
 
-const slotOf = (release: () => void): EncoderSlot => {
-  let isTaken = false;
-  return {
-    take: () => {
-      isTaken = true;
-      return release;
-    },
-    release: () => {
-      if (!isTaken) release();
-    },
-  };
-};
-
 const overloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"
     ? new Unavailable("Too many speech syntheses are running.", 1)
     : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
+
+/** An encoder may be busy for as long as its sound is read. */
+const encodersOverloaded = (scope: "all" | "key"): Unavailable =>
+  scope === "all"
+    ? new Unavailable("Too many long texts are being spoken.", 5)
+    : new Unavailable("Too many long texts of this API key are waiting.", 5);
 
 async function* once(text: string): AsyncIterable<Buffer> {
   yield Buffer.from(text);

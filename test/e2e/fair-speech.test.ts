@@ -42,7 +42,8 @@ describe("Speech for one key while another key floods the service", function () 
   it("is refused to the flooding key only, with Retry-After", async () => {
     let refusal: Response | undefined;
     for (let attempt = 0; !refusal; attempt++) {
-      const answer = await synthesizeByPost(service.url, flooding, { voice, text: `And ${attempt} more.` });
+      const text = `And ${attempt} more. ${"7319046528".repeat(100)}`;
+      const answer = await synthesizeByPost(service.url, flooding, { voice, text });
       if (answer.status !== 200) refusal = answer;
       else await answer.body?.cancel();
     }

@@ -99,6 +99,7 @@ describe("an instrumented encoder", () => {
         yield* pcm;
         if (own) throw own;
       },
+      reserve: async () => undefined,
     });
     const { signal } = new AbortController();
     const error = await collect(observed.encode("mp3", 8_000, given, signal)).then(

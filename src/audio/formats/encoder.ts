@@ -1,6 +1,6 @@
 import type { Claim } from "../../async/scheduler/claim.ts";
+import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import type { AudioFormat } from "../../domain/synthesis/formats.ts";
-import type { EncoderSlot } from "../../subprocess/subprocess-host.ts";
 
 /** Encodes raw samples. */
 export interface Encoder {
@@ -9,8 +9,8 @@ export interface Encoder {
   /**
    * Encodes s16le mono samples at `sampleRate` Hz as they arrive. The same samples give the same bytes, in whatever
    * chunks. Never truncated or empty; the header of a wav has no length. An abort ends the work at once with the
-   * signal's reason. @throws {EngineFailed} there are no samples; errors of `pcm` unchanged @throws {Unavailable} the encoder failed, and another voice would not help @throws {Interrupted} the
-   * encoder was killed
+   * signal's reason. @throws {EngineFailed} there are no samples; errors of `pcm` unchanged @throws {Unavailable} the
+   * encoder failed, and another voice would not help @throws {Interrupted} the encoder was killed
    */
   encode(
     format: AudioFormat,
@@ -20,15 +20,15 @@ export interface Encoder {
     turn?: EncoderTurn,
   ): AsyncIterable<Buffer>;
   /**
-   * Reserves a slot for a long answer, before its first piece is spoken; undefined if the answer is short, or the format needs
-   * no encoder. @throws {Unavailable} no slot in time
+   * Reserves a slot for a long answer, before its first piece is spoken. Undefined if the answer is short, or the format has
+   * no encoder. @throws {Unavailable} no slot in time @throws the signal's reason
    */
-  reserve?(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<EncoderSlot | undefined>;
+  reserve(format: AudioFormat, signal: AbortSignal, claim?: Claim): Promise<ReservedSlot | undefined>;
 }
 
 export interface EncoderTurn {
   /** Who waits for the sound. */
   readonly claim?: Claim | undefined;
   /** A slot that was reserved. */
-  readonly slot?: EncoderSlot | undefined;
+  readonly slot?: ReservedSlot | undefined;
 }

@@ -1,3 +1,4 @@
+import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { Replacement } from "../../domain/lexicons/replacements.ts";
@@ -6,7 +7,6 @@ import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
 import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
-import type { EncoderSlot } from "../../subprocess/subprocess-host.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
 import type { Encoder } from "../formats/encoder.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
@@ -63,14 +63,14 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
-    let slot: EncoderSlot | undefined;
+    let slot: ReservedSlot | undefined;
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
       reserveEncoder: async () => {
-        slot = await encoder.reserve?.(recipe.format, signal, claim);
+        slot = await encoder.reserve(recipe.format, signal, claim);
       },
     };
     try {

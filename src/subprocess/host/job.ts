@@ -1,6 +1,6 @@
 import type { Limits, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
-import { createWindow } from "../window.ts";
+import { createWindow, inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 
 export type Job = ReturnType<typeof serveJob>;
@@ -30,13 +30,15 @@ export const serveJob = (
   /** After a stop the output is discarded until the process has exited. */
   const passOn = async (): Promise<number> => {
     let size = 0;
-    for await (const bytes of work.output) {
-      size += bytes.length;
+    for await (const chunk of work.output) {
+      size += chunk.length;
       if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} exceeded the output limit.`));
-      await window.ready();
-      if (stopped) continue;
-      window.sent(bytes.length);
-      send({ type: "output", job, bytes });
+      for (const bytes of inParts(chunk)) {
+        await window.ready();
+        if (stopped) break;
+        window.sent(bytes.length);
+        send({ type: "output", job, bytes });
+      }
     }
     return size;
   };

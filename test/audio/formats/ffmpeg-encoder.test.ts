@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { expect } from "chai";
+import { createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import { ffmpegEncoder } from "../../../src/audio/formats/ffmpeg-encoder.ts";
 import { fixWavSizes } from "../../../src/audio/formats/wav.ts";
@@ -160,6 +161,15 @@ describe("The ffmpeg encoder", () => {
         while (!(await sound.next()).done);
       })(),
     );
+  });
+
+  it("reserves an encoder for long answers in formats that have one", async () => {
+    const claim = createClaim("a key", 400);
+    const slot = await encoder.reserve("mp3", never, claim);
+    expect(host.stats().running).to.equal(1);
+    slot?.release();
+    expect(host.stats().running).to.equal(0);
+    expect(await encoder.reserve("wav", never, claim)).to.equal(undefined);
   });
 
   it("gives an encoding a longer deadline than a synthesis", async () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { ReservedSlot } from "../../../src/async/scheduler/reserved-slot.ts";
 import type { Encoder } from "../../../src/audio/formats/encoder.ts";
 import type { Rendition } from "../../../src/audio/formats/sound.ts";
 import { createRenderer } from "../../../src/audio/pipeline/renderer.ts";
@@ -6,7 +7,6 @@ import { createSharedStream } from "../../../src/audio/pipeline/shared-stream.ts
 import { EngineFailed, Interrupted, Unavailable } from "../../../src/domain/errors.ts";
 import { audioFormats } from "../../../src/domain/synthesis/formats.ts";
 import type { Encoding, Engine, SpeechRequest } from "../../../src/engines/engine.ts";
-import type { EncoderSlot } from "../../../src/subprocess/subprocess-host.ts";
 import { until } from "../../support/manual-clock.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/rejection.ts";
@@ -118,7 +118,7 @@ describe("Rendering", () => {
     };
     const counted = () => {
       const counts = { reserved: 0, used: 0, released: 0 };
-      const slot: EncoderSlot = { take: () => () => undefined, release: () => void counts.released++ };
+      const slot: ReservedSlot = { take: () => () => undefined, release: () => void counts.released++ };
       const encoder: Encoder = {
         ...real.encoder,
         reserve: async () => {
