@@ -72,7 +72,7 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
       <${Field} label="After position" control=${{ name: "after", defaultValue: filters.after, pattern: "\\d{1,15}(\\.\\d{1,6})?" }} />
       <button type="submit" class="primary">Show</button>
     </form>
-    <${Minutes} filters=${filters} onSelect=${select} />
+    <div class="minutes"><${Minutes} filters=${filters} onSelect=${select} /></div>
     <h2>Events</h2>
     <div class="row">
       <${Field} label="Live tail" control=${{ type: "checkbox", checked: isLive, onChange: () => setLive(!isLive) }} />

@@ -213,6 +213,7 @@ describe("the console's screens for auditors", () => {
     ] as const) {
       it(`downloads ${name}`, async () => {
         await open(`ledger?key=${website.apiKey}`);
+        await page.getByText("Events per minute").first().waitFor();
         const downloading = page.waitForEvent("download");
         await page.getByRole("button", { name, exact: true }).click();
         const text = await readFile(await (await downloading).path(), "utf8");
