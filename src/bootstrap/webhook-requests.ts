@@ -1,4 +1,4 @@
-import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/dispatcher.ts";
+import { type PostWebhook, WebhookUnreachable } from "../application/webhooks/send-message.ts";
 import { createExchange, type Exchange } from "../engines/provider-http/exchange.ts";
 import { UpstreamFailed } from "../engines/provider-http/request-failed.ts";
 import { createSsrfGuard, ForbiddenAddress, type SsrfGuard } from "../engines/provider-http/ssrf-guard.ts";

@@ -1,23 +1,16 @@
 import { availableParallelism } from "node:os";
-import { untilAborted, withDeadline } from "../async/deadline.ts";
-import { type Claim, createClaim } from "../async/scheduler/claim.ts";
+import { withDeadline } from "../async/deadline.ts";
+import type { Claim } from "../async/scheduler/claim.ts";
 import { createReservedSlot, type ReservedSlot } from "../async/scheduler/reserved-slot.ts";
-import type { Resource, Work } from "../async/scheduler/resource.ts";
+import type { Resource } from "../async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../async/scheduler/scheduler.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { encodedFormats, formats } from "../domain/synthesis/formats.ts";
 import type { SpeechEvent } from "./espeak.ts";
-import type {
-  EncoderSpec,
-  EspeakSpec,
-  HostOptions,
-  JobSpec,
-  Limits,
-  SherpaSpec,
-  ToolSpec,
-} from "./protocol.ts";
+import type { EncoderSpec, EspeakSpec, HostOptions, Limits, SherpaSpec, ToolSpec } from "./protocol.ts";
+import { isShort, isUrgent, runInSlot, type SlotOptions } from "./run-in-slot.ts";
 import type { SherpaPart } from "./sherpa.ts";
-import { type HostSupervisor, superviseHostProcess } from "./supervisor.ts";
+import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
 export type ToolJob = Omit<ToolSpec, "type" | "lowPriority" | keyof Limits> &
@@ -37,14 +30,6 @@ export type SherpaJob = Omit<SherpaSpec, "type" | keyof Limits> &
   };
 export type EncoderJob = Omit<EncoderSpec, "type" | "lowPriority" | keyof Limits> &
   Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
-
-/** How a job gets its slot. */
-export interface SlotOptions extends Work {
-  /** The API keys in whose queues it waits. Default: a queue of its own. */
-  readonly claim?: Claim | undefined;
-  /** Called when the job has its slot, before its tool is started. If it throws, the output throws the same. */
-  readonly beforeStart?: (() => Promise<void>) | undefined;
-}
 
 /**
  * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
@@ -244,52 +229,6 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
 
 const sumOf = (resources: readonly Resource[], count: (resource: Resource) => number): number =>
   resources.reduce((sum, resource) => sum + count(resource), 0);
-
-/** Answers of at most this many seconds of speech are urgent: about five sentences. */
-const shortSeconds = 15;
-
-const isShort = ({ claim }: SlotOptions = {}): boolean => (claim?.seconds ?? 0) <= shortSeconds;
-
-/** The processes of other jobs, which need the processor for longer, have a lower priority. */
-const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn);
-
-interface HostContext {
-  readonly helper: HostSupervisor;
-  readonly closing: AbortSignal;
-  readonly graceMs: number;
-}
-
-interface JobOptions extends SlotOptions {
-  readonly slot?: ReservedSlot | undefined;
-  readonly onEvents?: EspeakJob["onEvents"];
-}
-
-/** The slot is released when the process has exited, not when its reader leaves. */
-async function* runInSlot(
-  { helper, closing, graceMs }: HostContext,
-  slots: Resource,
-  order: JobSpec,
-  input: AsyncIterable<Buffer>,
-  wanted: AbortSignal,
-  { claim = createClaim(), beforeStart, onEvents, slot, ...work }: JobOptions = {},
-) {
-  const signal = AbortSignal.any([wanted, closing]);
-  const release = slot?.take() ?? (await slots.acquire(claim, signal, work));
-  let settled = Promise.resolve();
-  try {
-    await beforeStart?.();
-    const host = await untilAborted(helper.current(), signal);
-    const job = host.start(order, input, signal);
-    // The helper enforces deadlines itself; a frozen one does not.
-    const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
-    settled = job.settled.finally(() => clearTimeout(overdue));
-    yield* job.output;
-    const events = job.events();
-    if (events) onEvents?.(events);
-  } finally {
-    void settled.then(release);
-  }
-}
 
 const overloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"

@@ -3,10 +3,10 @@ import { getPriority } from "node:os";
 import { expect } from "chai";
 import { createClaim } from "../../src/async/scheduler/claim.ts";
 import type { SpeechEvent } from "../../src/subprocess/espeak.ts";
+import type { SlotOptions } from "../../src/subprocess/run-in-slot.ts";
 import {
   type EspeakJob,
   openSubprocessHost,
-  type SlotOptions,
   type SubprocessHost,
 } from "../../src/subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../src/subprocess/tools.ts";

@@ -8,7 +8,6 @@ import type { Key } from "../../domain/accounts/key.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { thresholdId } from "../../domain/ledger/usage-event-ids.ts";
 import {
-  type AttemptOutcome,
   deliveryDecider,
   deliveryStream,
   finishAttempt,
@@ -26,24 +25,8 @@ import {
   webhooksStream,
 } from "../../domain/webhooks/webhooks.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
-import type { CredentialsCipher } from "../accounts/credentials-cipher.ts";
 import type { CrossedThresholds } from "../ledger/quota-thresholds.ts";
-import { type SignedMessage, signMessage } from "./signature.ts";
-
-/** Sends a message once. Resolves with the status of the answer, 2xx or not. @throws {WebhookUnreachable} */
-export type PostWebhook = (url: URL, message: SignedMessage, signal: AbortSignal) => Promise<number>;
-
-/** There is no answer. The message names the reason, and no address. */
-export class WebhookUnreachable extends Error {
-  override readonly name = "WebhookUnreachable";
-  /** The status of an answer that is not followed: a redirect. */
-  readonly status: number | undefined;
-
-  constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {
-    super(message, { cause });
-    this.status = status;
-  }
-}
+import { gone, type SendOptions, sendMessage } from "./send-message.ts";
 
 export type DeliveryOutcome = "succeeded" | "failed" | "abandoned";
 
@@ -59,7 +42,7 @@ export interface WebhookDispatcher {
   readonly close: () => Promise<void>;
 }
 
-export interface WebhookDispatcherOptions {
+export interface WebhookDispatcherOptions extends SendOptions {
   readonly handler: Pick<CommandHandler, "execute">;
   readonly webhooks: View<Webhooks>;
   readonly deliveries: View<Deliveries>;
@@ -67,15 +50,10 @@ export interface WebhookDispatcherOptions {
   readonly keys: View<Key>;
   /** Resolves when the views show the position. */
   readonly untilVisible: (position: number) => Promise<void>;
-  readonly cipher: () => Promise<CredentialsCipher>;
-  readonly post: PostWebhook;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
   readonly timers: Clock;
   /** 0 to 1. */
   readonly random: () => number;
   readonly onOutcome?: (outcome: DeliveryOutcome) => void;
-  readonly onError: (what: string, error: unknown) => void;
 }
 
 const intervalMs = 1_000;
@@ -83,7 +61,6 @@ const intervalMs = 1_000;
 const maxActivePerWebhook = 4;
 /** More are not queued. */
 const maxQueuedPerWebhook = 10_000;
-const gone = 410;
 const system = { actor: "system" };
 
 export const createWebhookDispatcher = (options: WebhookDispatcherOptions): WebhookDispatcher => {
@@ -255,7 +232,7 @@ class Dispatcher implements WebhookDispatcher {
       return;
     }
     const { message, attempts } = started.state;
-    const sent = await this.#send(webhook, message);
+    const sent = await sendMessage(webhook, message, this.#options, this.#stop.signal);
     if (!sent) return;
     const outcome = { ...sent, attempt: attempts.length, at: now(), jitter: random() };
     if (sent.status === gone) await this.#disable(webhook);
@@ -275,32 +252,6 @@ class Dispatcher implements WebhookDispatcher {
       );
     }
     await untilVisible(ended.position);
-  }
-
-  /** Undefined if it was aborted: without an outcome the attempt is repeated, even the last one. */
-  async #send(
-    webhook: Webhook,
-    message: WebhookMessage,
-  ): Promise<Pick<AttemptOutcome, "status" | "error" | "isFinal"> | undefined> {
-    const { post, clock } = this.#options;
-    try {
-      const signed = signMessage(message, await this.#secretsOf(webhook), clock());
-      const status = await post(new URL(webhook.url), signed, this.#stop.signal);
-      if (status >= 200 && status < 300) return { status };
-      return { status, error: `HTTP ${status}`, isFinal: status === gone };
-    } catch (error) {
-      if (this.#stop.signal.aborted) return undefined;
-      if (error instanceof WebhookUnreachable) return { status: error.status, error: error.message };
-      this.#options.onError("a webhook's message could not be sent", error);
-      return { error: "the message could not be signed or sent" };
-    }
-  }
-
-  async #secretsOf({ webhookId, secret, former }: Webhook): Promise<string[]> {
-    const { cipher, clock } = this.#options;
-    const { decrypt } = await cipher();
-    const isValid = former !== undefined && Date.parse(former.until) > clock();
-    return [secret, ...(isValid ? [former.secret] : [])].map((one) => decrypt(one, { webhookId }));
   }
 
   async #disable({ webhookId }: Webhook): Promise<void> {

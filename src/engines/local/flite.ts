@@ -1,5 +1,6 @@
 import { Unpronounceable } from "../../domain/errors.ts";
-import type { SlotOptions, SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { readSamples, type Samples, scale } from "../pcm/read-samples.ts";
 import { nothingToSpeak, silentSpeechError } from "../text/speakable.ts";

@@ -1,6 +1,6 @@
 import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
-import type { SlotOptions } from "../../subprocess/subprocess-host.ts";
+import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SpeechRequest } from "../engine.ts";
 import type { Samples } from "../pcm/read-samples.ts";
 import type { Boundary } from "./local-pieces.ts";

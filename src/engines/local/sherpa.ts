@@ -1,7 +1,8 @@
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
+import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
-import type { SlotOptions, SubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
 import { instructionSets } from "../models/instruction-sets.ts";
 import { missingLibrary } from "../models/library.ts";

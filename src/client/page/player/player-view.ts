@@ -80,8 +80,8 @@ export const playButton = (reading: Reading, { withText }: { withText: boolean }
 };
 
 export const skipButtons = (reading: Reading): Part => {
-  const back = iconButton("previous", "Previous paragraph", () => reading.skip(-1));
-  const forward = iconButton("next", "Next paragraph", () => reading.skip(1));
+  const back = iconButton("previous", "Previous paragraph", () => reading.skipParagraphs(-1));
+  const forward = iconButton("next", "Next paragraph", () => reading.skipParagraphs(1));
   const node = element("span", { className: "skips" }, back, forward);
   for (const button of [back, forward]) button.classList.add("skip");
   return {
@@ -140,7 +140,7 @@ const moveByParagraph = (event: KeyboardEvent, reading: Reading): void => {
   const step = forward.includes(event.key) ? 1 : back.includes(event.key) ? -1 : undefined;
   if (step === undefined || event.altKey) return;
   event.preventDefault();
-  reading.skip(step);
+  reading.skipParagraphs(step);
 };
 
 const timeText = (reading: Reading): Part => {

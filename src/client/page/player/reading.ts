@@ -96,7 +96,7 @@ export class Reading {
   }
 
   /** Back from the first paragraph reads it again; after the last one there is nothing. */
-  skip(step: 1 | -1): void {
+  skipParagraphs(step: 1 | -1): void {
     if (this.#paragraph + step < this.#paragraphs.length) this.#goTo(this.#paragraph + step);
   }
 

@@ -3,7 +3,6 @@ import type { ReadKeyHistory } from "../../../application/accounts/key-history.t
 import type { KeyDetails, Keys, NewKey, NewSecret } from "../../../application/accounts/keys.ts";
 import { reason } from "../../../domain/accounts/key.ts";
 import { type Plan, planOrTier, planRequest, tiers } from "../../../domain/accounts/plan.ts";
-import { Invalid } from "../../../domain/errors.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { location } from "../../kernel/headers.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
@@ -17,7 +16,8 @@ import {
 } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
 import { auditEntry } from "./audit-entry.ts";
-import { matches, pageMembers, pageOf, pageParameters, search, total } from "./paging.ts";
+import { keyQuery, pageOfKeys } from "./key-list.ts";
+import { pageMembers, pageParameters, total } from "./paging.ts";
 
 export const plan = namedSchema("Plan", {
   tier: z.enum(tiers),
@@ -56,30 +56,6 @@ const keyDetails = namedSchema("KeyDetails", {
     }),
 }) satisfies z.ZodType<KeyDetails>;
 
-/** What keys may be sorted by, besides their usage. */
-const keyOrders = {
-  issued: ({ issuedAt }: KeyDetails) => issuedAt,
-  website: ({ websiteName = "" }: KeyDetails) => websiteName.toLowerCase(),
-  plan: ({ plan }: KeyDetails) => plan.tier,
-  status: ({ status }: KeyDetails) => status,
-};
-
-const keyQuery = queryParams(
-  z.object({
-    ...pageParameters,
-    search,
-    status: z.enum(["active", "suspended"]).optional(),
-    sort: z
-      .enum(["usage", ...(Object.keys(keyOrders) as (keyof typeof keyOrders)[])])
-      .default("issued")
-      .meta({
-        description:
-          "`usage`: by this month's characters. Keys with the same value are in the order of their issuance; with the same usage, of their ids.",
-      }),
-    order: z.enum(["ascending", "descending"]).default("ascending"),
-  }),
-);
-
 const historyQuery = queryParams(
   z.object({
     limit: pageParameters.limit,
@@ -98,60 +74,6 @@ const historyQuery = queryParams(
       }),
   }),
 );
-
-type KeyQuery = z.output<(typeof keyQuery)["schema"]>;
-
-const keyFilter =
-  ({ search, status }: Pick<KeyQuery, "search" | "status">) =>
-  ({ apiKey, websiteId, websiteName, plan, ...key }: KeyDetails): boolean =>
-    (status === undefined || key.status === status) &&
-    matches(search, [apiKey, websiteId, websiteName, plan.tier]);
-
-const sortKeys = (
-  keys: readonly KeyDetails[],
-  sort: keyof typeof keyOrders,
-  order: KeyQuery["order"],
-): readonly KeyDetails[] => {
-  const value = keyOrders[sort];
-  const sorted = sort === "issued" ? keys : keys.toSorted((a, b) => compare(value(a), value(b)));
-  return order === "descending" ? sorted.toReversed() : sorted;
-};
-
-const compare = (a: string | number, b: string | number): number => (a < b ? -1 : Number(a > b));
-
-/** A place in the list by usage. It stays one while the usage of its key changes. */
-interface UsagePlace {
-  readonly characters: number;
-  readonly apiKey: string;
-}
-
-const placeOf = ({ apiKey, usage }: KeyDetails): UsagePlace => ({
-  apiKey,
-  characters: usage?.characters ?? 0,
-});
-
-const parsePlace = (after: string): UsagePlace => {
-  const [, characters, apiKey] = /^(-?\d{1,15})\.(.+)$/.exec(after) ?? [];
-  if (apiKey === undefined) {
-    throw new Invalid([{ path: ["after"], message: "after is not from `_links.next` of a list by usage." }]);
-  }
-  return { characters: Number(characters), apiKey };
-};
-
-const comparePlaces = (a: UsagePlace, b: UsagePlace): number =>
-  compare(a.characters, b.characters) || compare(a.apiKey, b.apiKey);
-
-/** No key is skipped or repeated whose usage has not changed between two pages. */
-const pageByUsage = async (keys: Keys, { after, ...query }: KeyQuery) => {
-  const sign = query.order === "descending" ? -1 : 1;
-  const found = await keys.addUsage(keys.list().filter(keyFilter(query)));
-  const sorted = found.toSorted((a, b) => sign * comparePlaces(placeOf(a), placeOf(b)));
-  const last = after === undefined ? undefined : parsePlace(after);
-  const rest = last ? sorted.filter((key) => sign * comparePlaces(placeOf(key), last) > 0) : sorted;
-  const idOf = (key: KeyDetails): string => `${placeOf(key).characters}.${key.apiKey}`;
-  const { entries, _links } = pageOf(query, rest, idOf);
-  return { keys: entries, total: found.length, count: entries.length, _links };
-};
 
 const issuance = z.strictObject({ plan: planOrTier });
 const suspension = z.strictObject({ reason });
@@ -209,14 +131,7 @@ const listKeys = (keys: Keys): Operation =>
     query: keyQuery,
     responses: ok("The keys.", z.object({ keys: z.array(keyDetails), total, ...pageMembers })),
     errors: [503],
-    handle: async ({ query }) => {
-      if (query.sort === "usage") return await pageByUsage(keys, query);
-      const all = sortKeys(keys.list(), query.sort, query.order);
-      const isFound = keyFilter(query);
-      const { entries, _links } = pageOf(query, all, ({ apiKey }) => apiKey, isFound);
-      const total = all.filter(isFound).length;
-      return { keys: await keys.addUsage(entries), total, count: entries.length, _links };
-    },
+    handle: ({ query }) => pageOfKeys(keys, query),
   });
 
 const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
