@@ -102,9 +102,6 @@ const throwIfFailed = (failed: readonly string[]): void => {
   if (failed.length > 0) throw new Error(`stopped, see the log: ${failed.join(", ")}`);
 };
 
-/** Half of the time after which speech tools refuse a job. */
-const longestWaitMs = 5_000;
-
 /**
  * A website's own provider does not count: its limits concern that website.
  * @throws when a resource that all keys share refuses every key, or lets one wait for too long
@@ -113,7 +110,7 @@ export const requireShortQueues = (resources: readonly ResourceStats[]): void =>
   const shared = resources.filter(({ resource }) => !isByok(resource));
   const full = shared.filter(({ isFull }) => isFull).map(({ resource }) => `${resource}: full`);
   const slow = shared
-    .filter(({ oldestWaitMs }) => oldestWaitMs > longestWaitMs)
+    .filter(({ isSlow }) => isSlow)
     .map(
       ({ resource, oldestWaitMs }) => `${resource}: a key waits for ${Math.round(oldestWaitMs / 1_000)} s`,
     );

@@ -68,13 +68,13 @@ const providersText = ({ instance, asOf, resources, providers }: ProviderStatus)
     ),
     table(
       ["resource", "running", "waiting", "longest wait", "refused", "state"],
-      resources.map(({ resource, running, queued, oldestWaitMs, refused, isFull }) => [
+      resources.map(({ resource, running, queued, oldestWaitMs, refused, isFull, isSlow }) => [
         resource,
         count(running),
         count(queued),
         `${Math.round(oldestWaitMs)} ms`,
         count(refused),
-        isFull ? "full" : "accepts",
+        isFull ? "full" : isSlow ? "slow" : "accepts",
       ]),
       "none",
     ),

@@ -61,6 +61,7 @@ export interface ResourceState {
   running(): number;
   queued(): number;
   isFull(): boolean;
+  isSlow(): boolean;
   oldestWaitMs(): number;
 }
 
@@ -91,11 +92,15 @@ export const createResource = (
   const refusable = createDeadlineQueue<Waiting>(queueTimeoutMs, (job) => job.fail(refuse("all")), clock);
   let running = 0;
 
+  const oldestWaitMs = (): number =>
+    Math.max(0, clock.now() - (queues.oldestWait() ?? Number.POSITIVE_INFINITY));
+
   const state: ResourceState = {
     running: () => running,
     queued: () => waiting.size,
     isFull: () => running >= concurrency && refusable.size >= queueLimit,
-    oldestWaitMs: () => Math.max(0, clock.now() - (queues.oldestWait() ?? Number.POSITIVE_INFINITY)),
+    isSlow: () => oldestWaitMs() > queueTimeoutMs / 2,
+    oldestWaitMs,
   };
 
   const refuse = (scope: "all" | "key"): Error => {

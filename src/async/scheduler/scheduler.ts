@@ -23,6 +23,8 @@ export interface ResourceStats {
   readonly refused: number;
   /** True if it refuses every key. */
   readonly isFull: boolean;
+  /** True if a key's oldest job has waited for more than half of the longest wait. */
+  readonly isSlow: boolean;
   /** The longest time in which a key with waiting jobs, and below its limits, has got no slot. 0: none waits. */
   readonly oldestWaitMs: number;
 }
@@ -47,6 +49,7 @@ export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptio
       queued: sum((state) => state.queued()),
       refused,
       isFull: states.some((state) => state.isFull()),
+      isSlow: states.some((state) => state.isSlow()),
       oldestWaitMs: Math.max(0, ...states.map((state) => state.oldestWaitMs())),
     };
   };

@@ -28,9 +28,10 @@ export const Providers = (): VNode => {
   `;
 };
 
+type Resource = ProviderStatus["resources"][number];
+
 const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
   const { providers, resources, asOf } = status;
-  type Resource = (typeof resources)[number];
   const changed = providers.filter(({ changes }) => changes.length > 0);
   return html`<div class="stack">
     <p class="as-of">Instance ${status.instance}, as of ${formatTime(asOf)}, since its start.</p>
@@ -58,9 +59,9 @@ const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
         {
           id: "full",
           title: "State",
-          value: ({ isFull }: Resource) => (isFull ? "full" : "open"),
-          view: ({ isFull }: Resource) =>
-            html`<${Badge} tone=${isFull ? "bad" : "good"}>${isFull ? "full" : "accepts"}<//>`,
+          value: stateOf,
+          view: (resource: Resource) =>
+            html`<${Badge} tone=${tones[stateOf(resource)]}>${stateOf(resource)}<//>`,
         },
       ]}
       rows=${resources}
@@ -75,6 +76,9 @@ const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
     }
   </div>`;
 };
+
+const stateOf = ({ isFull, isSlow }: Resource) => (isFull ? "full" : isSlow ? "slow" : "accepts");
+const tones = { full: "bad", slow: "warn", accepts: "good" } as const;
 
 const nameOf = ({ engine, websiteId }: ProviderActivity): string =>
   websiteId ? `${engine} of ${websiteId}` : engine;

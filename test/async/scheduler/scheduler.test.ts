@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { type Claim, createClaim } from "../../../src/async/scheduler/claim.ts";
 import type { Resource, ResourceOptions } from "../../../src/async/scheduler/resource.ts";
 import { createScheduler, type Scheduler } from "../../../src/async/scheduler/scheduler.ts";
+import { requireShortQueues } from "../../../src/bootstrap/health.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 
@@ -162,13 +163,26 @@ describe("The scheduler", () => {
     await settle();
     await rejection(resource.acquire(createClaim("c"), never));
     clock.advance(3_000);
-    const state = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, oldestWaitMs: 3_000 };
-    expect(scheduler.stats()).to.deep.equal([state]);
+    const busy = { resource: "tools", running: 1, queued: 1, refused: 1, isFull: true, isSlow: false };
+    expect(scheduler.stats()).to.deep.equal([{ ...busy, oldestWaitMs: 3_000 }]);
     await release("a1");
     await release("b1");
     expect(waits).to.deep.equal([0, 3_000]);
-    const idle = { resource: "tools", running: 0, queued: 0, refused: 1, isFull: false, oldestWaitMs: 0 };
-    expect(scheduler.stats()).to.deep.equal([idle]);
+    const idle = { resource: "tools", running: 0, queued: 0, refused: 1, isFull: false, isSlow: false };
+    expect(scheduler.stats()).to.deep.equal([{ ...idle, oldestWaitMs: 0 }]);
+  });
+
+  it("reports a wait of more than half of the longest one as slow, as /health does", async () => {
+    open({ queueTimeoutMs: 30_000 });
+    await ask("a1", createClaim("a"));
+    void ask("b1", createClaim("b"));
+    await settle();
+    clock.advance(15_000);
+    expect(scheduler.stats()).to.have.nested.property("[0].isSlow", false);
+    requireShortQueues(scheduler.stats());
+    clock.advance(1_000);
+    expect(scheduler.stats()).to.have.nested.property("[0].isSlow", true);
+    expect(() => requireShortQueues(scheduler.stats())).to.throw("tools: a key waits for 16 s");
   });
 
   it("does not count the wait of a key that gets slots, or is at its own limit", async () => {

@@ -76,7 +76,10 @@ const providerStatus = namedSchema("ProviderStatus", {
       running: count,
       queued: count,
       refused: count.meta({ description: "Since the start." }),
-      isFull: z.boolean(),
+      isFull: z.boolean().meta({ description: "Every key is refused." }),
+      isSlow: z
+        .boolean()
+        .meta({ description: "A key has waited for more than half of the time after which it is refused." }),
       oldestWaitMs: milliseconds,
     }),
   ),
