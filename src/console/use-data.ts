@@ -1,19 +1,19 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isAbort } from "./api.ts";
 
 /** Data of the service that a view shows. */
 export type Data<T> = (
   | { readonly status: "loading"; readonly value: undefined }
   | { readonly status: "failed"; readonly value: undefined; readonly error: unknown }
-  /** `isStale`: it is being read again. */
-  | { readonly status: "ready"; readonly value: T; readonly isStale: boolean }
+  /** `isStale`: it is being read again. `error`: why that failed. */
+  | { readonly status: "ready"; readonly value: T; readonly isStale: boolean; readonly error?: unknown }
 ) & { readonly reload: () => void };
 
 type State<T> = Data<T> extends infer D ? Omit<D, "reload"> & { status: string } : never;
 
 /**
  * Loads data, again whenever an input changes, and cancels requests that are no longer needed. Earlier data stays visible until
- * the new data has arrived.
+ * the new data has arrived, also if reading it again with the same inputs fails.
  */
 export const useData = <T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -23,6 +23,8 @@ export const useData = <T>(
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  /** The inputs of the data that is shown. */
+  const shown = useRef<readonly unknown[]>([]);
   useEffect(() => {
     const controller = new AbortController();
     setState((before) =>
@@ -32,15 +34,22 @@ export const useData = <T>(
     );
     latest.current(controller.signal).then(
       (value) => {
-        if (!controller.signal.aborted) setState({ status: "ready", value, isStale: false } as State<T>);
+        if (controller.signal.aborted) return;
+        shown.current = inputs;
+        setState({ status: "ready", value, isStale: false } as State<T>);
       },
       (error: unknown) => {
         if (controller.signal.aborted || isAbort(error)) return;
-        setState({ status: "failed", value: undefined, error } as State<T>);
+        const isShown = shown.current.every((input, index) => Object.is(input, inputs[index]));
+        setState((before) =>
+          before.status === "ready" && isShown
+            ? { ...before, isStale: false, error }
+            : ({ status: "failed", value: undefined, error } as State<T>),
+        );
       },
     );
     return () => controller.abort();
   }, [...inputs, round]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
-  return { ...state, reload } as Data<T>;
+  return useMemo(() => ({ ...state, reload }) as Data<T>, [state, reload]);
 };

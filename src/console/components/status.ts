@@ -21,7 +21,7 @@ export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => voi
     ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
 
-/** Loading, failed or the data. Data that is being read again stays visible. */
+/** Loading, failed or the data. Data that is being read again stays visible, also if that fails. */
 export const Loaded = <T>({
   data,
   what,
@@ -33,7 +33,10 @@ export const Loaded = <T>({
 }): VNode => {
   if (data.status === "loading") return html`<${Loading} what=${what} />`;
   if (data.status === "failed") return html`<${Failed} error=${data.error} onRetry=${data.reload} />`;
-  return html`<div class="loaded" aria-busy=${data.isStale}>${children(data.value)}</div>`;
+  return html`<div class="loaded" aria-busy=${data.isStale}>
+    ${data.error !== undefined && html`<${Failed} error=${data.error} onRetry=${data.reload} />`}
+    ${children(data.value)}
+  </div>`;
 };
 
 export type Tone = "good" | "warn" | "bad" | "neutral";

@@ -19,10 +19,10 @@ export const Overview = (): VNode => {
   const status = useData((signal) => api.get<InstanceStatus>("admin/status", { signal }), []);
   const usage = useData((signal) => api.get<UsageOverview>("admin/usage", { signal }), []);
   useEffect(() => {
-    if (usage.value?.isComplete !== false) return;
+    if (usage.status !== "ready" || usage.isStale || usage.value.isComplete) return;
     const timer = setTimeout(usage.reload, readAgainMs);
     return () => clearTimeout(timer);
-  }, [usage.value, usage.reload]);
+  }, [usage]);
   const reload = () => {
     status.reload();
     usage.reload();
