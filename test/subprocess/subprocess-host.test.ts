@@ -103,7 +103,8 @@ describe("The subprocess host", () => {
           .split("\0")
           .map((line) => line.split("=")[0])
           .filter((name) => name && !name.startsWith("NODE_CHANNEL_"));
-        const own = pid === helper ? ["MALLOC_ARENA_MAX", "NODE_COMPILE_CACHE"] : [];
+        const allocator = ["MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"];
+        const own = pid === helper ? [...allocator, "NODE_COMPILE_CACHE"] : [];
         expect(names).to.have.members(["LANG", "PATH", ...own]);
       }
     } finally {

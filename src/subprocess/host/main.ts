@@ -23,7 +23,7 @@ const {
 } = JSON.parse(process.argv[2] ?? "{}") as HostOptions;
 
 // For this process only: tools inherit the rest of its environment.
-delete process.env.MALLOC_ARENA_MAX;
+for (const name of Object.keys(process.env)) if (name.startsWith("MALLOC_")) delete process.env[name];
 delete process.env.NODE_COMPILE_CACHE;
 
 const jobs = new Map<number, Job>();
