@@ -6,12 +6,13 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { openSqliteEventStore } from "../../src/eventstore/sqlite/sqlite-event-store.ts";
 import { startEventStoreDBProcess } from "../../test/support/eventstoredb-process.ts";
 import { masterKey, type RunningService, startInstance } from "../../test/support/instance.ts";
-import { authorizeFirst, drawnAtRandom, issueKeys } from "./issued-keys.ts";
+import { authorizeFirst, drawnAtRandom, issueKeys, requestsPerMinute } from "./issued-keys.ts";
 import { checkServings, type Load as Received } from "./ledger-check.ts";
 import { startServer } from "./server-process.ts";
 import { figuresOf, milliseconds, sideBySide } from "./side-by-side.ts";
@@ -60,7 +61,13 @@ const warmUp = async (url: string, received: Received): Promise<Headers> => {
   return headers;
 };
 
-const load = async (service: RunningService, script: string, name: string, log: Log): Promise<Received> => {
+const load = async (
+  service: RunningService,
+  script: string,
+  keys: number,
+  name: string,
+  log: Log,
+): Promise<Received> => {
   const received: Received = { served: 0, cutOff: 0 };
   const cached = [...(await warmUp(service.url, received))].filter(([header]) => !automatic.has(header));
   const bare = await startServer("./bare-server.ts", JSON.stringify(Object.fromEntries(cached)));
@@ -77,6 +84,8 @@ const load = async (service: RunningService, script: string, name: string, log: 
           const { answers, perSecond } = await ask(service.url);
           received.served += answers;
           received.cutOff += connections;
+          // A single key reaches its limit within a minute.
+          await delay((60_000 * answers) / (keys * requestsPerMinute));
           return perSecond;
         },
         bare: async () => (await ask(bare.url)).perSecond,
@@ -101,7 +110,7 @@ const bench = async (folder: string, log: Log, keys: number): Promise<void> => {
   const start = { name: `start, ${name}, without snapshots`, unit: "ms", aim: { atMost: 1 } };
   console.log(JSON.stringify(figuresOf(start, { ours: [startMs], bare: [maxStartMs] })));
   if (!service) return;
-  const received = await load(service, script, name, log).finally(() => service?.stop());
+  const received = await load(service, script, keys, name, log).finally(() => service?.stop());
   await use(log, (store) => checkServings(store, received));
 };
 

@@ -6,7 +6,9 @@ import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { authorize } from "../../test/support/client.ts";
 
 const websiteId = `web_${"0".repeat(24)}`;
-const plan = { tier: "enterprise", requestsPerMinute: 1_000_000, monthlyCharacters: null };
+/** Of each key: the most that a plan may have. */
+export const requestsPerMinute = 1_000_000;
+const plan = { tier: "enterprise", requestsPerMinute, monthlyCharacters: null };
 const appendsAtOnce = 256;
 
 /** Writes this many keys of one website to the log, as the service does. */
