@@ -35,7 +35,7 @@ export interface SpeechRequest {
   /** The API keys in whose queues it waits. */
   readonly claim?: Claim | undefined;
   /**
-   * Reserves an encoder. Engines that return samples call it before they start their tool: it may make samples faster than
+   * Reserves an encoder. Local engines call it before they start their tool: it may make samples faster than
    * they are encoded, and those that wait take memory. @throws {Unavailable} no encoder in time
    */
   readonly reserveEncoder?: () => Promise<void>;

@@ -126,18 +126,15 @@ const forkHost = ({ path, ...options }: ForkOptions): ChildProcess =>
     serialization: "advanced",
     detached: true,
     cwd: "/",
-    env: { PATH: path, LANG: "C.UTF-8", ...allocatorSettings, ...compileCache() },
+    env: { PATH: path, LANG: "C.UTF-8", ...allocatorSettings(), ...compileCache() },
     // It moves bytes between pipes: a larger young generation would only collect garbage.
     execArgv: ["--max-semi-space-size=4"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
 
-/** As scripts/node sets them for the service. */
-const allocatorSettings = {
-  MALLOC_ARENA_MAX: "2",
-  MALLOC_MMAP_THRESHOLD_: "131072",
-  MALLOC_TRIM_THRESHOLD_: "1048576",
-};
+/** The service's own, which scripts/node sets. */
+const allocatorSettings = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("MALLOC_")));
 
 /** The service's cache, so that the helper finds its types stripped. */
 const compileCache = (): { readonly NODE_COMPILE_CACHE?: string } => {

@@ -17,10 +17,10 @@ export interface SlotOptions extends Work {
 /** Answers of at most this many seconds of speech are urgent: about five sentences. */
 const shortSeconds = 15;
 
-export const isShort = ({ claim }: SlotOptions = {}): boolean => (claim?.seconds ?? 0) <= shortSeconds;
+export const isShort = (claim?: Claim): boolean => (claim?.seconds ?? 0) <= shortSeconds;
 
 /** The processes of other jobs, which need the processor for longer, have a lower priority. */
-export const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn);
+export const isUrgent = (turn: SlotOptions = {}): boolean => !turn.isContinuation && isShort(turn.claim);
 
 interface HostContext {
   readonly helper: HostSupervisor;

@@ -84,7 +84,7 @@ export interface HostStats {
 export interface SubprocessHostOptions {
   /**
    * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved` of a resource).
-   * Encoders: four times as many, because one lives as long as its sound and mostly waits.
+   * Encoders: four times as many, because one lives as long as its sound and mostly waits; a quarter of them are for short texts.
    */
   readonly concurrency?: number;
   /** Shares the slots among API keys. Default: its own. */
@@ -144,10 +144,11 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
   const reserved = Math.min(1, concurrency - 1);
   const tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
+  // A short answer must not wait for its key's long ones.
+  const shortEncoders = scheduler.resource("short_encoders", { concurrency, ...queues });
   const encoders = scheduler.resource("encoders", {
-    concurrency: 4 * concurrency,
+    concurrency: 3 * concurrency,
     concurrencyPerKey: concurrency,
-    reserved: concurrency,
     ...queues,
     queueTimeoutMs: 3 * queueTimeoutMs,
     overloaded: encodersOverloaded,
@@ -195,18 +196,14 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       // An encoder is one job per sound, and no piece of it: first come first, within a key.
       runInSlot(
         context,
-        encoders,
-        { ...defaults, ...job, type: "encoder", lowPriority: !isShort(turn) },
+        isShort(turn?.claim) ? shortEncoders : encoders,
+        { ...defaults, ...job, type: "encoder", lowPriority: !isShort(turn?.claim) },
         input,
         signal,
-        {
-          ...turn,
-          isFirstPiece: true,
-          slot,
-        },
+        { ...turn, isFirstPiece: true, slot },
       ),
     reserveEncoder: async (signal, claim) => {
-      if (!claim || isShort({ claim })) return undefined;
+      if (!claim || isShort(claim)) return undefined;
       return createReservedSlot(await encoders.acquire(claim, AbortSignal.any([signal, closing.signal])));
     },
     requireCapacity: (claim, model) =>
@@ -216,8 +213,8 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
     },
     stats: () => ({
-      running: sumOf([tools, encoders, ...models.values()], (resource) => resource.running()),
-      queued: sumOf([tools, encoders, ...models.values()], (resource) => resource.queued()),
+      running: sumOf([tools, shortEncoders, encoders, ...models.values()], (resource) => resource.running()),
+      queued: sumOf([tools, shortEncoders, encoders, ...models.values()], (resource) => resource.queued()),
       ...helper.stats(),
     }),
     close: () => {
@@ -235,7 +232,7 @@ const overloaded = (scope: "all" | "key"): Unavailable =>
     ? new Unavailable("Too many speech syntheses are running.", 1)
     : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
 
-/** An encoder may be busy for as long as its sound is read. */
+/** An encoder is busy until its client has read the sound. */
 const encodersOverloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"
     ? new Unavailable("Too many long texts are being spoken.", 5)

@@ -93,6 +93,8 @@ describe("The subprocess host", () => {
 
   it("gives the tools a minimal environment without the service's secrets", async () => {
     process.env.VOXLEDGER_TEST_SECRET = "secret";
+    const allocator = process.env.MALLOC_ARENA_MAX;
+    process.env.MALLOC_ARENA_MAX = "2";
     try {
       const host = await open();
       const reader = say(host, long)[Symbol.asyncIterator]();
@@ -103,12 +105,13 @@ describe("The subprocess host", () => {
           .split("\0")
           .map((line) => line.split("=")[0])
           .filter((name) => name && !name.startsWith("NODE_CHANNEL_"));
-        const allocator = ["MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"];
-        const own = pid === helper ? [...allocator, "NODE_COMPILE_CACHE"] : [];
+        const own = pid === helper ? ["MALLOC_ARENA_MAX", "NODE_COMPILE_CACHE"] : [];
         expect(names).to.have.members(["LANG", "PATH", ...own]);
       }
     } finally {
       delete process.env.VOXLEDGER_TEST_SECRET;
+      if (allocator === undefined) delete process.env.MALLOC_ARENA_MAX;
+      else process.env.MALLOC_ARENA_MAX = allocator;
     }
   });
 
@@ -239,6 +242,24 @@ describe("The subprocess host", () => {
       const host = await open({ concurrency: 1 });
       expect(await host.reserveEncoder(never, createClaim("a key", 3))).to.equal(undefined);
       expect(await host.reserveEncoder(never)).to.equal(undefined);
+    });
+
+    it("that short answers of the same key need not wait for", async () => {
+      const host = await open({ concurrency: 1 });
+      const held = await host.reserveEncoder(never, longAnswer());
+      const leaving = new AbortController();
+      const waiting = rejection(host.reserveEncoder(leaving.signal, longAnswer()));
+      const input = (async function* () {
+        yield wavHeader(22_050, unknownSize);
+        yield Buffer.alloc(10_000, 7);
+      })();
+      const job = { format: "mp3", sampleRate: 22_050, input } as const;
+      const short = { claim: createClaim("a key", 3), isContinuation: true };
+      expect(await collect(host.encode(job, never, short))).to.not.be.empty;
+      expect(host.stats().queued).to.equal(1);
+      leaving.abort(new Error("the caller has left"));
+      await waiting;
+      held?.release();
     });
 
     it("for the job that takes it, which releases it at its end", async () => {

@@ -63,19 +63,21 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
-    let slot: ReservedSlot | undefined;
+    let reserving: Promise<ReservedSlot | undefined> | undefined;
     const request = {
       ...speechRequest(spoken),
       ...(progressive && { progressive }),
       ...(beforeStart && { beforeStart }),
       ...(claim && { claim }),
       reserveEncoder: async () => {
-        slot = await encoder.reserve(recipe.format, signal, claim);
+        reserving ??= encoder.reserve(recipe.format, signal, claim);
+        await reserving;
       },
     };
     try {
       const speech = await engine.synthesize(request, signal);
       signal.throwIfAborted(); // do not start an encoder for an aborted request
+      const slot = await reserving;
       const { audio, declared } = inFormat(speech, recipe.format, (...asked) =>
         encoder.encode(...asked, signal, { claim, slot }),
       );
@@ -88,7 +90,7 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
       }
       return { declared: declared(), marks: marksIn(recipe.format, speech) };
     } finally {
-      slot?.release();
+      void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
   },
   finish: (format, sound, declared) => {

@@ -9,7 +9,10 @@ import type { Instruments } from "../instruments.ts";
 import { runOperation } from "../operation.ts";
 import { isRecording } from "../spans.ts";
 
-/** A synthesis lasts until its last byte has been read: waiting for the limiter and for a slow reader is included. */
+/**
+ * A synthesis lasts until its last byte has been read: waiting for the limiter, for an encoder (local engines) and
+ * for a slow reader is included.
+ */
 export const instrumentEngine = (instruments: Instruments) => {
   const duration = instruments.histogram("engineDuration");
   const firstByte = instruments.histogram("engineFirstByte");
