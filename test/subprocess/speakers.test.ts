@@ -72,6 +72,25 @@ describe("espeak-ng's library", () => {
     expect(spoken).to.not.include(false);
   });
 
+  it("speaks many texts in one process, and in another when that one has grown", async () => {
+    const host = await openSubprocessHost({ encodersAhead, speakers: 1 });
+    try {
+      const speakAt = async (n: number): Promise<number[]> => {
+        await speak(host, jobOf(`Hello there, number ${n}.`));
+        return speakersOf(host);
+      };
+      const first = await speakAt(1);
+      for (let n = 2; n <= 20; n++) expect(await speakAt(n)).to.deep.equal(first);
+      let current = first;
+      for (let n = 21; current[0] === first[0]; n++) {
+        expect(n, "texts of one process").to.be.below(2_000);
+        current = await speakAt(n);
+      }
+    } finally {
+      await host.close();
+    }
+  });
+
   it("reports where words and sentences begin, in the text and in the samples", async () => {
     let events: readonly SpeechEvent[] = [];
     const onEvents = (reported: readonly SpeechEvent[]) => {

@@ -4,26 +4,24 @@ import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 
 /** A process that speaks one text at a time by the library. A text that must end early ends with its process. */
 
-/**
- * The library frees most of its memory, not all (about 150 KB per text): a process that has grown is replaced. It begins with
- * 77 MB, of which it shares 50 with other processes.
- */
-const maxMemoryBytes = 92 * 1024 * 1024;
+/** The library frees most of its memory, not all (about 150 KB per text): a process that has grown by this much is replaced. */
+const maxGrowthBytes = 15 * 1024 * 1024;
 
 const main = (): void => {
   const library = openEspeakLibrary();
   reportReady(library.version);
+  const maxBytes = process.memoryUsage.rss() + maxGrowthBytes;
   for (const line of readLines()) {
-    if (speak(library, JSON.parse(line) as EspeakOrder)) return;
+    if (speak(library, JSON.parse(line) as EspeakOrder, maxBytes)) return;
     library.renew();
   }
 };
 
 /** Returns true if this was the last text. */
-const speak = (library: EspeakLibrary, order: EspeakOrder): boolean => {
+const speak = (library: EspeakLibrary, order: EspeakOrder, maxBytes: number): boolean => {
   try {
     const events = writeSpeech(library, order);
-    const isLast = process.memoryUsage.rss() > maxMemoryBytes;
+    const isLast = process.memoryUsage.rss() > maxBytes;
     reportDone({ events, isLast });
     return isLast;
   } catch (error) {
