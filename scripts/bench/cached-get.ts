@@ -84,7 +84,7 @@ const load = async (
           const { answers, perSecond } = await ask(service.url);
           received.served += answers;
           received.cutOff += connections;
-          // A single key reaches its limit within a minute.
+          // Spreads the requests of a single key, which would reach its limit within a minute.
           await delay((60_000 * answers) / (keys * requestsPerMinute));
           return perSecond;
         },

@@ -6,7 +6,7 @@ import { uuidv7 } from "../../src/eventstore/uuid.ts";
 import { authorize } from "../../test/support/client.ts";
 
 const websiteId = `web_${"0".repeat(24)}`;
-/** Of each key: the most that a plan may have. */
+/** The highest limit that a plan allows. */
 export const requestsPerMinute = 1_000_000;
 const plan = { tier: "enterprise", requestsPerMinute, monthlyCharacters: null };
 const appendsAtOnce = 256;

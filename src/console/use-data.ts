@@ -5,7 +5,7 @@ import { isAbort } from "./api.ts";
 export type Data<T> = (
   | { readonly status: "loading"; readonly value: undefined }
   | { readonly status: "failed"; readonly value: undefined; readonly error: unknown }
-  /** `isStale`: it is being read again. `error`: why that failed. */
+  /** `isStale`: it is being read again. `error`: why the last reload failed. */
   | { readonly status: "ready"; readonly value: T; readonly isStale: boolean; readonly error?: unknown }
 ) & { readonly reload: () => void };
 

@@ -21,7 +21,7 @@ export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => voi
     ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
 
-/** Loading, failed or the data. Data that is being read again stays visible, also if that fails. */
+/** Loading, failed or the data. Earlier data stays visible during a reload, and after one that failed. */
 export const Loaded = <T>({
   data,
   what,

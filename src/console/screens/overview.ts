@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { InstanceStatus } from "../../application/health/instance-status.ts";
 import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
@@ -11,16 +11,20 @@ import { useSession } from "../session.ts";
 import { sumOf } from "../usage.ts";
 import { useData } from "../use-data.ts";
 
-const readAgainMs = 1_000;
+/** Until the usage is read again: a second, then each time twice as long. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
 
 /** What all instances have served, and the state of the instance that answers. */
 export const Overview = (): VNode => {
   const { api } = useSession();
   const status = useData((signal) => api.get<InstanceStatus>("admin/status", { signal }), []);
   const usage = useData((signal) => api.get<UsageOverview>("admin/usage", { signal }), []);
+  const pauseMs = useRef(firstPauseMs);
   useEffect(() => {
     if (usage.status !== "ready" || usage.isStale || usage.value.isComplete) return;
-    const timer = setTimeout(usage.reload, readAgainMs);
+    const timer = setTimeout(usage.reload, pauseMs.current);
+    pauseMs.current = Math.min(longestPauseMs, 2 * pauseMs.current);
     return () => clearTimeout(timer);
   }, [usage]);
   const reload = () => {

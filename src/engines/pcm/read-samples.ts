@@ -57,7 +57,7 @@ export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIte
   for await (const chunk of pcm) {
     const bytes = carried.length > 0 ? Buffer.concat([carried, chunk]) : chunk;
     const whole = bytes.length - (bytes.length % 2);
-    // Five times as fast as readInt16LE. The view has the byte order of the processor: little-endian on x86-64 and ARM.
+    // The view has the byte order of the processor: little-endian on x86-64 and ARM.
     const samples = new Int16Array(whole / 2);
     const louder = Buffer.from(samples.buffer);
     bytes.copy(louder, 0, 0, whole);
