@@ -1,5 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../async/clock.ts";
+import { withDeadline } from "../../async/deadline.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { JournalFenced } from "../../domain/ledger/journal.ts";
 import {
   type Holder,
@@ -48,6 +50,9 @@ export interface ReservationContext {
 }
 
 const metadata = { actor: "system" };
+
+/** As long as a serving waits for the event store. */
+const appendTimeoutMs = 5_000;
 
 /** A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight times in a month. */
 const idleFactor = 4;
@@ -194,10 +199,17 @@ export class KeyReservation {
     const quota = this.#quota;
     const wanted = this.#waiting.characters;
     const startedAt = this.#context.timers.now();
+    let spent = 0;
     try {
-      const { events, state } = await this.#execute((current, own) =>
-        reserveCharacters(current, { ...own, reservedTotal: this.#tally.reservedTotal, wanted, quota }),
-      );
+      const { events, state } = await this.#execute((current, own) => {
+        spent = own.spent;
+        return reserveCharacters(current, {
+          ...own,
+          reservedTotal: this.#tally.reservedTotal,
+          wanted,
+          quota,
+        });
+      });
       const [event] = events;
       if (event?.type !== "CharactersReserved") {
         return await this.#waitForOthers(state, startedAt, changes);
@@ -205,16 +217,32 @@ export class KeyReservation {
       this.#tally.reservedTotal = quota > this.#quota ? Number.NEGATIVE_INFINITY : event.data.total;
     } catch (error) {
       if (!(error instanceof QuotaExceeded)) throw error;
+      await this.#untilAppended();
+      if (this.#isAbandoned || this.#tally.spent < spent) return; // a serving has failed: there is room for another
       this.#waiting.refuse(wanted.length, error.quota - error.used, error);
     }
     this.#deadlines.clear();
   }
 
-  async #return(): Promise<void> {
+  /** Servings in flight count as spent, and may fail. @throws {Unavailable} if the event store does not answer in time */
+  async #untilAppended(): Promise<void> {
+    const onTimeout = () =>
+      new Unavailable("It is not known yet whether the quota is used up: try again.", 2);
+    await withDeadline({ clock: this.#context.timers, ms: appendTimeoutMs, onTimeout }, () =>
+      this.#stopSpending(),
+    );
+  }
+
+  /** Resolves when it is known what is spent. */
+  async #stopSpending(): Promise<void> {
     // Requests that were granted characters in this turn spend them first.
     await setImmediate();
     this.#tally.reservedTotal = Number.NEGATIVE_INFINITY;
     await this.#context.waitForAppends();
+  }
+
+  async #return(): Promise<void> {
+    await this.#stopSpending();
     // Servings that a fenced journal lost still count as spent here.
     if (this.#isAbandoned) return;
     await this.#execute(returnReservation);

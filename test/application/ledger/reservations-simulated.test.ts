@@ -178,6 +178,28 @@ describe("reservations of a journal", () => {
     expect(fenced).to.deep.equal([]);
   });
 
+  it("are not refused because of a serving in flight that fails", async () => {
+    const appends = Promise.withResolvers<void>();
+    const { reservations } = open("a", { waitForAppends: () => appends.promise });
+    await spend(reservations, quota);
+    const last = reservations.reserve(apiKey, month, 10, quota);
+    await pass(1_000);
+    reservations.refund(apiKey, month, 10);
+    appends.resolve();
+    await inTime(last);
+    expect(reservations.trySpend(apiKey, month, 10, quota)).to.equal(true);
+    expect(await rejection(inTime(reservations.reserve(apiKey, month, 1, quota)))).to.be.instanceOf(
+      QuotaExceeded,
+    );
+  });
+
+  it("are unavailable, not refused, while it is unknown whether servings in flight are recorded", async () => {
+    const { reservations } = open("a", { waitForAppends: () => new Promise(() => {}) });
+    await spend(reservations, quota);
+    const refused = await rejection(inTime(reservations.reserve(apiKey, month, 10, quota)));
+    expect(refused).to.be.instanceOf(Unavailable);
+  });
+
   it("of a journal that does not answer a recall are settled", async () => {
     const [a, b] = [open("a"), open("b", { spentBy: 10 })];
     await spend(a.reservations, 10);
