@@ -84,7 +84,8 @@ export interface HostStats {
 export interface SubprocessHostOptions {
   /**
    * Concurrent speech tools. Default 4; one of several is reserved for short texts (see `reserved` of a resource).
-   * Encoders: four times as many, because one lives as long as its sound and mostly waits; a quarter of them are for short texts.
+   * Encoders: five times as many, because one lives as long as its sound and mostly waits; two fifths of them are for short
+   * texts.
    */
   readonly concurrency?: number;
   /** Shares the slots among API keys. Default: its own. */
@@ -145,7 +146,11 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   const reserved = Math.min(1, concurrency - 1);
   const tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
   // A short answer must not wait for its key's long ones.
-  const shortEncoders = scheduler.resource("short_encoders", { concurrency, ...queues });
+  const shortEncoders = scheduler.resource("short_encoders", {
+    concurrency: 2 * concurrency,
+    concurrencyPerKey: concurrency,
+    ...queues,
+  });
   const encoders = scheduler.resource("encoders", {
     concurrency: 3 * concurrency,
     concurrencyPerKey: concurrency,
@@ -232,7 +237,7 @@ const overloaded = (scope: "all" | "key"): Unavailable =>
     ? new Unavailable("Too many speech syntheses are running.", 1)
     : new Unavailable("Too many speech syntheses of this API key are waiting.", 2);
 
-/** An encoder is busy until its client has read the sound. */
+/** An encoder may be busy until its client has read the sound. */
 const encodersOverloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"
     ? new Unavailable("Too many long texts are being spoken.", 5)

@@ -262,6 +262,28 @@ describe("The subprocess host", () => {
       held?.release();
     });
 
+    it("not for short answers, of which one key cannot take all encoders", async () => {
+      const host = await open({ concurrency: 1 });
+      const leaving = new AbortController();
+      const encodeFor = (key: string, signal: AbortSignal, samples?: AsyncIterable<Buffer>) => {
+        const input = (async function* () {
+          yield wavHeader(22_050, unknownSize);
+          yield Buffer.alloc(10_000, 7);
+          if (samples) yield* samples;
+        })();
+        const turn = { claim: createClaim(key, 3), isContinuation: true };
+        return collect(host.encode({ format: "mp3", sampleRate: 22_050, input }, signal, turn));
+      };
+      const silence = async function* (): AsyncGenerator<Buffer> {
+        await new Promise(() => {});
+      };
+      const held = [1, 2].map(() => rejection(encodeFor("a key", leaving.signal, silence())));
+      await until("one runs and one waits", () => host.stats().running === 1 && host.stats().queued === 1);
+      expect(await encodeFor("another key", never)).to.not.be.empty;
+      leaving.abort(new Error("the caller has left"));
+      await Promise.all(held);
+    });
+
     it("for the job that takes it, which releases it at its end", async () => {
       const host = await open({ concurrency: 1 });
       const claim = longAnswer();

@@ -58,6 +58,8 @@ export interface JournalWriter {
   readonly backgroundEntries: number;
   /** Resolves when everything added so far is durable, servings have failed, or the journal is fenced. Never rejects. */
   flushed(): Promise<void>;
+  /** As `flushed`, without the voids and ends of streams that the store has refused. They are repeated, perhaps much later. */
+  appended(): Promise<void>;
   /**
    * Flushes, then appends `JournalClosed`. Adding is an error from now on. Resolves when the journal is closed, also if another
    * process has closed it, with the last revision; -1 if it has no event: then nothing is appended.
@@ -146,11 +148,14 @@ class Writer implements JournalWriter {
     this.#scheduleTurnEnd();
   };
 
-  flushed = (): Promise<void> => {
-    const flushed = this.#waiting.untilTaken();
+  flushed = (): Promise<void> => this.#notified(this.#waiting.untilTaken());
+
+  appended = (): Promise<void> => this.#notified(this.#waiting.untilSent());
+
+  #notified(taken: Promise<void>): Promise<void> {
     if (!this.#inFlight) this.#waiting.notifyTaken();
-    return flushed;
-  };
+    return taken;
+  }
 
   close = (reason: "shutdown" | "idle"): Promise<number> => {
     if (this.#closedRevision !== undefined) return Promise.resolve(this.#closedRevision);

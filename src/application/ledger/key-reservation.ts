@@ -51,7 +51,7 @@ export interface ReservationContext {
 
 const metadata = { actor: "system" };
 
-/** As long as a serving waits for the event store. */
+/** As long as a serving waits for the event store by default. */
 const appendTimeoutMs = 5_000;
 
 /** A reservation is idle after a minute, then 4, 16, 64 minutes, 4, 17, 68, 273 hours: at most eight times in a month. */
@@ -217,23 +217,32 @@ export class KeyReservation {
       this.#tally.reservedTotal = quota > this.#quota ? Number.NEGATIVE_INFINITY : event.data.total;
     } catch (error) {
       if (!(error instanceof QuotaExceeded)) throw error;
-      await this.#untilAppended();
-      if (this.#isAbandoned || this.#tally.spent < spent) return; // a serving has failed: there is room for another
-      this.#waiting.refuse(wanted.length, error.quota - error.used, error);
+      const { reservedTotal } = this.#tally;
+      const unknown = await this.#untilAppended();
+      if (this.#isAbandoned || quota !== this.#quota) return;
+      this.#tally.reservedTotal = reservedTotal;
+      if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
+      this.#waiting.refuse(wanted.length, error.quota - error.used, unknown ?? error);
     }
     this.#deadlines.clear();
   }
 
-  /** Servings in flight count as spent, and may fail. @throws {Unavailable} if the event store does not answer in time */
-  async #untilAppended(): Promise<void> {
+  /**
+   * Servings in flight count as spent, and may fail or be voided by the next flush. Resolves with an error if the event store does
+   * not answer in time.
+   */
+  async #untilAppended(): Promise<Error | undefined> {
     const onTimeout = () =>
       new Unavailable("It is not known yet whether the quota is used up: try again.", 2);
-    await withDeadline({ clock: this.#context.timers, ms: appendTimeoutMs, onTimeout }, () =>
-      this.#stopSpending(),
-    );
+    const appended = async (): Promise<undefined> => {
+      await this.#stopSpending();
+      await this.#context.waitForAppends();
+    };
+    const deadline = { clock: this.#context.timers, ms: appendTimeoutMs, onTimeout };
+    return await withDeadline(deadline, appended).catch((error: Error) => error);
   }
 
-  /** Resolves when it is known what is spent. */
+  /** Resolves when it is known which servings have failed. Until then none are added. */
   async #stopSpending(): Promise<void> {
     // Requests that were granted characters in this turn spend them first.
     await setImmediate();

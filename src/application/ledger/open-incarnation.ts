@@ -71,7 +71,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     timers,
     journal,
     after,
-    waitForAppends: writer.flushed,
+    waitForAppends: writer.appended,
     fence: async (other) => void (await closeJournal(other, "unresponsive")),
     spentBy: (...request) => usageReader.spentBy(...request).catch(throwUnavailable),
     onFenced: () => discard(),

@@ -105,7 +105,12 @@ export class WaitingEntries extends PendingEntries {
   }
 
   override async untilTaken(): Promise<void> {
-    await Promise.all([super.untilTaken(), this.refused.untilTaken()]);
+    await Promise.all([this.untilSent(), this.refused.untilTaken()]);
+  }
+
+  /** As `untilTaken`, without the refused entries, which may be repeated much later. */
+  untilSent(): Promise<void> {
+    return super.untilTaken();
   }
 
   override notifyTaken(): void {

@@ -42,7 +42,7 @@ export interface ReservationsOptions {
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly timers?: Clock;
-  /** Resolves when all servings added so far are in the journal, or never will be. */
+  /** Resolves when all servings and voids added so far are in the journal, or it is known that they are not. */
   readonly waitForAppends: () => Promise<void>;
   /** Closes another journal. Idempotent. */
   readonly fence: (journal: string) => Promise<void>;

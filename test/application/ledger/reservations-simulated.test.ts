@@ -193,6 +193,33 @@ describe("reservations of a journal", () => {
     );
   });
 
+  it("are not refused because of a serving that the next flush voids", async () => {
+    const flushes = [Promise.resolve(), Promise.withResolvers<void>()] as const;
+    let flush = 0;
+    const { reservations } = open("a", {
+      waitForAppends: () => (flush++ === 0 ? flushes[0] : flushes[1].promise),
+    });
+    await spend(reservations, quota);
+    const last = reservations.reserve(apiKey, month, 10, quota);
+    await pass(1_000);
+    reservations.refund(apiKey, month, 10);
+    flushes[1].resolve();
+    await inTime(last);
+    expect(reservations.trySpend(apiKey, month, 10, quota)).to.equal(true);
+  });
+
+  it("keep what is left after a refusal, without another append", async () => {
+    const { reservations } = open("a");
+    await spend(reservations, quota - 10);
+    await spend(reservations, 5);
+    const count = events().length;
+    expect(await rejection(inTime(reservations.reserve(apiKey, month, 11, quota)))).to.be.instanceOf(
+      QuotaExceeded,
+    );
+    expect(reservations.trySpend(apiKey, month, 5, quota)).to.equal(true);
+    expect(events()).to.have.length(count);
+  });
+
   it("are unavailable, not refused, while it is unknown whether servings in flight are recorded", async () => {
     const { reservations } = open("a", { waitForAppends: () => new Promise(() => {}) });
     await spend(reservations, quota);
