@@ -18,7 +18,7 @@ export interface JournalWriterOptions {
   readonly maxFlushBytes?: number;
   /** Called after each durable flush, in order, before the callbacks of its servings. */
   readonly onFlushed?: (events: readonly FlushedEvent[]) => void;
-  /** Called when a void is durable. */
+  /** Called when a charge is taken back: its void is durable, or the store has refused its flush after its deadline. */
   readonly onVoided?: (voided: VoidedServing) => void;
   /** Called with a serving that has an Idempotency-Key and became durable after its deadline: release the key, then void it. */
   readonly onExpired?: (serving: Serving, at: string) => void;

@@ -270,6 +270,8 @@ class Writer implements JournalWriter {
       repeat: () => this.#scheduleTurnEnd(),
     });
     this.#startFlush();
+    for (const { serving, isExpired } of flush.servings)
+      if (isExpired) this.#call(() => this.#options.onVoided(voidOf(serving, flush.at)));
     this.#answer(flush.servings, error as Error, "");
   }
 

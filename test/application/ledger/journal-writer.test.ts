@@ -31,7 +31,7 @@ describe("the writer of a journal", () => {
   let timers: ManualClock;
   let now: number;
   let flushed: FlushedEvent[];
-  let durableVoids: VoidedServing[];
+  let takenBack: VoidedServing[];
   let lost: LostEntries[];
 
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describe("the writer of a journal", () => {
     timers = createManualClock();
     now = start;
     flushed = [];
-    durableVoids = [];
+    takenBack = [];
     lost = [];
   });
 
@@ -54,7 +54,7 @@ describe("the writer of a journal", () => {
       timers,
       deadlineMs,
       onFlushed: (events) => flushed.push(...events),
-      onVoided: (one) => durableVoids.push(one),
+      onVoided: (one) => takenBack.push(one),
       onFenced: (entries) => lost.push(entries),
       ...options,
     });
@@ -167,7 +167,7 @@ describe("the writer of a journal", () => {
     expect(flushed.map(({ type, data }) => ({ type, data }))).to.deep.equal(
       events.map(({ type, data }) => ({ type, data })),
     );
-    expect(durableVoids.map(({ requestId }) => requestId)).to.deep.equal(["r-1"]);
+    expect(takenBack.map(({ requestId }) => requestId)).to.deep.equal(["r-1"]);
   });
 
   it("keeps its flushes below the size, and does not delay voids behind servings", async () => {
@@ -191,7 +191,7 @@ describe("the writer of a journal", () => {
       .and.above(maxFlushBytes / 2);
     expect((await types()).slice(0, 2)).to.deep.equal(["SynthesesServed", "ServingsVoided"]);
     expect(await requestIds()).to.have.length(600);
-    expect(durableVoids).to.have.length(600);
+    expect(takenBack).to.have.length(600);
   });
 
   describe("when the store does not answer", () => {
@@ -228,7 +228,7 @@ describe("the writer of a journal", () => {
       timers.advance(deadlineMs);
       expect(await late).to.be.instanceOf(OutcomeUnknown);
       store.release();
-      await until(() => durableVoids.length === 1);
+      await until(() => takenBack.length === 1);
       expect((await read()).flatMap(({ voided: voids }) => voids)).to.deep.equal([
         voided(serving({ requestId: "late" }), "2026-11-05T10:00:00.000Z"),
       ]);
@@ -444,6 +444,25 @@ describe("the writer of a journal", () => {
     expect(await requestIds()).to.deep.equal(["r-2"]);
   });
 
+  it("returns the characters of a serving whose deadline passed before the store refused its flush for good", async () => {
+    const refused = Promise.withResolvers<never>();
+    const writer = createWriter({ store: { ...store, append: () => refused.promise } });
+    const failure = failureOf(serve(writer, serving({ requestId: "r-1", characters: 7 })));
+    await until(() => writer.pending === 1 && timers.waiting() > 0);
+    await setImmediate();
+    timers.advance(deadlineMs);
+    expect(await failure).to.be.instanceOf(OutcomeUnknown);
+    expect(takenBack).to.deep.equal([]);
+    refused.reject(new TypeError("an event's data must be a plain JSON object"));
+    await writer.flushed();
+    expect(takenBack).to.have.length(1);
+    expect(takenBack[0]).to.include({
+      requestId: "r-1",
+      characters: 7,
+      servedAt: new Date(start).toISOString(),
+    });
+  });
+
   it("repeats voids and ends of streams alone after a permanent error of the store, and closes after them", async () => {
     const errors: unknown[] = [];
     let refusals = 3;
@@ -490,7 +509,7 @@ describe("the writer of a journal", () => {
       background,
       ["JournalClosed"],
     ]);
-    expect(durableVoids.map(({ requestId }) => requestId)).to.deep.equal(["r-1"]);
+    expect(takenBack.map(({ requestId }) => requestId)).to.deep.equal(["r-1"]);
     expect(errors).to.have.length(3);
     expect(writer.pending).to.equal(0);
     expect(writer.backgroundEntries).to.equal(0);
