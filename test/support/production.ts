@@ -67,14 +67,15 @@ export const openProduction = (): Production => {
 
 /**
  * The instances as one service. Instances learn of each other's events after some milliseconds, while the suites expect
- * read-your-writes, so responses to commands are delayed until the views of all instances include them.
+ * read-your-writes, so responses to commands, and refusals that may have suspended a key, are delayed until the views of all
+ * instances include them.
  */
 const balanced = async (instances: readonly RunningService[], store: EventStore): Promise<RunningService> => {
   const balancer = await openBalancer(
     instances.map(({ url }) => url),
     {
       onAnswer: async ({ method, path }, status) => {
-        if (status < 300 && isCommand(method, path))
+        if (status === 403 || (status < 300 && isCommand(method, path)))
           await level(instances.map(metricsUrl), await appendMarker(store));
       },
     },
