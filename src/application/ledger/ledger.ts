@@ -1,16 +1,16 @@
 import type { Clock } from "../../async/clock.ts";
-import { keyDecider, keyStream, type SuspendedKey, suspendKey } from "../../domain/accounts/key.ts";
-import { KeyIsSuspended, Unavailable } from "../../domain/errors.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { JournalFenced } from "../../domain/ledger/journal.ts";
 import { QuotaExceeded } from "../../domain/ledger/quota.ts";
 import type { Idempotency, Receipt, Serving, StreamEnd, VoidedServing } from "../../domain/ledger/serving.ts";
-import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
+import { OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { ActingKey } from "../access/principal.ts";
 import { type BackgroundTasks, createBackgroundTasks } from "./background-tasks.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { Incarnation, Incarnations } from "./incarnations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
 import { ReservationsClosed } from "./reservations.ts";
+import { type SuspendForQuotaOptions, suspendForQuota } from "./suspend-for-quota.ts";
 import {
   hasIdempotencyKey,
   type IdempotentServing,
@@ -62,21 +62,13 @@ export interface QuotaRequest {
   readonly idempotency?: Idempotency | undefined;
 }
 
-export interface LedgerOptions {
+export interface LedgerOptions extends SuspendForQuotaOptions {
   readonly incarnations: Incarnations;
-  readonly recentCharges: Pick<RecentCharges, "wasCharged">;
+  readonly recentCharges: Pick<RecentCharges, "wasCharged" | "catchUp">;
   readonly idempotencyKeys: IdempotencyKeys;
-  /** Executes the suspension of a key. */
-  readonly handler: Pick<CommandHandler, "execute">;
-  /** Resolves when this instance's views show the position. */
-  readonly untilVisible: (position: number) => Promise<void>;
   /** @throws {Unavailable} if this machine's clock is wrong: the month of a serving would be */
   readonly requireCorrectClock: () => void;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
   readonly timers: Clock;
-  /** Called when a request does not fit into the key's quota. */
-  readonly onQuotaExceeded: (apiKey: string) => void;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -89,8 +81,8 @@ export const createLedger = (options: LedgerOptions): Ledger => {
   return {
     record: (principal, served, done) => {
       const serving: Serving = { ...served, apiKey: principal.apiKey };
-      if (!hasIdempotencyKey(serving)) return recorder.record(principal, serving, done);
-      recorder.recordIdempotently(principal, serving).then(
+      if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(principal, serving, done);
+      recorder.recordSpecial(principal, serving).then(
         (receipt) => done(undefined, receipt),
         (error) => done(error, undefined),
       );
@@ -167,11 +159,29 @@ class Recorder {
         this.#options.incarnations.discard(incarnation);
         return again("fenced");
       }
-      // With an unknown outcome the writer voids the serving, should it become durable.
+      // With an unknown outcome the writer takes the charge back as soon as it knows.
       if (!(error instanceof OutcomeUnknown)) reservations.refund(apiKey, month, characters);
       done(error, undefined);
     });
     return true;
+  }
+
+  /** Records a part, which may be free, or a serving with an Idempotency-Key. */
+  async recordSpecial(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    if (serving.partial) await this.#wasCharged(serving.apiKey, [serving.hash]);
+    return hasIdempotencyKey(serving)
+      ? await this.#recordIdempotently(principal, serving)
+      : await this.#recorded(principal, serving);
+  }
+
+  /** Whether any process charged the key for one of the objects shortly before. @throws {Unavailable} */
+  async #wasCharged(apiKey: string, hashes: readonly string[]): Promise<boolean> {
+    const { incarnations, recentCharges } = this.#options;
+    const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
+    if (isKnown()) return true;
+    await incarnations.open(); // Only then are the other journals followed.
+    await recentCharges.catchUp();
+    return isKnown();
   }
 
   /** A part of an object is free if the key was charged for the object shortly before. */
@@ -208,32 +218,16 @@ class Recorder {
       if (error instanceof JournalFenced) this.#options.incarnations.discard(incarnation);
       else if (error instanceof ReservationsClosed)
         return; // The next attempt uses the next journal.
-      else if (error instanceof QuotaExceeded) await this.#suspend(apiKey, error, requestId);
+      else if (error instanceof QuotaExceeded) await suspendForQuota(this.#options, apiKey, error, requestId);
       else throw error;
     }
-  }
-
-  async #suspend(apiKey: string, exceeded: QuotaExceeded, requestId: string): Promise<never> {
-    const { handler, untilVisible, clock } = this.#options;
-    const { quota, message: reason } = exceeded;
-    this.#options.onQuotaExceeded(apiKey);
-    const at = new Date(clock()).toISOString();
-    const { position, state } = await handler.execute(
-      keyDecider,
-      keyStream(apiKey),
-      (key) => suspendKey(key, { cause: "quota", quota, reason, at }),
-      { correlationId: requestId, actor: "system" },
-    );
-    await untilVisible(position);
-    if (state.status !== "suspended") throw new Unavailable("The key's plan has just changed: try again.", 1);
-    throw suspended(state);
   }
 
   /**
    * The journal charges before the Idempotency-Key is recorded: a request that crashes in between is charged, never served
    * without a charge. Of two concurrent requests the slower one's charge is voided.
    */
-  async recordIdempotently(principal: ActingKey, serving: IdempotentServing): Promise<Receipt> {
+  async #recordIdempotently(principal: ActingKey, serving: IdempotentServing): Promise<Receipt> {
     const { idempotencyKeys } = this.#options;
     if (await idempotencyKeys.recordRepeat(serving)) {
       return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
@@ -267,13 +261,13 @@ class Recorder {
     this.#options.onError("a request could not be answered", error);
 
   async reserveQuota(principal: ActingKey, request: QuotaRequest): Promise<void> {
-    const { idempotencyKeys, recentCharges, incarnations } = this.#options;
+    const { idempotencyKeys, incarnations } = this.#options;
     const { apiKey, plan } = principal;
     const { requestId, hashes, characters, partial, idempotency } = request;
     this.#background.throwIfUnavailable(incarnations.backgroundEntries);
     if (idempotency && (await idempotencyKeys.isRepeat({ apiKey, requestId, idempotency }))) return;
     if (plan.monthlyCharacters === null) return;
-    if (partial && hashes.some((hash) => recentCharges.wasCharged(apiKey, hash))) return;
+    if (partial && (await this.#wasCharged(apiKey, hashes))) return;
     const incarnation = await incarnations.open();
     await this.#reserveCharacters(incarnation, principal, requestId, characters);
   }
@@ -292,5 +286,3 @@ const firstAttempt: { readonly number: number; readonly obstacle: Obstacle } = {
   number: 1,
   obstacle: "reservationUsed",
 };
-
-const suspended = ({ reason, cause }: SuspendedKey): KeyIsSuspended => new KeyIsSuspended(reason, cause);

@@ -1,13 +1,20 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
+import { untilAborted, withDeadline } from "../../async/deadline.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
+import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { throwUnavailable } from "../store-error.ts";
 import { type Following, follow } from "./follow-events.ts";
 import { readRegistryBackwards } from "./journal-registry.ts";
+import { readLedgerEnd } from "./ledger-end.ts";
 
 /** The objects for which keys were charged within 10 minutes, by any process. */
 export interface RecentCharges {
   wasCharged(apiKey: string, hash: string): boolean;
+  /** Resolves when everything that any process recorded before the call is included. @throws {Unavailable} */
+  catchUp(): Promise<void>;
   /** Adds durable events of this process. */
   add(events: readonly JournalEvent[]): void;
   /**
@@ -32,6 +39,8 @@ export interface RecentChargesOptions {
 
 /** A part of an object is free for this long after its key was charged for the object. */
 const freePartMs = 10 * 60_000;
+/** Usually the other journals' events are followed within milliseconds. */
+const maxCatchUpMs = 5_000;
 /** Bounds the start of a process after ten busy minutes. */
 const maxServingsRead = 500_000;
 
@@ -45,34 +54,46 @@ export const createRecentCharges = ({
   const objects = new RecentObjects(freePartMs);
   let following: Following | undefined;
   let position = -1;
+  let nextBatch = Promise.withResolvers<void>();
+  let ownStream: string | undefined;
   /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
   const ownStreams = new Set<string>();
 
+  const isOthersJournal = (stream: string): boolean =>
+    stream.startsWith(journalPrefix) && !ownStreams.has(stream);
   const add = (events: readonly JournalEvent[]): void => {
     for (const event of events) addEvent(objects, event);
   };
 
   return {
     wasCharged: (apiKey, hash) => objects.has(apiKey, hash, clock()),
+    catchUp: () =>
+      withDeadline({ clock: timers, ms: maxCatchUpMs, onTimeout: notFollowed }, async (signal) => {
+        const end = await readLedgerEnd(store, { except: ownStream }).catch(throwUnavailable);
+        while (position < end) await untilAborted(nextBatch.promise, signal);
+      }),
     add,
     follow: async (ownJournal, openedPosition) => {
       if (following === undefined) {
         position = openedPosition;
         await readRecent(store, objects, { since: clock() - freePartMs, upTo: openedPosition });
       }
-      ownStreams.add(journalStream(ownJournal));
+      ownStream = journalStream(ownJournal);
+      ownStreams.add(ownStream);
       following?.close();
       following = follow({
         store,
-        prefixes: [journalPrefix],
-        except: journalStream(ownJournal),
+        prefixes: [journalPrefix, journalRegistryStream],
+        except: ownStream,
         after: position,
         onBatch: (batch) => {
-          const events = batch.events.filter(({ stream }) => !ownStreams.has(stream));
+          const events = batch.events.filter(({ stream }) => isOthersJournal(stream));
           const others = events as unknown as readonly JournalEvent[];
           add(others);
           onFollowed(others);
           position = batch.position;
+          nextBatch.resolve();
+          nextBatch = Promise.withResolvers();
         },
         onError: (error) => onError("the journals of other instances cannot be followed", error),
         timers,
@@ -81,6 +102,9 @@ export const createRecentCharges = ({
     close: () => following?.close(),
   };
 };
+
+const notFollowed = (): Unavailable =>
+  new Unavailable("What other instances have recorded cannot be read now.", 1);
 
 const addEvent = (objects: RecentObjects, event: JournalEvent): void => {
   if (event.type === "SynthesesServed") {

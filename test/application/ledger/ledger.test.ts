@@ -5,6 +5,8 @@ import { changePlan, issueKey, type Key, keyDecider, keyStream } from "../../../
 import type { Plan } from "../../../src/domain/accounts/plan.ts";
 import { Invalid, KeyIsSuspended, Unavailable } from "../../../src/domain/errors.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
+import type { EventStore } from "../../../src/eventstore/event-store.ts";
+import { createManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
@@ -25,6 +27,17 @@ const principal = (monthlyCharacters: number | null): Principal => ({
   proof: { by: "secret", secretId: "s" },
 });
 const whole = { requestId: "r", hashes: ["ab".repeat(32)], characters: 11, partial: false };
+
+/** Delivers no events until `released` resolves. */
+const withSubscriptionsHeld = (store: EventStore, released: Promise<void>): EventStore => ({
+  ...store,
+  async *subscribe(options) {
+    for await (const batch of store.subscribe(options)) {
+      await released;
+      yield batch;
+    }
+  },
+});
 
 describe("the ledger", () => {
   let temporary: TemporaryStore;
@@ -101,6 +114,48 @@ describe("the ledger", () => {
     await record(opened.ledger, principal(null), servedAudio({ requestId: "r-4", partial: true }));
     expect((await characters()).sort()).to.deep.equal([0, 0, 11, 11]);
     await other.close(0);
+  });
+
+  it("charges nothing for a part that follows another instance's charge at once", async () => {
+    const gate = Promise.withResolvers<void>();
+    const other = await openTestLedger(withSubscriptionsHeld(temporary.store, gate.promise), clock);
+    await record(opened.ledger, principal(11), servedAudio());
+    const reserved = other.ledger.reserveQuota(principal(11), { ...whole, partial: true });
+    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    gate.resolve();
+    await reserved;
+    expect((await recorded).serving.characters).to.equal(0);
+    await other.close(0);
+  });
+
+  it("charges nothing for a part after another instance's charge and shutdown", async () => {
+    const gate = Promise.withResolvers<void>();
+    const other = await openTestLedger(withSubscriptionsHeld(temporary.store, gate.promise), clock);
+    await record(opened.ledger, principal(11), servedAudio());
+    await opened.close(1_000);
+    const recorded = record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true }));
+    gate.resolve();
+    expect((await recorded).serving.characters).to.equal(0);
+    await other.close(0);
+  });
+
+  it("refuses a part as unavailable when the other journals cannot be followed", async () => {
+    const timers = createManualClock();
+    const gate = Promise.withResolvers<void>();
+    const store = withSubscriptionsHeld(temporary.store, gate.promise);
+    const other = await openTestLedger(store, clock, { timers });
+    await record(opened.ledger, principal(11), servedAudio());
+    const idle = timers.waiting();
+    const refused = rejection(
+      record(other.ledger, principal(null), servedAudio({ requestId: "r-2", partial: true })),
+    );
+    await until(() => timers.waiting() > idle);
+    timers.advance(5_000);
+    expect(await refused).to.be.instanceOf(Unavailable);
+    expect(await refused).to.match(/other instances/);
+    expect(await characters()).to.deep.equal([11]);
+    gate.resolve();
+    await Promise.all([other.close(0), timers.advance(0)]);
   });
 
   it("records the end of a stream and voids a serving without audio", async () => {
