@@ -1,12 +1,17 @@
 /**
- * Milliseconds for a new short sentence requested with one key while ten other keys keep 64 texts of 5,000 characters in
- * flight each; compared with the same requests without that load, in alternating phases. The ten keys have the limits of a commercial plan, and retry refused requests. Then the sound that is spoken per
- * second with the ten keys and the sentences, compared with one key alone, whose texts are served in the order of their
- * arrival.
+ * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys keep 64 texts of 5,000
+ * characters in flight each; compared with the same requests without that load, in alternating phases. The ten keys have the
+ * limits of a commercial plan, and retry refused requests. Then the sound that is spoken per second in these phases, compared
+ * with one of the ten keys, whose texts are served in the order of their arrival.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { type Credentials, registerWebsite, synthesizeByPost } from "../../test/support/client.ts";
 import { startInstance } from "../../test/support/instance.ts";
+import type { Flood } from "./long-text-flood.ts";
 import { figuresOf, milliseconds } from "./side-by-side.ts";
 import { inTemporaryFolder } from "./temporary-folder.ts";
 
@@ -15,53 +20,29 @@ const voices = ["UK English Female", "US English Female"];
 const keys = 10;
 const inFlight = 64;
 const phases = 3;
-const sentencesPerPhase = 40;
+const sentencesPerPhase = 120;
+const pauseMs = 250;
 /** The time in which the texts fill the queues. */
 const settleMs = 3000;
-
-const words = "the old man came down from the hills and brought his dog a bundle of wood and two sheep".split(
-  " ",
-);
-let texts = 0;
-const longText = (): string => {
-  const parts: string[] = [`Story ${++texts}.`];
-  for (let size = 0; size < 4900; ) {
-    const sentence = `${Array.from({ length: 14 }, () => words[Math.floor(Math.random() * words.length)]).join(" ")}.`;
-    parts.push(sentence);
-    size += sentence.length + 1;
-  }
-  return parts.join(" ");
-};
-
-/** With jitter: refused requests do not return all at once. */
-const retryAfterMs = ({ headers }: Response): number =>
-  1000 * Number(headers.get("retry-after")) * (1 + Math.random());
+const script = fileURLToPath(new URL("./long-text-flood.ts", import.meta.url));
 
 /** Keeps the texts in flight until it is stopped. */
-const startFlood = (url: string, websites: readonly Credentials[], voice: string) => {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let seconds = 0;
-  const keepAsking = async (website: Credentials): Promise<void> => {
-    while (!signal.aborted) {
-      const answer = await synthesizeByPost(url, website, { voice, text: longText() }, { signal });
-      await answer.arrayBuffer();
-      if (answer.status === 200) seconds += Number(answer.headers.get("x-audio-duration"));
-      else await delay(retryAfterMs(answer), undefined, { signal });
-    }
-  };
-  const asking = websites.flatMap((website) =>
-    Array.from({ length: inFlight }, () =>
-      keepAsking(website).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      }),
-    ),
-  );
+const startFlood = (flood: Flood) => {
+  const child = spawn(process.execPath, [script, JSON.stringify(flood)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout });
   return {
-    seconds: () => seconds,
-    stop: async () => {
-      stopping.abort();
-      await Promise.all(asking);
+    /** The sound that was received so far. */
+    seconds: async (): Promise<number> => {
+      child.stdin.write("\n");
+      const [line] = await once(lines, "line");
+      return Number(line);
+    },
+    stop: async (): Promise<void> => {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
       await delay(settleMs);
     },
   };
@@ -79,25 +60,27 @@ const bench = async (url: string, voice: string): Promise<void> => {
     if (answer.status !== 200) throw new Error(`answered with ${answer.status}`);
   };
   const ask = async (times: number[]): Promise<void> => {
-    for (let n = 0; n < sentencesPerPhase; n++) times.push(await milliseconds(request));
+    for (let n = 0; n < sentencesPerPhase; n++) {
+      const [next] = await Promise.all([milliseconds(request), delay(pauseMs)]);
+      times.push(next);
+    }
   };
   /** Sound per second of time. */
   const during = async (flood: ReturnType<typeof startFlood>, times: number[]): Promise<number> => {
     await delay(settleMs);
-    const [before, began] = [flood.seconds(), performance.now()];
+    const [before, began] = [await flood.seconds(), performance.now()];
     await ask(times);
-    await delay(10 * settleMs);
-    return ((flood.seconds() - before) * 1000) / (performance.now() - began);
+    return (((await flood.seconds()) - before) * 1000) / (performance.now() - began);
   };
 
   await ask([]);
   const [crowded, idle, shared, alone]: number[][] = [[], [], [], []];
   for (let phase = 0; phase < phases; phase++) {
     await ask(idle ?? []);
-    const flood = startFlood(url, others, voice);
+    const flood = startFlood({ url, voice, websites: others, inFlight });
     shared?.push(await during(flood, crowded ?? []));
     await flood.stop();
-    const single = startFlood(url, others.slice(0, 1), voice);
+    const single = startFlood({ url, voice, websites: others.slice(0, 1), inFlight });
     alone?.push(await during(single, []));
     await single.stop();
   }

@@ -1,0 +1,64 @@
+/**
+ * Keeps texts of 5,000 characters in flight until it is ended. A process of its own: its event loop must not delay the
+ * requests that the bench measures. Argument: a `Flood` in JSON. Answers each line of its input with the seconds of sound that
+ * it has received so far.
+ */
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { authorize, type Credentials } from "../../test/support/client.ts";
+
+export interface Flood {
+  readonly url: string;
+  readonly voice: string;
+  readonly websites: readonly Credentials[];
+  /** Texts per website. */
+  readonly inFlight: number;
+}
+
+const words = "the old man came down from the hills and brought his dog a bundle of wood and two sheep".split(
+  " ",
+);
+let texts = 0;
+const longText = (): string => {
+  const parts: string[] = [`Story ${process.pid} ${++texts}.`];
+  for (let size = 0; size < 4900; ) {
+    const sentence = `${Array.from({ length: 14 }, () => words[Math.floor(Math.random() * words.length)]).join(" ")}.`;
+    parts.push(sentence);
+    size += sentence.length + 1;
+  }
+  return parts.join(" ");
+};
+
+/** With jitter: refused requests do not return all at once. */
+const retryAfterMs = ({ headers }: IncomingMessage): number =>
+  1000 * Number(headers["retry-after"]) * (1 + Math.random());
+
+const agent = new Agent({ keepAlive: true });
+
+/** Reads the answer without keeping it: collecting garbage would take time of the service's cores. */
+const post = async (url: string, website: Credentials, body: unknown): Promise<IncomingMessage> => {
+  const headers = { ...authorize(website), "Content-Type": "application/json" };
+  const sent = request(`${url}/v2/text/synthesize`, { agent, method: "POST", headers });
+  sent.end(JSON.stringify(body));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  answer.resume();
+  await once(answer, "end");
+  return answer;
+};
+
+let seconds = 0;
+const keepAsking = async ({ url, voice }: Flood, website: Credentials): Promise<void> => {
+  for (;;) {
+    const answer = await post(url, website, { voice, text: longText() });
+    if (answer.statusCode === 200) seconds += Number(answer.headers["x-audio-duration"]);
+    else await delay(retryAfterMs(answer));
+  }
+};
+
+const flood: Flood = JSON.parse(process.argv[2] ?? "");
+for (const website of flood.websites)
+  for (let n = 0; n < flood.inFlight; n++) void keepAsking(flood, website);
+for await (const _ of createInterface({ input: process.stdin })) console.log(seconds);
+process.exit();
