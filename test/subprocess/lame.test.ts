@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { availableParallelism, getPriority } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import koffi from "koffi";
 import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
@@ -122,13 +123,25 @@ describe("mp3 by LAME's library", () => {
     await until("the slots are free again", () => library.stats().running === 0);
   });
 
+  it("encodes long answers on threads of a lower priority than the process", async () => {
+    const { pid = 0 } = library.stats();
+    const threads = await readdir(`/proc/${pid}/task`);
+    const names = await Promise.all(
+      threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/comm`, "utf8")),
+    );
+    const workers = threads.filter((_, index) => names[index] === "libuv-worker\n");
+    expect(workers).to.have.length.above(0);
+    for (const worker of workers)
+      expect(getPriority(Number(worker))).to.equal(Math.min(getPriority(pid) + 5, 19));
+  });
+
   it("encodes long answers too while short ones never pause", async () => {
     const lame = openLame(lameLibraryName);
     const pcm = tone(22_050, 5000);
     const ended = new AbortController();
     const keepEncoding = async () => {
       const short = lame.open(22_050, true);
-      while (!ended.signal.aborted) await short.encode(pcm);
+      for (; !ended.signal.aborted; await setImmediate()) await short.encode(pcm);
       short.close();
     };
     const shorts = Array.from({ length: 3 * availableParallelism() }, keepEncoding);

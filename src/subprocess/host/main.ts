@@ -8,6 +8,7 @@ import { loadCapabilities } from "./ffmpeg.ts";
 import { type Job, serveJob } from "./job.ts";
 import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
+import { lowerPriorityOfThreads } from "./lower-priority.ts";
 import { createModelPool } from "./sherpa/model-pool.ts";
 import { startTool } from "./tool-process.ts";
 import { detectVersions } from "./versions.ts";
@@ -51,6 +52,7 @@ if (versions.ffmpeg !== undefined) await loadCapabilities();
 const mp3: Partial<Mp3Encoder> =
   lameProbed && mp3Library ? await openLameLikeFfmpeg(mp3Library, lameProbed) : {};
 const { lame } = mp3;
+if (lame) await lowerPriorityOfThreads(); // they encode long sounds
 const pool = startEncoderPool(
   versions.ffmpeg === undefined ? {} : { ...encodersAhead, ...(lame && { mp3: 0 }) },
 );

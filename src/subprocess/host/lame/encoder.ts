@@ -5,17 +5,15 @@ import type { LameLibrary, LameSound } from "./library.ts";
 
 /** The canonical header, whose sizes are ignored: its sample rate is known. */
 const headerBytes = 44;
-/** Of one call: it takes a thread for about a millisecond, so that short sounds need not wait for long ones. */
-const callBytes = 16 * 1024;
 
 /** Encodes one mp3 as a tool's process does. Its input is a WAV of one channel. */
-export const startLame = (library: LameLibrary, sampleRate: number, isUrgent = true): ToolProcess => {
+export const startLame = (library: LameLibrary, sampleRate: number, isShort = true): ToolProcess => {
   const input = new PassThrough();
   input.on("error", () => undefined); // reported by the output
   const killed = new AbortController();
   return {
     input,
-    output: encode(library.open(sampleRate, isUrgent), samplesOf(input), killed.signal),
+    output: encode(library.open(sampleRate, isShort), samplesOf(input), killed.signal),
     kill: () => {
       const failure = new ToolFailed("killed", "The encoder was stopped.");
       killed.abort(failure);
@@ -24,7 +22,7 @@ export const startLame = (library: LameLibrary, sampleRate: number, isUrgent = t
   };
 };
 
-/** Without the header, in parts of whole samples for one call each; drops half a sample at the end. */
+/** Without the header, in parts of whole samples, as they arrive; drops half a sample at the end. */
 async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let header = headerBytes;
   let odd: Buffer = Buffer.alloc(0);
@@ -34,7 +32,7 @@ async function* samplesOf(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const bytes = odd.length === 0 ? samples : Buffer.concat([odd, samples]);
     const whole = bytes.length - (bytes.length % 2);
     odd = Buffer.from(bytes.subarray(whole));
-    for (let at = 0; at < whole; at += callBytes) yield bytes.subarray(at, Math.min(whole, at + callBytes));
+    if (whole > 0) yield bytes.subarray(0, whole);
   }
 }
 

@@ -1,17 +1,20 @@
 import { availableParallelism } from "node:os";
 import koffi, { type LibraryHandle } from "koffi";
+import pLimit from "p-limit";
 
 /**
  * LAME's library, which ffmpeg itself uses for mp3. A process of ffmpeg takes 60 ms of CPU time before its first sample
  * (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of speech. With the parameters below its bytes are
- * those of `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`. Calls run on the threads of libuv, one at a time for each
- * sound and as many as there are cores: koffi takes memory for each call, also for those that wait.
+ * those of `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
  */
 export interface LameLibrary {
   /** Sample rates that need no resampling. */
   takes(sampleRate: number): boolean;
-  /** `isUrgent`: most of its calls go before those of other sounds. @throws {Error} the rate is not one of them */
-  open(sampleRate: number, isUrgent: boolean): LameSound;
+  /**
+   * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and back would take longer. Those
+   * of other sounds run on libuv's threads. @throws {Error} the rate is not one of them
+   */
+  open(sampleRate: number, isShort: boolean): LameSound;
 }
 
 /** One mp3, of s16le mono samples. */
@@ -31,7 +34,9 @@ const kbitPerSecond = 64;
 const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
 /** The largest output of a call, by lame.h. */
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
-/** A call runs on a stack of koffi's. */
+/** Long sounds leave a core to short ones. koffi takes memory for each call that has begun. */
+const threads = Math.max(1, availableParallelism() - 1);
+/** A call on a thread has a stack of koffi's. */
 const stackBytes = 512 * 1024;
 
 /** Each function takes the encoder first. */
@@ -58,19 +63,11 @@ export const openLame = (name: string): LameLibrary => {
   const flush = library.func("int lame_encode_flush(void *lame, void *out, int size)");
   const close = library.func("int lame_close(void *lame)");
 
-  const turns = createTurns(availableParallelism());
-  const onThread = async (isUrgent: boolean, called: NativeFunction, ...args: unknown[]): Promise<number> => {
-    await turns.enter(isUrgent);
-    try {
-      return await callAsync(called, args);
-    } finally {
-      turns.leave(isUrgent);
-    }
-  };
+  const onThread = pLimit(threads);
 
   return {
     takes: (sampleRate) => sampleRates.has(sampleRate),
-    open: (sampleRate, isUrgent) => {
+    open: (sampleRate, isShort) => {
       const lame = init();
       for (const { set, value } of setters) set(lame, value);
       for (const set of rates) set(lame, sampleRate);
@@ -78,72 +75,33 @@ export const openLame = (name: string): LameLibrary => {
         close(lame);
         throw new Error(`LAME does not take ${sampleRate} Hz.`);
       }
+      const framesOf = async (
+        samples: number,
+        called: NativeFunction,
+        ...args: unknown[]
+      ): Promise<Buffer> => {
+        const out = Buffer.allocUnsafeSlow(outputBytes(samples));
+        const all = [lame, ...args, out, out.length];
+        const size = isShort ? called(...all) : await onThread(callAsync, called, all);
+        if (size < 0) throw new Error(`LAME failed with ${size}.`);
+        return out.subarray(0, size);
+      };
       return {
-        encode: async (pcm) => {
-          const samples = pcm.length / 2;
-          const out = Buffer.allocUnsafeSlow(outputBytes(samples));
-          const size = await onThread(isUrgent, encodeSamples, lame, pcm, pcm, samples, out, out.length);
-          return out.subarray(0, size);
-        },
-        finish: async () => {
-          const out = Buffer.allocUnsafeSlow(outputBytes(0));
-          return out.subarray(0, await onThread(isUrgent, flush, lame, out, out.length));
-        },
+        encode: (pcm) => framesOf(pcm.length / 2, encodeSamples, pcm, pcm, pcm.length / 2),
+        finish: () => framesOf(0, flush),
         close: () => void close(lame),
       };
     },
   };
 };
 
-/** Then one of the other calls goes first: short answers without a pause must not stop long ones. */
-const mostUrgentInRow = 4;
-
-/**
- * A semaphore with two queues (p-limit has no priorities). One of several turns is reserved for urgent calls: encoding takes
- * two thirds of the processor's time, and would leave a short answer half of a core.
- */
-const createTurns = (most: number) => {
-  const mostOfOthers = Math.max(1, most - 1);
-  const urgent: (() => void)[] = [];
-  const others: (() => void)[] = [];
-  const running = { urgent: 0, others: 0 };
-  let urgentInRow = 0;
-
-  const next = (): void => {
-    if (running.urgent + running.others >= most) return;
-    const mayBeOther = others.length > 0 && running.others < mostOfOthers;
-    if (urgent.length > 0 && !(mayBeOther && urgentInRow >= mostUrgentInRow)) {
-      running.urgent++;
-      urgentInRow++;
-      urgent.shift()?.();
-    } else if (mayBeOther) {
-      running.others++;
-      urgentInRow = 0;
-      others.shift()?.();
-    }
-  };
-
-  return {
-    enter: (isUrgent: boolean): Promise<void> =>
-      new Promise((resolve) => {
-        (isUrgent ? urgent : others).push(resolve);
-        next();
-      }),
-    leave: (isUrgent: boolean): void => {
-      running[isUrgent ? "urgent" : "others"]--;
-      next();
-    },
-  };
-};
-
 type NativeFunction = ReturnType<LibraryHandle["func"]>;
 
-/** Calls a function that returns a number of bytes, or an error below 0. */
+/** Calls a function that returns a number. */
 const callAsync = (called: NativeFunction, args: readonly unknown[]): Promise<number> =>
   new Promise((resolve, reject) => {
     called.async(...args, (error: unknown, size: number) => {
       if (error) reject(error);
-      else if (size < 0) reject(new Error(`LAME failed with ${size}.`));
       else resolve(size);
     });
   });
