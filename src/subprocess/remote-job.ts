@@ -15,7 +15,8 @@ export const startRemoteJob = (
 ) => {
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const window = createWindow();
-  const output = new Readable({ read: () => undefined });
+  // In object mode, chunks that wait are not joined.
+  const output = new Readable({ objectMode: true, read: () => undefined });
   // Readers see the failure; without one it must not be uncaught.
   output.on("error", () => undefined);
   let over = false;

@@ -187,12 +187,18 @@ const pausesOf = (
   };
 };
 
-/** A piece at the slowest rate takes 2 MB, and the breaks of a document another 3. */
-const pieceBytes = 8 * 1024 * 1024;
+/**
+ * More than a piece has: at the slowest rate it takes 2 MB, and the breaks of a document another 3, mostly in parts of 32 KB
+ * (see window.ts).
+ */
+const partsOfPiece = 1024;
 
-/** Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline. */
+/**
+ * Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline. Passes the chunks on as they
+ * are: a stream of bytes would join those that wait, and copy all samples.
+ */
 const prefetched = (pcm: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
-  const prefetching = Readable.from(pcm, { objectMode: false, highWaterMark: pieceBytes });
+  const prefetching = Readable.from(pcm, { highWaterMark: partsOfPiece });
   prefetching.on("error", () => undefined); // reported to the reader; without one it must not be uncaught
   prefetching.read(0);
   return prefetching;
