@@ -103,8 +103,8 @@ export interface SubprocessHostOptions {
   /** Idle encoder processes per format. Default: as in the table of formats. */
   readonly encodersAhead?: HostOptions["encodersAhead"];
   /**
-   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts. Default: one per core and that
-   * one, at most `concurrency`; 0: its command line speaks.
+   * Processes with espeak-ng's library, of which one of several is reserved for urgent texts. Default: one per core and at
+   * least two, at most `concurrency`; 0: its command line speaks.
    */
   readonly speakers?: number;
   /** False: ffmpeg encodes mp3, as it does where LAME's library is missing. Default true. */
@@ -135,7 +135,7 @@ const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
   const { concurrency = 4, encodersAhead = idleEncoders, scheduler = createScheduler() } = options;
-  const { speakers = Math.min(concurrency, availableParallelism() + 1) } = options;
+  const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
   const { queueLimit = 1000, queueLimitPerKey = 16, mp3ByLibrary = true } = options;
   const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
   const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
