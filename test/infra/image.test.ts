@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -32,20 +31,6 @@ describe("the container image", () => {
     expect(dockerfile).to.match(/^CMD \["scripts\/node", "src\/main.ts"\]$/m);
     expect(scripts.start).to.equal("scripts/node src/main.ts");
     expect(readFileSync(join(root, "scripts/quickstart"), "utf8")).to.include(" scripts/node src/main.ts ");
-  });
-
-  it("limits the heap to 2 GB at most, unless NODE_OPTIONS names another limit", () => {
-    const limitWith = (env: NodeJS.ProcessEnv): number =>
-      Number(
-        execFileSync("scripts/node", ["-p", "v8.getHeapStatistics().heap_size_limit / 2 ** 20"], {
-          cwd: root,
-          env: { PATH: process.env.PATH, ...env },
-        }),
-      );
-    expect(limitWith({})).to.be.below(2048);
-    for (const name of ["--max-old-space-size", "--max_old_space_size"]) {
-      expect(limitWith({ NODE_OPTIONS: `${name}=3000` }), name).to.be.within(3000, 3100);
-    }
   });
 
   it("removes the data of the run that fills its compile cache", () => {
