@@ -168,10 +168,16 @@ class Recorder {
 
   /** Records a part, which may be free, or a serving with an Idempotency-Key. */
   async recordSpecial(principal: ActingKey, serving: Serving): Promise<Receipt> {
-    if (serving.partial) await this.#wasCharged(serving.apiKey, [serving.hash]);
+    this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
     return hasIdempotencyKey(serving)
       ? await this.#recordIdempotently(principal, serving)
-      : await this.#recorded(principal, serving);
+      : await this.#recordFirst(principal, serving);
+  }
+
+  /** Records a serving that repeats none: a part once it is known whether another process charged the whole. */
+  async #recordFirst(principal: ActingKey, serving: Serving): Promise<Receipt> {
+    if (serving.partial) await this.#wasCharged(serving.apiKey, [serving.hash]);
+    return await this.#recorded(principal, serving);
   }
 
   /** Whether any process charged the key for one of the objects shortly before. @throws {Unavailable} */
@@ -232,7 +238,7 @@ class Recorder {
     if (await idempotencyKeys.recordRepeat(serving)) {
       return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
     }
-    const receipt = await this.#recorded(principal, serving);
+    const receipt = await this.#recordFirst(principal, serving);
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
       if (!isCharged) this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));

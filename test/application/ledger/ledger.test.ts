@@ -158,6 +158,19 @@ describe("the ledger", () => {
     await Promise.all([other.close(0), timers.advance(0)]);
   });
 
+  it("records the repeat of a part while the other journals cannot be followed", async () => {
+    const gate = Promise.withResolvers<void>();
+    const store = withSubscriptionsHeld(temporary.store, gate.promise);
+    const other = await openTestLedger(store, clock, { timers: createManualClock() });
+    const idempotency = { key: "i", request: "same" };
+    await record(opened.ledger, principal(11), servedAudio({ partial: true, idempotency }));
+    const repeat = servedAudio({ requestId: "r-2", partial: true, idempotency });
+    expect((await record(other.ledger, principal(11), repeat)).serving).to.include({ repeat: true });
+    expect((await characters()).sort()).to.deep.equal([0, 11]);
+    gate.resolve();
+    await other.close(0);
+  });
+
   it("records the end of a stream and voids a serving without audio", async () => {
     const receipt = await record(opened.ledger, principal(15), servedAudio({ stream: "sse" }));
     const hash = receipt.serving.hash;
