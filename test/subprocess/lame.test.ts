@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import koffi from "koffi";
+import { createClaim } from "../../src/async/scheduler/claim.ts";
 import { wavHeader } from "../../src/domain/synthesis/wav-header.ts";
 import { openLame } from "../../src/subprocess/host/lame/library.ts";
 import {
@@ -48,9 +49,20 @@ describe("mp3 by LAME's library", () => {
     await command.close();
   });
 
-  const encode = async (host: SubprocessHost, sampleRate: number, pcm: Buffer, chunk = 4001) => {
+  let keys = 0;
+  /** Long answers are encoded on other threads than short ones. Each is of another key. */
+  const turnOf = (length: "short" | "long") => ({
+    claim: createClaim(`key ${++keys}`, length === "long" ? 400 : 1),
+  });
+  const encode = async (
+    host: SubprocessHost,
+    sampleRate: number,
+    pcm: Buffer,
+    { chunk = 4001, length = "short" }: { chunk?: number; length?: "short" | "long" } = {},
+  ) => {
     const input = wavOf(sampleRate, pcm, chunk);
-    return Buffer.concat(await collect(host.encode({ format: "mp3", sampleRate, input }, never)));
+    const job = { format: "mp3", sampleRate, input } as const;
+    return Buffer.concat(await collect(host.encode(job, never, turnOf(length))));
   };
   const encoderProcesses = () =>
     childrenOf(library.stats().pid ?? 0).filter(({ command }) => command === "ffmpeg");
@@ -65,7 +77,10 @@ describe("mp3 by LAME's library", () => {
       for (const samples of [1, 575, 1152, 1153, rate]) {
         const pcm = tone(rate, samples);
         const expected = await encode(command, rate, pcm);
-        expect((await encode(library, rate, pcm)).equals(expected), `${samples} samples`).to.equal(true);
+        for (const length of ["short", "long"] as const) {
+          const encoded = await encode(library, rate, pcm, { length });
+          expect(encoded.equals(expected), `${samples} samples, ${length} answer`).to.equal(true);
+        }
       }
     });
   }
@@ -76,9 +91,11 @@ describe("mp3 by LAME's library", () => {
       pcm: tone(rates[n % rates.length] ?? 0, 1000 * (n + 1)),
     }));
     const alone: Buffer[] = [];
-    for (const { rate, pcm } of sounds) alone.push(await encode(library, rate, pcm, pcm.length));
+    for (const { rate, pcm } of sounds) alone.push(await encode(library, rate, pcm, { chunk: pcm.length }));
     const together = await Promise.all(
-      sounds.map(({ rate, pcm }, n) => encode(library, rate, pcm, 100 + 997 * n)),
+      sounds.map(({ rate, pcm }, n) =>
+        encode(library, rate, pcm, { chunk: 100 + 997 * n, length: n % 2 === 0 ? "long" : "short" }),
+      ),
     );
     for (const [n, mp3] of together.entries()) expect(mp3.equals(alone[n] ?? Buffer.of())).to.equal(true);
   });
@@ -89,41 +106,44 @@ describe("mp3 by LAME's library", () => {
     expect(ours.equals(theirs)).to.equal(true);
   });
 
-  it("ends at once when its signal is aborted, with the signal's reason", async () => {
-    const endless = async function* () {
-      yield wavHeader(22_050, 0xffff_ffff);
-      for (const second = tone(22_050, 22_050); ; ) yield second;
-    };
-    const stop = new AbortController();
-    const job = { format: "mp3", sampleRate: 22_050, input: endless() } as const;
-    const sound = library.encode(job, stop.signal)[Symbol.asyncIterator]();
-    await sound.next();
-    const reason = new Error("the caller left");
-    stop.abort(reason);
-    const rest = async () => {
-      while (!(await sound.next()).done);
-    };
-    expect(await rejection(rest())).to.equal(reason);
-    await until("the slot is free again", () => library.stats().running === 0);
-  });
+  for (const length of ["short", "long"] as const)
+    it(`ends at once when its signal is aborted, with the signal's reason: ${length} answer`, async () => {
+      const endless = async function* () {
+        yield wavHeader(22_050, 0xffff_ffff);
+        for (const second = tone(22_050, 22_050); ; ) yield second;
+      };
+      const stop = new AbortController();
+      const job = { format: "mp3", sampleRate: 22_050, input: endless() } as const;
+      const sound = library.encode(job, stop.signal, turnOf(length))[Symbol.asyncIterator]();
+      await sound.next();
+      const reason = new Error("the caller left");
+      stop.abort(reason);
+      const rest = async () => {
+        while (!(await sound.next()).done);
+      };
+      expect(await rejection(rest())).to.equal(reason);
+      await until("the slot is free again", () => library.stats().running === 0);
+    });
 
   it("exceeds neither its deadline nor the output limit", async () => {
     const endless = async function* () {
       yield wavHeader(22_050, 0xffff_ffff);
       for (const second = tone(22_050, 22_050); ; ) yield second;
     };
-    for (const [limit, reason] of [
-      [{ deadlineMs: 100 }, "deadline"],
-      [{ maxOutputBytes: 20_000 }, "flood"],
+    for (const [limit, reason, length] of [
+      [{ deadlineMs: 100 }, "deadline", "short"],
+      [{ deadlineMs: 100 }, "deadline", "long"],
+      [{ maxOutputBytes: 20_000 }, "flood", "short"],
+      [{ maxOutputBytes: 20_000 }, "flood", "long"],
     ] as const) {
       const job = { format: "mp3", sampleRate: 22_050, input: endless(), ...limit } as const;
-      const failure = await rejection(collect(library.encode(job, never)));
+      const failure = await rejection(collect(library.encode(job, never, turnOf(length))));
       expect(failure).to.be.instanceOf(ToolFailed).with.property("reason", reason);
     }
     await until("the slots are free again", () => library.stats().running === 0);
   });
 
-  it("encodes long answers on threads of a lower priority than the process", async () => {
+  it("lowers the priority of the threads that encode long answers", async () => {
     const { pid = 0 } = library.stats();
     const threads = await readdir(`/proc/${pid}/task`);
     const names = await Promise.all(
@@ -135,7 +155,7 @@ describe("mp3 by LAME's library", () => {
       expect(getPriority(Number(worker))).to.equal(Math.min(getPriority(pid) + 5, 19));
   });
 
-  it("encodes long answers too while short ones never pause", async () => {
+  it("encodes long answers too while short ones are encoded", async () => {
     const lame = openLame(lameLibraryName);
     const pcm = tone(22_050, 5000);
     const ended = new AbortController();

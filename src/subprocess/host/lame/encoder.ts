@@ -7,7 +7,7 @@ import type { LameLibrary, LameSound } from "./library.ts";
 const headerBytes = 44;
 
 /** Encodes one mp3 as a tool's process does. Its input is a WAV of one channel. */
-export const startLame = (library: LameLibrary, sampleRate: number, isShort = true): ToolProcess => {
+export const startLame = (library: LameLibrary, sampleRate: number, isShort: boolean): ToolProcess => {
   const input = new PassThrough();
   input.on("error", () => undefined); // reported by the output
   const killed = new AbortController();

@@ -13,7 +13,7 @@ export type Mp3Encoder =
 /** Several times what it takes on a busy machine, and less than the start of the helper process may take. */
 const probeMs = 15_000;
 
-/** The noise as the library encodes it in another process, which may crash; or why there is none. */
+/** The noise as the library encodes it twice in another process, which may crash (see probe.ts); or why there is none. */
 export type LameProbe = Buffer | { readonly failure: string };
 
 export const probeLame = (libraryName: string): Promise<LameProbe> =>
@@ -40,7 +40,8 @@ export const openLameLikeFfmpeg = async (
   try {
     const [ours, theirs] = await Promise.all([probed, encodeNoise(() => startFfmpeg("mp3"))]);
     if ("failure" in ours) return { fallback: ours.failure };
-    if (!ours.equals(theirs)) return { fallback: "LAME's library gives other bytes than ffmpeg." };
+    if (!ours.equals(Buffer.concat([theirs, theirs])))
+      return { fallback: "LAME's library gives other bytes than ffmpeg." };
     return { lame: openLame(libraryName) };
   } catch (error) {
     return { fallback: `LAME's library was not compared with ffmpeg: ${errorMessage(error)}` };

@@ -3,8 +3,10 @@ import { startLame } from "./encoder.ts";
 import { openLame } from "./library.ts";
 
 /*
- * Encodes noise with the library that its argument names, and writes the mp3 to standard output. A process of its own, because a
- * damaged library ends the process that loads or calls it.
+ * Encodes noise with the library that its argument names, as a short sound and as a long one, and writes both mp3s to standard
+ * output. A process of its own, because a damaged library ends the process that loads or calls it.
  */
-const mp3 = await encodeNoise((sampleRate) => startLame(openLame(process.argv[2] ?? ""), sampleRate));
-process.stdout.write(mp3);
+const lame = openLame(process.argv[2] ?? "");
+for (const isShort of [true, false]) {
+  process.stdout.write(await encodeNoise((sampleRate) => startLame(lame, sampleRate, isShort)));
+}
