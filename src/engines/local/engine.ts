@@ -188,10 +188,10 @@ const pausesOf = (
 };
 
 /**
- * More than a piece has: at the slowest rate it takes 2 MB, and the breaks of a document another 3, mostly in parts of 32 KB
- * (see window.ts).
+ * More than a piece has: at the slowest rate it takes 2 MB, and the breaks of a document another 3, in parts of 4 to 32 KB. Its
+ * bytes are limited by the tools' `maxOutputBytes`.
  */
-const partsOfPiece = 1024;
+const partsOfPiece = 2048;
 
 /**
  * Reads ahead, so that a slow client neither holds the slot of the tool nor exceeds its deadline. Passes the chunks on as they
