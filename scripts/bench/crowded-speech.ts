@@ -2,7 +2,7 @@
  * Milliseconds for a new short sentence, requested every 250 ms with one key, while ten other keys keep 64 texts of 5,000
  * characters in flight each; compared with the same requests without that load, in alternating phases. The ten keys have the
  * limits of a commercial plan, and retry refused requests. Then the sound that is spoken per second in these phases, compared
- * with one of the ten keys, whose texts are served in the order of their arrival.
+ * with one of the ten keys, whose texts are served in the order of their arrival. A text counts when its answer is complete.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,15 +32,19 @@ const startFlood = (flood: Flood) => {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface({ input: child.stdout });
+  const ended = once(child, "exit");
+  const failed = ended.then(() => {
+    throw new Error("The process with the long texts has ended.");
+  });
+  failed.catch(() => undefined); // reported when its figures are read
   return {
     /** The sound that was received so far. */
     seconds: async (): Promise<number> => {
       child.stdin.write("\n");
-      const [line] = await once(lines, "line");
+      const [line] = await Promise.race([once(lines, "line"), failed]);
       return Number(line);
     },
     stop: async (): Promise<void> => {
-      const ended = once(child, "exit");
       child.kill("SIGKILL");
       await ended;
       await delay(settleMs);
@@ -60,10 +64,12 @@ const bench = async (url: string, voice: string): Promise<void> => {
     if (answer.status !== 200) throw new Error(`answered with ${answer.status}`);
   };
   const ask = async (times: number[]): Promise<void> => {
+    const asked: Promise<number>[] = [];
     for (let n = 0; n < sentencesPerPhase; n++) {
-      const [next] = await Promise.all([milliseconds(request), delay(pauseMs)]);
-      times.push(next);
+      asked.push(milliseconds(request));
+      await delay(pauseMs);
     }
+    times.push(...(await Promise.all(asked)));
   };
   /** Sound per second of time. */
   const during = async (flood: ReturnType<typeof startFlood>, times: number[]): Promise<number> => {

@@ -53,7 +53,8 @@ const keepAsking = async ({ url, voice }: Flood, website: Credentials): Promise<
   for (;;) {
     const answer = await post(url, website, { voice, text: longText() });
     if (answer.statusCode === 200) seconds += Number(answer.headers["x-audio-duration"]);
-    else await delay(retryAfterMs(answer));
+    else if (answer.statusCode === 429 || answer.statusCode === 503) await delay(retryAfterMs(answer));
+    else throw new Error(`answered with ${answer.statusCode}`);
   }
 };
 
