@@ -66,7 +66,10 @@ export const openBalancer = async (
   const answer: RequestListener = (req, res) => {
     passOn(req, res).catch(() => res.destroy()); // a cut response is cut for the client as well
   };
-  const server = await serveLocally(answer, passThrough, { maxHeaderSize: 256 * 1024 });
+  const server = await serveLocally(answer, passThrough, {
+    maxHeaderSize: 256 * 1024,
+    keepAliveTimeout: 0, // none: clients keep connections for as long as the services' Keep-Alive header says
+  });
   const close = async (): Promise<void> => {
     await server.close();
     agent.destroy();
