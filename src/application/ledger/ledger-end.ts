@@ -5,8 +5,8 @@ import { readJournalRegistry } from "./journal-registry.ts";
 export interface LedgerEndOptions {
   /** Further streams. */
   readonly streams?: readonly string[];
-  /** Leaves out this journal. */
-  readonly except?: string | undefined;
+  /** Leaves out these journals. Asked after the registry is read. */
+  readonly isLeftOut?: (stream: string) => boolean;
 }
 
 /**
@@ -15,10 +15,10 @@ export interface LedgerEndOptions {
  */
 export const readLedgerEnd = async (
   store: EventStore,
-  { streams = [], except }: LedgerEndOptions = {},
+  { streams = [], isLeftOut = () => false }: LedgerEndOptions = {},
 ): Promise<number> => {
   const registry = await readJournalRegistry(store);
-  const journals = registry?.state.map(journalStream).filter((stream) => stream !== except) ?? [];
+  const journals = registry?.state.map(journalStream).filter((stream) => !isLeftOut(stream)) ?? [];
   const ends = await Promise.all([...journals, ...streams].map((stream) => readEnd(store, stream)));
   return Math.max(0, registry?.position ?? 0, ...ends);
 };

@@ -55,7 +55,6 @@ export const createRecentCharges = ({
   let following: Following | undefined;
   let position = -1;
   let nextBatch = Promise.withResolvers<void>();
-  let ownStream: string | undefined;
   /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
   const ownStreams = new Set<string>();
 
@@ -69,7 +68,8 @@ export const createRecentCharges = ({
     wasCharged: (apiKey, hash) => objects.has(apiKey, hash, clock()),
     catchUp: () =>
       withDeadline({ clock: timers, ms: maxCatchUpMs, onTimeout: notFollowed }, async (signal) => {
-        const end = await readLedgerEnd(store, { except: ownStream }).catch(throwUnavailable);
+        const isLeftOut = (stream: string) => ownStreams.has(stream); // never followed
+        const end = await readLedgerEnd(store, { isLeftOut }).catch(throwUnavailable);
         while (position < end) await untilAborted(nextBatch.promise, signal);
       }),
     add,
@@ -78,7 +78,7 @@ export const createRecentCharges = ({
         position = openedPosition;
         await readRecent(store, objects, { since: clock() - freePartMs, upTo: openedPosition });
       }
-      ownStream = journalStream(ownJournal);
+      const ownStream = journalStream(ownJournal);
       ownStreams.add(ownStream);
       following?.close();
       following = follow({

@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
 import { createJournalWriter, type JournalWriter } from "../../../src/application/ledger/journal-writer.ts";
 import { createRecentCharges, type RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
+import { journalStream } from "../../../src/domain/ledger/journal.ts";
+import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";
 import type { Serving } from "../../../src/domain/ledger/serving.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../src/eventstore/event-store.ts";
@@ -79,6 +81,29 @@ describe("the recent charges", () => {
     late.addVoids([voided(serving({ hash: "y" }), new Date(now).toISOString())]);
     await until("the void is known", () => !charges.wasCharged("vlk_1", "y"));
     expect(charges.wasCharged("vlk_1", "x")).to.equal(true);
+  });
+
+  it("do not wait for a journal of this process that is opened while they catch up", async () => {
+    const gate = Promise.withResolvers<void>();
+    const read: string[] = [];
+    let isHeld = false;
+    const store: EventStore = {
+      ...temporary.store,
+      readStream: async function* (stream, options) {
+        if (isHeld) read.push(stream);
+        if (isHeld && stream === journalRegistryStream) await gate.promise;
+        yield* temporary.store.readStream(stream, options);
+      },
+    };
+    const charges = create(store);
+    await charges.follow("first", await registry().open("first"));
+    await openJournal("other");
+    isHeld = true;
+    const caughtUp = charges.catchUp();
+    await charges.follow("second", await registry().open("second"));
+    gate.resolve();
+    await caughtUp;
+    expect(read).to.include(journalStream("other")).and.not.include(journalStream("second"));
   });
 
   it("include at the start what open and recently retired journals charged within ten minutes", async () => {
