@@ -1,12 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../async/clock.ts";
 import { withDeadline } from "../../async/deadline.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { JournalFenced } from "../../domain/ledger/journal.ts";
 import {
-  type Holder,
   type OwnShare,
-  otherHolders,
   type Quota,
   type QuotaEvent,
   QuotaExceeded,
@@ -14,9 +11,9 @@ import {
   quotaStream,
   reserveCharacters,
   returnReservation,
-  settleReservations,
 } from "../../domain/ledger/quota.ts";
-import type { CommandHandler, Outcome } from "../../eventstore/command-handler.ts";
+import type { Outcome } from "../../eventstore/command-handler.ts";
+import { RecalledHolders, type SettlementContext, systemMetadata } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The characters of one key and month in one journal. Kept small: there is one for each active key. */
@@ -34,22 +31,11 @@ export class Tally {
 }
 
 /** What all reservations of one journal share. */
-export interface ReservationContext {
-  readonly journal: string;
-  readonly handler: CommandHandler;
-  /** The time in ISO 8601, UTC. */
-  readonly now: () => string;
-  readonly timers: Clock;
-  /** How long other journals have to answer a recall. */
-  readonly recallTimeoutMs: number;
+export interface ReservationContext extends SettlementContext {
   readonly waitForAppends: () => Promise<void>;
-  readonly fence: (journal: string) => Promise<void>;
-  readonly spentBy: (journal: string, apiKey: string, month: string) => Promise<number>;
   /** This journal turned out to be fenced. */
   readonly onFenced: () => void;
 }
-
-const metadata = { actor: "system" };
 
 /** As long as a serving waits for the event store by default. */
 const appendTimeoutMs = 5_000;
@@ -79,12 +65,8 @@ export class KeyReservation {
   #isReturnDue = false;
   #isRunning = false;
   #running = Promise.resolve();
-  /** Counts the changes that end a wait for other journals. */
-  #changes = 0;
-  #wake = (): void => {};
   #isAbandoned = false;
-  /** By reservation of another journal: when it must have answered. */
-  #deadlines = new Map<number, number>();
+  readonly #recalled: RecalledHolders;
   #spentBefore = Number.NaN;
   #idleChecks = 0;
 
@@ -93,6 +75,7 @@ export class KeyReservation {
     this.apiKey = apiKey;
     this.month = month;
     this.#tally = tally;
+    this.#recalled = new RecalledHolders(context, apiKey, month);
   }
 
   get quota(): number {
@@ -119,8 +102,7 @@ export class KeyReservation {
 
   /** Another journal's share has changed. */
   changed(): void {
-    this.#changes += 1;
-    this.#wake();
+    this.#recalled.changed();
   }
 
   /** Returns what is unspent and states what is spent. Resolves when it is done, or has failed. */
@@ -195,10 +177,9 @@ export class KeyReservation {
   }
 
   async #reserve(): Promise<void> {
-    const changes = this.#changes;
+    const startedAt = this.#recalled.now();
     const quota = this.#quota;
     const wanted = this.#waiting.characters;
-    const startedAt = this.#context.timers.now();
     let spent = 0;
     try {
       const { events, state } = await this.#execute((current, own) => {
@@ -212,7 +193,7 @@ export class KeyReservation {
       });
       const [event] = events;
       if (event?.type !== "CharactersReserved") {
-        return await this.#waitForOthers(state, startedAt, changes);
+        return await this.#recalled.waitForReturns(state, startedAt);
       }
       this.#tally.reservedTotal = quota > this.#quota ? Number.NEGATIVE_INFINITY : event.data.total;
     } catch (error) {
@@ -224,7 +205,7 @@ export class KeyReservation {
       if (this.#tally.spent < spent) return; // a serving has failed: there is room for another
       this.#waiting.refuse(wanted.length, error.quota - error.used, unknown ?? error);
     }
-    this.#deadlines.clear();
+    this.#recalled.forget();
   }
 
   /**
@@ -274,7 +255,7 @@ export class KeyReservation {
     };
     const stream = quotaStream(this.apiKey, this.month);
     try {
-      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, metadata);
+      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, systemMetadata);
       for (const { type, data } of outcome.events) {
         if (!("total" in data)) continue;
         this.#tally.stated = data.total;
@@ -290,43 +271,5 @@ export class KeyReservation {
       }
       throw error;
     }
-  }
-
-  /**
-   * Waits for the other journals' answers to a recall. Settles those that have not answered in time according to a state
-   * that is not older than `readAt`.
-   */
-  async #waitForOthers(state: Quota, readAt: number, changes: number): Promise<void> {
-    const { journal, timers, recallTimeoutMs } = this.#context;
-    const now = timers.now();
-    const holders = otherHolders(state, journal);
-    const deadlineOf = ({ reservation }: Holder): number =>
-      this.#deadlines.get(reservation) ?? now + recallTimeoutMs;
-    this.#deadlines = new Map(holders.map((holder) => [holder.reservation, deadlineOf(holder)]));
-    const late = holders.filter((holder) => deadlineOf(holder) <= readAt);
-    if (late.length > 0) return await this.#settle(late);
-    await this.#untilChanged(changes, Math.min(...this.#deadlines.values()) - now);
-  }
-
-  async #settle(holders: readonly Holder[]): Promise<void> {
-    const { handler, fence, spentBy, now } = this.#context;
-    const closed = holders.map(async ({ journal }) => {
-      await fence(journal);
-      return { journal, total: await spentBy(journal, this.apiKey, this.month) };
-    });
-    const totals = await Promise.all(closed);
-    const decide = (state: Quota): QuotaEvent[] => settleReservations(state, totals, now());
-    await handler.execute(quotaDecider, quotaStream(this.apiKey, this.month), decide, metadata);
-  }
-
-  #untilChanged(changes: number, ms: number): Promise<void> {
-    if (changes !== this.#changes) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = this.#context.timers.after(ms, resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
   }
 }
