@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 import { composeAskInstance } from "./bootstrap/ask-instance.ts";
-import { composeAuditProof } from "./bootstrap/audit-proof.ts";
 import { composeCommandLine } from "./bootstrap/command-line.ts";
-import { composeModelCheck } from "./bootstrap/model-check.ts";
+import { composeAuditProof } from "./bootstrap/ledger/audit-proof.ts";
 import { openProjectionServer } from "./bootstrap/open-event-store.ts";
-import { registerAuditProofCommands } from "./cli/audit-proof.ts";
+import { composeModelCheck } from "./bootstrap/speech/model-check.ts";
 import type { WithServices } from "./cli/command.ts";
-import { registerInstanceCommands } from "./cli/instances.ts";
-import { registerModelCommands } from "./cli/models.ts";
+import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";
+import { registerInstanceCommands } from "./cli/commands/instances.ts";
+import { registerModelCommands } from "./cli/commands/models.ts";
+import { registerProjectionCommands } from "./cli/commands/projections.ts";
 import { createProgram, run } from "./cli/program.ts";
-import { registerProjectionCommands } from "./cli/projections.ts";
 import { readSettings } from "./settings.ts";
 
 /** Commands do not serve the Wyoming protocol: its key may be the one that a command is about to issue. */

@@ -7,7 +7,7 @@ import { ffmpegEncoder } from "../../src/audio/formats/ffmpeg-encoder.ts";
 import { createMemoryCache } from "../../src/audio/pipeline/memory-cache.ts";
 import { createPipeline } from "../../src/audio/pipeline/pipeline.ts";
 import { openFilesystemAudioStore } from "../../src/audio/store/filesystem/filesystem-audio-store.ts";
-import { composeModels } from "../../src/bootstrap/models.ts";
+import { composeModels } from "../../src/bootstrap/speech/models.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
 import { readSettings } from "../../src/settings.ts";
 import { openSubprocessHost } from "../../src/subprocess/subprocess-host.ts";

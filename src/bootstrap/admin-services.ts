@@ -13,13 +13,13 @@ import type { Providers } from "../application/accounts/list-provider-voices.ts"
 import { createWebsites } from "../application/accounts/websites.ts";
 import { createCatalogService } from "../application/catalog/catalog.ts";
 import type { ExecuteCommand } from "../application/execute-command.ts";
-import { createCarryOverUsage } from "../application/ledger/carry-over.ts";
-import { createChargeReader } from "../application/ledger/charge-reader.ts";
-import { createUsageReader } from "../application/ledger/usage-reader.ts";
+import { createCarryOverUsage } from "../application/ledger/quota/carry-over.ts";
+import { createChargeReader } from "../application/ledger/usage-accounts/charge-reader.ts";
+import { createUsageReader } from "../application/ledger/usage-accounts/usage-reader.ts";
 import { createLexicons } from "../application/lexicons/lexicons.ts";
 import { createAudit } from "../application/usage/audit.ts";
 import { createCountUsage, type ReadCountedUsage } from "../application/usage/counted-usage.ts";
-import { createCountEvents } from "../application/usage/event-counts.ts";
+import { createCountEvents } from "../application/usage/events/event-counts.ts";
 import { createOwnUsage } from "../application/usage/own-usage.ts";
 import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createUsageBuckets } from "../application/usage/usage-buckets.ts";

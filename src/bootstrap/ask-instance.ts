@@ -1,4 +1,4 @@
-import type { AskInstance } from "../cli/instances.ts";
+import type { AskInstance } from "../cli/commands/instances.ts";
 import { BadSetting, type Settings } from "../settings.ts";
 
 /** Longer than an instance takes to check its health. */

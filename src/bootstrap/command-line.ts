@@ -28,10 +28,10 @@ import { validatedEventStore } from "../eventstore/validated-event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeAdminServices } from "./admin-services.ts";
-import { openAudioStore } from "./audio-store.ts";
 import { createLazyCipher } from "./master-key.ts";
 import { openEventStore } from "./open-event-store.ts";
-import { composeProviders } from "./providers.ts";
+import { openAudioStore } from "./speech/audio-store.ts";
+import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
 /**

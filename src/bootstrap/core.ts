@@ -19,7 +19,7 @@ import {
   createProviderActivities,
   type ProviderActivities,
 } from "../application/health/provider-activity.ts";
-import { readRegistrySnapshot } from "../application/ledger/journal-registry.ts";
+import { readRegistrySnapshot } from "../application/ledger/journal/journal-registry.ts";
 import { createCountedUsage } from "../application/usage/counted-usage.ts";
 import { createUsageOverview, type ShowUsage } from "../application/usage/usage-overview.ts";
 import { backgroundClock } from "../async/clock.ts";
@@ -30,10 +30,10 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { type AdminServices, type AdminViews, composeAdminServices } from "./admin-services.ts";
+import { composeViews, startUsageTotals } from "./ledger/views.ts";
 import { createLazyCipher } from "./master-key.ts";
 import { openEventStore, startTimeoutMs } from "./open-event-store.ts";
-import { composeProviders } from "./providers.ts";
-import { composeViews, startUsageTotals } from "./views.ts";
+import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 
 /** What every builder of the service needs. */

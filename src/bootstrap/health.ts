@@ -9,9 +9,9 @@ import type { OpenLedger } from "../application/ledger/open-ledger.ts";
 import type { SealSchedule } from "../application/usage/proof/seal-schedule.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import { isByok } from "../domain/accounts/byok-providers.ts";
-import type { AudioParts } from "./audio.ts";
 import type { Core, Runtime } from "./core.ts";
-import { isServing, malformedEvents } from "./views.ts";
+import { isServing, malformedEvents } from "./ledger/views.ts";
+import type { AudioParts } from "./speech/audio.ts";
 
 export type HealthChecks = ReturnType<typeof composeHealth>;
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DeleteAudio } from "../application/audio/delete-audio.ts";
 import type { Sounds } from "../application/audio/sounds.ts";
 import { sharedCatalog } from "../application/catalog/website-catalog.ts";
-import type { EventLog } from "../application/usage/event-log.ts";
+import type { EventLog } from "../application/usage/events/event-log.ts";
 import { cors, createApiCors, publicCors } from "../http/access/cors.ts";
 import { credentialsOf } from "../http/access/credentials.ts";
 import { createGate } from "../http/access/gate.ts";
@@ -11,7 +11,7 @@ import { createRenewToken, renewTokens } from "../http/access/token-renewal.ts";
 import { compressText } from "../http/caching/content-coding.ts";
 import { createApp } from "../http/kernel/app.ts";
 import { clientAddress } from "../http/kernel/client-address.ts";
-import { countRefusals } from "../http/kernel/count-refusals.ts";
+import { countRefusals } from "../http/kernel/errors/count-refusals.ts";
 import { exposedHeaders, headerNames } from "../http/kernel/headers.ts";
 import { announceDeprecation, authenticated, authenticatedIfCredentials } from "../http/kernel/middleware.ts";
 import { publicPathOf } from "../http/kernel/public-url.ts";
@@ -29,11 +29,11 @@ import { createHandshakeAdmission } from "../http/websocket/admission.ts";
 import { createSynthesisSocketServer } from "../http/websocket/websocket-server.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import type { Access } from "./access.ts";
-import type { AudioParts } from "./audio.ts";
 import type { Core, Runtime } from "./core.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
-import type { Sealer } from "./seals.ts";
-import type { SynthesisParts } from "./synthesis.ts";
+import type { Sealer } from "./ledger/seals.ts";
+import type { AudioParts } from "./speech/audio.ts";
+import type { SynthesisParts } from "./speech/synthesis.ts";
 
 /** Everything that the operations call. */
 export interface Application {

@@ -6,8 +6,8 @@ import { createCountServings } from "../application/audio/sound-servings.ts";
 import { createSounds } from "../application/audio/sounds.ts";
 import { createExecuteCommand } from "../application/execute-command.ts";
 import { createActivity } from "../application/health/activity.ts";
-import { type Following, follow } from "../application/ledger/follow-events.ts";
-import { createEventLog } from "../application/usage/event-log.ts";
+import { type Following, follow } from "../application/ledger/journal/follow-events.ts";
+import { createEventLog } from "../application/usage/events/event-log.ts";
 import { scheduleSeals } from "../application/usage/proof/seal-schedule.ts";
 import { createReportQueue } from "../application/usage/report-queue.ts";
 import { backgroundClock } from "../async/clock.ts";
@@ -20,18 +20,18 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import type { Settings } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { composeAccess } from "./access.ts";
-import { composeAudio } from "./audio.ts";
 import { type Core, composeCore, type Runtime } from "./core.ts";
 import { composeHealth, composeStatus } from "./health.ts";
 import { serveHttp } from "./http.ts";
-import { composeLedger } from "./ledger.ts";
+import { composeLedger } from "./ledger/ledger.ts";
+import { composeSeals } from "./ledger/seals.ts";
 import { obtainMasterKeys } from "./master-key.ts";
 import { startTimeoutMs } from "./open-event-store.ts";
-import { composeSeals } from "./seals.ts";
 import { createShutdownDeadline } from "./shutdown.ts";
-import { composeSynthesis } from "./synthesis.ts";
+import { composeAudio } from "./speech/audio.ts";
+import { composeSynthesis } from "./speech/synthesis.ts";
+import { serveWyoming } from "./speech/wyoming.ts";
 import { composeWebhooks } from "./webhooks.ts";
-import { serveWyoming } from "./wyoming.ts";
 
 export interface Service {
   /** The base URL that it listens on. */

@@ -1,15 +1,15 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { Invalid } from "../domain/errors.ts";
-import { registerAudioCommands } from "./audio.ts";
-import { registerAuditCommand } from "./audit.ts";
 import type { Register, WithServices } from "./command.ts";
-import { registerCredentialsCommands } from "./credentials.ts";
-import { registerKeyCommands, registerSecretCommands } from "./keys.ts";
-import { registerLexiconCommands } from "./lexicons.ts";
-import { registerUsageCommand } from "./usage.ts";
-import { registerSystemVoiceCommands, registerVoiceCommands } from "./voices.ts";
-import { registerWebhookCommands } from "./webhooks.ts";
-import { registerWebsiteCommands } from "./websites.ts";
+import { registerAudioCommands } from "./commands/audio.ts";
+import { registerAuditCommand } from "./commands/audit.ts";
+import { registerCredentialsCommands } from "./commands/credentials.ts";
+import { registerKeyCommands, registerSecretCommands } from "./commands/keys.ts";
+import { registerLexiconCommands } from "./commands/lexicons.ts";
+import { registerUsageCommand } from "./commands/usage.ts";
+import { registerSystemVoiceCommands, registerVoiceCommands } from "./commands/voices.ts";
+import { registerWebhookCommands } from "./commands/webhooks.ts";
+import { registerWebsiteCommands } from "./commands/websites.ts";
 
 const registrations: readonly Register[] = [
   registerWebsiteCommands,

@@ -1,8 +1,8 @@
 import type { ComponentType } from "preact";
 import { lazy } from "./lazy.ts";
 import type { ScreenProps } from "./screen-props.ts";
-import { Keys } from "./screens/keys.ts";
 import { Overview } from "./screens/overview.ts";
+import { Keys } from "./screens/websites/keys.ts";
 
 export interface Screen {
   /** `keys/:apiKey`; the first part names the entry of the navigation. */
@@ -17,16 +17,20 @@ export interface Screen {
 export const screens: readonly Screen[] = [
   { path: "", title: "Overview", view: Overview },
   { path: "keys", title: "Keys", view: Keys },
-  { path: "keys/:apiKey", title: "Key", view: lazy(async () => (await import("./screens/key.ts")).Key) },
+  {
+    path: "keys/:apiKey",
+    title: "Key",
+    view: lazy(async () => (await import("./screens/websites/key.ts")).Key),
+  },
   {
     path: "websites",
     title: "Websites",
-    view: lazy(async () => (await import("./screens/websites.ts")).Websites),
+    view: lazy(async () => (await import("./screens/websites/websites.ts")).Websites),
   },
   {
     path: "websites/:id",
     title: "Website",
-    view: lazy(async () => (await import("./screens/website.ts")).Website),
+    view: lazy(async () => (await import("./screens/websites/website.ts")).Website),
   },
   {
     path: "webhooks",

@@ -5,7 +5,7 @@ import type { Clock } from "../async/clock.ts";
 import { withDeadline } from "../async/deadline.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
-import { isInternalError, presentError } from "../http/kernel/error-types.ts";
+import { isInternalError, presentError } from "../http/kernel/errors/error-types.ts";
 import { createEventParser, type EventLimits, type EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";
 import { type Manner, mannerOf } from "./manner.ts";

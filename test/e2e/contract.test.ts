@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ErrorResponse } from "../../src/http/kernel/error-response.ts";
+import type { ErrorResponse } from "../../src/http/kernel/errors/error-response.ts";
 import { operationsOf } from "../contracts/http.ts";
 import { sendBytes } from "../support/exchange.ts";
 import { adminResponses } from "./contract/admin.ts";

@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from "commander";
-import { registerAuditProofCommands } from "../../src/cli/audit-proof.ts";
-import { registerInstanceCommands } from "../../src/cli/instances.ts";
-import { registerModelCommands } from "../../src/cli/models.ts";
+import { registerAuditProofCommands } from "../../src/cli/commands/audit-proof.ts";
+import { registerInstanceCommands } from "../../src/cli/commands/instances.ts";
+import { registerModelCommands } from "../../src/cli/commands/models.ts";
+import { registerProjectionCommands } from "../../src/cli/commands/projections.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { registerProjectionCommands } from "../../src/cli/projections.ts";
 import { expectGolden } from "./golden.ts";
 
 const unused = async (): Promise<never> => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as domainErrors from "../../src/domain/errors.ts";
-import * as httpErrors from "../../src/http/kernel/error-types.ts";
+import * as httpErrors from "../../src/http/kernel/errors/error-types.ts";
 import { closeCodes } from "../../src/http/websocket/close.ts";
 import { expectGolden } from "./golden.ts";
 

@@ -16,12 +16,12 @@ import { journalRegistryDecider, journalRegistryStream } from "../../src/domain/
 import { quotaDecider, quotaPrefix, quotaStream } from "../../src/domain/ledger/quota.ts";
 import { thresholdDecider } from "../../src/domain/ledger/quota-threshold.ts";
 import { rateStream } from "../../src/domain/ledger/rate.ts";
-import { sealsStream } from "../../src/domain/ledger/seal.ts";
+import { sealsStream } from "../../src/domain/ledger/seals/seal.ts";
 import {
   postingDecider,
   usageAccountDecider,
   usageAccountStream,
-} from "../../src/domain/ledger/usage-account.ts";
+} from "../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { lexiconsDecider, lexiconsStream } from "../../src/domain/lexicons/lexicons.ts";
 import { audioStream } from "../../src/domain/synthesis/audio-deletion.ts";
 import { deliveryDecider, deliveryPrefix, deliveryStream } from "../../src/domain/webhooks/delivery.ts";

@@ -4,7 +4,7 @@ import { createWebsiteLexicons } from "../../src/application/lexicons/website-le
 import { createPlanner, type FindEngine } from "../../src/application/synthesis/planner.ts";
 import { createScheduler } from "../../src/async/scheduler/scheduler.ts";
 import type { Rendition } from "../../src/audio/formats/sound.ts";
-import { composeFreeEngines, composeProviders } from "../../src/bootstrap/providers.ts";
+import { composeFreeEngines, composeProviders } from "../../src/bootstrap/speech/providers.ts";
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { PostableEvent } from "../../src/application/ledger/postings.ts";
+import type { PostableEvent } from "../../src/application/ledger/usage-accounts/postings.ts";
 import { eventDigest } from "../../src/domain/ledger/canonical.ts";
 import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
 import type { EventStore } from "../../src/eventstore/event-store.ts";

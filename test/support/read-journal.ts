@@ -1,4 +1,4 @@
-import { eventTime } from "../../src/application/usage/event-time.ts";
+import { eventTime } from "../../src/application/usage/events/event-time.ts";
 import { eventDigest } from "../../src/domain/ledger/canonical.ts";
 import { type JournalEvent, journalStream } from "../../src/domain/ledger/journal.ts";
 import type { Serving, StreamEnd, VoidedServing } from "../../src/domain/ledger/serving.ts";

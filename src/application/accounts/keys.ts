@@ -22,7 +22,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import { hashSecret } from "../access/secrets.ts";
 import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
-import type { UsageReader } from "../ledger/usage-reader.ts";
+import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { newApiKey, newSecret, newSecretId, type Random } from "./identifiers.ts";
 

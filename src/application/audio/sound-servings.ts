@@ -6,7 +6,7 @@ import type { Provenance } from "../../domain/ledger/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
-import { instant } from "../usage/event-time.ts";
+import { instant } from "../usage/events/event-time.ts";
 import type { ReportQueue } from "../usage/report-queue.ts";
 import { positionBefore, timeToleranceMs } from "../usage/seal-times.ts";
 

@@ -1,6 +1,6 @@
-import type { JournalWriter } from "./journal-writer.ts";
-import type { Postings } from "./postings.ts";
-import type { Reservations } from "./reservations.ts";
+import type { JournalWriter } from "./journal/journal-writer.ts";
+import type { Reservations } from "./quota/reservations.ts";
+import type { Postings } from "./usage-accounts/postings.ts";
 
 /**
  * One life of this process in the ledger, from the opening of a journal to its end. It holds everything that belongs to

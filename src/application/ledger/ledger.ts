@@ -8,9 +8,9 @@ import type { ActingKey } from "../access/principal.ts";
 import { type BackgroundTasks, createBackgroundTasks } from "./background-tasks.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { Incarnation, Incarnations } from "./incarnations.ts";
+import { ReservationsClosed } from "./quota/reservations.ts";
+import { type SuspendForQuotaOptions, suspendForQuota } from "./quota/suspend-for-quota.ts";
 import type { RecentCharges } from "./recent-charges.ts";
-import { ReservationsClosed } from "./reservations.ts";
-import { type SuspendForQuotaOptions, suspendForQuota } from "./suspend-for-quota.ts";
 import {
   hasIdempotencyKey,
   type IdempotentServing,

@@ -7,12 +7,12 @@ import type { EventStore } from "../../eventstore/event-store.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import { throwUnavailable } from "../store-error.ts";
 import type { Incarnation } from "./incarnations.ts";
-import type { JournalRegistry } from "./journal-registry.ts";
-import { createJournalWriter, type FlushedEvent, type LostEntries } from "./journal-writer.ts";
-import { createPostings } from "./postings.ts";
+import type { JournalRegistry } from "./journal/journal-registry.ts";
+import { createJournalWriter, type FlushedEvent, type LostEntries } from "./journal/journal-writer.ts";
+import { createReservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
-import { createReservations } from "./reservations.ts";
-import { createUsageReader } from "./usage-reader.ts";
+import { createPostings } from "./usage-accounts/postings.ts";
+import { createUsageReader } from "./usage-accounts/usage-reader.ts";
 
 export interface IncarnationOptions {
   readonly store: EventStore;

@@ -4,17 +4,20 @@ import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../store-error.ts";
-import { closeJournal } from "./close-journal.ts";
-import { type CloseUsageAccountsOptions, createCloseUsageAccounts } from "./close-usage-accounts.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createIncarnations, type Incarnations } from "./incarnations.ts";
-import { createJournalRegistry } from "./journal-registry.ts";
+import { closeJournal } from "./journal/close-journal.ts";
+import { createJournalRegistry } from "./journal/journal-registry.ts";
+import { createRecoverJournal, type RecoverJournalOptions } from "./journal/recover-journal.ts";
+import { createSweepSilentJournals, type SweepOptions } from "./journal/sweep-silent-journals.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { openIncarnation } from "./open-incarnation.ts";
 import { createRecentCharges } from "./recent-charges.ts";
 import { createRecoverIdempotencyKeys } from "./recover-idempotency-keys.ts";
-import { createRecoverJournal, type RecoverJournalOptions } from "./recover-journal.ts";
-import { createSweepSilentJournals, type SweepOptions } from "./sweep-silent-journals.ts";
+import {
+  type CloseUsageAccountsOptions,
+  createCloseUsageAccounts,
+} from "./usage-accounts/close-usage-accounts.ts";
 
 export interface OpenLedgerOptions {
   /** Must deliver well-formed events only: see `validatedEventStore`. */

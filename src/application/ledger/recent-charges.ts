@@ -6,9 +6,9 @@ import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../store-error.ts";
-import { type Following, follow } from "./follow-events.ts";
-import { readRegistryBackwards } from "./journal-registry.ts";
-import { readLedgerEnd } from "./ledger-end.ts";
+import { type Following, follow } from "./journal/follow-events.ts";
+import { readRegistryBackwards } from "./journal/journal-registry.ts";
+import { readLedgerEnd } from "./journal/ledger-end.ts";
 
 /** The objects for which keys were charged within 10 minutes, by any process. */
 export interface RecentCharges {

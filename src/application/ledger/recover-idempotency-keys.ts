@@ -5,7 +5,7 @@ import type { Serving, VoidedServing } from "../../domain/ledger/serving.ts";
 import { expandServings } from "../../domain/ledger/serving-columns.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
-import { voidOf } from "./journal-flush.ts";
+import { voidOf } from "./journal/journal-flush.ts";
 
 export interface RecoverIdempotencyKeysOptions {
   readonly store: EventStore;

@@ -1,7 +1,7 @@
 import type { Receipt, Serving, VoidedServing } from "../../domain/ledger/serving.ts";
 import type { IdempotencyKeys, IdempotentRequest } from "./idempotency-keys.ts";
 import type { Incarnations } from "./incarnations.ts";
-import { voidOf } from "./journal-flush.ts";
+import { voidOf } from "./journal/journal-flush.ts";
 
 export type IdempotentServing = Serving & IdempotentRequest;
 

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { AuditEntry } from "./audit-entries.ts";
-import { usageCloudEvent } from "./cloud-event.ts";
+import { usageCloudEvent } from "./events/cloud-event.ts";
 
 export const auditFormats = ["ndjson", "csv", "cloudevents"] as const;
 export type AuditFormat = (typeof auditFormats)[number];

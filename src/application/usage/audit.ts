@@ -3,9 +3,9 @@ import { parse } from "../../domain/validation.ts";
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../../eventstore/event-store.ts";
 import { toUnavailable } from "../store-error.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
-import { type EventFilter, entryFilter } from "./event-filter.ts";
-import { instant } from "./event-time.ts";
-import { readKeyEvents } from "./key-events.ts";
+import { type EventFilter, entryFilter } from "./events/event-filter.ts";
+import { instant } from "./events/event-time.ts";
+import { readKeyEvents } from "./events/key-events.ts";
 import { positionBefore } from "./seal-times.ts";
 
 /** Without a filter: the whole log. */

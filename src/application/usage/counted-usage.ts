@@ -2,8 +2,8 @@ import type { ProjectionRunner } from "../../../projections/runner/runner.ts";
 import { readUsageTotals, type UsageTotals, usageTotals } from "../../../projections/usage-totals.ts";
 import type { Clock } from "../../async/clock.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
-import { readLedgerEnd } from "../ledger/ledger-end.ts";
-import type { UsageReader } from "../ledger/usage-reader.ts";
+import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
+import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import { toUnavailable } from "../store-error.ts";
 
 /** The totals of all servings up to a position of the log. */

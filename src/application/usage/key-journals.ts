@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalStream } from "../../domain/ledger/journal.ts";
-import type { UsagePosted } from "../../domain/ledger/usage-account.ts";
+import type { UsagePosted } from "../../domain/ledger/usage-accounts/usage-account.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
-import { readPostedMark } from "../ledger/journal-reader.ts";
-import { listOpenJournals } from "../ledger/journal-registry.ts";
-import { cursorOf, type EventCursor } from "./event-cursor.ts";
-import { eventTime } from "./event-time.ts";
+import { readPostedMark } from "../ledger/journal/journal-reader.ts";
+import { listOpenJournals } from "../ledger/journal/journal-registry.ts";
+import { cursorOf, type EventCursor } from "./events/event-cursor.ts";
+import { eventTime } from "./events/event-time.ts";
 
 type Range = readonly [first: number, last: number];
 

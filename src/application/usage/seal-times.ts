@@ -1,4 +1,4 @@
-import { type Sealed, sealsStream } from "../../domain/ledger/seal.ts";
+import { type Sealed, sealsStream } from "../../domain/ledger/seals/seal.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 
 /** An event's own time may be this much later or earlier than the time at which it was stored. */

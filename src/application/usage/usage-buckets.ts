@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
-import type { ChargesRequest, ReadCharges } from "../ledger/charge-reader.ts";
+import type { ChargesRequest, ReadCharges } from "../ledger/usage-accounts/charge-reader.ts";
 import { toUnavailable } from "../store-error.ts";
 import type { ReportQueue } from "./report-queue.ts";
 

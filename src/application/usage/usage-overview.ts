@@ -1,7 +1,7 @@
 import type { DayTotals, UsageTotals } from "../../../projections/usage-totals.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
-import type { UsageCount } from "../../domain/ledger/usage-account.ts";
+import type { UsageCount } from "../../domain/ledger/usage-accounts/usage-account.ts";
 import type { ReadCountedUsage } from "./counted-usage.ts";
 
 /** The servings of all keys on all instances, up to a position of the log. */

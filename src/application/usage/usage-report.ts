@@ -3,14 +3,14 @@ import { evolveKey, initialKey, type Key, type KeyEvent, keyStream } from "../..
 import type { Plan } from "../../domain/accounts/plan.ts";
 import { Invalid, NotFound } from "../../domain/errors.ts";
 import { monthOf, startOfMonth } from "../../domain/ledger/month.ts";
-import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-account.ts";
-import { totalsBy, type UsageSum } from "../../domain/ledger/usage-sum.ts";
+import { type UsageCount, usageAccountStream } from "../../domain/ledger/usage-accounts/usage-account.ts";
+import { totalsBy, type UsageSum } from "../../domain/ledger/usage-accounts/usage-sum.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { readLedgerEnd } from "../ledger/ledger-end.ts";
-import type { AsOf, UsageReader } from "../ledger/usage-reader.ts";
+import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
+import type { AsOf, UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
 import { toUnavailable } from "../store-error.ts";
-import { eventTime, instant, month as monthName } from "./event-time.ts";
+import { eventTime, instant, month as monthName } from "./events/event-time.ts";
 
 export interface UsageReportRequest {
   readonly apiKey: string;

@@ -1,4 +1,4 @@
-import { type NoteVerifier, parseVerifierKey } from "../../domain/ledger/seal-note.ts";
+import { type NoteVerifier, parseVerifierKey } from "../../domain/ledger/seals/seal-note.ts";
 
 export type Subtle = Pick<typeof globalThis.crypto.subtle, "importKey" | "verify">;
 

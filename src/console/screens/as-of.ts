@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { AuditEntry } from "../../application/usage/audit-entries.ts";
-import type { EventsPage } from "../../application/usage/event-log.ts";
+import type { EventsPage } from "../../application/usage/events/event-log.ts";
 import type { UsageReport } from "../../application/usage/usage-report.ts";
 import type { Api, Query } from "../api.ts";
 import { Field } from "../components/field.ts";

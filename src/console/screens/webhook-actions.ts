@@ -7,7 +7,7 @@ import { Field } from "../components/field.ts";
 import { html } from "../html.ts";
 import { linkTo, navigate } from "../routing.ts";
 import { useMayChange, useSession } from "../session.ts";
-import { ShownOnce } from "./key-actions.ts";
+import { ShownOnce } from "./websites/key-actions.ts";
 
 type Action = "test" | "change" | "enabled" | "rotate" | "remove";
 

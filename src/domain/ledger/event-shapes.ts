@@ -17,9 +17,9 @@ import type { JournalEvent, ServingDetails, SoundServed } from "./journal.ts";
 import type { JournalRegistryEvent } from "./journal-registry.ts";
 import type { QuotaEvent, SpentTotal } from "./quota.ts";
 import type { RateEvent } from "./rate.ts";
-import type { JournalHead, SealEvent } from "./seal.ts";
+import type { JournalHead, SealEvent } from "./seals/seal.ts";
 import type { Idempotency, StreamEnd, VoidedServing } from "./serving.ts";
-import type { UsageAccountEvent, UsageCell, UsageCount } from "./usage-account.ts";
+import type { UsageAccountEvent, UsageCell, UsageCount } from "./usage-accounts/usage-account.ts";
 
 const at = utcTime;
 const journalTotal = { journal: text, total: integer, at };

@@ -1,6 +1,6 @@
 import { never } from "../never.ts";
-import { later, type QuotaThresholdCrossed, type UsageAccountEvent } from "./usage-account.ts";
-import { thresholdId } from "./usage-event-ids.ts";
+import { later, type QuotaThresholdCrossed, type UsageAccountEvent } from "./usage-accounts/usage-account.ts";
+import { thresholdId } from "./usage-accounts/usage-event-ids.ts";
 
 /** Percent of a monthly quota. Each is reported once per key and month, also if the quota changes. */
 export const quotaThresholds = [50, 80, 95, 100] as const;

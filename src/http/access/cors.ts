@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { clientHeadersAt, isCompatibleApi } from "../kernel/error-envelopes/envelope-of.ts";
+import { clientHeadersAt, isCompatibleApi } from "../kernel/errors/envelope-of.ts";
 import type { Cors } from "../kernel/operation.ts";
 import type { OperationRouter } from "../kernel/router.ts";
 

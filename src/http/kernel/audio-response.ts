@@ -9,7 +9,7 @@ import {
 } from "../../domain/synthesis/formats.ts";
 import { marksMimeType, marksName } from "../../domain/synthesis/marks.ts";
 import { type Part, partOf } from "../caching/conditional.ts";
-import { RangeNotSatisfiable } from "./error-types.ts";
+import { RangeNotSatisfiable } from "./errors/error-types.ts";
 import { acceptRanges, audioDuration, etag, ifNoneMatch } from "./headers.ts";
 
 /** A response, independent of Koa. */

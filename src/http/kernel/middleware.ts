@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { NotFound } from "../../domain/errors.ts";
 import { hasCredentials } from "../access/credentials.ts";
 import { type AdmissionRules, type Gate, limitHeaders, requireAdmission } from "../access/gate.ts";
-import { isInternalError, presentError } from "./error-types.ts";
+import { isInternalError, presentError } from "./errors/error-types.ts";
 import type { RequestObserver } from "./observer.ts";
 import { replyError } from "./reply.ts";
 import type { OperationRouter } from "./router.ts";

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { z } from "zod";
 import type { ZodOpenApiContentObject } from "zod-openapi";
 import { parse } from "../../domain/validation.ts";
-import type { ErrorStatus } from "./error-types.ts";
+import type { ErrorStatus } from "./errors/error-types.ts";
 import { hasMediaType, readJsonBody, readTextBody } from "./json-body.ts";
 
 /** The roles of the admin API. An operator may do all that an auditor may. */

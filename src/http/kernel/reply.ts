@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import type { HttpResponse } from "./audio-response.ts";
-import { envelopeOf } from "./error-envelopes/envelope-of.ts";
-import type { EnvelopedError } from "./error-envelopes/error-envelope.ts";
+import { envelopeOf } from "./errors/envelope-of.ts";
+import type { EnvelopedError } from "./errors/error-envelope.ts";
 
 /** Sends a response through Koa. `Link` is added to links that are already set. */
 export const reply = (ctx: Context, { status, headers, body }: HttpResponse): void => {

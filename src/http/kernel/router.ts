@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import type { Middleware } from "koa";
-import { MethodNotAllowed } from "./error-types.ts";
+import { MethodNotAllowed } from "./errors/error-types.ts";
 import type { Auth, Cors, Operation } from "./operation.ts";
 
 /** Callers that the handlers of their operations authenticate, if at all. */

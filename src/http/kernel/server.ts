@@ -10,9 +10,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import { Invalid } from "../../domain/errors.ts";
-import type { EnvelopedError } from "./error-envelopes/error-envelope.ts";
-import { HeadersTooLarge, TooSlow } from "./error-types.ts";
-import { refuseConnection } from "./refuse-connection.ts";
+import type { EnvelopedError } from "./errors/error-envelope.ts";
+import { HeadersTooLarge, TooSlow } from "./errors/error-types.ts";
+import { refuseConnection } from "./errors/refuse-connection.ts";
 import { sendError } from "./reply.ts";
 
 /** Answers the request, or returns false and leaves it untouched for the application. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi";
 import { isPrivate } from "../caching/cache-control.ts";
-import { envelopeOf } from "../kernel/error-envelopes/envelope-of.ts";
-import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/error-types.ts";
+import { envelopeOf } from "../kernel/errors/envelope-of.ts";
+import { type ErrorStatus, type ErrorType, errorTypes } from "../kernel/errors/error-types.ts";
 import {
   cacheControl,
   deprecation,

@@ -4,7 +4,7 @@ import { Invalid } from "../../domain/errors.ts";
 import { formats, type MimeType, v2Formats } from "../../domain/synthesis/formats.ts";
 import { knobs } from "../../domain/synthesis/speech.ts";
 import { parse } from "../../domain/validation.ts";
-import { problem } from "../kernel/error-response.ts";
+import { problem } from "../kernel/errors/error-response.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
 
 /** Identifies a synthesis on its socket. */

@@ -1,4 +1,4 @@
-import { isInternalError, isRetryable, presentError } from "../kernel/error-types.ts";
+import { isInternalError, isRetryable, presentError } from "../kernel/errors/error-types.ts";
 import type { StreamError } from "./messages.ts";
 
 /** The codes that exist only on sockets: whether a retry may succeed, and whether a client can receive the code. */

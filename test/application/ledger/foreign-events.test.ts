@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import type { Principal } from "../../../src/application/access/principal.ts";
-import { closeJournal } from "../../../src/application/ledger/close-journal.ts";
-import { readJournalEnd } from "../../../src/application/ledger/journal-reader.ts";
-import { createJournalRegistry, listOpenJournals } from "../../../src/application/ledger/journal-registry.ts";
+import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
+import { readJournalEnd } from "../../../src/application/ledger/journal/journal-reader.ts";
+import {
+  createJournalRegistry,
+  listOpenJournals,
+} from "../../../src/application/ledger/journal/journal-registry.ts";
+import { createRecoverJournal } from "../../../src/application/ledger/journal/recover-journal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
-import { createRecoverJournal } from "../../../src/application/ledger/recover-journal.ts";
-import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { systemClock } from "../../../src/async/clock.ts";
 import { eventDigest } from "../../../src/domain/ledger/canonical.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
-import type { UsagePosted } from "../../../src/domain/ledger/usage-account.ts";
-import { usageAccountStream } from "../../../src/domain/ledger/usage-account.ts";
+import type { UsagePosted } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { createCommandHandler } from "../../../src/eventstore/command-handler.ts";
 import { validatedEventStore } from "../../../src/eventstore/validated-event-store.ts";
 import { collect } from "../../support/collect.ts";

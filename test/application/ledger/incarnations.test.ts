@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { Principal } from "../../../src/application/access/principal.ts";
-import { closeJournal } from "../../../src/application/ledger/close-journal.ts";
-import { listOpenJournals } from "../../../src/application/ledger/journal-registry.ts";
+import { closeJournal } from "../../../src/application/ledger/journal/close-journal.ts";
+import { listOpenJournals } from "../../../src/application/ledger/journal/journal-registry.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
 import { quotaStream } from "../../../src/domain/ledger/quota.ts";
 import type { Receipt } from "../../../src/domain/ledger/serving.ts";
-import { usageAccountStream } from "../../../src/domain/ledger/usage-account.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";

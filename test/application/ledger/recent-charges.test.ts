@@ -1,6 +1,9 @@
 import { expect } from "chai";
-import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
-import { createJournalWriter, type JournalWriter } from "../../../src/application/ledger/journal-writer.ts";
+import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
+import {
+  createJournalWriter,
+  type JournalWriter,
+} from "../../../src/application/ledger/journal/journal-writer.ts";
 import { createRecentCharges, type RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";

@@ -3,7 +3,7 @@ import { createProjectionRunner, type ProjectionRunner } from "../../../projecti
 import { usageTotals } from "../../../projections/usage-totals.ts";
 import type { Principal } from "../../../src/application/access/principal.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
-import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createCountedUsage, createCountUsage } from "../../../src/application/usage/counted-usage.ts";
 import { createUsageOverview } from "../../../src/application/usage/usage-overview.ts";
 import type { Provenance } from "../../../src/domain/ledger/serving.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
+import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
 import { type AuditRequest, createAudit } from "../../../src/application/usage/audit.ts";
 import type { AuditEntry } from "../../../src/application/usage/audit-entries.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
@@ -12,8 +12,8 @@ import { servingsVoided, streamsEnded, synthesesServed } from "../../support/bui
 import { collect } from "../../support/collect.ts";
 import { append, issued } from "../../support/logged-events.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
-import { openPostedJournal } from "../ledger/posted-journal.ts";
-import { action, runActions } from "../ledger/random-postings.ts";
+import { openPostedJournal } from "../ledger/usage-accounts/posted-journal.ts";
+import { action, runActions } from "../ledger/usage-accounts/random-postings.ts";
 
 const at = "2026-11-05T10:00:00.000Z";
 const clock = () => Date.parse("2026-11-30T12:00:00.000Z");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createJournalRegistry } from "../../../src/application/ledger/journal-registry.ts";
-import { createUsageReader } from "../../../src/application/ledger/usage-reader.ts";
+import { createJournalRegistry } from "../../../src/application/ledger/journal/journal-registry.ts";
+import { createUsageReader } from "../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createUsageReport, type UsageReport } from "../../../src/application/usage/usage-report.ts";
 import { freePlan } from "../../../src/domain/accounts/plan.ts";
 import { Invalid, NotFound, Unavailable } from "../../../src/domain/errors.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Conflict, type Invalid, NotFound } from "../../../src/domain/errors.ts";
-import { isSealed } from "../../../src/domain/ledger/seal.ts";
+import { isSealed } from "../../../src/domain/ledger/seals/seal.ts";
 import { lexiconRules } from "../../../src/domain/lexicons/lexicon-rules.ts";
 import {
   evolveLexicons,

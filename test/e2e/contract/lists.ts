@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { parseVerifierKey } from "../../../src/domain/ledger/seal-note.ts";
+import { parseVerifierKey } from "../../../src/domain/ledger/seals/seal-note.ts";
 import { authorize, registerWebsite } from "../../support/client.ts";
 import { auditor, type DescribedApi, json, operator, oversized, report } from "./described-service.ts";
 

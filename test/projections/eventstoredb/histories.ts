@@ -12,7 +12,7 @@ import {
 } from "../../../src/domain/catalog/catalog.ts";
 import { releaseSeed } from "../../../src/domain/catalog/seed/seed.ts";
 import { rateStream } from "../../../src/domain/ledger/rate.ts";
-import { usageAccountStream } from "../../../src/domain/ledger/usage-account.ts";
+import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
 import { accountClosed, anyPostings, usagePosted } from "../../support/usage-account-events.ts";
 import type { LogEvent } from "../fold-events.ts";
 

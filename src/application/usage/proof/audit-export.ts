@@ -1,7 +1,7 @@
-import type { NoteSigner } from "../../../domain/ledger/note-signer.ts";
 import { createExportWriter } from "../../../domain/ledger/proof/export-lines.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
-import { sealsStream } from "../../../domain/ledger/seal.ts";
+import type { NoteSigner } from "../../../domain/ledger/seals/note-signer.ts";
+import { sealsStream } from "../../../domain/ledger/seals/seal.ts";
 import { type EventMetadata, type EventStore, readEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
 import { readSealedEvents } from "./sealed-log.ts";

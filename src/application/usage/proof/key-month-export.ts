@@ -3,13 +3,13 @@ import { keyStream } from "../../../domain/accounts/key.ts";
 import { NotFound, Unavailable } from "../../../domain/errors.ts";
 import { journalPrefix, journalStream } from "../../../domain/ledger/journal.ts";
 import { type JournalRegistryEvent, journalRegistryStream } from "../../../domain/ledger/journal-registry.ts";
-import { createProofBuilder, type InclusionProof } from "../../../domain/ledger/merkle-proof.ts";
-import type { NoteSigner } from "../../../domain/ledger/note-signer.ts";
 import { isOfType } from "../../../domain/ledger/proof/event-type.ts";
 import { createExportWriter } from "../../../domain/ledger/proof/export-lines.ts";
 import { type KeyMonth, keyMonthStreams } from "../../../domain/ledger/proof/key-month-verifier.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
 import type { QuotaEvent } from "../../../domain/ledger/quota.ts";
+import { createProofBuilder, type InclusionProof } from "../../../domain/ledger/seals/merkle-proof.ts";
+import type { NoteSigner } from "../../../domain/ledger/seals/note-signer.ts";
 import {
   eventLeaf,
   type JournalHead,
@@ -17,13 +17,13 @@ import {
   type SealEvent,
   sealLeaf,
   sealsStream,
-} from "../../../domain/ledger/seal.ts";
-import type { UsageAccountEvent } from "../../../domain/ledger/usage-account.ts";
+} from "../../../domain/ledger/seals/seal.ts";
+import type { UsageAccountEvent } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { parse } from "../../../domain/validation.ts";
 import { type EventStore, type RecordedEvent, readEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
-import { cursorOf, mergeByPosition } from "../event-cursor.ts";
-import { month as monthName } from "../event-time.ts";
+import { cursorOf, mergeByPosition } from "../events/event-cursor.ts";
+import { month as monthName } from "../events/event-time.ts";
 import { sealIntervalMs } from "./seal-schedule.ts";
 import { lastEvent, readSealedEvents } from "./sealed-log.ts";
 import type { Seals } from "./seals.ts";

@@ -3,16 +3,22 @@ import { exponentialBackoff, retry } from "../../../async/retry.ts";
 import { equalBytes, fromHex, toHex } from "../../../domain/bytes.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { isWellFormed } from "../../../domain/event-shapes.ts";
-import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../../domain/ledger/merkle.ts";
-import type { NoteSigner } from "../../../domain/ledger/note-signer.ts";
 import { provenEvent } from "../../../domain/ledger/proven-event.ts";
-import { eventLeaf, journalLeaf, type Sealed, sealLeaf, sealsStream } from "../../../domain/ledger/seal.ts";
+import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../../../domain/ledger/seals/merkle.ts";
+import type { NoteSigner } from "../../../domain/ledger/seals/note-signer.ts";
+import {
+  eventLeaf,
+  journalLeaf,
+  type Sealed,
+  sealLeaf,
+  sealsStream,
+} from "../../../domain/ledger/seals/seal.ts";
 import {
   checkpointText,
   type NoteVerifier,
   openNote,
   parseCheckpoint,
-} from "../../../domain/ledger/seal-note.ts";
+} from "../../../domain/ledger/seals/seal-note.ts";
 import {
   type EventMetadata,
   type EventStore,

@@ -1,10 +1,10 @@
 import { createHash, hash } from "node:crypto";
 import { fromBase64, toBase64 } from "../../bytes.ts";
 import { canonicalJson } from "../canonical.ts";
-import type { InclusionProof } from "../merkle-proof.ts";
-import type { NoteSigner } from "../note-signer.ts";
 import type { ProvenEvent } from "../proven-event.ts";
-import { type NoteVerifier, openNote } from "../seal-note.ts";
+import type { InclusionProof } from "../seals/merkle-proof.ts";
+import type { NoteSigner } from "../seals/note-signer.ts";
+import { type NoteVerifier, openNote } from "../seals/seal-note.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
 
 /*

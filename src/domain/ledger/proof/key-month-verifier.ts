@@ -1,12 +1,12 @@
 import { eventDigest } from "../canonical.ts";
 import { journalPrefix } from "../journal.ts";
 import { journalRegistryStream } from "../journal-registry.ts";
-import { type InclusionProof, provesInclusion } from "../merkle-proof.ts";
 import type { ProvenEvent } from "../proven-event.ts";
 import { quotaStream } from "../quota.ts";
-import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seal.ts";
-import type { Checkpoint, NoteVerifier } from "../seal-note.ts";
-import { type UsageCount, usageAccountStream } from "../usage-account.ts";
+import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
+import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seals/seal.ts";
+import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
+import { type UsageCount, usageAccountStream } from "../usage-accounts/usage-account.ts";
 import { createEventOrder } from "./event-order.ts";
 import { isOfType } from "./event-type.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";

@@ -13,9 +13,16 @@ import {
   type UsagePosted,
   usageAccountPrefix,
   usageAccountStream,
-} from "../usage-account.ts";
-import { postingId, thresholdId } from "../usage-event-ids.ts";
-import { addEntries, addPosting, addRevision, emptySum, postedTotals, type UsageSum } from "../usage-sum.ts";
+} from "../usage-accounts/usage-account.ts";
+import { postingId, thresholdId } from "../usage-accounts/usage-event-ids.ts";
+import {
+  addEntries,
+  addPosting,
+  addRevision,
+  emptySum,
+  postedTotals,
+  type UsageSum,
+} from "../usage-accounts/usage-sum.ts";
 import { isOfType } from "./event-type.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";

@@ -12,7 +12,11 @@ import {
   quotaPrefix,
   quotaStream,
 } from "../quota.ts";
-import { parseUsageAccountStream, type UsageAccountEvent, usageAccountPrefix } from "../usage-account.ts";
+import {
+  parseUsageAccountStream,
+  type UsageAccountEvent,
+  usageAccountPrefix,
+} from "../usage-accounts/usage-account.ts";
 import { isOfType } from "./event-type.ts";
 import { journalTypes } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";

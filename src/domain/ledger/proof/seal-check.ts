@@ -1,6 +1,6 @@
 import { equalBytes, toHex } from "../../bytes.ts";
-import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../merkle.ts";
 import type { ProvenEvent } from "../proven-event.ts";
+import { appendLeaf, emptyTree, type MerkleTree, rootOf } from "../seals/merkle.ts";
 import {
   eventLeaf,
   isSealed,
@@ -10,8 +10,8 @@ import {
   type Sealed,
   sealLeaf,
   sealsStream,
-} from "../seal.ts";
-import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seal-note.ts";
+} from "../seals/seal.ts";
+import { type Checkpoint, type NoteVerifier, openNote, parseCheckpoint } from "../seals/seal-note.ts";
 import { isOfType } from "./event-type.ts";
 import type { createJournalChains } from "./journal-chains.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";

@@ -15,9 +15,9 @@ import {
   resourceName,
 } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
-import { auditEntry } from "./audit-entry.ts";
 import { keyQuery, pageOfKeys } from "./key-list.ts";
 import { pageMembers, pageParameters, total } from "./paging.ts";
+import { auditEntry } from "./usage/audit-entry.ts";
 
 export const plan = namedSchema("Plan", {
   tier: z.enum(tiers),

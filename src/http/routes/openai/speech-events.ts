@@ -1,5 +1,5 @@
 import type { SynthesisStream } from "../../../application/synthesis/delivery.ts";
-import { openAiEnvelope } from "../../kernel/error-envelopes/openai.ts";
+import { openAiEnvelope } from "../../kernel/errors/openai.ts";
 import {
   defaultHeartbeatMs,
   heartbeat,

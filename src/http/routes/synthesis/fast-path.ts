@@ -6,7 +6,7 @@ import type { SynthesisPlan } from "../../../application/synthesis/planner.ts";
 import type { UnreadAudio } from "../../../application/synthesis/unread-audio.ts";
 import type { ApiCors } from "../../access/cors.ts";
 import { type Caller, type Gate, limitHeaders, requireAdmission } from "../../access/gate.ts";
-import { isInternalError } from "../../kernel/error-types.ts";
+import { isInternalError } from "../../kernel/errors/error-types.ts";
 import { onResponseEnd } from "../../kernel/middleware.ts";
 import type { RequestObserver } from "../../kernel/observer.ts";
 import { sendError } from "../../kernel/reply.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Streaming, Synthesis } from "../../../application/synthesis/delivery.ts";
 import type { SynthesisPlan, SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { conditionalRange } from "../../kernel/audio-response.ts";
-import type { ErrorStatus } from "../../kernel/error-types.ts";
+import type { ErrorStatus } from "../../kernel/errors/error-types.ts";
 import { cached, type HeaderNames } from "../../kernel/headers.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { jsonRequest, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
-import { createNoteSigner } from "../../../../src/domain/ledger/note-signer.ts";
 import { createLogVerifier, type LogSummary } from "../../../../src/domain/ledger/proof/log-verifier.ts";
 import { NotGenuine } from "../../../../src/domain/ledger/proof/not-genuine.ts";
 import { addToPlan, type SealPlan } from "../../../../src/domain/ledger/proof/seal-check.ts";
 import type { ProvenEvent } from "../../../../src/domain/ledger/proven-event.ts";
-import type { Sealed } from "../../../../src/domain/ledger/seal.ts";
-import { openNote, parseCheckpoint } from "../../../../src/domain/ledger/seal-note.ts";
+import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
+import type { Sealed } from "../../../../src/domain/ledger/seals/seal.ts";
+import { openNote, parseCheckpoint } from "../../../../src/domain/ledger/seals/seal-note.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";
 import { keys, sealing, verifierOf, verify, writeBusyDay } from "./sealed-store.ts";

@@ -4,7 +4,6 @@ import { createKeyMonthExport } from "../../../../src/application/usage/proof/ke
 import { freePlan } from "../../../../src/domain/accounts/plan.ts";
 import { NotFound } from "../../../../src/domain/errors.ts";
 import { eventDigest } from "../../../../src/domain/ledger/canonical.ts";
-import type { InclusionProof } from "../../../../src/domain/ledger/merkle-proof.ts";
 import { createExportReader, createExportWriter } from "../../../../src/domain/ledger/proof/export-lines.ts";
 import {
   type KeyMonthSummary,
@@ -12,6 +11,7 @@ import {
 } from "../../../../src/domain/ledger/proof/key-month-verifier.ts";
 import { NotGenuine } from "../../../../src/domain/ledger/proof/not-genuine.ts";
 import type { ProvenEvent } from "../../../../src/domain/ledger/proven-event.ts";
+import type { InclusionProof } from "../../../../src/domain/ledger/seals/merkle-proof.ts";
 import { collect } from "../../../support/collect.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createCloseUsageAccounts } from "../../../../src/application/ledger/close-usage-accounts.ts";
+import { createCloseUsageAccounts } from "../../../../src/application/ledger/usage-accounts/close-usage-accounts.ts";
 import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
-import { thresholdId } from "../../../../src/domain/ledger/usage-event-ids.ts";
+import { thresholdId } from "../../../../src/domain/ledger/usage-accounts/usage-event-ids.ts";
 import type { EventStore, NewEvent } from "../../../../src/eventstore/event-store.ts";
 import { rejection } from "../../../support/rejection.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../../support/temporary-store.ts";

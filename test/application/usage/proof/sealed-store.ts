@@ -1,11 +1,11 @@
-import { postOnBehalf } from "../../../../src/application/ledger/post-on-behalf.ts";
+import { postOnBehalf } from "../../../../src/application/ledger/usage-accounts/post-on-behalf.ts";
 import { createAuditExport } from "../../../../src/application/usage/proof/audit-export.ts";
 import { type VerifyOptions, verifyExport } from "../../../../src/application/usage/proof/audit-verify.ts";
 import { createSeals } from "../../../../src/application/usage/proof/seals.ts";
 import { systemClock } from "../../../../src/async/clock.ts";
-import { createNoteSigner, createNoteVerifier } from "../../../../src/domain/ledger/note-signer.ts";
 import type { LogSummary } from "../../../../src/domain/ledger/proof/log-verifier.ts";
-import type { NoteVerifier } from "../../../../src/domain/ledger/seal-note.ts";
+import { createNoteSigner, createNoteVerifier } from "../../../../src/domain/ledger/seals/note-signer.ts";
+import type { NoteVerifier } from "../../../../src/domain/ledger/seals/seal-note.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { collect } from "../../../support/collect.ts";
 import { createJournalledLog } from "./journalled-log.ts";

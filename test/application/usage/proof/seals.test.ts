@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { verifyLog } from "../../../../src/application/usage/proof/audit-verify.ts";
 import { scheduleSeals } from "../../../../src/application/usage/proof/seal-schedule.ts";
 import { BadSeal, createSeals } from "../../../../src/application/usage/proof/seals.ts";
-import { createNoteSigner } from "../../../../src/domain/ledger/note-signer.ts";
+import { createNoteSigner } from "../../../../src/domain/ledger/seals/note-signer.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
 import { randomLag } from "../../../support/eventstoredb-node/index-lag.ts";
 import { startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";

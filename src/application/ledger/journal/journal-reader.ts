@@ -1,0 +1,52 @@
+import { isWellFormed } from "../../../domain/event-shapes.ts";
+import { eventDigest } from "../../../domain/ledger/canonical.ts";
+import { type JournalPosted, journalStream } from "../../../domain/ledger/journal.ts";
+import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
+import { eventTime } from "../../usage/events/event-time.ts";
+
+export interface JournalEnd {
+  /** The last revision. */
+  readonly revision: number;
+  /** The digest and the time of the event at this revision. */
+  readonly digest: string;
+  readonly at: string;
+  readonly closed: boolean;
+  /** The revision of `JournalClosed`: no later event has entries. Undefined while the journal is open. */
+  readonly closedRevision: number | undefined;
+}
+
+/** The end of the journal, as far as reads show it: they may lag behind refused appends. @throws {EventStoreUnavailable} */
+export const readJournalEnd = async (store: EventStore, journal: string): Promise<JournalEnd | undefined> => {
+  let last: RecordedEvent | undefined;
+  for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
+    last ??= event;
+    // Only `JournalPosted` follows `JournalClosed`.
+    if (event.type === "JournalPosted") continue;
+    return endOf(last, event.type === "JournalClosed" ? event.revision : undefined);
+  }
+  return last && endOf(last, undefined);
+};
+
+const endOf = (last: RecordedEvent, closedRevision: number | undefined): JournalEnd => ({
+  revision: last.revision,
+  digest: eventDigest(last),
+  at: eventTime(last),
+  closed: closedRevision !== undefined,
+  closedRevision,
+});
+
+/**
+ * The revision that the last `JournalPosted` names, or the last one up to a log position: the accounts include the journal up to
+ * it; -1 without. @throws {EventStoreUnavailable}
+ */
+export const readPostedMark = async (
+  store: EventStore,
+  journal: string,
+  asOfPosition = Number.POSITIVE_INFINITY,
+): Promise<number> => {
+  for await (const event of store.readStream(journalStream(journal), { direction: "backwards" })) {
+    if (event.type !== "JournalPosted" || event.position > asOfPosition || !isWellFormed(event)) continue;
+    return (event.data as JournalPosted).through;
+  }
+  return -1;
+};

@@ -1,0 +1,293 @@
+import pLimit from "p-limit";
+import type { Clock } from "../../../async/clock.ts";
+import type { JournalEvent } from "../../../domain/ledger/journal.ts";
+import { journalStream } from "../../../domain/ledger/journal.ts";
+import { monthOf } from "../../../domain/ledger/month.ts";
+import { type QuotaEvent, quotaDecider, quotaStream } from "../../../domain/ledger/quota.ts";
+import { crossThresholds, nextThreshold, thresholdDecider } from "../../../domain/ledger/quota-threshold.ts";
+import {
+  type QuotaThresholdCrossed,
+  usageAccountStream,
+} from "../../../domain/ledger/usage-accounts/usage-account.ts";
+import type { CommandHandler } from "../../../eventstore/command-handler.ts";
+import type { EventStore } from "../../../eventstore/event-store.ts";
+import { listOpenJournals } from "../journal/journal-registry.ts";
+import { readMarks, type UsageReader } from "../usage-accounts/usage-reader.ts";
+
+/** The thresholds that a key has crossed in a month, in order. */
+export interface CrossedThresholds {
+  readonly apiKey: string;
+  /** `yyyy-mm` */
+  readonly month: string;
+  readonly crossed: readonly QuotaThresholdCrossed[];
+}
+
+/**
+ * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
+ * counts the servings of all instances; the count only decides when the exact usage is read.
+ */
+export interface QuotaThresholds {
+  /** Counts durable events of a journal. An event may be counted twice. */
+  add(events: readonly JournalEvent[]): void;
+  /** The next check reads the key's usage: its quota may be lower than before. */
+  recheck(apiKey: string): void;
+  /**
+   * Records what was crossed before the call. The first check also counts what is in the tails of open journals, also of
+   * processes that are gone. Failures are reported, and repeated by the next call.
+   */
+  check(): Promise<void>;
+  /** Ends the schedule. */
+  stop(): void;
+  /** Ends the schedule, and checks until nothing is left, or a check fails. */
+  close(): Promise<void>;
+}
+
+export interface QuotaThresholdsOptions {
+  readonly store: EventStore;
+  readonly handler: Pick<CommandHandler, "execute">;
+  readonly usage: Pick<UsageReader, "countsOf">;
+  /** The monthly quota of the key's plan; null or undefined without one. @throws {Unavailable} */
+  readonly quotaOf: (apiKey: string) => number | null | undefined;
+  /** Called with all thresholds of the key and month, also with those that were known before. */
+  readonly onCrossed: (crossed: CrossedThresholds) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly timers: Clock;
+  readonly onError: (what: string, error: unknown) => void;
+  /** Default 10,000. */
+  readonly intervalMs?: number;
+  /** The maximum number of keys per check. Default 1,000. */
+  readonly keysPerCheck?: number;
+}
+
+/** A key of the current month. */
+interface Watched {
+  /** The characters that were counted. */
+  counted: number;
+  /** The check after which it was counted last, and `counted` at that check and at the one before. */
+  check: number;
+  atCheck: number;
+  beforeCheck: number;
+  /** Added to `counted`, it is at least the key's usage. Undefined before the first read. */
+  base: number | undefined;
+  /** Undefined if the account was not read. */
+  crossed: readonly QuotaThresholdCrossed[] | undefined;
+}
+
+const maxConcurrentReads = 8;
+
+export const createQuotaThresholds = (options: QuotaThresholdsOptions): QuotaThresholds => {
+  const thresholds = new ThresholdWatch(options);
+  thresholds.start();
+  return thresholds;
+};
+
+class ThresholdWatch implements QuotaThresholds {
+  readonly #options: Required<QuotaThresholdsOptions>;
+  /** By key, of the latest month. */
+  #watched = new Map<string, Watched>();
+  #month = "";
+  /** Keys whose usage must be read, by month. */
+  readonly #due = new Map<string, Set<string>>();
+  #checks = 0;
+  #hasTails = false;
+  #hasFailed = false;
+  #running: Promise<void> = Promise.resolve();
+  /** The check that starts after the running one. */
+  #next: Promise<void> | undefined;
+  #cancelTimer = () => {};
+
+  constructor(options: QuotaThresholdsOptions) {
+    this.#options = { intervalMs: 10_000, keysPerCheck: 1_000, ...options };
+  }
+
+  start(): void {
+    const { timers, intervalMs } = this.#options;
+    this.#cancelTimer = timers.after(intervalMs, () => void this.#checkAgain());
+  }
+
+  async #checkAgain(): Promise<void> {
+    await this.check();
+    if (this.#cancelTimer !== stopped) this.start();
+  }
+
+  stop(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = stopped;
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    do await this.check();
+    while (this.#due.size > 0 && !this.#hasFailed);
+  }
+
+  /** Voids are not counted: a read may have included them already, and the count must never be below the usage. */
+  readonly add = (events: readonly JournalEvent[]): void => {
+    for (const { type, data } of events) {
+      if (type !== "SynthesesServed") continue;
+      const sums = new Array<number>(data.keys.length).fill(0);
+      for (const [index, characters] of data.characters.entries()) {
+        const key = data.key[index] as number;
+        sums[key] = (sums[key] ?? 0) + characters;
+      }
+      const month = monthOf(data.at);
+      for (const [index, apiKey] of data.keys.entries()) this.#count(apiKey, month, sums[index] ?? 0);
+    }
+  };
+
+  readonly recheck = (apiKey: string): void =>
+    this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
+
+  async #addTails(): Promise<void> {
+    const { store } = this.#options;
+    for (const [journal, mark] of await readMarks(store, await listOpenJournals(store))) {
+      for await (const event of store.readStream(journalStream(journal), { from: mark + 1 })) {
+        this.add([event as unknown as JournalEvent]);
+      }
+    }
+  }
+
+  #count(apiKey: string, month: string, characters: number): void {
+    if (characters === 0) return;
+    if (month > this.#month) {
+      this.#month = month;
+      this.#watched = new Map();
+    }
+    const watched = month === this.#month ? this.#watched.get(apiKey) : undefined;
+    if (!watched) {
+      this.#addDue(apiKey, month);
+      return;
+    }
+    if (watched.check !== this.#checks) {
+      watched.beforeCheck = watched.check === this.#checks - 1 ? watched.atCheck : watched.counted;
+      watched.atCheck = watched.counted;
+      watched.check = this.#checks;
+    }
+    watched.counted += characters;
+    this.#addIfReached(apiKey, watched);
+  }
+
+  #addIfReached(apiKey: string, watched: Watched): void {
+    const { base = Number.POSITIVE_INFINITY, counted, crossed = [] } = watched;
+    const next = this.#nextOf(apiKey, crossed);
+    if (next !== undefined && base + counted >= next) this.#addDue(apiKey, this.#month);
+  }
+
+  /** The characters of the key's next threshold. A key whose plan cannot be read now is checked. */
+  #nextOf(apiKey: string, crossed: readonly QuotaThresholdCrossed[]): number | undefined {
+    try {
+      const quota = this.#options.quotaOf(apiKey);
+      return quota === null || quota === undefined ? undefined : nextThreshold(crossed, quota);
+    } catch {
+      return 0;
+    }
+  }
+
+  #addDue(apiKey: string, month: string): void {
+    if (this.#nextOf(apiKey, []) === undefined) return;
+    const keys = this.#due.get(month) ?? new Set<string>();
+    this.#due.set(month, keys.add(apiKey));
+  }
+
+  check(): Promise<void> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      this.#running = this.#checkDue();
+      return this.#running;
+    });
+    return this.#next;
+  }
+
+  async #checkDue(): Promise<void> {
+    this.#hasFailed = false;
+    try {
+      if (!this.#hasTails) await this.#addTails();
+      this.#hasTails = true;
+      this.#checks += 1;
+      for (const month of [...this.#due.keys()]) await this.#checkMonth(month);
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.onError("crossed thresholds of quotas could not be recorded", error);
+    }
+  }
+
+  async #checkMonth(month: string): Promise<void> {
+    const due = this.#due.get(month) ?? new Set<string>();
+    const keys = due.values().take(this.#options.keysPerCheck).toArray();
+    for (const apiKey of keys) due.delete(apiKey);
+    if (due.size === 0) this.#due.delete(month);
+    try {
+      await this.#checkKeys(keys, month);
+    } catch (error) {
+      for (const apiKey of keys) this.#addDue(apiKey, month);
+      throw error;
+    }
+  }
+
+  /** First the reserved characters of each key, of which its usage is at most a part. */
+  async #checkKeys(keys: readonly string[], month: string): Promise<void> {
+    const reached: string[] = [];
+    await pLimit(maxConcurrentReads).map(keys, async (apiKey) => {
+      const reserved = await this.#reservedBy(apiKey, month);
+      const watched = this.#watchedOf(apiKey, month);
+      const next = this.#nextOf(apiKey, watched.crossed ?? []);
+      if (next === undefined) return;
+      if (reserved >= next) reached.push(apiKey);
+      else watched.base = reserved - countedBefore(watched, this.#checks);
+    });
+    if (reached.length === 0) return;
+    const { counts } = await this.#options.usage.countsOf(reached, month);
+    await pLimit(maxConcurrentReads).map(reached, (apiKey) =>
+      this.#checkUsage(apiKey, month, counts.get(apiKey)?.characters ?? 0),
+    );
+  }
+
+  async #checkUsage(apiKey: string, month: string, characters: number): Promise<void> {
+    const watched = this.#watchedOf(apiKey, month);
+    const next = this.#nextOf(apiKey, watched.crossed ?? []);
+    if (next === undefined) return;
+    if (watched.crossed === undefined || characters >= next) {
+      const { clock, handler, quotaOf, onCrossed } = this.#options;
+      const at = new Date(clock()).toISOString();
+      const quota = quotaOf(apiKey) ?? Number.POSITIVE_INFINITY;
+      const { state } = await handler.execute(
+        thresholdDecider,
+        usageAccountStream(apiKey, month),
+        (thresholds) => crossThresholds(thresholds, { apiKey, month, characters, quota, at }),
+        { actor: "system" },
+      );
+      if (state.crossed.length > 0) await onCrossed({ apiKey, month, crossed: state.crossed });
+      watched.crossed = state.crossed;
+    }
+    // What was counted shortly before may not have been readable yet.
+    watched.base = characters - countedBefore(watched, this.#checks);
+    if (month === this.#month) this.#addIfReached(apiKey, watched);
+  }
+
+  async #reservedBy(apiKey: string, month: string): Promise<number> {
+    let quota = quotaDecider.initial();
+    for await (const { type, data } of this.#options.store.readStream(quotaStream(apiKey, month))) {
+      quota = quotaDecider.evolve(quota, { type, data } as QuotaEvent);
+    }
+    return quota.total;
+  }
+
+  /** Not kept for a past month. */
+  #watchedOf(apiKey: string, month: string): Watched {
+    const known = month === this.#month ? this.#watched.get(apiKey) : undefined;
+    if (known) return known;
+    const check = this.#checks;
+    const watched = { counted: 0, check, atCheck: 0, beforeCheck: 0, base: undefined, crossed: undefined };
+    if (month === this.#month) this.#watched.set(apiKey, watched);
+    return watched;
+  }
+}
+
+const stopped = () => {};
+
+/** What was counted up to the check before the last one. */
+const countedBefore = ({ counted, check, atCheck, beforeCheck }: Watched, checks: number): number => {
+  if (check === checks) return beforeCheck;
+  return check === checks - 1 ? atCheck : counted;
+};

@@ -1,0 +1,106 @@
+import pLimit from "p-limit";
+import { eventDigest } from "../../../domain/ledger/canonical.ts";
+import { type JournalEvent, journalStream } from "../../../domain/ledger/journal.ts";
+import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
+import { addEntries, type UsageSum } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { type EventStore, readEvent } from "../../../eventstore/event-store.ts";
+import { readPostedMark } from "../journal/journal-reader.ts";
+import {
+  addEventOf,
+  createUsagePoster,
+  noEntries,
+  type UnpostedEntries,
+  type UsagePoster,
+  type UsagePosterOptions,
+} from "./usage-poster.ts";
+
+interface Account extends UnpostedEntries {
+  readonly apiKey: string;
+  readonly month: string;
+  /** What is posted already. */
+  readonly posted: number;
+}
+
+export interface PostOnBehalfOptions extends Omit<UsagePosterOptions, "since"> {
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+const maxConcurrent = 8;
+
+/**
+ * Posts the unposted entries of a closed journal, for a process that is gone. Idempotent: several processes may do it
+ * concurrently, the journal's own process included.
+ * @throws {Unavailable} @throws {PostingOutOfOrder} if another process has posted a part meanwhile: repeat it
+ */
+export const postOnBehalf = async (
+  options: PostOnBehalfOptions,
+  /** The revision of `JournalClosed`. */
+  closedRevision: number,
+): Promise<void> => {
+  const { store, journal } = options;
+  const from = (await readPostedMark(store, journal)) + 1;
+  const poster = createUsagePoster({ ...options, since: await positionBefore(store, journal) });
+  const limit = pLimit(maxConcurrent);
+  const accounts = await readUnposted(options, poster, limit, { from, closedRevision });
+  const unposted = accounts.filter(({ through }) => through >= 0);
+  await limit.map(unposted, async ({ posted, ...account }) => {
+    try {
+      await poster.post({ ...account, from: posted + 1 });
+    } catch (error) {
+      // It stays unposted for good. The journal must be retired nevertheless: an open one keeps all accounts open.
+      if (!(error instanceof UsageAccountIsClosed)) throw error;
+      options.onError(
+        `usage of ${account.apiKey} in ${account.month} came after the account was closed`,
+        error,
+      );
+    }
+  });
+};
+
+/** A log position before the journal's first event. */
+const positionBefore = async (store: EventStore, journal: string): Promise<number> => {
+  const first = await readEvent(store, journalStream(journal));
+  return (first?.position ?? 0) - 1;
+};
+
+const readUnposted = async (
+  { store, journal }: Pick<UsagePosterOptions, "store" | "journal">,
+  poster: UsagePoster,
+  limit: ReturnType<typeof pLimit>,
+  { from, closedRevision }: { from: number; closedRevision: number },
+): Promise<Account[]> => {
+  const accounts = new Map<string, Account>();
+  for await (const recorded of store.readStream(journalStream(journal), {
+    from,
+    limit: closedRevision - from + 1,
+  })) {
+    const event = recorded as unknown as JournalEvent;
+    let digest: string | undefined;
+    const unknown = accountsOf(event).filter(([name]) => !accounts.has(name));
+    await limit.map(unknown, async ([name, apiKey, month]) => {
+      const posted = await poster.lastPostedRevision(apiKey, month);
+      accounts.set(name, { ...noEntries(), apiKey, month, posted });
+    });
+    addEntries(event, (apiKey, month): UsageSum | undefined => {
+      const account = accounts.get(accountName(apiKey, month));
+      if (!account || recorded.revision <= account.posted) return undefined;
+      // Calculated, not read from the next event's `previous`: that event may be another program's.
+      digest ??= eventDigest(recorded);
+      addEventOf(account, recorded.revision, digest);
+      return account.sum;
+    });
+  }
+  return [...accounts.values()];
+};
+
+const accountsOf = (event: JournalEvent): [name: string, apiKey: string, month: string][] => {
+  const found = new Map<string, [string, string, string]>();
+  addEntries(event, (apiKey, month) => {
+    const name = accountName(apiKey, month);
+    found.set(name, [name, apiKey, month]);
+    return undefined;
+  });
+  return [...found.values()];
+};
+
+const accountName = (apiKey: string, month: string): string => `${month} ${apiKey}`;

@@ -1,0 +1,220 @@
+import pLimit from "p-limit";
+import { Unavailable } from "../../../domain/errors.ts";
+import type { JournalEvent } from "../../../domain/ledger/journal.ts";
+import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
+import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
+import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import {
+  addEventOf,
+  createUsagePoster,
+  noEntries,
+  type UnpostedEntries,
+  type UsagePosterOptions,
+} from "./usage-poster.ts";
+
+/** An event of the own journal that is durable. */
+export type PostableEvent = JournalEvent & { readonly revision: number; readonly digest: string };
+
+/** Sums up the own journal and posts the sums to the accounts, in the background. */
+export interface Postings {
+  /** Adds durable events, in order. */
+  add(flushed: readonly PostableEvent[]): void;
+  /** Posts all that is due. Failures are reported and repeated later. */
+  post(): Promise<void>;
+  /** Posts everything, and nothing after it. @throws {Unavailable} if something could not be posted */
+  close(): Promise<void>;
+  /** Ends the schedule, whatever is unposted. */
+  stop(): void;
+}
+
+export interface PostingsOptions extends UsagePosterOptions {
+  /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
+  readonly markPosted: (through: number) => void;
+  readonly onError: (what: string, error: unknown) => void;
+  /** An account is posted when it has this many servings. Default 1,000. */
+  readonly maxServings?: number;
+  /** An account is posted at the latest when its oldest entry has this age. Default 15 minutes. */
+  readonly maxAgeMs?: number;
+  /** The maximum number of concurrent postings. Default 8. */
+  readonly maxConcurrent?: number;
+}
+
+const checkIntervalMs = 60_000;
+
+export const createPostings = (options: PostingsOptions): Postings => {
+  const postings = new JournalPostings(options);
+  postings.start();
+  return postings;
+};
+
+interface AccountEntries {
+  readonly apiKey: string;
+  readonly month: string;
+  /** The revision after the last posting. */
+  from: number;
+  unposted: UnpostedEntries | undefined;
+  /** When the first of `unposted` was added, by the timers' clock. */
+  since: number;
+  /** Being posted. It stays the same until it is posted, because the outcome of an append may be unknown. */
+  posting: UnpostedEntries | undefined;
+  /** Settles when the attempt that is queued has ended. */
+  queued: Promise<void> | undefined;
+}
+
+class JournalPostings implements Postings {
+  readonly #options: Required<PostingsOptions>;
+  readonly #poster: ReturnType<typeof createUsagePoster>;
+  readonly #limit: ReturnType<typeof pLimit>;
+  /** By month and key. An account stays here after it is posted, with its last posted revision. */
+  readonly #months = new Map<string, Map<string, AccountEntries>>();
+  /** The event that is being added, and its accounts. */
+  #event: { readonly revision: number; readonly digest: string } = { revision: -1, digest: "" };
+  #touched: AccountEntries[] = [];
+  #now = 0;
+  #lastEntry = -1;
+  #marked = -1;
+  /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
+  #failure: unknown;
+  #cancelTimer = () => {};
+
+  constructor(options: PostingsOptions) {
+    this.#options = { maxServings: 1_000, maxAgeMs: 15 * 60_000, maxConcurrent: 8, ...options };
+    this.#poster = createUsagePoster(options);
+    this.#limit = pLimit(this.#options.maxConcurrent);
+  }
+
+  start(): void {
+    this.#cancelTimer = this.#options.timers.after(this.#checkInterval, async () => {
+      await this.post();
+      this.#forgetOldMonths();
+      this.#mark();
+      if (this.#cancelTimer !== stopped) this.start();
+    });
+  }
+
+  add(flushed: readonly PostableEvent[]): void {
+    this.#now = this.#options.timers.now();
+    for (const event of flushed) {
+      this.#event = event;
+      this.#touched.length = 0;
+      addEntries(event, this.#sumOf);
+      if (this.#touched.length > 0) this.#lastEntry = event.revision;
+      for (const account of this.#touched) if (this.#isFull(account)) void this.#enqueue(account);
+    }
+  }
+
+  async post(): Promise<void> {
+    this.#failure = undefined;
+    await Promise.all([...this.#accounts()].filter(this.#isDue).map(this.#enqueue));
+    if (this.#failure) this.#options.onError("usage could not be posted to accounts", this.#failure);
+  }
+
+  stop(): void {
+    this.#cancelTimer();
+    this.#cancelTimer = stopped;
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    this.#failure = undefined;
+    for (;;) {
+      const unposted = [...this.#accounts()].filter((account) => firstUnposted(account) !== undefined);
+      if (unposted.length === 0) return;
+      await Promise.all(unposted.map(this.#enqueue));
+      if (this.#failure) throw this.#failure;
+    }
+  }
+
+  readonly #sumOf: SumOf = (apiKey, month) => {
+    const account = this.#accountOf(apiKey, month);
+    if (!account.unposted) {
+      account.unposted = noEntries();
+      account.since = this.#now;
+    }
+    addEventOf(account.unposted, this.#event.revision, this.#event.digest);
+    this.#touched.push(account);
+    return account.unposted.sum;
+  };
+
+  #accountOf(apiKey: string, month: string): AccountEntries {
+    const accounts = this.#months.get(month) ?? new Map<string, AccountEntries>();
+    const known = accounts.get(apiKey);
+    if (known) return known;
+    const none = { from: 0, unposted: undefined, since: 0, posting: undefined, queued: undefined };
+    const account = { apiKey, month, ...none };
+    this.#months.set(month, accounts.set(apiKey, account));
+    return account;
+  }
+
+  *#accounts(): Generator<AccountEntries> {
+    for (const accounts of this.#months.values()) yield* accounts.values();
+  }
+
+  #isFull({ unposted }: AccountEntries): boolean {
+    if (!unposted) return false;
+    const { requests, voided } = unposted.sum;
+    // Served and voided ones: `requests` is their difference.
+    return requests + 2 * voided.requests >= this.#options.maxServings;
+  }
+
+  /** An account that would be too old at the next check is due at this one. */
+  readonly #isDue = (account: AccountEntries): boolean => {
+    const { posting, unposted, since } = account;
+    const oldestAllowed = this.#options.timers.now() + this.#checkInterval - this.#options.maxAgeMs;
+    return Boolean(posting) || (unposted !== undefined && (since <= oldestAllowed || this.#isFull(account)));
+  };
+
+  get #checkInterval(): number {
+    return Math.min(checkIntervalMs, this.#options.maxAgeMs / 2);
+  }
+
+  /** At most one posting of an account is in progress: a later one that overtook it would hide it. */
+  readonly #enqueue = (account: AccountEntries): Promise<void> => {
+    account.queued ??= this.#limit(() => this.#postAccount(account)).then(() => {
+      account.queued = undefined;
+      if (!account.posting && this.#isFull(account)) void this.#enqueue(account);
+    });
+    return account.queued;
+  };
+
+  async #postAccount(account: AccountEntries): Promise<void> {
+    const { apiKey, month, from } = account;
+    account.posting ??= account.unposted;
+    if (account.posting === account.unposted) account.unposted = undefined;
+    const { posting } = account;
+    if (!posting || this.#failure instanceof Unavailable) return;
+    try {
+      await this.#poster.post({ apiKey, month, from, ...posting });
+    } catch (error) {
+      if (!(error instanceof UsageAccountIsClosed)) {
+        this.#failure ??= error;
+        return;
+      }
+      this.#options.onError(`usage of ${apiKey} in ${month} came after the account was closed`, error);
+    }
+    account.from = posting.through + 1;
+    account.posting = undefined;
+  }
+
+  #mark(): void {
+    let first = this.#lastEntry + 1;
+    for (const account of this.#accounts()) first = Math.min(first, firstUnposted(account) ?? first);
+    if (first - 1 <= this.#marked) return;
+    this.#marked = first - 1;
+    this.#options.markPosted(this.#marked);
+  }
+
+  /** The entries of a month end soon after it. Only a void can arrive later. */
+  #forgetOldMonths(): void {
+    const oldest = addMonths(monthOf(new Date(this.#options.clock()).toISOString()), -1);
+    for (const [month, accounts] of this.#months) {
+      const isPosted = [...accounts.values()].every((account) => firstUnposted(account) === undefined);
+      if (month < oldest && isPosted) this.#months.delete(month);
+    }
+  }
+}
+
+const stopped = () => {};
+
+const firstUnposted = ({ posting, unposted }: AccountEntries): number | undefined =>
+  (posting ?? unposted)?.ranges[0];

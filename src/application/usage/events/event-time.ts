@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { RecordedEvent } from "../../../eventstore/event-store.ts";
+
+/**
+ * Months, days, from, to and as-of refer to the event's own time, `data.at` (ISO 8601, UTC). An event without one gets the
+ * time at which it was stored, so that no audit omits it.
+ */
+export const eventTime = ({ data, created }: RecordedEvent): string =>
+  hasTime(data) ? data.at : new Date(created).toISOString();
+
+/** Events of other programs may have any JSON value, or bytes, as data. */
+const hasTime = (data: unknown): data is { readonly at: string } =>
+  typeof data === "object" && data !== null && "at" in data && typeof data.at === "string";
+
+const date = z.iso.date();
+const time = z.iso.datetime({ offset: true });
+
+/** JavaScript reads the year 1 as 1901, and writes -1 and 10000 with six digits and a sign. */
+const years = { first: 1_000, last: 8_999 };
+const hasKnownYear = (time: number): boolean =>
+  time >= Date.UTC(years.first, 0) && time < Date.UTC(years.last + 1, 0);
+
+export const instantError = "Must be a date (2026-11-01) or a time with its zone (2026-11-01T08:30:00Z).";
+
+/** A date (its midnight, UTC) or a full ISO 8601 time; parsed to milliseconds since the epoch. */
+export const instant = z
+  .string()
+  .refine((value) => date.safeParse(value).success || time.safeParse(value).success, {
+    error: instantError,
+  })
+  .transform((value) => Date.parse(value))
+  .refine(hasKnownYear, { error: `Must be in the years ${years.first} to ${years.last}.` });
+
+/** A calendar month of the same years, in UTC. */
+export const month = z
+  .string()
+  .regex(/^[1-8]\d{3}-(0[1-9]|1[0-2])$/, { error: "Must be YYYY-MM, such as 2026-11." });

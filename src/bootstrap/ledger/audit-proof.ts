@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import { obtainEventLogId } from "../../application/event-log-id.ts";
+import { createAuditExport, type ExportAudit } from "../../application/usage/proof/audit-export.ts";
+import { type VerifyOptions, verifyLog } from "../../application/usage/proof/audit-verify.ts";
+import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
+import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
+import type { Settings } from "../../settings.ts";
+import { noTelemetry } from "../../telemetry/telemetry.ts";
+import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
+import { openEventStore } from "../open-event-store.ts";
+import { readSealKeys } from "./seal-keys.ts";
+import { composeSeals } from "./seals.ts";
+
+/** What the commands of auditors call. Each opens the log for itself: verifying an export needs none. */
+export interface AuditProof {
+  readonly exportAudit: ExportAudit;
+  /** @throws {NotGenuine} @throws {Unavailable} @throws {BadSetting} */
+  verifyLog(options: VerifyOptions): Promise<LogSummary>;
+  /** The keys in DATA_DIR. @throws {BadSetting} */
+  verifierKeys(): Promise<NoteVerifier[]>;
+}
+
+export const composeAuditProof = (readSettings: () => Settings, clock = Date.now): AuditProof => ({
+  exportAudit: async function* (metadata) {
+    const settings = readSettings();
+    await using opened = new AsyncDisposableStack();
+    const { events, startHandler } = await openEventStore(settings, {
+      clock,
+      readOnly: false,
+      telemetry: noTelemetry,
+    });
+    opened.defer(events.close);
+    await createLazyCipher(settings, startHandler, clock)(); // the master key must be the recorded one
+    const logId = await obtainEventLogId(startHandler, randomUUID(), new Date(clock()).toISOString());
+    const masterKeys = await obtainMasterKeys(settings);
+    const sealer = await composeSeals(settings, { storeAsWritten: events, logId, masterKeys, clock });
+    yield* createAuditExport({ store: events, ...sealer })(metadata);
+  },
+  verifyLog: async (options) => {
+    await using opened = new AsyncDisposableStack();
+    const { events } = await openEventStore(readSettings(), {
+      clock,
+      readOnly: true,
+      telemetry: noTelemetry,
+    });
+    opened.defer(events.close);
+    return await verifyLog(events, options);
+  },
+  verifierKeys: () => readSealKeys(readSettings().dataDir),
+});

@@ -1,0 +1,71 @@
+import { allKeys, findKey, keys } from "../../../projections/keys.ts";
+import { type OpenLedger, openLedger } from "../../application/ledger/open-ledger.ts";
+import {
+  createQuotaThresholds,
+  type QuotaThresholds,
+  type QuotaThresholdsOptions,
+} from "../../application/ledger/quota/quota-thresholds.ts";
+import { createUsageReader } from "../../application/ledger/usage-accounts/usage-reader.ts";
+import { untilVisible } from "../../application/until-visible.ts";
+import { backgroundClock } from "../../async/clock.ts";
+import { sleep } from "../../async/sleep.ts";
+import type { JournalEvent } from "../../domain/ledger/journal.ts";
+import type { Core, Runtime } from "../core.ts";
+
+type OnCrossed = QuotaThresholdsOptions["onCrossed"];
+
+interface LedgerListeners {
+  readonly onCrossed: OnCrossed;
+  /** Called with the events of the own journal when they are durable. */
+  readonly onRecorded: (events: readonly JournalEvent[]) => void;
+}
+
+/** Opens this process's journal. At shutdown it is closed after the last answer. */
+export const composeLedger = async (
+  runtime: Runtime,
+  core: Core,
+  { onCrossed, onRecorded }: LedgerListeners,
+): Promise<OpenLedger> => {
+  const { clock, telemetry, resources, shutdownTimeLeft, onError } = runtime;
+  const { store, handler, runner, clockDifference } = core;
+  const thresholds = composeThresholds(runtime, core, onCrossed);
+  const opened = await openLedger({
+    store,
+    handler,
+    clock,
+    untilVisible: (position) => untilVisible(runner, position),
+    requireCorrectClock: clockDifference.throwIfClockIsWrong,
+    apiKeys: () => allKeys(runner.view(keys)).map(({ apiKey }) => apiKey),
+    onRecorded: (events) => {
+      telemetry.servings(events);
+      onRecorded(events);
+      thresholds.add(events);
+    },
+    onOthersRecorded: thresholds.add,
+    onQuotaExceeded: thresholds.recheck,
+    onError,
+  });
+  resources.defer(() => opened.close(shutdownTimeLeft()));
+  resources.defer(async () => {
+    await Promise.race([thresholds.close(), sleep(shutdownTimeLeft(), { clock: backgroundClock })]);
+  });
+  return { ...opened, ledger: telemetry.ledger(opened.ledger) };
+};
+
+const composeThresholds = (
+  { clock, onError }: Runtime,
+  { store, handler, runner }: Core,
+  onCrossed: OnCrossed,
+): QuotaThresholds => {
+  const view = runner.view(keys);
+  return createQuotaThresholds({
+    store,
+    handler,
+    usage: createUsageReader({ store }),
+    quotaOf: (apiKey) => findKey(view, apiKey)?.plan.monthlyCharacters,
+    onCrossed,
+    clock,
+    timers: backgroundClock,
+    onError,
+  });
+};

@@ -1,0 +1,135 @@
+import type { Logger } from "pino";
+import { catalog } from "../../../projections/catalog.ts";
+import { credentials } from "../../../projections/credentials.ts";
+import { deliveries } from "../../../projections/deliveries.ts";
+import { keys } from "../../../projections/keys.ts";
+import { lexicons } from "../../../projections/lexicons.ts";
+import { malformedEventsIn } from "../../../projections/malformed-events.ts";
+import { platforms } from "../../../projections/platforms.ts";
+import type { Projection } from "../../../projections/projection.ts";
+import { rate } from "../../../projections/rate.ts";
+import {
+  createProjectionRunner,
+  type ProjectionRunner,
+  type RunnerOptions,
+} from "../../../projections/runner/runner.ts";
+import type { SnapshotStore } from "../../../projections/runner/snapshot-store.ts";
+import { suspensions } from "../../../projections/suspensions.ts";
+import { usageTotals } from "../../../projections/usage-totals.ts";
+import { verifiedOrigins } from "../../../projections/verified-origins.ts";
+import { webhooks } from "../../../projections/webhooks.ts";
+import { websites } from "../../../projections/websites.ts";
+import { positionBefore } from "../../application/usage/seal-times.ts";
+import { backgroundClock } from "../../async/clock.ts";
+import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.ts";
+import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
+import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
+
+/** The views that requests need. Without one of them nothing can be served. */
+const serving: readonly Projection<unknown>[] = [
+  websites,
+  verifiedOrigins,
+  keys,
+  catalog,
+  rate,
+  credentials,
+  lexicons,
+];
+/** The views that only hints and webhooks need. */
+const reporting: readonly Projection<unknown>[] = [platforms, webhooks, deliveries, suspensions];
+
+/** Malformed events in trimmed streams are only logged: they expire. */
+export const malformedEvents = malformedEventsIn(
+  [...new Set([...serving, ...reporting].flatMap(({ prefixes }) => prefixes))].filter(
+    (prefix) => !rate.prefixes.includes(prefix),
+  ),
+);
+
+export const isServing = (projection: string): boolean => serving.some(({ name }) => name === projection);
+
+/** The runner of all views, and the event store that reports its appends to it. */
+export const composeViews = (
+  opened: EventStore,
+  {
+    log,
+    except,
+    snapshots,
+    startTimeoutMs,
+  }: Pick<RunnerOptions, "except"> & {
+    readonly log: Logger;
+    readonly snapshots: SnapshotStore;
+    readonly startTimeoutMs: number;
+  },
+): { readonly runner: ProjectionRunner; readonly store: EventStore } => {
+  const runner = createProjectionRunner({
+    store: validatedEventStore(opened, { onMalformed: reportMalformed(log) }),
+    projections: [...serving, ...reporting, malformedEvents],
+    trimmedPrefixes: rate.prefixes,
+    except,
+    snapshots,
+    startTimeoutMs,
+    onError: (what, error) => log.warn({ err: error }, what),
+  });
+  const append: EventStore["append"] = async (stream, events, expected) => {
+    const end = await opened.append(stream, events, expected);
+    runner.noteAppended(stream, end.position);
+    return end;
+  };
+  return { runner, store: { ...validatedEventStore(opened), append } };
+};
+
+/** What the totals cover when they are read for the first time: at least a month. */
+const countedMs = 32 * 24 * 3_600_000;
+const startBackoff = { firstMs: 100, maxMs: 10_000 };
+
+/** Begins to read the totals. A log of many servings takes a while when it is read for the first time. */
+export const startUsageTotals = ({
+  store,
+  snapshots,
+  clock,
+  log,
+}: {
+  readonly store: EventStore;
+  readonly snapshots: SnapshotStore;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Logger;
+}): ProjectionRunner => {
+  const onError = (what: string, error: unknown) => log.warn({ err: error }, what);
+  const runner = createProjectionRunner({
+    store,
+    projections: [usageTotals],
+    snapshots,
+    firstPosition: () => positionBefore(store, clock() - countedMs),
+    startTimeoutMs: Number.POSITIVE_INFINITY,
+    onError,
+  });
+  const closing = new AbortController();
+  const { signal } = closing;
+  const delayAfter: RetryOptions<void>["delayAfter"] = (outcome, attempt) => {
+    if (!("error" in outcome) || signal.aborted) return undefined;
+    onError("the usage of all keys cannot be counted", outcome.error);
+    return exponentialBackoff(startBackoff, attempt);
+  };
+  retry({ clock: backgroundClock, signal, delayAfter }, runner.start).catch(() => {}); // only after `close`
+  return {
+    ...runner,
+    close: async () => {
+      closing.abort();
+      await runner.close();
+    },
+  };
+};
+
+/** Other programs may write any number of malformed events into our streams. */
+const reportsPerProcess = 100;
+
+const reportMalformed = (log: Logger) => {
+  let reported = 0;
+  return ({ stream, revision, position, type }: RecordedEvent): void => {
+    reported += 1;
+    if (reported > reportsPerProcess) return;
+    log.error({ stream, revision, position, type }, "skipped a malformed event");
+    if (reported === reportsPerProcess) log.error("further malformed events are counted, not logged");
+  };
+};

@@ -1,0 +1,52 @@
+import pLimit from "p-limit";
+import { backgroundClock } from "../../async/clock.ts";
+import type { UseReports } from "../../audio/pipeline/memory-cache.ts";
+import { createRetention, type RetentionStats, useIntervalMs } from "../../audio/retention/retention.ts";
+import { scheduleRetention } from "../../audio/retention/retention-schedule.ts";
+import type { AudioStore } from "../../audio/store/audio-store.ts";
+import { openFilesystemAudioStore } from "../../audio/store/filesystem/filesystem-audio-store.ts";
+import { type Settings, withSettingName } from "../../settings.ts";
+import type { Runtime } from "../core.ts";
+import { makePrivateDirectory } from "../private-directory.ts";
+
+/** The S3 client is large: it is imported only where it is configured. @throws {BadSetting} */
+export const openAudioStore = (settings: Settings, warn: (message: string) => void): Promise<AudioStore> => {
+  const { audioStore } = settings;
+  const open = async (): Promise<AudioStore> => {
+    if (audioStore.kind === "s3") {
+      const { openS3AudioStore } = await import("../../audio/store/s3/s3-audio-store.ts");
+      return await openS3AudioStore({ ...audioStore, warn });
+    }
+    await makePrivateDirectory(audioStore.path);
+    return await openFilesystemAudioStore(audioStore);
+  };
+  return withSettingName("AUDIO_STORE", open());
+};
+
+const reportsAtOnce = 2;
+
+/** Tells the store which objects are used. A lost report only makes an object look older. */
+export const composeUseReports = (
+  { audioRetention }: Settings,
+  store: AudioStore,
+): UseReports | undefined => {
+  if (!audioRetention) return undefined;
+  const limit = pLimit(reportsAtOnce);
+  return {
+    intervalMs: useIntervalMs(audioRetention),
+    report: (name) => void limit(() => store.touch(name)).catch(() => {}),
+  };
+};
+
+/** Removes unused audio in the background, if `AUDIO_RETENTION` is set. Returns its counts. */
+export const composeRetention = (
+  { settings, log, clock, resources }: Runtime,
+  store: AudioStore,
+  isInUse: (name: string) => boolean,
+): (() => RetentionStats) => {
+  const { audioRetention: policy } = settings;
+  if (!policy) return () => ({ removedObjects: 0, removedBytes: 0 });
+  const retention = createRetention({ store, policy, isInUse, log, now: clock });
+  resources.defer(scheduleRetention({ retention, timers: backgroundClock, random: Math.random, log }));
+  return retention.stats;
+};

@@ -1,0 +1,83 @@
+import type { FindProviderClient } from "../../application/accounts/provider-clients.ts";
+import type { Check } from "../../application/health/health.ts";
+import type { FindEngine } from "../../application/synthesis/planner.ts";
+import { ffmpegEncoder } from "../../audio/formats/ffmpeg-encoder.ts";
+import { createMemoryCache } from "../../audio/pipeline/memory-cache.ts";
+import { createPipeline } from "../../audio/pipeline/pipeline.ts";
+import { isByok } from "../../domain/accounts/byok-providers.ts";
+import { localEngines } from "../../engines/local/engine.ts";
+import { openSubprocessHost } from "../../subprocess/subprocess-host.ts";
+import type { Core, Runtime } from "../core.ts";
+import { composeRetention, composeUseReports, openAudioStore } from "./audio-store.ts";
+import { composeModels } from "./models.ts";
+import { composeFreeEngines } from "./providers.ts";
+
+export type AudioParts = Awaited<ReturnType<typeof composeAudio>>;
+
+/** Engines, encoder and audio store, with the pipeline over them. */
+export const composeAudio = async (
+  runtime: Runtime,
+  { scheduler, providerActivities }: Core,
+  findProviderClient: FindProviderClient,
+) => {
+  const { settings, log, telemetry, resources, shutdownTimeLeft } = runtime;
+  const warn = (message: string) => log.warn(message);
+  const audioStore = telemetry.audioStore(await openAudioStore(settings, warn));
+  resources.defer(audioStore.close);
+  const host = await openSubprocessHost({ concurrency: settings.synthesisConcurrency, scheduler, warn });
+  resources.defer(host.close);
+  const models = await composeModels(settings, host, log);
+  const local = await localEngines({ host, models: models.tools, warn });
+  const { engines, checks } = composeFreeEngines(settings, local, telemetry, scheduler, providerActivities);
+  const findEngine: FindEngine = (code, websiteId) =>
+    isByok(code) ? findProviderClient(websiteId, code)?.engine : engines.get(code);
+  const encoder = telemetry.encoder(ffmpegEncoder(host));
+  const pipeline = telemetry.pipeline(
+    createPipeline({
+      engines: ({ engine: code, websiteId = "", voice, tools }) => {
+        const engine = findEngine(code, websiteId);
+        // After the credentials were replaced, the engine would store its audio under the old credentials' address.
+        if (isByok(code) && engine?.version(voice) !== tools) return undefined;
+        return engine && telemetry.engine(engine);
+      },
+      encoder,
+      store: audioStore,
+      cache: createMemoryCache({
+        maxBytes: settings.memoryCacheBytes,
+        uses: composeUseReports(settings, audioStore),
+      }),
+      log,
+      scheduler,
+    }),
+  );
+  resources.defer(async () => {
+    const lost = await pipeline.drain(shutdownTimeLeft());
+    if (lost > 0) log.warn({ lost }, "audio objects were not written: they are synthesized again on request");
+  });
+  const retentionStats = composeRetention(runtime, audioStore, pipeline.isInUse);
+  const hasSelfHosted = checks.length > 0;
+  const probe = async (): Promise<void> => {
+    if (engines.size === 0) throw new Error("no engine is running");
+    if (!hasSelfHosted) await host.ping();
+  };
+  const note = (): string | undefined => {
+    const { mp3Fallback } = host.stats();
+    return mp3Fallback && `ffmpeg encodes mp3: ${mp3Fallback}`;
+  };
+  const speechTools: Check = { name: "speechTools", critical: false, probe: host.ping, note };
+  return {
+    audioStore,
+    findEngine,
+    /** The encoder's part of every recipe: encoded bytes depend on it. */
+    encoderVersion: encoder.version,
+    pipeline,
+    retentionStats,
+    subprocessStats: host.stats,
+    modelVoices: models.voices,
+    checks: [
+      { name: "engines", critical: true, probe, ...(!hasSelfHosted && { note }) },
+      ...(hasSelfHosted ? [speechTools, ...checks] : []),
+      ...models.checks,
+    ],
+  };
+};

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import type { CheckedModel, CheckModel } from "../../cli/commands/models.ts";
+import { normalProsody } from "../../domain/synthesis/speech.ts";
+import type { SpeechRequest } from "../../engines/engine.ts";
+import type { LocalTool } from "../../engines/local/local-tool.ts";
+import { createModelStates } from "../../engines/local/model-states.ts";
+import { loadModel, sherpa } from "../../engines/local/sherpa.ts";
+import { libraryVersion, missingLibrary } from "../../engines/models/library.ts";
+import { readPack } from "../../engines/models/pack.ts";
+import { voiceNameOf, voicesOfPacks } from "../../engines/models/voices.ts";
+import type { Settings } from "../../settings.ts";
+import { openSubprocessHost } from "../../subprocess/subprocess-host.ts";
+
+/** Letters and digits, which most models pronounce. */
+const text = "Voxledger: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10.";
+
+/** Checks a pack with the limits of the settings, as the service would use it. */
+export const composeModelCheck =
+  (readSettings: () => Settings): CheckModel =>
+  async (path) => {
+    const { limits } = readSettings().models;
+    const library = libraryVersion();
+    if (library === undefined) throw new Error(missingLibrary);
+    const pack = await readPack(path);
+    const host = await openSubprocessHost({ encodersAhead: {}, speakers: 0, mp3ByLibrary: false });
+    try {
+      const start = performance.now();
+      await loadModel(pack, { host, limits });
+      const loadMs = performance.now() - start;
+      const states = createModelStates({ warn: () => {} });
+      const tool = sherpa([pack], { host, library, states, limits });
+      const [first] = pack.speakers;
+      if (!first) throw new Error("The model has no speaker.");
+      const request: SpeechRequest = {
+        ...{ text, ssml: false, lang: first.lang, prosody: normalProsody, format: "wav" },
+        voice: voiceNameOf(pack, first),
+      };
+      const [one, two] = [await measure(tool, request), await measure(tool, request)];
+      const { sampleRate } = one;
+      const speech: CheckedModel["speech"] = {
+        seconds: one.seconds,
+        sampleRate,
+        // The first synthesis prepares memory.
+        realTimeFactor: two.took / two.seconds,
+        isReproducible: one.digest === two.digest,
+      };
+      const { name, kind, digest } = pack;
+      const voices = voicesOfPacks(new Map([["g1", [pack]]])).map((voice) => ({
+        name: voice.name,
+        lang: voice.lang,
+        gender: voice.gender,
+        voiceName: voice.voiceName,
+      }));
+      return { name, kind, digest, library, threads: limits.threads, voices, loadMs, speech };
+    } finally {
+      await host.close();
+    }
+  };
+
+const measure = async (tool: LocalTool, request: SpeechRequest) => {
+  const start = performance.now();
+  const { pcm, sampleRate } = await tool.speak(request, new AbortController().signal, {});
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of pcm) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  const took = (performance.now() - start) / 1_000;
+  return { sampleRate, seconds: bytes / 2 / sampleRate, took, digest: hash.digest("hex") };
+};

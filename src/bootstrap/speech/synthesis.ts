@@ -1,0 +1,46 @@
+import { catalog } from "../../../projections/catalog.ts";
+import { credentials } from "../../../projections/credentials.ts";
+import { lexicons } from "../../../projections/lexicons.ts";
+import { platforms } from "../../../projections/platforms.ts";
+import { createByokVoices } from "../../application/catalog/byok-voices.ts";
+import { createVoiceReports } from "../../application/catalog/voice-reports.ts";
+import { createVoices } from "../../application/catalog/voices.ts";
+import { createWebsiteCatalogs } from "../../application/catalog/website-catalog.ts";
+import type { Ledger } from "../../application/ledger/ledger.ts";
+import { createWebsiteLexicons } from "../../application/lexicons/website-lexicons.ts";
+import { createDelivery } from "../../application/synthesis/delivery.ts";
+import { createPlanner } from "../../application/synthesis/planner.ts";
+import { createUnreadAudio, limitUnreadAudio } from "../../application/synthesis/unread-audio.ts";
+import { nativeVoices } from "../../domain/catalog/seed/native-voices.ts";
+import { configuredVoices } from "../../engines/configured-voices.ts";
+import { voicesRevision } from "../../engines/models/voices.ts";
+import { voicesOfServers } from "../../engines/self-hosted/voices.ts";
+import type { Core, Runtime } from "../core.ts";
+import type { AudioParts } from "./audio.ts";
+
+export type SynthesisParts = ReturnType<typeof composeSynthesis>;
+
+/** Voices and synthesis. */
+export const composeSynthesis = (
+  { settings, clock, telemetry }: Runtime,
+  { runner, execute }: Core,
+  audio: AudioParts,
+  ledger: Ledger,
+) => {
+  const configured = [...voicesOfServers(settings.selfHosted), ...audio.modelVoices];
+  const catalogOf = createWebsiteCatalogs({
+    catalog: runner.view(catalog),
+    byokVoices: createByokVoices(runner.view(credentials)),
+    configuredVoices: configuredVoices(configured, voicesRevision(configured)),
+  });
+  const websiteLexicons = createWebsiteLexicons(runner.view(lexicons));
+  const unread = createUnreadAudio(settings.unreadAudio);
+  const delivery = limitUnreadAudio(createDelivery({ pipeline: audio.pipeline, ledger }), unread);
+  return {
+    unread,
+    voices: createVoices({ catalogOf, platforms: runner.view(platforms), nativeVoices }),
+    reportVoices: createVoiceReports({ execute, catalog: runner.view(catalog), clock }),
+    synthesis: { ...createPlanner({ ...audio, catalogOf, lexicons: websiteLexicons }), ...delivery },
+    streaming: telemetry.streaming(delivery),
+  };
+};

@@ -1,0 +1,40 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import { errorMessage } from "../../domain/errors.ts";
+import { createCaller } from "../../wyoming/caller.ts";
+import { createInfo } from "../../wyoming/info.ts";
+import { listenForWyoming, type WyomingServer } from "../../wyoming/server.ts";
+import type { Access } from "../access.ts";
+import type { Core, Runtime } from "../core.ts";
+import { nameListenSetting } from "../http.ts";
+import type { SynthesisParts } from "./synthesis.ts";
+
+/** Listens for clients of the Wyoming protocol, if it is configured. */
+export const serveWyoming = async (
+  { settings, log, telemetry, resources, shutdownTimeLeft }: Runtime,
+  { core, access, speech }: { readonly core: Core; readonly access: Access; readonly speech: SynthesisParts },
+): Promise<WyomingServer | undefined> => {
+  const { wyoming, maxTextCharacters } = settings;
+  if (!wyoming) return undefined;
+  const { host, port, key } = wyoming;
+  const caller = createCaller({ ...access, key });
+  try {
+    caller.current();
+  } catch (error) {
+    // The key may be issued or reinstated later.
+    log.warn(`WYOMING_KEY: ${errorMessage(error)}`);
+  }
+  const services = {
+    ...speech,
+    caller,
+    info: createInfo(speech.voices, packageJson.version),
+    configOf: (websiteId: string) => core.websites.get(websiteId).config,
+  };
+  const listening = listenForWyoming({
+    ...{ host, port, services, maxTextCharacters },
+    log: log.child({ route: "wyoming", apiKey: key.apiKey }),
+  });
+  const server = await listening.catch(nameListenSetting("WYOMING_PORT", "WYOMING_HOST"));
+  resources.defer(() => server.drain(shutdownTimeLeft()));
+  telemetry.wyoming(server.connections);
+  return server;
+};

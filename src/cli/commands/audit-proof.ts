@@ -1,0 +1,95 @@
+import { createReadStream } from "node:fs";
+import { open, readFile, rm } from "node:fs/promises";
+import type { Command } from "commander";
+import type { ExportAudit } from "../../application/usage/proof/audit-export.ts";
+import { type VerifyOptions, verifyExport } from "../../application/usage/proof/audit-verify.ts";
+import type { LogSummary } from "../../domain/ledger/proof/log-verifier.ts";
+import { NotGenuine } from "../../domain/ledger/proof/not-genuine.ts";
+import { createNoteVerifier } from "../../domain/ledger/seals/note-signer.ts";
+import {
+  type Checkpoint,
+  type NoteVerifier,
+  openNote,
+  parseCheckpoint,
+} from "../../domain/ledger/seals/seal-note.ts";
+import { operator, print } from "../command.ts";
+
+/** The services that the commands call. */
+interface AuditProof {
+  readonly exportAudit: ExportAudit;
+  verifyLog(options: VerifyOptions): Promise<LogSummary>;
+  /** The verifier keys in DATA_DIR. */
+  verifierKeys(): Promise<readonly NoteVerifier[]>;
+}
+
+interface AuditVerifyOptions {
+  readonly key?: string;
+  readonly seal?: string;
+}
+
+/** Adds `export` and `verify` to the command `audit`. */
+export const registerAuditProofCommands = (program: Command, proof: AuditProof): void => {
+  const audit = program.commands.find((command) => command.name() === "audit") as Command;
+  audit
+    .command("export <file>")
+    .description("seal the log and write it to a new file that can be verified offline")
+    .action(async (file: string, _: object, command: Command) => {
+      await writeNew(file, proof.exportAudit(operator));
+      print(command, { file }, () => `exported to ${file}`);
+    });
+  audit
+    .command("verify [file]")
+    .description("verify an export, or without a file the log: exit code 0 if it is genuine, 1 if not")
+    .option(
+      "--key <key>",
+      "the verifier key, or several with spaces between them; default: DATA_DIR/seal.pub",
+    )
+    .option("--seal <file>", "a signed checkpoint that you have kept: the log must contain it")
+    .action(async (file: string | undefined, _: object, command: Command) => {
+      // commander gives `--key` to `audit`, which has an option of this name too
+      const { key, seal } = command.optsWithGlobals<AuditVerifyOptions>();
+      const keys = key === undefined ? await proof.verifierKeys() : parseKeys(key);
+      const kept = seal === undefined ? undefined : await readKept(seal, keys);
+      const verified = file
+        ? verifyExport(() => createReadStream(file), { keys, kept })
+        : proof.verifyLog({ keys, kept });
+      print(command, await verified.catch(explain), summaryText);
+    });
+};
+
+const parseKeys = (keys: string): NoteVerifier[] =>
+  keys
+    .trim()
+    .split(/\s+/)
+    .map((line) => {
+      const key = createNoteVerifier(line);
+      if (!key) throw new Error("--key is not a verifier key: name+id+key");
+      return key;
+    });
+
+/** Removes what an interrupted export has written. @throws if the file exists */
+const writeNew = async (path: string, text: AsyncIterable<string>): Promise<void> => {
+  await using file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+};
+
+const readKept = async (path: string, keys: readonly NoteVerifier[]): Promise<Checkpoint> => {
+  const text = openNote(await readFile(path, "utf8"), keys);
+  const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
+  if (!checkpoint) throw new Error(`${path} is not a checkpoint signed with a given key`);
+  return checkpoint;
+};
+
+const explain = (error: unknown): never => {
+  throw error instanceof NotGenuine ? new Error(`not genuine: ${error.message}`, { cause: error }) : error;
+};
+
+const summaryText = ({ events, seals, sealed, unsealed }: LogSummary): string =>
+  `genuine: ${events} events and ${seals} seals, the last at ${sealed.at} up to position ${sealed.position}` +
+  (unsealed === 0 ? "" : `; ${unsealed} later events are not sealed yet`);

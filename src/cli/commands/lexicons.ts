@@ -1,0 +1,89 @@
+import type { LexiconDetails, LexiconSummary } from "../../application/lexicons/lexicons.ts";
+import { readPls } from "../../application/lexicons/read-pls.ts";
+import { type LexiconRules, lexiconRules } from "../../domain/lexicons/lexicon-rules.ts";
+import { lexiconName } from "../../domain/lexicons/lexicons.ts";
+import { parse } from "../../domain/validation.ts";
+import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { parseJson, readText } from "../json-file.ts";
+import { fields, table } from "../layout.ts";
+
+export const registerLexiconCommands: Register = (program, withServices) => {
+  const lexicons = program.command("lexicons").description("manage how websites' texts are pronounced");
+
+  lexicons
+    .command("set <website> <name> <file>")
+    .description("set or replace a lexicon from a file with JSON or PLS, or from standard input for -")
+    .action(
+      printing(summaryText, async (website: string, given: string, file: string) => {
+        const name = parse(lexiconName, given);
+        const rules = await readRules(file);
+        return withServices((services) => services.lexicons.set(website, name, rules, operator), writing);
+      }),
+    );
+
+  lexicons
+    .command("list <website>")
+    .description("list a website's lexicons by name")
+    .action(
+      printing(summaryTable, (website: string) =>
+        withServices((services) => services.lexicons.list(website), readingOf(website)),
+      ),
+    );
+
+  lexicons
+    .command("show <website> <name>")
+    .description("show a lexicon and its rules")
+    .action(
+      printing(detailsText, (website: string, name: string) =>
+        withServices((services) => services.lexicons.get(website, name), readingOf(website)),
+      ),
+    );
+
+  lexicons
+    .command("remove <website> <name>")
+    .description("remove a lexicon")
+    .action(
+      printing(removedText, async (website: string, name: string) => {
+        await withServices((services) => services.lexicons.remove(website, name, operator), writing);
+        return { name, removed: true };
+      }),
+    );
+};
+
+const readingOf = (website: string) => reading({ websites: [website], lexicons: [website] });
+
+const readRules = async (file: string): Promise<LexiconRules> => {
+  const text = await readText(file);
+  return /^\s*</.test(text) ? readPls(text) : parse(lexiconRules, parseJson(text, file));
+};
+
+const summaryFields = ({ name, version, lang, ruleCount, digest, setAt }: LexiconSummary) => ({
+  lexicon: name,
+  version: String(version),
+  language: lang ?? "all",
+  rules: String(ruleCount),
+  digest,
+  set: setAt,
+});
+
+const summaryText = (lexicon: LexiconSummary): string => fields(summaryFields(lexicon));
+
+const detailsText = (lexicon: LexiconDetails): string => {
+  const rules = lexicon.rules.map(({ grapheme, alias = "", phoneme = "" }) => [grapheme, alias, phoneme]);
+  return `${summaryText(lexicon)}\n\n${table(["grapheme", "alias", "phoneme"], rules, "")}`;
+};
+
+const summaryTable = (all: readonly LexiconSummary[]): string =>
+  table(
+    ["lexicon", "version", "language", "rules", "set"],
+    all.map(({ name, version, lang = "all", ruleCount, setAt }) => [
+      name,
+      String(version),
+      lang,
+      String(ruleCount),
+      setAt,
+    ]),
+    "The website has no lexicon.",
+  );
+
+const removedText = ({ name }: { name: string }): string => `The lexicon ${name} is removed.`;

@@ -1,0 +1,115 @@
+import { type NewVerification, verificationRequest } from "../../application/access/origin-verification.ts";
+import {
+  type NewWebsite,
+  newOrigins,
+  registration,
+  type WebsiteDetails,
+} from "../../application/accounts/websites.ts";
+import { storedConfig } from "../../domain/accounts/website-config.ts";
+import { parse } from "../../domain/validation.ts";
+import { operator, printing, type Register, reading, writing } from "../command.ts";
+import { readJson } from "../json-file.ts";
+import { fields, table } from "../layout.ts";
+import { type PlanOptions, planGiven, planText, withPlanOptions } from "../plan-options.ts";
+
+export const registerWebsiteCommands: Register = (program, withServices) => {
+  const website = program.command("website").description("manage websites");
+
+  withPlanOptions(website.command("create <name>"))
+    .description("register a website with a key and a secret, which is shown once")
+    .option("--origin <origin...>", "origins of its pages, e.g. https://example.com")
+    .action(
+      printing(newWebsite, (name: string, options: PlanOptions & { origin?: string[] }) => {
+        const plan = planGiven(options.plan, options);
+        const given = parse(registration, { name, origins: options.origin, plan });
+        return withServices(({ websites }) => websites.register(given, operator), writing);
+      }),
+    );
+
+  website
+    .command("list")
+    .description("list websites, oldest first")
+    .action(
+      printing(websiteTable, () =>
+        withServices(({ websites }) => websites.list(), reading({ websites: "all" })),
+      ),
+    );
+
+  website
+    .command("show <id>")
+    .description("show a website and its configuration")
+    .action(
+      printing(websiteText, (id: string) =>
+        withServices(({ websites }) => websites.get(id), reading({ websites: [id] })),
+      ),
+    );
+
+  website
+    .command("config <id> <file>")
+    .description("replace the configuration from a JSON file, or from standard input for -")
+    .action(
+      printing(websiteText, async (id: string, file: string) => {
+        const config = parse(storedConfig, await readJson(file));
+        return withServices(({ websites }) => websites.configure(id, config, operator), writing);
+      }),
+    );
+
+  registerOriginCommands(website, withServices);
+};
+
+const registerOriginCommands: Register = (website, withServices) => {
+  website
+    .command("origins <id> [origins...]")
+    .description("replace the website's origins")
+    .option("--none", "remove all origins")
+    .action(
+      printing(websiteText, (id: string, given: string[], { none }: { none?: true }) => {
+        if ((given.length === 0) !== (none === true)) {
+          website.error("error: give the origins, or --none", { exitCode: 2 });
+        }
+        const { origins } = parse(newOrigins, { origins: given });
+        return withServices(({ websites }) => websites.setOrigins(id, origins, operator), writing);
+      }),
+    );
+
+  website
+    .command("verification <id> <origin>")
+    .description("issue a token that verifies an origin; it is shown once")
+    .action(
+      printing(newVerification, (id: string, given: string) => {
+        const { origin } = parse(verificationRequest, { origin: given });
+        return withServices((services) => services.originVerification.issue(id, origin, operator), writing);
+      }),
+    );
+};
+
+const newWebsite = ({ id, name, origins, plan, apiKey, secretId, apiSecret }: NewWebsite): string =>
+  fields({
+    website: id,
+    name,
+    origins: origins.join(" ") || "none",
+    plan: planText(plan),
+    key: apiKey,
+    "secret id": secretId,
+    secret: `${apiSecret} (shown this once)`,
+  });
+
+const newVerification = ({ token, origin, expiresAt }: NewVerification): string =>
+  fields({ origin, token: `${token} (shown this once)`, expires: expiresAt });
+
+const websiteTable = (all: readonly WebsiteDetails[]): string =>
+  table(
+    ["id", "name", "registered", "origins"],
+    all.map(({ id, name, registeredAt, origins }) => [id, name, registeredAt, origins.join(" ")]),
+    "There is no website yet.",
+  );
+
+const websiteText = ({ id, name, origins, registeredAt, storedConfig, config }: WebsiteDetails): string =>
+  fields({
+    website: id,
+    name,
+    origins: origins.join(" ") || "none",
+    registered: registeredAt,
+    configured: JSON.stringify(storedConfig),
+    "in effect": JSON.stringify(config),
+  });

@@ -1,0 +1,131 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { KeyDetails } from "../../../application/accounts/keys.ts";
+import type { WebsiteDetails } from "../../../application/accounts/websites.ts";
+import { Confirm } from "../../components/dialog.ts";
+import { Field } from "../../components/field.ts";
+import { Loaded } from "../../components/status.ts";
+import { Table } from "../../components/table.ts";
+import { formatTime } from "../../format.ts";
+import { html } from "../../html.ts";
+import { linkTo } from "../../routing.ts";
+import type { ScreenProps } from "../../screen-props.ts";
+import { useMayChange, useSession } from "../../session.ts";
+import { useData } from "../../use-data.ts";
+import { ShownOnce } from "./key-actions.ts";
+import { Status, UsageBar } from "./keys.ts";
+import { ConfigEditor } from "./website-config.ts";
+import { WebsiteCredentials } from "./website-credentials.ts";
+import { WebsiteLexicons } from "./website-lexicons.ts";
+
+interface WebsiteProps {
+  readonly website: WebsiteDetails;
+  readonly onChange: () => void;
+}
+
+/** One website: its origins, keys, accounts with providers, lexicons and configuration. */
+export const Website = ({ params }: ScreenProps): VNode => {
+  const { id = "" } = params;
+  const { api } = useSession();
+  const path = `admin/websites/${encodeURIComponent(id)}`;
+  const data = useData((signal) => api.get<WebsiteDetails>(path, { signal }), [id]);
+  return html`<${Loaded} data=${data} what="Reading the website">
+    ${(website: WebsiteDetails) => html`<div class="stack">
+      <h1>${website.name}</h1>
+      <p class="as-of"><code>${website.id}</code>, registered ${formatTime(website.registeredAt)}</p>
+      <div class="grid">
+        <${Origins} website=${website} onChange=${data.reload} />
+        <${WebsiteCredentials} website=${website} />
+      </div>
+      <${WebsiteKeys} website=${website} />
+      <${WebsiteLexicons} website=${website} />
+      <${ConfigEditor} key=${JSON.stringify(website.storedConfig)} website=${website} onChange=${data.reload} />
+    </div>`}
+  <//>`;
+};
+
+const Origins = ({ website, onChange }: WebsiteProps): VNode => {
+  const { api, notify } = useSession();
+  const mayChange = useMayChange();
+  const [dialog, setDialog] = useState<"origins" | "verification" | undefined>();
+  const [token, setToken] = useState<string | undefined>();
+  const path = `admin/websites/${encodeURIComponent(website.id)}`;
+  const put = async (origins: readonly string[]) => {
+    await api.send("PUT", `${path}/origins`, { origins });
+    onChange();
+  };
+  const change = async (fields: FormData) => {
+    await put(String(fields.get("origins")).split(/\s+/).filter(Boolean));
+    notify({ text: `Changed the origins of ${website.name}.`, undo: () => put(website.origins) });
+  };
+  const verify = async (fields: FormData) => {
+    const body = { origin: fields.get("origin") };
+    setToken((await api.send<{ token: string }>("POST", `${path}/verifications`, body)).token);
+  };
+  const close = () => {
+    setDialog(undefined);
+    setToken(undefined);
+  };
+  return html`<section class="card stack">
+    <h2>Verified origins</h2>
+    ${website.origins.length === 0 ? html`<p class="muted">None: browsers cannot use the key without its secret.</p>` : html`<ul>${website.origins.map((origin) => html`<li key=${origin}>${origin}</li>`)}</ul>`}
+    ${
+      mayChange &&
+      html`<div class="row">
+        <button type="button" onClick=${() => setDialog("origins")}>Change origins…</button>
+        <button type="button" onClick=${() => setDialog("verification")}>Issue a verification token…</button>
+      </div>`
+    }
+    ${
+      dialog === "origins" &&
+      html`<${Confirm} title="Change the verified origins" action="Change origins" onConfirm=${change} onClose=${close}>
+        <${Field} as="textarea" label="Origins, one a line" control=${{ name: "origins", defaultValue: website.origins.join("\n") }} />
+      <//>`
+    }
+    ${
+      dialog === "verification" &&
+      (token
+        ? html`<${ShownOnce} title="The verification token" secret=${token} onClose=${close} />`
+        : html`<${Confirm} title="Issue a verification token" action="Issue token" staysOpen onConfirm=${verify} onClose=${close}>
+            <p>With it the site proves an origin once, within 15 minutes.</p>
+            <${Field} label="Origin" control=${{ name: "origin", type: "url", required: true, placeholder: "https://example.com" }} />
+          <//>`)
+    }
+  </section>`;
+};
+
+const WebsiteKeys = ({ website }: { website: WebsiteDetails }): VNode => {
+  const { api } = useSession();
+  const query = { search: website.id, limit: 100 };
+  const data = useData(
+    (signal) => api.get<{ keys: KeyDetails[] }>("admin/keys", { query, signal }),
+    [website.id],
+  );
+  const columns = [
+    {
+      id: "key",
+      title: "Key",
+      value: ({ apiKey }: KeyDetails) => apiKey,
+      view: ({ apiKey }: KeyDetails) => html`<a class="mono" href=${linkTo(["keys", apiKey])}>${apiKey}</a>`,
+    },
+    { id: "plan", title: "Plan", value: ({ plan }: KeyDetails) => plan.tier },
+    {
+      id: "usage",
+      title: "Used of quota this month",
+      value: ({ usage }: KeyDetails) => usage?.characters,
+      view: ({ usage }: KeyDetails) => html`<${UsageBar} usage=${usage} />`,
+    },
+    {
+      id: "status",
+      title: "State",
+      value: ({ status }: KeyDetails) => status,
+      view: (row: KeyDetails) => html`<${Status} keyDetails=${row} />`,
+    },
+  ];
+  return html`<section class="stack">
+    <h2>Keys</h2>
+    <${Loaded} data=${data} what="Reading the keys">
+      ${({ keys }: { keys: KeyDetails[] }) => html`<${Table} caption="Keys of the website" columns=${columns} rows=${keys} idOf=${({ apiKey }: KeyDetails) => apiKey} />`}
+    <//>
+  </section>`;
+};

@@ -1,0 +1,195 @@
+import { never } from "../../never.ts";
+
+/**
+ * One key's usage in one month, summed up from the journals. Stream `usage-{apiKey}-{yyyy-mm}`. The month and the days are
+ * those of the servings, in UTC.
+ */
+export type UsageAccountEvent =
+  | { readonly type: "UsagePosted"; readonly data: UsagePosted }
+  | { readonly type: "QuotaThresholdCrossed"; readonly data: QuotaThresholdCrossed }
+  | { readonly type: "AccountClosed"; readonly data: AccountClosed };
+
+export interface UsageCount {
+  readonly requests: number;
+  readonly characters: number;
+}
+
+/** The key's entries in a range of a journal's revisions. Entries of other months in the range are not included. */
+export interface UsagePosted extends UsageCount {
+  readonly journal: string;
+  /**
+   * The first and the last revision of the range, inclusive. It follows the range of the journal's previous posting to this
+   * account. `through` is the revision of the key's last entry.
+   */
+  readonly from: number;
+  readonly through: number;
+  /**
+   * The revisions that hold the key's entries, as ranges in order: first, last, first, last. Short gaps are included. A reader
+   * of one key's entries skips all other revisions.
+   */
+  readonly ranges: readonly number[];
+  /** SHA-256 (hex) of the canonical form of the journal's event at `through`: with the chain, a digest of the range. */
+  readonly digest: string;
+  /** Voided servings. The totals do not include them. */
+  readonly voided: UsageCount;
+  /** The totals by day, engine and voice. */
+  readonly cells: readonly UsageCell[];
+  /** The account's totals after this posting. */
+  readonly balance: UsageCount;
+  /** The time of the key's last entry in the range, ISO 8601, UTC. */
+  readonly until: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+/** Requests and characters may be negative: a serving may be voided in a later range than its own. */
+export interface UsageCell extends UsageCount {
+  /** `yyyy-mm-dd` */
+  readonly day: string;
+  readonly engine: string;
+  readonly voice: string;
+}
+
+/** The key's characters of the month have reached a part of its quota. At most one event per threshold. */
+export interface QuotaThresholdCrossed {
+  /** Percent of the quota. */
+  readonly threshold: number;
+  /** The characters of the month, without voided ones, when this was noticed. */
+  readonly characters: number;
+  /** The monthly quota of the key's plan at that time. */
+  readonly quota: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+/** The totals of the month. Nothing is posted after this event. */
+export interface AccountClosed extends UsageCount {
+  readonly voided: UsageCount;
+  /** SHA-256 (hex) over the canonical forms of all earlier events of the account, in order. */
+  readonly digest: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+export const usageAccountPrefix = "usage-";
+
+export const usageAccountStream = (apiKey: string, month: string): string =>
+  `${usageAccountPrefix}${apiKey}-${month}`;
+
+/** The key and the month of an account. */
+export const parseUsageAccountStream = (stream: string): { apiKey: string; month: string } => ({
+  apiKey: stream.slice(usageAccountPrefix.length, -"-yyyy-mm".length),
+  month: stream.slice(-"yyyy-mm".length),
+});
+
+/** An account's totals. */
+export interface UsageAccount extends UsageCount {
+  readonly status: "open" | "closed";
+  readonly voided: UsageCount;
+  /** The time of the last event; empty before the first. */
+  readonly at: string;
+}
+
+const noUsage: UsageCount = { requests: 0, characters: 0 };
+
+export const initialUsageAccount = (): UsageAccount => ({
+  ...noUsage,
+  status: "open",
+  voided: noUsage,
+  at: "",
+});
+
+export const evolveUsageAccount = (account: UsageAccount, event: UsageAccountEvent): UsageAccount => {
+  switch (event.type) {
+    case "UsagePosted": {
+      const { voided, at } = event.data;
+      return { ...account, ...sum(account, event.data), voided: sum(account.voided, voided), at };
+    }
+    case "QuotaThresholdCrossed":
+      return { ...account, at: event.data.at };
+    case "AccountClosed":
+      return { ...account, status: "closed", at: event.data.at };
+    default:
+      return never(event, account);
+  }
+};
+
+const sum = (one: UsageCount, other: UsageCount): UsageCount => ({
+  requests: one.requests + other.requests,
+  characters: one.characters + other.characters,
+});
+
+export const usageAccountDecider = { initial: initialUsageAccount, evolve: evolveUsageAccount };
+
+/** Closes the month. `digest` is that of all events of the account. */
+export const closeUsageAccount = (
+  { status, requests, characters, voided, at: last }: UsageAccount,
+  { digest, at }: { readonly digest: string; readonly at: string },
+): UsageAccountEvent[] =>
+  status === "closed"
+    ? []
+    : [{ type: "AccountClosed", data: { requests, characters, voided, digest, at: later(last, at) } }];
+
+/** The part of an account that one journal's next posting depends on. The last events of the account suffice to know it. */
+export interface PostingState {
+  readonly closed: boolean;
+  /** The last posted revision of the journal, -1 before the first posting. */
+  readonly through: number;
+  readonly balance: UsageCount;
+  /** The time of the last event; empty before the first. */
+  readonly at: string;
+}
+
+export const postingDecider = (journal: string) => ({
+  initial: (): PostingState => ({ closed: false, through: -1, balance: noUsage, at: "" }),
+  evolve: (state: PostingState, event: UsageAccountEvent): PostingState => {
+    switch (event.type) {
+      case "UsagePosted": {
+        const { balance, at } = event.data;
+        const through = event.data.journal === journal ? event.data.through : state.through;
+        return { ...state, balance, at, through };
+      }
+      case "QuotaThresholdCrossed":
+        return { ...state, at: event.data.at };
+      case "AccountClosed":
+        return { ...state, closed: true, at: event.data.at };
+      default:
+        return never(event, state);
+    }
+  },
+});
+
+/** A posting to a closed account. */
+export class UsageAccountIsClosed extends Error {
+  override readonly name = "UsageAccountIsClosed";
+}
+
+/** The range of a posting does not follow that of the journal's previous posting. */
+export class PostingOutOfOrder extends Error {
+  override readonly name = "PostingOutOfOrder";
+
+  constructor({ journal, from, through }: Pick<UsagePosted, "journal" | "from" | "through">, posted: number) {
+    super(
+      `the posting of revisions ${from} to ${through} of journal ${journal} does not follow revision ${posted}`,
+    );
+  }
+}
+
+/**
+ * Posts usage. No event if the range is already posted.
+ * @throws {UsageAccountIsClosed} @throws {PostingOutOfOrder}
+ */
+export const postUsage = (
+  state: PostingState,
+  posting: Omit<UsagePosted, "balance">,
+): Extract<UsageAccountEvent, { type: "UsagePosted" }>[] => {
+  if (posting.through <= state.through) return [];
+  if (state.closed)
+    throw new UsageAccountIsClosed(`journal ${posting.journal} has usage for a closed account`);
+  if (posting.from !== state.through + 1) throw new PostingOutOfOrder(posting, state.through);
+  const data = { ...posting, balance: sum(state.balance, posting), at: later(state.at, posting.at) };
+  return [{ type: "UsagePosted", data }];
+};
+
+/** Times never go backwards within an account. */
+export const later = (one: string, other: string): string => (one > other ? one : other);

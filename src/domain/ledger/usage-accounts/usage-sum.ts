@@ -1,0 +1,158 @@
+import type { JournalEvent, SynthesesServed } from "../journal.ts";
+import { monthOf } from "../month.ts";
+import type { VoidedServing } from "../serving.ts";
+import type { UsageCell, UsageCount, UsagePosted } from "./usage-account.ts";
+
+/** Sums up entries of one key and month. Mutable: it is on the path of every serving. */
+export interface UsageSum {
+  requests: number;
+  characters: number;
+  /** Voided servings. The other totals do not include them. */
+  readonly voided: Count;
+  /** By day, engine and voice, under the names of `cellName`. */
+  readonly cells: Map<string, Count>;
+  /** The time of the last entry; empty without any. */
+  until: string;
+}
+
+interface Count {
+  requests: number;
+  characters: number;
+}
+
+export const emptySum = (): UsageSum => ({
+  requests: 0,
+  characters: 0,
+  voided: { requests: 0, characters: 0 },
+  cells: new Map(),
+  until: "",
+});
+
+/** The sum that the entries of a key and month are added to; undefined to skip them. Called once per key and event. */
+export type SumOf = (apiKey: string, month: string) => UsageSum | undefined;
+
+/** Adds the event's entries. A voided serving belongs to the month and the day of its serving. */
+export const addEntries = ({ type, data }: JournalEvent, sumOf: SumOf): void => {
+  if (type === "SynthesesServed") addServings(data, sumOf);
+  else if (type === "ServingsVoided") {
+    for (const voided of data.servings)
+      addVoided(voided, data.at, sumOf(voided.apiKey, monthOf(voided.servedAt)));
+  } else if (type === "StreamsEnded") {
+    for (const { apiKey } of data.streams) {
+      const sum = sumOf(apiKey, monthOf(data.at));
+      if (sum) sum.until = data.at;
+    }
+  }
+};
+
+const addServings = ({ at, keys, sounds, key, sound, characters }: SynthesesServed, sumOf: SumOf): void => {
+  const month = monthOf(at);
+  const sums = keys.map((apiKey) => sumOf(apiKey, month));
+  if (!sums.some((sum) => sum !== undefined)) return;
+  const day = at.slice(0, 10);
+  const names = sounds.map(({ engine, voice }) => cellName(day, engine, voice));
+  for (let i = 0; i < key.length; i++) {
+    const sum = sums[key[i] as number];
+    if (sum === undefined) continue;
+    const cost = characters[i] as number;
+    sum.requests += 1;
+    sum.characters += cost;
+    sum.until = at;
+    const cell = cellOf(sum, names[sound[i] as number] as string);
+    cell.requests += 1;
+    cell.characters += cost;
+  }
+};
+
+const addVoided = (
+  { characters, engine, voice, servedAt, reason }: VoidedServing,
+  at: string,
+  sum: UsageSum | undefined,
+): void => {
+  if (!sum) return;
+  const requests = reason === "repeat" ? 0 : 1;
+  add(sum, -requests, -characters);
+  add(cellOf(sum, cellName(servedAt.slice(0, 10), engine, voice)), -requests, -characters);
+  add(sum.voided, requests, characters);
+  sum.until = at;
+};
+
+/** What a posting sums up. */
+type Totals = Pick<UsagePosted, "requests" | "characters" | "voided" | "cells" | "until">;
+
+/** Adds the totals of a posting. */
+export const addPosting = (sum: UsageSum, { requests, characters, voided, cells, until }: Totals): void => {
+  add(sum, requests, characters);
+  add(sum.voided, voided.requests, voided.characters);
+  for (const cell of cells) {
+    add(cellOf(sum, cellName(cell.day, cell.engine, cell.voice)), cell.requests, cell.characters);
+  }
+  if (until > sum.until) sum.until = until;
+};
+
+/** The totals in the form of a posting. */
+export const postedTotals = ({ requests, characters, voided, cells, until }: UsageSum): Totals => ({
+  requests,
+  characters,
+  voided: { ...voided },
+  cells: cellsOf(cells),
+  until,
+});
+
+/** The cells in the order of their names, without those whose servings were all voided. */
+const cellsOf = (cells: UsageSum["cells"]): UsageCell[] =>
+  [...cells]
+    .filter(([, count]) => isUsed(count))
+    .sort(byCellName)
+    .map(([name, count]) => ({ ...parseCellName(name), ...count }));
+
+const isUsed = ({ requests, characters }: Count): boolean => requests !== 0 || characters !== 0;
+
+const byCellName = ([a]: [string, Count], [b]: [string, Count]): number => (a < b ? -1 : 1);
+
+/** The totals by one dimension, sorted by its names, without those whose servings were all voided. */
+export const totalsBy = (
+  dimension: "day" | "engine" | "voice",
+  { cells }: UsageSum,
+): [name: string, UsageCount][] => {
+  const sums = new Map<string, Count>();
+  for (const [cell, { requests, characters }] of cells) {
+    const name = parseCellName(cell)[dimension];
+    const sum = sums.get(name);
+    if (sum) add(sum, requests, characters);
+    else sums.set(name, { requests, characters });
+  }
+  return [...sums].filter(([, count]) => isUsed(count)).sort(byCellName);
+};
+
+const add = (count: Count, requests: number, characters: number): void => {
+  count.requests += requests;
+  count.characters += characters;
+};
+
+const cellOf = ({ cells }: UsageSum, name: string): Count => {
+  const known = cells.get(name);
+  if (known) return known;
+  const cell = { requests: 0, characters: 0 };
+  cells.set(name, cell);
+  return cell;
+};
+
+/** Days and engine codes contain no space; voice names may. */
+const cellName = (day: string, engine: string, voice: string): string => `${day} ${engine} ${voice}`;
+
+const parseCellName = (name: string): Omit<UsageCell, keyof UsageCount> => {
+  const gap = name.indexOf(" ", 11);
+  return { day: name.slice(0, 10), engine: name.slice(11, gap), voice: name.slice(gap + 1) };
+};
+
+/** Gaps of up to this many revisions are read along: a further read would cost more. */
+const maxGap = 8;
+
+/** Adds a revision, at least as great as those before, to ranges in the form of `UsagePosted.ranges`. */
+export const addRevision = (ranges: number[], revision: number): void => {
+  const end = ranges.length - 1;
+  const last = ranges[end];
+  if (last !== undefined && revision - last <= maxGap) ranges[end] = revision;
+  else ranges.push(revision, revision);
+};

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { KeyIsSuspended, NotFound } from "../../../domain/errors.ts";
+import { namedSchema } from "../named-schema.ts";
+import type { ErrorEnvelope } from "./error-envelope.ts";
+import { presentError } from "./error-types.ts";
+
+const elevenLabsErrorResponse = namedSchema("ElevenLabsErrorResponse", {
+  detail: namedSchema("ElevenLabsError", {
+    status: z.string().meta({ description: "For programs, such as `invalid_api_key` or `voice_not_found`." }),
+    message: z.string().meta({ description: "For people; the wording may change." }),
+  }),
+});
+
+/** The envelope and codes of ElevenLabs' API. An exhausted quota is a 401 there, as its clients expect. */
+export const elevenLabsEnvelope: ErrorEnvelope = {
+  name: "ElevenLabs",
+  schema: elevenLabsErrorResponse,
+  headersOf: () => ({}),
+  present: (error) => {
+    const { status, headers, body } = presentError(error);
+    const { message, code = "engine_failed" } = body.error;
+    return {
+      status: isQuotaExhausted(error) ? 401 : status,
+      headers,
+      body: {
+        detail: { status: codeOf(error) ?? code.toLowerCase(), message },
+      } satisfies z.input<typeof elevenLabsErrorResponse>,
+    };
+  },
+};
+
+const isQuotaExhausted = (error: unknown): boolean => error instanceof KeyIsSuspended && error.by === "quota";
+
+/** ElevenLabs' codes, where they differ from the service's own in lower case. */
+const codeOf = (error: unknown): string | undefined => {
+  if (isQuotaExhausted(error)) return "quota_exceeded";
+  if (error instanceof NotFound && error.resource) return `${error.resource}_not_found`;
+  return codes[presentError(error).status];
+};
+
+const codes: Readonly<Record<number, string>> = { 401: "invalid_api_key" };

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { Invalid, KeyIsSuspended, NotFound, RateLimited } from "../../../domain/errors.ts";
+import { shouldRetry } from "../headers.ts";
+import { namedSchema } from "../named-schema.ts";
+import type { ErrorEnvelope } from "./error-envelope.ts";
+import { isRetryable, presentError } from "./error-types.ts";
+
+const openAiError = namedSchema("OpenAiError", {
+  message: z.string().meta({ description: "For people; the wording may change." }),
+  type: z
+    .string()
+    .meta({ description: "`invalid_request_error`, `requests`, `insufficient_quota` or `server_error`." }),
+  param: z.string().nullable().meta({ description: "The member of the body that is invalid." }),
+  code: z
+    .string()
+    .nullable()
+    .meta({ description: "For programs, such as `invalid_api_key` or `model_not_found`." }),
+});
+
+const openAiErrorResponse = namedSchema("OpenAiErrorResponse", { error: openAiError });
+
+/** Clients repeat refusals and failures of the server unless this header forbids it. */
+const isRepeatedByClients = (status: number): boolean => status === 429 || status >= 500;
+
+/**
+ * The envelope, types and codes of OpenAI's API. An exhausted quota is a 429 there, as its clients expect.
+ * https://platform.openai.com/docs/guides/error-codes
+ */
+export const openAiEnvelope: ErrorEnvelope = {
+  name: "OpenAi",
+  schema: openAiErrorResponse,
+  headersOf: (status) => (isRepeatedByClients(status) ? shouldRetry : {}),
+  present: (error) => {
+    const presented = presentError(error);
+    const status = isQuotaExhausted(error) ? 429 : presented.status;
+    const { message, code = "engine_failed" } = presented.body.error;
+    return {
+      status,
+      headers: {
+        ...presented.headers,
+        ...(isRepeatedByClients(status) && { "x-should-retry": String(isRetryable(error)) }),
+      },
+      body: {
+        error: {
+          message,
+          type: typeOf(error, status),
+          param: paramOf(error),
+          code: codeOf(error) ?? code.toLowerCase(),
+        },
+      } satisfies z.input<typeof openAiErrorResponse>,
+    };
+  },
+};
+
+const isQuotaExhausted = (error: unknown): boolean => error instanceof KeyIsSuspended && error.by === "quota";
+
+const typeOf = (error: unknown, status: number): string => {
+  if (isQuotaExhausted(error)) return "insufficient_quota";
+  if (status === 429) return "requests";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+};
+
+/** OpenAI's codes, where they differ from the service's own in lower case. */
+const codeOf = (error: unknown): string | undefined => {
+  if (isQuotaExhausted(error)) return "insufficient_quota";
+  if (error instanceof RateLimited) return "rate_limit_exceeded";
+  if (error instanceof NotFound && error.resource) return `${memberOf(error.resource)}_not_found`;
+  return codes[presentError(error).status];
+};
+
+const codes: Readonly<Record<number, string>> = { 400: "invalid_value", 401: "invalid_api_key" };
+
+/** Members of the service's own requests that OpenAI names otherwise. An engine is chosen as a model. */
+const members: Readonly<Record<string, string>> = {
+  text: "input",
+  format: "response_format",
+  rate: "speed",
+  name: "voice",
+  engine: "model",
+};
+
+const memberOf = (name: string): string => members[name] ?? name;
+
+const paramOf = (error: unknown): string | null => {
+  if (error instanceof NotFound && error.resource) return memberOf(error.resource);
+  const [problem] = error instanceof Invalid ? error.problems : [];
+  const [name, ...inner] = problem?.path ?? [];
+  return name === undefined ? null : [memberOf(String(name)), ...inner].join(".");
+};

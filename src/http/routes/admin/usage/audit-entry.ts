@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { AuditEntry } from "../../../../application/usage/audit-entries.ts";
+import { namedSchema } from "../../../kernel/named-schema.ts";
+import { count } from "../admin-operation.ts";
+
+/** A line of the audit in NDJSON. */
+export const auditEntry = namedSchema("AuditEntry", {
+  position: count.meta({ description: "The event's position in the log, for `after`." }),
+  index: count.meta({ description: "The entry's index within its event, from 0, for `after`." }),
+  stream: z.string().meta({ description: "The event's stream. Servings are in `journal-…`." }),
+  revision: count.meta({
+    description:
+      "The event's revision in its stream, from 0. An audit of one key leaves out events of journals.",
+  }),
+  id: z.string().meta({ description: "The event's id, the same for all of its entries." }),
+  type: z.string(),
+  at: z.string().meta({ description: "When the event was recorded, ISO 8601 UTC." }),
+  data: z.looseObject({}),
+  metadata: z.looseObject({}),
+}) satisfies z.ZodType<AuditEntry>;
+
+/** Which entries of the log are wanted. */
+export const eventFilter = {
+  apiKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Only this key's own stream, its accounts, and its entries in journals." }),
+  stream: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
+  type: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ examples: ["SynthesisServed"] }),
+};

@@ -1,0 +1,104 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import { composeModels } from "../../../src/bootstrap/speech/models.ts";
+import { EngineFailed } from "../../../src/domain/errors.ts";
+import { normalProsody } from "../../../src/domain/synthesis/speech.ts";
+import { readSettings } from "../../../src/settings.ts";
+import { openSubprocessHost, type SubprocessHost } from "../../../src/subprocess/subprocess-host.ts";
+import { ToolFailed } from "../../../src/subprocess/tools.ts";
+import { type PlacedPacks, packNames, placePacks } from "../../support/models.ts";
+import { rejection } from "../../support/rejection.ts";
+
+const never = new AbortController().signal;
+
+describe("The models of an installation without sherpa-onnx", () => {
+  let host: SubprocessHost;
+  let packs: PlacedPacks;
+  before(async () => {
+    host = await openSubprocessHost({ encodersAhead: {}, speakers: 0 });
+    packs = await placePacks("piper");
+  });
+  after(async () => {
+    await host.close();
+    await packs.remove();
+  });
+
+  const compose = async (env: Record<string, string>) => {
+    const warnings: string[] = [];
+    const log = { warn: (message: string) => void warnings.push(message) };
+    return { ...(await composeModels(readSettings(env), host, log, () => undefined)), warnings };
+  };
+
+  it("have voices, which fail with what is missing; health and the log say it too", async () => {
+    const { tools, voices, checks, warnings } = await compose({
+      MODELS_DIR: packs.folder,
+      MODELS_PRELOAD: "true",
+    });
+    expect(voices.map(({ name }) => name)).to.deep.equal(["Tiny (en-US)"]);
+    const missing = /^sherpa-onnx-node is not installed: /;
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.match(missing);
+    expect(await rejection(checks[0]?.probe() ?? Promise.resolve()))
+      .to.have.property("message")
+      .that.match(missing);
+    const request = {
+      ...{ text: "hello", ssml: false, lang: "en-US", prosody: normalProsody, format: "mp3" as const },
+      voice: `${packNames.piper}#0`,
+    };
+    const failure = await rejection(tools.get("g1")?.speak(request, never, {}) ?? Promise.resolve());
+    expect(failure).to.be.instanceOf(EngineFailed).with.property("message").that.match(missing);
+  });
+
+  it("are none without packs: nothing is checked and nothing is said", async () => {
+    const { tools, voices, checks, warnings } = await compose({});
+    expect([tools.size, voices, checks, warnings]).to.deep.equal([0, [], [], []]);
+  });
+});
+
+describe("Models that are loaded at the start", () => {
+  it("include none that has failed repeatedly meanwhile: the service keeps running", async () => {
+    const packs = await placePacks("piper", "kokoro");
+    await writeFile(join(packs.path("kokoro"), "voices.bin"), "too short");
+    const host = await openSubprocessHost({ encodersAhead: {}, speakers: 0 });
+    const [mayLoad, hasLoaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const gated: SubprocessHost = {
+      ...host,
+      speakByModel: async function* (job, signal, turn) {
+        const isPreload = job.parts.length === 0;
+        if (isPreload) await mayLoad.promise;
+        yield* host.speakByModel(job, signal, turn);
+        if (isPreload) hasLoaded.resolve();
+      },
+    };
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const env = {
+        ENGINE_G1: `sherpa:${packs.path("piper")},${packs.path("kokoro")}`,
+        ...{ MODELS_PRELOAD: "true", MODEL_THREADS: "1" },
+      };
+      const { tools, checks } = await composeModels(readSettings(env), gated, { warn: () => undefined });
+      const request = {
+        ...{ text: "hello", ssml: false, lang: "en-US", prosody: normalProsody, format: "mp3" as const },
+        voice: `${packNames.kokoro}#0`,
+      };
+      const speak = () => rejection(tools.get("g1")?.speak(request, never, {}) ?? Promise.resolve());
+      for (let round = 0; round < 3; round++) expect(await speak()).to.be.instanceOf(ToolFailed);
+      expect(await speak()).to.be.instanceOf(EngineFailed);
+      mayLoad.resolve();
+      await hasLoaded.promise;
+      await setImmediate();
+      expect(unhandled).to.deep.equal([]);
+      expect(await rejection(checks[0]?.probe() ?? Promise.resolve()))
+        .to.have.property("message")
+        .that.match(/^kokoro-tiny-en: /);
+    } finally {
+      process.off("unhandledRejection", note);
+      await host.close();
+      await packs.remove();
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { createAudit } from "../../../src/application/usage/audit.ts";
+import { collect } from "../../support/collect.ts";
+import { parseCsv } from "../../support/csv.ts";
+import { append, busyMonth } from "../../support/logged-events.ts";
+import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
+
+const audited = join(import.meta.dirname, "audit-process.ts");
+
+describe("voxledger audit and usage", () => {
+  let temporary: TemporaryStore;
+
+  before(async () => {
+    temporary = await openTemporaryStore();
+    await append(temporary.store, busyMonth(2_000));
+  });
+  after(() => temporary.remove());
+
+  const voxledger = async (...args: string[]) => {
+    const child = spawn(process.execPath, [audited, join(temporary.folder, "events.db"), ...args]);
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { stdout, stderr, exitCode };
+  };
+
+  const linesOf = (stdout: string) =>
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+  it("print the whole audit with one line of JSON per entry", async () => {
+    const { stdout, stderr, exitCode } = await voxledger("audit");
+    expect({ stderr, exitCode }).to.deep.equal({ stderr: "", exitCode: 0 });
+    expect(linesOf(stdout)).to.deep.equal(await collect(createAudit(temporary)({})));
+  });
+
+  it("print CSV, filtered by key, period and position", async () => {
+    const options = ["--key", "ab", "--from", "2026-10-01T01:00:00Z", "--to", "2026-10-02"];
+    const lines = linesOf((await voxledger("audit", ...options)).stdout);
+    expect(new Set(lines.map(({ data }) => data.apiKey))).to.deep.equal(new Set(["ab"]));
+    const after = `${lines[9].position}.${lines[9].index}`;
+    const { stdout } = await voxledger("audit", ...options, "--after", after, "--format", "csv");
+    const [, ...rows] = parseCsv(stdout);
+    expect(rows.map(([position]) => Number(position))).to.deep.equal(
+      lines.slice(10).map(({ position }) => position),
+    );
+  });
+
+  it("end without an error when the reader closes the pipe", async () => {
+    const audit = [process.execPath, audited, join(temporary.folder, "events.db"), "audit"];
+    const shell = spawn("sh", ["-c", '{ "$@"; echo "exit $?" >&2; } | head -n 1', "sh", ...audit]);
+    const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+    expect(linesOf(stdout)).to.have.length(1);
+    expect(stderr).to.equal("exit 0\n");
+  });
+
+  it("fail with a one-line error message", async () => {
+    for (const [args, exitCode, message] of [
+      [["audit", "--from", "yesterday"], 1, /^error: from: Must be a date .*\n$/],
+      [["audit", "--key", "nobody"], 1, /^error: There is no such key\.\n$/],
+      [["audit", "--after", "x"], 2, /^error: .*<position>.<index> of an entry.*\n$/],
+      [["usage", "ab", "--month", "2026-13"], 1, /^error: month: Must be YYYY-MM, .*\n$/],
+    ] as const) {
+      const result = await voxledger(...args);
+      expect(result).to.include({ stdout: "", exitCode });
+      expect(result.stderr).to.match(message);
+    }
+  });
+
+  it("print a month's usage as text or as JSON", async () => {
+    const month = ["usage", "ab", "--month", "2026-10"];
+    const report = JSON.parse((await voxledger(...month, "--json")).stdout);
+    expect(report).to.include({ apiKey: "ab", month: "2026-10", quota: 1_000_000 });
+    const { stdout } = await voxledger(...month);
+    expect(stdout).to.match(/^key +ab\nmonth +2026-10\n/);
+    expect(stdout).to.match(new RegExp(`\ncharacters +${report.characters.toLocaleString("en-US")}\n`));
+    expect(stdout).to.match(/\nDAY +CHARACTERS +REQUESTS\n2026-10-01 /);
+    const asOf = JSON.parse((await voxledger(...month, "--as-of", "2026-10-01T12:00:00Z", "--json")).stdout);
+    expect(asOf.characters).to.be.below(report.characters);
+  });
+});

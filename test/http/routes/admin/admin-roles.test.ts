@@ -1,0 +1,145 @@
+import { expect } from "chai";
+import { maxFailuresPerMinute } from "../../../../src/application/access/failed-attempts.ts";
+import { operationsOf } from "../../../contracts/http.ts";
+import {
+  type Answered,
+  ask,
+  type InProcessService,
+  startInProcessService,
+} from "../../../support/in-process-service.ts";
+
+const alice = "alice-token-0123456789";
+const bob = "bob-token-0123456789=="; // with the padding of base64
+const auditor = "auditor-token-0123456789";
+const carol = "carol-token-0123456789";
+
+describe("the roles of the admin API", () => {
+  let service: InProcessService;
+
+  beforeEach(async () => {
+    service = await startInProcessService({
+      ADMIN_TOKEN: `alice=${alice},Bob-2=${bob}`,
+      AUDITOR_TOKEN: `${auditor},carol=${carol}`,
+      TRUST_PROXY: "127.0.0.1",
+    });
+  });
+  afterEach(() => service.close());
+
+  const call = (method: string, path: string, token?: string, body?: object): Promise<Answered> =>
+    ask(service.url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(body && { "Content-Type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+
+  const errorOf = ({ status, text }: Answered) => [status, JSON.parse(text).error.code];
+  const linesOf = ({ text }: Answered) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+  const registerBy = async (token: string): Promise<{ id: string; apiKey: string }> => {
+    const answer = await call("POST", "/admin/websites", token, { name: "Shop" });
+    expect(answer.status).to.equal(201);
+    return JSON.parse(answer.text);
+  };
+
+  it("names the operator who acted in the metadata of the events", async () => {
+    const websites = [await registerBy(alice), await registerBy(bob)];
+    const entries = linesOf(await call("GET", "/admin/audit", alice));
+    const actors = websites.map(
+      ({ id }) => entries.find(({ stream }) => stream === `website-${id}`).metadata.actor,
+    );
+    expect(actors).to.deep.equal(["admin:alice", "admin:Bob-2"]);
+  });
+
+  it("allows auditors to read the audit and usage reports", async () => {
+    const { apiKey } = await registerBy(alice);
+    for (const token of [auditor, carol, alice]) {
+      expect((await call("GET", "/admin/audit", token)).status).to.equal(200);
+      const report = await call("GET", `/admin/keys/${apiKey}/usage`, token);
+      expect(JSON.parse(report.text)).to.include({ apiKey, requests: 0 });
+    }
+  });
+
+  const adminOperations = async () => {
+    const document = JSON.parse((await call("GET", "/openapi.json")).text);
+    return operationsOf(document).filter(({ path }) => path.startsWith("/admin/"));
+  };
+  const placeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, "x");
+
+  it("allows auditors every operation that only reads", async () => {
+    const reading = (await adminOperations()).filter(({ method }) => method === "GET");
+    expect(reading.length).to.be.above(10);
+    for (const { method, path } of reading) {
+      const { status } = await call(method, placeOf(path), carol);
+      expect(status, path).to.be.oneOf([200, 400, 404]);
+    }
+  });
+
+  it("refuses auditors every operation that changes something with 403, before its body is read", async () => {
+    const changing = (await adminOperations()).filter(({ method }) => method !== "GET");
+    expect(changing.length).to.be.above(20);
+    for (const { method, path } of changing) {
+      const answer = await call(method, placeOf(path), carol);
+      expect(errorOf(answer), `${method} ${path}`).to.deep.equal([403, "FORBIDDEN"]);
+      expect(answer.headers["cache-control"]).to.equal("no-store");
+    }
+    expect(
+      linesOf(await call("GET", "/admin/audit", alice)).filter(({ type }) => type.startsWith("Website")),
+    ).to.deep.equal([]);
+  });
+
+  it("shows the role and the name of each token", async () => {
+    const sessionOf = async (token: string) => JSON.parse((await call("GET", "/admin/session", token)).text);
+    expect(await sessionOf(alice)).to.deep.equal({ role: "operator", name: "alice" });
+    expect(await sessionOf(auditor)).to.deep.equal({ role: "auditor" });
+    expect(await sessionOf(carol)).to.deep.equal({ role: "auditor", name: "carol" });
+  });
+
+  it("refuses unknown and missing tokens with 401, for operators' and auditors' operations", async () => {
+    for (const path of ["/admin/audit", "/admin/keys"]) {
+      for (const token of [
+        undefined,
+        "unknown-token-0123456789",
+        `alice=${alice}`,
+        "alice",
+        `${alice}x`,
+        bob.slice(0, -1),
+      ]) {
+        expect(errorOf(await call("GET", path, token)), `${path} ${token}`).to.deep.equal([
+          401,
+          "UNAUTHORIZED",
+        ]);
+      }
+    }
+  });
+
+  it("throttles an address that guesses tokens, and does not count refused auditors", async () => {
+    const from = (address: string, token: string) =>
+      ask(`${service.url}/admin/voices/x`, {
+        method: "DELETE",
+        headers: { Authorization: `Bearer ${token}`, "X-Forwarded-For": address },
+      });
+    const statuses = new Set<number>();
+    for (let request = 0; request <= maxFailuresPerMinute; request++) {
+      statuses.add((await from("198.51.100.1", carol)).status);
+      await from("198.51.100.2", "unknown-token-0123456789");
+    }
+    expect([...statuses]).to.deep.equal([403]);
+    expect((await from("198.51.100.2", alice)).status).to.equal(429);
+    expect((await from("198.51.100.3", alice)).status).to.equal(404);
+  });
+
+  it("serves auditors without any operator's token", async () => {
+    await service.close();
+    service = await startInProcessService({ ADMIN_TOKEN: "", AUDITOR_TOKEN: auditor });
+    expect((await call("GET", "/admin/audit", auditor)).status).to.equal(200);
+    expect((await call("POST", "/admin/websites", auditor)).status).to.equal(403);
+    expect((await call("GET", "/admin/keys", alice)).status).to.equal(401);
+  });
+});

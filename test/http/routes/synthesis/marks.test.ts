@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import { type Mark, marksMimeType } from "../../../../src/domain/synthesis/marks.ts";
+import { authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
+import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+
+describe("The marks of a sound", () => {
+  let service: InProcessService;
+  let website: Credentials;
+  before(async () => {
+    service = await startInProcessService();
+    website = await registerWebsite(service.url);
+  });
+  after(() => service.close());
+
+  const synthesize = (query: Record<string, string>, init: { method?: string; headers?: object } = {}) =>
+    ask(`${service.url}/v2/text/synthesize?${new URLSearchParams({ lang: "fr-FR", ...query })}`, {
+      ...init,
+      headers: { ...authorize(website), ...init.headers },
+    });
+  const linkOf = ({ headers }: { headers: Record<string, string | undefined> }): string => {
+    const [, path] =
+      /<([^>]+)>; rel="describedby"; type="application\/x-ndjson"/.exec(headers.link ?? "") ?? [];
+    if (path === undefined) throw new Error(`no link to marks: ${headers.link}`);
+    return service.url + path;
+  };
+  const marksOf = async (url: string): Promise<Mark[]> => {
+    const response = await fetch(url);
+    expect([response.status, response.headers.get("content-type")]).to.deep.equal([200, marksMimeType]);
+    const lines = (await response.text()).trimEnd().split("\n");
+    return lines.map((line) => JSON.parse(line) as Mark);
+  };
+
+  it("are linked by every response with the sound, and by its object", async () => {
+    const first = await synthesize({ text: "Un, deux, trois." });
+    const object = service.url + first.headers["content-location"];
+    const responses = [
+      await synthesize({ text: "Un, deux, trois." }),
+      await synthesize({ text: "Un, deux, trois." }, { method: "HEAD" }),
+      await synthesize(
+        { text: "Un, deux, trois." },
+        { headers: { "If-None-Match": first.headers.etag ?? "" } },
+      ),
+      await ask(object),
+      await ask(object, { method: "HEAD" }),
+      await ask(object, { headers: { Range: "bytes=0-9" } }),
+    ];
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 304, 200, 200, 206]);
+    for (const response of responses) expect(linkOf(response)).to.equal(linkOf(first));
+    expect(linkOf(first)).to.equal(object.replace(/mp3$/, "marks.json"));
+  });
+
+  it("are lines of JSON with times in the sound and places in the text, and immutable", async () => {
+    const text = "Voilà \u{1F642} un été. Deux !";
+    const response = await synthesize({ text });
+    const marks = await marksOf(linkOf(response));
+    const place = ({ start, end }: Mark) => Array.from(text).slice(start, end).join("");
+    for (const mark of marks) expect(place(mark)).to.equal(mark.value);
+    const values = (type: Mark["type"]) =>
+      marks.filter((mark) => mark.type === type).map(({ value }) => value);
+    expect(values("word")).to.include.members(["Voilà", "un", "été", "Deux"]);
+    expect(values("sentence").at(-1)).to.equal("Deux !");
+    const times = marks.map(({ time }) => time);
+    expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
+    expect(times.at(-1)).to.be.below(Number(response.headers["x-audio-duration"]) * 1000);
+    const { headers } = await ask(linkOf(response));
+    expect(headers["cache-control"]).to.equal("public, max-age=31536000, immutable");
+    expect(headers["access-control-allow-origin"]).to.equal("*");
+    const again = await ask(linkOf(response), { headers: { "If-None-Match": headers.etag ?? "" } });
+    expect(again.status).to.equal(304);
+  });
+
+  it("refer to SSML as sent, comments and markup included", async () => {
+    const text =
+      '<?xml version="1.0"?><!-- un --><speak version="1.1">Un <emphasis>deux</emphasis> &amp; <sub alias="trois">3</sub></speak>';
+    const marks = await marksOf(linkOf(await synthesize({ text })));
+    const words = marks.filter(({ type }) => type === "word");
+    expect(words.map(({ value, start, end }) => [value, text.slice(start, end)])).to.deep.equal([
+      ["Un", "Un"],
+      ["deux", "deux"],
+      ["&", "&amp;"],
+      ["trois", "3"],
+    ]);
+  });
+
+  it("follow the pieces of a long text to its end", async () => {
+    const text = "Une phrase de plus, puis encore une autre. ".repeat(30).trim();
+    const response = await synthesize({ text });
+    const words = (await marksOf(linkOf(response))).filter(({ type }) => type === "word");
+    expect(words.filter(({ value }) => value === "phrase").map(({ start }) => start)).to.deep.equal(
+      Array.from({ length: 30 }, (_, at) => 43 * at + 4),
+    );
+    const duration = Number(response.headers["x-audio-duration"]) * 1000;
+    expect(words.at(-1)?.time).to.be.within(duration - 2000, duration - 100);
+  });
+
+  it("are not linked for a tool without timings, or for a text whose places would differ", async () => {
+    const flite = await synthesize({ text: "One, two.", lang: "en-US", name: "flite:slt" });
+    expect([flite.status, flite.headers.link]).to.deep.equal([200, undefined]);
+    const decomposed = await synthesize({ text: "E\u0301te\u0301." });
+    expect([decomposed.status, decomposed.headers.link]).to.deep.equal([200, undefined]);
+  });
+
+  it("are linked beside the successor of the first version", async () => {
+    const query = new URLSearchParams({ text: "Un.", lang: "fr-FR", key: website.apiKey });
+    const response = await ask(`${service.url}/v1/text:synthesize?${query}`, { headers: authorize(website) });
+    expect(response.headers.link).to.include('rel="successor-version"').and.include('rel="describedby"');
+  });
+
+  it("are not found for a sound that does not exist", async () => {
+    expect((await ask(`${service.url}/audio/${"0".repeat(64)}.marks.json`)).status).to.equal(404);
+  });
+});
