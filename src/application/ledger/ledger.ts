@@ -82,7 +82,7 @@ export const createLedger = (options: LedgerOptions): Ledger => {
     record: (principal, served, done) => {
       const serving: Serving = { ...served, apiKey: principal.apiKey };
       if (!(serving.partial || hasIdempotencyKey(serving))) return recorder.record(principal, serving, done);
-      recorder.recordSpecial(principal, serving).then(
+      recorder.recordAfterReads(principal, serving).then(
         (receipt) => done(undefined, receipt),
         (error) => done(error, undefined),
       );
@@ -166,22 +166,22 @@ class Recorder {
     return true;
   }
 
-  /** Records a part, which may be free, or a serving with an Idempotency-Key. */
-  async recordSpecial(principal: ActingKey, serving: Serving): Promise<Receipt> {
+  /** Records a part, which may be free, or a serving with an Idempotency-Key: both must read the event store first. */
+  async recordAfterReads(principal: ActingKey, serving: Serving): Promise<Receipt> {
     this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
     return hasIdempotencyKey(serving)
       ? await this.#recordIdempotently(principal, serving)
       : await this.#recordFirst(principal, serving);
   }
 
-  /** Records a serving that repeats none: a part once it is known whether another process charged the whole. */
+  /** Records a serving that is no repeat: a part once it is known whether another process has charged the whole. */
   async #recordFirst(principal: ActingKey, serving: Serving): Promise<Receipt> {
-    if (serving.partial) await this.#wasCharged(serving.apiKey, [serving.hash]);
+    if (serving.partial) await this.#wasChargedByAny(serving.apiKey, [serving.hash]);
     return await this.#recorded(principal, serving);
   }
 
-  /** Whether any process charged the key for one of the objects shortly before. @throws {Unavailable} */
-  async #wasCharged(apiKey: string, hashes: readonly string[]): Promise<boolean> {
+  /** Whether any process has charged the key for one of the objects shortly before. @throws {Unavailable} */
+  async #wasChargedByAny(apiKey: string, hashes: readonly string[]): Promise<boolean> {
     const { incarnations, recentCharges } = this.#options;
     const isKnown = () => hashes.some((hash) => recentCharges.wasCharged(apiKey, hash));
     if (isKnown()) return true;
@@ -273,7 +273,7 @@ class Recorder {
     this.#background.throwIfUnavailable(incarnations.backgroundEntries);
     if (idempotency && (await idempotencyKeys.isRepeat({ apiKey, requestId, idempotency }))) return;
     if (plan.monthlyCharacters === null) return;
-    if (partial && (await this.#wasCharged(apiKey, hashes))) return;
+    if (partial && (await this.#wasChargedByAny(apiKey, hashes))) return;
     const incarnation = await incarnations.open();
     await this.#reserveCharacters(incarnation, principal, requestId, characters);
   }

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../async/clock.ts";
 import { untilAborted, withDeadline } from "../../async/deadline.ts";
+import { shareNext } from "../../async/share-next.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
@@ -60,6 +61,8 @@ export const createRecentCharges = ({
 
   const isOthersJournal = (stream: string): boolean =>
     stream.startsWith(journalPrefix) && !ownStreams.has(stream);
+  const isLeftOut = (stream: string): boolean => ownStreams.has(stream);
+  const readEndOfOthers = shareNext(() => readLedgerEnd(store, { isLeftOut }));
   const add = (events: readonly JournalEvent[]): void => {
     for (const event of events) addEvent(objects, event);
   };
@@ -68,8 +71,7 @@ export const createRecentCharges = ({
     wasCharged: (apiKey, hash) => objects.has(apiKey, hash, clock()),
     catchUp: () =>
       withDeadline({ clock: timers, ms: maxCatchUpMs, onTimeout: notFollowed }, async (signal) => {
-        const isLeftOut = (stream: string) => ownStreams.has(stream); // never followed
-        const end = await readLedgerEnd(store, { isLeftOut }).catch(throwUnavailable);
+        const end = await readEndOfOthers().catch(throwUnavailable);
         while (position < end) await untilAborted(nextBatch.promise, signal);
       }),
     add,

@@ -109,6 +109,23 @@ describe("the recent charges", () => {
     expect(read).to.include(journalStream("other")).and.not.include(journalStream("second"));
   });
 
+  it("read the ends of the other journals once for many that catch up at once", async () => {
+    let registryReads = 0;
+    const store: EventStore = {
+      ...temporary.store,
+      readStream: (stream, options) => {
+        if (stream === journalRegistryStream) registryReads += 1;
+        return temporary.store.readStream(stream, options);
+      },
+    };
+    const charges = create(store);
+    await openJournal("own", charges);
+    await openJournal("other");
+    registryReads = 0;
+    await Promise.all(Array.from({ length: 100 }, () => charges.catchUp()));
+    expect(registryReads).to.equal(1);
+  });
+
   it("include at the start what open and recently retired journals charged within ten minutes", async () => {
     const at = new Date(now).toISOString();
     const old = await openJournal("old");
