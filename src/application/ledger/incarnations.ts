@@ -30,6 +30,8 @@ export interface Incarnations {
    * when no journal is being closed any more.
    */
   close(reason: "shutdown" | "idle"): Promise<void>;
+  /** Ends the timers and subscriptions of the journals that could not be closed in time. */
+  stop(): void;
 }
 
 export interface IncarnationsOptions {
@@ -100,6 +102,12 @@ export const createIncarnations = ({ create, fence, retire, onError }: Incarnati
       await opening?.catch(() => {});
       if (current) end(current, (incarnation) => closeInOrder(incarnation, reason));
       await Promise.all(ending.values());
+    },
+    stop: () => {
+      for (const { postings, reservations } of [...(current ? [current] : []), ...ending.keys()]) {
+        postings.stop();
+        reservations.abandon();
+      }
     },
   };
 };

@@ -133,6 +133,7 @@ export const openLedger = async (options: OpenLedgerOptions): Promise<OpenLedger
       stopChecks();
       await Promise.race([closeJournals(ledger, incarnations), sleep(timeoutMs, { clock: timers })]);
       ledger.close();
+      incarnations.stop();
       recentCharges.close();
       reportLost(incarnations.pending, onError);
     },

@@ -109,6 +109,7 @@ describe("the journals of a process", () => {
     timers.advance(1);
     await closed;
     expect(errors).to.deep.equal(["entries of the journal may be lost"]);
+    expect(timers.waiting()).to.equal(0);
   });
 
   it("report each void that waits for a journal at the end of the shutdown, and open no further one", async () => {
