@@ -12,22 +12,32 @@ import type { EventStore } from "../../src/eventstore/event-store.ts";
 import { collect } from "./collect.ts";
 import { readJournal } from "./read-journal.ts";
 
-/** A ledger over the store, as of one instance. A reported error fails the test. */
-export const openTestLedger = (
+/**
+ * A ledger over the store, as of one instance. A reported error fails the test, except after `close`: many tests end it with
+ * `close(0)`, and then close the store under it.
+ */
+export const openTestLedger = async (
   store: EventStore,
   clock: () => number,
   options: Partial<OpenLedgerOptions> = {},
-): Promise<OpenLedger> =>
-  openLedger({
+): Promise<OpenLedger> => {
+  let isClosed = false;
+  const opened = await openLedger({
     store,
     handler: createCommandHandler({ store, clock }),
     clock,
     untilVisible: async () => {},
     onError: (what, error) => {
-      throw new Error(what, { cause: error });
+      if (!isClosed) throw new Error(what, { cause: error });
     },
     ...options,
   });
+  const close = (timeoutMs: number): Promise<void> => {
+    isClosed = true;
+    return opened.close(timeoutMs);
+  };
+  return { ...opened, close };
+};
 
 export const record = (ledger: Ledger, principal: Principal, served: NewServing): Promise<Receipt> =>
   new Promise((resolve, reject) =>

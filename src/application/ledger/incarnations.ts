@@ -1,3 +1,4 @@
+import { Unavailable } from "../../domain/errors.ts";
 import type { JournalWriter } from "./journal/journal-writer.ts";
 import type { Reservations } from "./quota/reservations.ts";
 import type { Postings } from "./usage-accounts/postings.ts";
@@ -11,6 +12,8 @@ export interface Incarnation {
   readonly writer: JournalWriter;
   readonly reservations: Reservations;
   readonly postings: Postings;
+  /** Ends all repeated work on the journal, because the process ends. */
+  stop(): void;
 }
 
 /** The journals of this process, one after the other. */
@@ -30,7 +33,7 @@ export interface Incarnations {
    * when no journal is being closed any more.
    */
   close(reason: "shutdown" | "idle"): Promise<void>;
-  /** Ends the timers and subscriptions of the journals that could not be closed in time. */
+  /** Ends all repeated work on journals that could not be closed in time, and opens no further one. */
   stop(): void;
 }
 
@@ -48,13 +51,19 @@ type Close = (incarnation: Incarnation) => Promise<unknown>;
 
 export const createIncarnations = ({ create, fence, retire, onError }: IncarnationsOptions): Incarnations => {
   let current: Incarnation | undefined;
+  let isStopped = false;
   let opening: Promise<Incarnation> | undefined;
   const ended = new WeakSet<Incarnation>();
   const ending = new Map<Incarnation, Promise<void>>();
 
   const start = async (): Promise<Incarnation> => {
     try {
-      current = await create();
+      const created = await create();
+      if (isStopped) {
+        created.stop();
+        throw new Unavailable("The service is shutting down.", 2);
+      }
+      current = created;
       return current;
     } finally {
       opening = undefined;
@@ -104,10 +113,9 @@ export const createIncarnations = ({ create, fence, retire, onError }: Incarnati
       await Promise.all(ending.values());
     },
     stop: () => {
-      for (const { postings, reservations } of [...(current ? [current] : []), ...ending.keys()]) {
-        postings.stop();
-        reservations.abandon();
-      }
+      isStopped = true;
+      current?.stop();
+      for (const incarnation of ending.keys()) incarnation.stop();
     },
   };
 };

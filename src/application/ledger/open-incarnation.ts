@@ -2,7 +2,7 @@ import type { Clock } from "../../async/clock.ts";
 import type { JournalClosed } from "../../domain/ledger/journal.ts";
 import { monthOf } from "../../domain/ledger/month.ts";
 import type { Receipt } from "../../domain/ledger/serving.ts";
-import type { CommandHandler } from "../../eventstore/command-handler.ts";
+import { type CommandHandler, OutcomeUnknown } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { uuidv7 } from "../../eventstore/uuid.ts";
 import { throwUnavailable } from "../store-error.ts";
@@ -44,10 +44,12 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
   await recentCharges.follow(journal, after);
+  const stopping = new AbortController();
   const writer = createJournalWriter({
     store,
     clock,
     timers,
+    signal: stopping.signal,
     journal,
     ...(deadlineMs !== undefined && { deadlineMs }),
     onFlushed: (events) => {
@@ -85,7 +87,12 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     since: after,
     markPosted: writer.markPosted,
   });
-  const incarnation: Incarnation = { writer, reservations, postings };
+  const stop = (): void => {
+    stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));
+    reservations.stop();
+    postings.stop();
+  };
+  const incarnation: Incarnation = { writer, reservations, postings, stop };
   const discard = (): void => {
     reservations.abandon();
     options.onUnusable(incarnation);

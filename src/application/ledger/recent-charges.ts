@@ -55,6 +55,7 @@ export const createRecentCharges = ({
   const objects = new RecentObjects(freePartMs);
   let following: Following | undefined;
   let position = -1;
+  let isClosed = false;
   let nextBatch = Promise.withResolvers<void>();
   /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
   const ownStreams = new Set<string>();
@@ -80,6 +81,7 @@ export const createRecentCharges = ({
         position = openedPosition;
         await readRecent(store, objects, { since: clock() - freePartMs, upTo: openedPosition });
       }
+      if (isClosed) return;
       const ownStream = journalStream(ownJournal);
       ownStreams.add(ownStream);
       following?.close();
@@ -101,7 +103,10 @@ export const createRecentCharges = ({
         timers,
       });
     },
-    close: () => following?.close(),
+    close: () => {
+      isClosed = true;
+      following?.close();
+    },
   };
 };
 

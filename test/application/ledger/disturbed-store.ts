@@ -8,6 +8,8 @@ export interface DisturbedStore extends EventStore {
   release(): void;
   /** What happens to the next appends, in order. */
   disturb(...next: Disturbance[]): void;
+  /** All appends are refused as long as this is set. */
+  refusesAppends: boolean;
   /** Reads throw as long as this is set. */
   readsFail: boolean;
   /** The number of appends that wait for `release`. */
@@ -23,6 +25,7 @@ export const disturbedStore = (store: EventStore): DisturbedStore => {
   let isHolding = false;
   let appends = 0;
   let readsFail = false;
+  let refusesAppends = false;
 
   const unavailable = () => new EventStoreUnavailable("the event store cannot be reached");
 
@@ -32,7 +35,7 @@ export const disturbedStore = (store: EventStore): DisturbedStore => {
       appends += 1;
       if (isHolding) await new Promise<void>((resolve) => waiting.push(resolve));
       const disturbance = disturbances.shift() ?? "none";
-      if (disturbance === "refused") throw unavailable();
+      if (refusesAppends || disturbance === "refused") throw unavailable();
       const result = await store.append(stream, events, expected);
       if (disturbance === "answer lost") throw unavailable();
       return result;
@@ -49,6 +52,12 @@ export const disturbedStore = (store: EventStore): DisturbedStore => {
       for (const append of waiting.splice(0)) append();
     },
     disturb: (...next) => disturbances.push(...next),
+    get refusesAppends() {
+      return refusesAppends;
+    },
+    set refusesAppends(refuses) {
+      refusesAppends = refuses;
+    },
     get readsFail() {
       return readsFail;
     },

@@ -4,6 +4,7 @@ import { closeJournal } from "../../../src/application/ledger/journal/close-jour
 import { listOpenJournals } from "../../../src/application/ledger/journal/journal-registry.ts";
 import type { OpenLedger } from "../../../src/application/ledger/open-ledger.ts";
 import { Unavailable } from "../../../src/domain/errors.ts";
+import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { quotaStream } from "../../../src/domain/ledger/quota.ts";
 import type { Receipt } from "../../../src/domain/ledger/serving.ts";
 import { usageAccountStream } from "../../../src/domain/ledger/usage-accounts/usage-account.ts";
@@ -11,6 +12,7 @@ import { collect } from "../../support/collect.ts";
 import { createManualClock, type ManualClock, until } from "../../support/manual-clock.ts";
 import { rejection } from "../../support/rejection.ts";
 import { servedAudio } from "../../support/served-audio.ts";
+import { countSubscriptions, type SubscriptionCounter } from "../../support/subscription-counter.ts";
 import { openTemporaryStore, type TemporaryStore } from "../../support/temporary-store.ts";
 import { openTestLedger, readLedger, record } from "../../support/test-ledger.ts";
 import { type DisturbedStore, disturbedStore } from "./disturbed-store.ts";
@@ -26,13 +28,15 @@ const principal = (monthlyCharacters: number | null): Principal => ({
 describe("the journals of a process", () => {
   let temporary: TemporaryStore;
   let store: DisturbedStore;
+  let subscriptions: SubscriptionCounter;
   let timers: ManualClock;
   let opened: OpenLedger;
   let errors: string[];
 
   beforeEach(async () => {
     temporary = await openTemporaryStore();
-    store = disturbedStore(temporary.store);
+    subscriptions = countSubscriptions(temporary.store);
+    store = disturbedStore(subscriptions);
     timers = createManualClock();
     errors = [];
     const onError = (what: string) => void errors.push(what);
@@ -41,14 +45,18 @@ describe("the journals of a process", () => {
 
   afterEach(async () => {
     store.release();
-    const closed = opened.close(1);
-    timers.advance(1);
-    await closed;
+    await closeWithin(1);
     await temporary.remove();
   });
 
   const serve = (quota: number | null, requestId: string): Promise<Receipt> =>
     record(opened.ledger, principal(quota), servedAudio({ requestId }));
+  /** Closes the ledger when its time is up. */
+  const closeWithin = async (ms: number): Promise<void> => {
+    const closed = opened.close(ms);
+    timers.advance(ms);
+    await closed;
+  };
   const requestIds = async () => (await readLedger(temporary.store)).servings.map((one) => one.requestId);
 
   /** Lets minutes pass, with the check at the end of each. */
@@ -110,6 +118,38 @@ describe("the journals of a process", () => {
     await closed;
     expect(errors).to.deep.equal(["entries of the journal may be lost"]);
     expect(timers.waiting()).to.equal(0);
+  });
+
+  it("leave no timer and no subscription after a shutdown during which the store refuses appends", async () => {
+    await serve(1_000, "r-1");
+    store.refusesAppends = true;
+    const refused = rejection(serve(1_000, "r-2"));
+    await closeWithin(1_000);
+    expect(await refused).to.be.instanceOf(Unavailable);
+    await subscriptions.allEnded();
+    expect(timers.waiting()).to.equal(0);
+    const { appends } = store;
+    timers.advance(3_600_000);
+    expect(store.appends).to.equal(appends);
+  });
+
+  it("leave none either if a request opens the next one during the shutdown", async () => {
+    const { journal } = await serve(1_000, "r-1");
+    store.hold();
+    const refused = rejection(serve(999, "r-2"));
+    await until(() => store.held === 1); // its reservation
+    const closed = opened.close(1_000);
+    await until(() => store.held === 2); // the opening of the next journal
+    timers.advance(1_000);
+    await closed;
+    store.release();
+    expect(await refused).to.match(/shutting down/);
+    let open: readonly string[] = [];
+    while (open.length < 2) open = await listOpenJournals(temporary.store);
+    await until(() => timers.waiting() === 0);
+    await subscriptions.allEnded();
+    const events = await collect(temporary.store.readStream(journalStream(journal)));
+    expect(events.map(({ data }) => (data as { reason?: string }).reason)).not.to.include("unresponsive");
   });
 
   it("report each void that waits for a journal at the end of the shutdown, and open no further one", async () => {

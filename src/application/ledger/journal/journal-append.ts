@@ -12,6 +12,8 @@ import {
 export interface JournalAppendOptions {
   readonly store: EventStore;
   readonly timers: Clock;
+  /** Ends the repetitions. */
+  readonly signal: AbortSignal;
   /** Called before each repetition. */
   readonly onUnavailable: (error: EventStoreUnavailable) => void;
 }
@@ -30,7 +32,7 @@ const readDelayMs = { firstMs: 5, maxMs: 160 };
 
 /**
  * Appends after the revision (-1: none). Repeats with the same ids and the same expectation until the store knows the outcome.
- * @throws permanent errors of the store; nothing is stored
+ * @throws permanent errors of the store: nothing is stored; the signal's reason: the outcome may be unknown
  */
 export const appendToJournal = async (
   stream: string,
@@ -74,7 +76,7 @@ const readAfterConflict = (
 
 /** Repeats while the store is unavailable. */
 const repeat = async <T>(
-  { timers, onUnavailable }: JournalAppendOptions,
+  { timers, signal, onUnavailable }: JournalAppendOptions,
   delayMs: { readonly firstMs: number; readonly maxMs: number },
   attempt: () => Promise<T>,
 ): Promise<T> => {
@@ -84,7 +86,7 @@ const repeat = async <T>(
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
       onUnavailable(error);
-      await sleep(exponentialBackoff(delayMs, attempts), { clock: timers });
+      await sleep(exponentialBackoff(delayMs, attempts), { clock: timers, signal });
     }
   }
 };

@@ -10,6 +10,8 @@ export interface JournalWriterOptions {
   readonly clock: () => number;
   /** For deadlines and delays. Default: real time. */
   readonly timers?: Clock;
+  /** Ends all repetitions, because the process ends. `close` then rejects. Default: never. */
+  readonly signal?: AbortSignal;
   /** How long a serving may wait to become durable. Default 5,000. */
   readonly deadlineMs?: number;
   /** How many servings may wait. Default 10,000. */
@@ -32,6 +34,7 @@ const ignore = (): void => {};
 
 export const defaultOptions: Required<Omit<JournalWriterOptions, "store" | "journal" | "clock">> = {
   timers: backgroundClock,
+  signal: new AbortController().signal,
   deadlineMs: 5_000,
   maxPending: 10_000,
   maxFlushBytes: 60_000,

@@ -205,10 +205,11 @@ class Writer implements JournalWriter {
 
   /** Never rejects. */
   async #append(flush: Flush): Promise<void> {
-    const { store, timers } = this.#options;
+    const { store, timers, signal } = this.#options;
     const appended = await appendToJournal(journalStream(this.journal), flush.events, this.#revision, {
       store,
       timers,
+      signal,
       onUnavailable: (error) => {
         this.#lastStoreError = error;
       },
@@ -260,19 +261,23 @@ class Writer implements JournalWriter {
   }
 
   #fail(flush: Flush, error: unknown): void {
-    this.#options.onError(error);
-    if (flush.isClosing) {
+    const { signal, onError } = this.#options;
+    if (!signal.aborted) onError(error);
+    if (flush.isClosing || signal.aborted) {
       this.#closing?.closed.reject(error);
       this.#closing = undefined;
     }
-    this.#waiting.refused.refuse(flush, {
-      timers: this.#options.timers,
-      repeat: () => this.#scheduleTurnEnd(),
-    });
+    if (!signal.aborted) this.#continueWithout(flush);
+    this.#answer(flush.servings, error as Error, "");
+  }
+
+  /** The store has refused the flush: nothing of it is stored. */
+  #continueWithout(flush: Flush): void {
+    const { timers, onVoided } = this.#options;
+    this.#waiting.refused.refuse(flush, { timers, repeat: () => this.#scheduleTurnEnd() });
     this.#startFlush();
     for (const { serving, isExpired } of flush.servings)
-      if (isExpired) this.#call(() => this.#options.onVoided(voidOf(serving, flush.at)));
-    this.#answer(flush.servings, error as Error, "");
+      if (isExpired) this.#call(() => onVoided(voidOf(serving, flush.at)));
   }
 
   #answer(servings: readonly PendingServing[], error: Error | undefined, at: string): void {

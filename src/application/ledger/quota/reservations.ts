@@ -31,6 +31,8 @@ export interface Reservations {
   close(): Promise<void>;
   /** Ends without any append, because the journal was fenced. */
   abandon(): void;
+  /** Ends the regular checks and the subscription, because the process ends. Reserves nothing more. */
+  stop(): void;
 }
 
 export interface ReservationsOptions {
@@ -123,11 +125,20 @@ class JournalReservations implements Reservations {
 
   async close(): Promise<void> {
     const closing = new ReservationsClosed("The journal is being closed.", retryAfterSeconds);
-    this.#ended ??= closing;
-    this.#stopChecks?.();
+    this.#endWith(closing);
     const atOnce = pLimit(returnsAtOnce);
     await atOnce.map(this.#active, (reservation) => reservation.close(closing));
     this.#following.close();
+  }
+
+  stop(): void {
+    this.#endWith(new ReservationsClosed("The service is shutting down.", retryAfterSeconds));
+    this.#following.close();
+  }
+
+  #endWith(reason: Error): void {
+    this.#ended ??= reason;
+    this.#stopChecks?.();
   }
 
   abandon(): void {
