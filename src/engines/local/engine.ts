@@ -188,7 +188,7 @@ const pausesOf = (
 };
 
 /**
- * More than a piece has: at the slowest rate it takes 2 MB, and the breaks of a document another 3, in parts of 4 to 32 KB. Its
+ * More than a piece usually has: at the slowest rate it takes 2 MB, the breaks of a document another 3, and a part up to 32 KB. Its
  * bytes are limited by the tools' `maxOutputBytes`.
  */
 const partsOfPiece = 2048;

@@ -13,44 +13,88 @@ const bytesPerSample = 2;
 
 /**
  * Shortens the silence at both ends. Tools begin and end every text with a pause, which is natural after a sentence
- * but not within one. Half a sample at the end is dropped.
+ * but not within one. Half a sample at the end is dropped. Each chunk is searched once, however long the silence is.
  */
 export async function* trimSilence(
   pcm: AsyncIterable<Buffer>,
-  { leading, trailing, silence, onDropped }: SilenceLimits,
+  { leading, trailing, silence, onDropped = () => {} }: SilenceLimits,
 ): AsyncGenerator<Buffer, void> {
-  let held: Buffer = Buffer.alloc(0);
-  let heard = leading === undefined;
-  for await (const chunk of pcm) {
-    let bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    if (!heard) {
-      const first = firstLoud(bytes, silence);
-      const from = Math.max(0, (first ?? wholeSamples(bytes)) - (leading ?? 0));
-      if (from > 0) onDropped?.(from);
-      bytes = bytes.subarray(from * bytesPerSample);
-      heard = first !== undefined;
+  /** Silence that may be the last one, or at first the one before the speech. */
+  const held = new HeldSamples();
+  let hasBegun = leading === undefined;
+  for await (const chunk of inWholeSamples(pcm)) {
+    const loud = trailing === undefined && hasBegun ? length(chunk) : afterLastLoud(chunk, silence);
+    held.add(chunk);
+    if (!hasBegun) {
+      const silent = loud > 0 ? held.samples - length(chunk) + firstLoud(chunk, silence) : held.samples;
+      const dropped = Math.max(0, silent - (leading ?? 0));
+      held.take(dropped);
+      if (dropped > 0) onDropped(dropped);
     }
-    const ready = heard ? readyBytes(bytes, trailing, silence) : 0;
-    held = Buffer.from(bytes.subarray(ready));
-    if (ready > 0) yield bytes.subarray(0, ready);
+    hasBegun ||= loud > 0;
+    if (loud > 0) yield* held.take(held.samples - (trailing === undefined ? 0 : length(chunk) - loud));
   }
-  const rest = Math.min(wholeSamples(held), trailing ?? Number.POSITIVE_INFINITY) * bytesPerSample;
-  if (rest > 0) yield held.subarray(0, rest);
+  yield* held.take(Math.min(held.samples, trailing ?? Number.POSITIVE_INFINITY));
 }
 
-const wholeSamples = (bytes: Buffer): number => Math.floor(bytes.length / bytesPerSample);
+const length = (chunk: Buffer): number => chunk.length / bytesPerSample;
 
-/** Bytes before a silence that may be the last one. */
-const readyBytes = (bytes: Buffer, trailing: number | undefined, silence: number): number => {
-  let end = wholeSamples(bytes);
-  if (trailing === undefined) return end * bytesPerSample;
-  while (end > 0 && Math.abs(bytes.readInt16LE((end - 1) * bytesPerSample)) <= silence) end--;
-  return end * bytesPerSample;
+const isLoud = (chunk: Buffer, at: number, silence: number): boolean =>
+  Math.abs(chunk.readInt16LE(at * bytesPerSample)) > silence;
+
+const firstLoud = (chunk: Buffer, silence: number): number => {
+  let at = 0;
+  while (at < length(chunk) && !isLoud(chunk, at, silence)) at++;
+  return at;
 };
 
-const firstLoud = (bytes: Buffer, silence: number): number | undefined => {
-  for (let at = 0; at < wholeSamples(bytes); at++) {
-    if (Math.abs(bytes.readInt16LE(at * bytesPerSample)) > silence) return at;
+/** 0 if all samples are silent. */
+const afterLastLoud = (chunk: Buffer, silence: number): number => {
+  let end = length(chunk);
+  while (end > 0 && !isLoud(chunk, end - 1, silence)) end--;
+  return end;
+};
+
+async function* inWholeSamples(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let half: Buffer = Buffer.alloc(0);
+  for await (const chunk of pcm) {
+    const bytes = half.length === 0 ? chunk : Buffer.concat([half, chunk]);
+    const end = bytes.length - (bytes.length % bytesPerSample);
+    half = Buffer.from(bytes.subarray(end));
+    if (end > 0) yield bytes.subarray(0, end);
   }
-  return undefined;
-};
+}
+
+/** A queue of chunks, in samples. */
+class HeldSamples {
+  #chunks: Buffer[] = [];
+  #samples = 0;
+
+  get samples(): number {
+    return this.#samples;
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#samples += length(chunk);
+  }
+
+  /** Removes this many samples from the front. */
+  take(samples: number): Buffer[] {
+    const taken: Buffer[] = [];
+    let missing = samples;
+    let chunk = this.#chunks[0];
+    while (chunk && missing >= length(chunk)) {
+      taken.push(chunk);
+      missing -= length(chunk);
+      chunk = this.#chunks[taken.length];
+    }
+    this.#chunks.splice(0, taken.length);
+    if (chunk && missing > 0) {
+      taken.push(chunk.subarray(0, missing * bytesPerSample));
+      this.#chunks[0] = chunk.subarray(missing * bytesPerSample);
+    }
+    this.#samples -= samples;
+    return taken;
+  }
+}

@@ -43,9 +43,10 @@ export const createWavWriter = (sampleRate: () => number): WavWriter => {
     size = 0;
   };
   const hold = (bytes: Buffer): void => {
+    if (size + bytes.length > partBytes) flush(); // a larger part would be cut in two on its way
     parts.push(bytes);
     size += bytes.length;
-    if (size >= (hasBegun ? partBytes : firstPartBytes)) flush();
+    if (!hasBegun && size >= firstPartBytes) flush();
   };
   return {
     add: (samples) => {
