@@ -45,7 +45,7 @@ export const startSpeaker = <Order>(options: SpeakerOptions): SpeakerProcess<Ord
   const limits = { dataBytes: nodeBytes + memoryBytes };
   const command = limitedCommand(process.execPath, [...flags, fileURLToPath(program), ...args], limits);
   const child = spawn(...command, { stdio: ["pipe", "pipe", "pipe"] });
-  if (lowPriority) lowerPriority(child);
+  if (lowPriority) lowerPriority(child.pid);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     if (stderr.length < maxStderr) stderr += text;

@@ -48,7 +48,7 @@ const start = (order: ToolSpec, output: "pipe" | number): ChildProcess => {
   const cpuSeconds = Math.ceil(deadlineMs / 1000);
   const limits = { cpuSeconds, memoryBytes, fileBytes: maxOutputBytes };
   const child = spawn(...limitedCommand(tool, args, limits), { stdio: ["pipe", output, "pipe"] });
-  if (lowPriority) lowerPriority(child);
+  if (lowPriority) lowerPriority(child.pid);
   return child;
 };
 

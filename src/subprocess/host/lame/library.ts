@@ -34,12 +34,9 @@ const kbitPerSecond = 64;
 const jointStereo = 1; // JOINT_STEREO, as ffmpeg; LAME turns it into MONO for one channel
 /** The largest output of a call, by lame.h. */
 const outputBytes = (samples: number): number => Math.ceil(1.25 * samples) + 7200;
-/**
- * Long sounds leave a core to short ones, and one of libuv's four threads to files. koffi takes memory for each call that has
- * begun.
- */
-const threads = Math.max(1, Math.min(3, availableParallelism() - 1));
-/** A call on a thread has a stack of koffi's. */
+/** Long sounds leave a core to short ones. libuv has four threads, and koffi takes memory for each call that waits for one. */
+const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** Of a call on a thread. koffi's default of 128 KB is too small for LAME. */
 const stackBytes = 512 * 1024;
 
 /** Each function takes the encoder first. */
