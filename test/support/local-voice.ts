@@ -22,14 +22,14 @@ const flite = async (voice: string, text: string): Promise<Buffer> => {
   const folder = await mkdtemp("/dev/shm/flite-test-");
   try {
     await writeFile(join(folder, "in.txt"), text);
-    await run("flite", ["-voice", voice, "-f", join(folder, "in.txt"), "-o", join(folder, "out.wav")], "");
+    await run("flite", ["-voice", voice, "-f", join(folder, "in.txt"), "-o", join(folder, "out.wav")]);
     return await readFile(join(folder, "out.wav"));
   } finally {
     await rm(folder, { recursive: true });
   }
 };
 
-const run = (tool: string, args: readonly string[], input: string): Promise<Buffer> =>
+const run = (tool: string, args: readonly string[], input?: string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const child = execFile(
       tool,
@@ -38,7 +38,9 @@ const run = (tool: string, args: readonly string[], input: string): Promise<Buff
       (error, stdout, stderr) =>
         error ? reject(new Error(`${tool}: ${stderr}`, { cause: error })) : resolve(stdout),
     );
-    child.stdin?.on("error", reject).end(input);
+    if (input === undefined)
+      child.stdin?.destroy(); // the tool may have ended already
+    else child.stdin?.on("error", reject).end(input);
   });
 
 /** Both tools write the canonical 44-byte header; the sizes in espeak-ng's header are wrong when it writes to a pipe. */
