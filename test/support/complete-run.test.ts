@@ -6,12 +6,12 @@ import { temporaryFolder } from "./service.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Runs mocha with the project's settings and one test. */
-const runMocha = async (test: string) => {
+/** Runs mocha with the project's settings and these tests. */
+const runMocha = async (...tests: string[]) => {
   const folder = await temporaryFolder();
   try {
     const file = join(folder.path, "one.test.cjs");
-    await writeFile(file, `it("a test", () => { ${test} });\n`);
+    await writeFile(file, tests.map((test) => `it("a test", () => { ${test} });\n`).join(""));
     const mocha = join(root, "node_modules/mocha/bin/mocha.js");
     const { status, stdout, stderr } = spawnSync(process.execPath, [mocha, file], {
       cwd: root,
@@ -37,7 +37,8 @@ describe("a test run", () => {
   });
 
   it("fails with the number of its failures", async () => {
-    const { status, stderr } = await runMocha('throw new Error("a failure");');
-    expect({ status, stderr }).to.deep.equal({ status: 1, stderr: "" });
+    const failure = 'throw new Error("a failure");';
+    const { status, stderr } = await runMocha(failure, failure);
+    expect({ status, stderr }).to.deep.equal({ status: 2, stderr: "" });
   });
 });
