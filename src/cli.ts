@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { composeAskInstance } from "./bootstrap/ask-instance.ts";
 import { composeCommandLine } from "./bootstrap/command-line.ts";
-import { composeAuditProof } from "./bootstrap/ledger/audit-proof.ts";
-import { openProjectionServer } from "./bootstrap/open-event-store.ts";
+import { composeAuditProof } from "./bootstrap/event-log/audit-proof.ts";
+import { openProjectionServer } from "./bootstrap/event-log/open-event-store.ts";
 import { composeModelCheck } from "./bootstrap/speech/model-check.ts";
 import type { WithServices } from "./cli/command.ts";
 import { registerAuditProofCommands } from "./cli/commands/audit-proof.ts";

@@ -30,9 +30,9 @@ import type { EventStore } from "../eventstore/event-store.ts";
 import { type Settings, withSettingName } from "../settings.ts";
 import { noTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { type AdminServices, type AdminViews, composeAdminServices } from "./admin-services.ts";
-import { composeViews, startUsageTotals } from "./ledger/views.ts";
+import { openEventStore, startTimeoutMs } from "./event-log/open-event-store.ts";
+import { composeViews, startUsageTotals } from "./event-log/views.ts";
 import { createLazyCipher } from "./master-key.ts";
-import { openEventStore, startTimeoutMs } from "./open-event-store.ts";
 import { composeProviders } from "./speech/providers.ts";
 import { webhookRefusal } from "./webhook-requests.ts";
 

@@ -10,7 +10,7 @@ import type { SealSchedule } from "../application/usage/proof/seal-schedule.ts";
 import type { ResourceStats } from "../async/scheduler/scheduler.ts";
 import { isByok } from "../domain/accounts/byok-providers.ts";
 import type { Core, Runtime } from "./core.ts";
-import { isServing, malformedEvents } from "./ledger/views.ts";
+import { isServing, malformedEvents } from "./event-log/views.ts";
 import type { AudioParts } from "./speech/audio.ts";
 
 export type HealthChecks = ReturnType<typeof composeHealth>;

@@ -30,8 +30,8 @@ import { createSynthesisSocketServer } from "../http/websocket/websocket-server.
 import { type Settings, withSettingName } from "../settings.ts";
 import type { Access } from "./access.ts";
 import type { Core, Runtime } from "./core.ts";
+import type { Sealer } from "./event-log/seals.ts";
 import type { HealthChecks, StatusParts } from "./health.ts";
-import type { Sealer } from "./ledger/seals.ts";
 import type { AudioParts } from "./speech/audio.ts";
 import type { SynthesisParts } from "./speech/synthesis.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Projection } from "../../projections/projection.ts";
-import { malformedEvents } from "../../src/bootstrap/ledger/views.ts";
+import { malformedEvents } from "../../src/bootstrap/event-log/views.ts";
 
 const folder = join(import.meta.dirname, "../../projections");
 

@@ -171,11 +171,11 @@ class Recorder {
     this.#requireReady(firstAttempt.number, firstAttempt.obstacle);
     return hasIdempotencyKey(serving)
       ? await this.#recordIdempotently(principal, serving)
-      : await this.#recordFirst(principal, serving);
+      : await this.#recordUnrepeated(principal, serving);
   }
 
-  /** Records a serving that is no repeat: a part once it is known whether another process has charged the whole. */
-  async #recordFirst(principal: ActingKey, serving: Serving): Promise<Receipt> {
+  /** Records a serving that is not a repeat. For a part, it must be known first whether another process has charged the whole. */
+  async #recordUnrepeated(principal: ActingKey, serving: Serving): Promise<Receipt> {
     if (serving.partial) await this.#wasChargedByAny(serving.apiKey, [serving.hash]);
     return await this.#recorded(principal, serving);
   }
@@ -238,7 +238,7 @@ class Recorder {
     if (await idempotencyKeys.recordRepeat(serving)) {
       return await this.#recorded(principal, { ...serving, characters: 0, repeat: true });
     }
-    const receipt = await this.#recordFirst(principal, serving);
+    const receipt = await this.#recordUnrepeated(principal, serving);
     try {
       const isCharged = await idempotencyKeys.recordUse(serving);
       if (!isCharged) this.#background.run(() => voidCharge(this.#options, receipt, "repeat"));

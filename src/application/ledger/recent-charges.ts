@@ -6,8 +6,8 @@ import { type JournalEvent, journalPrefix, journalStream } from "../../domain/le
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../store-error.ts";
-import { type Following, follow } from "./journal/follow-events.ts";
 import { readRegistryBackwards } from "./journal/journal-registry.ts";
 import { readLedgerEnd } from "./journal/ledger-end.ts";
 
@@ -42,6 +42,8 @@ export interface RecentChargesOptions {
 const freePartMs = 10 * 60_000;
 /** Usually the other journals' events are followed within milliseconds. */
 const maxCatchUpMs = 5_000;
+/** Those that come during a read wait for the next one, which must have time too. */
+const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
 const maxServingsRead = 500_000;
 
@@ -63,7 +65,11 @@ export const createRecentCharges = ({
   const isOthersJournal = (stream: string): boolean =>
     stream.startsWith(journalPrefix) && !ownStreams.has(stream);
   const isLeftOut = (stream: string): boolean => ownStreams.has(stream);
-  const readEndOfOthers = shareNext(() => readLedgerEnd(store, { isLeftOut }));
+  const readEndOfOthers = shareNext(() =>
+    withDeadline({ clock: timers, ms: maxEndReadMs, onTimeout: notFollowed }, () =>
+      readLedgerEnd(store, { isLeftOut }),
+    ),
+  );
   const add = (events: readonly JournalEvent[]): void => {
     for (const event of events) addEvent(objects, event);
   };

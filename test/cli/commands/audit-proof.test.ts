@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { composeCommandLine } from "../../../src/bootstrap/command-line.ts";
-import { composeAuditProof } from "../../../src/bootstrap/ledger/audit-proof.ts";
+import { composeAuditProof } from "../../../src/bootstrap/event-log/audit-proof.ts";
 import { operator, writing } from "../../../src/cli/command.ts";
 import { registerAuditProofCommands } from "../../../src/cli/commands/audit-proof.ts";
 import { createProgram, run } from "../../../src/cli/program.ts";

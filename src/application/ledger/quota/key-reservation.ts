@@ -13,7 +13,7 @@ import {
   returnReservation,
 } from "../../../domain/ledger/quota.ts";
 import type { Outcome } from "../../../eventstore/command-handler.ts";
-import { RecalledHolders, type SettlementContext, systemMetadata } from "./recalled-holders.ts";
+import { RecalledHolders, type SettlementContext } from "./recalled-holders.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The characters of one key and month in one journal. Kept small: there is one for each active key. */
@@ -36,6 +36,8 @@ export interface ReservationContext extends SettlementContext {
   /** This journal turned out to be fenced. */
   readonly onFenced: () => void;
 }
+
+const metadata = { actor: "system" };
 
 /** As long as a serving waits for the event store by default. */
 const appendTimeoutMs = 5_000;
@@ -255,7 +257,7 @@ export class KeyReservation {
     };
     const stream = quotaStream(this.apiKey, this.month);
     try {
-      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, systemMetadata);
+      const outcome = await handler.execute(quotaDecider, stream, decideAndRecord, metadata);
       for (const { type, data } of outcome.events) {
         if (!("total" in data)) continue;
         this.#tally.stated = data.total;

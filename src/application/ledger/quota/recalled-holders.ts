@@ -29,7 +29,7 @@ export interface Moment {
   readonly changes: number;
 }
 
-export const systemMetadata = { actor: "system" };
+const metadata = { actor: "system" };
 
 /** The other journals whose reservations of one key and month have been recalled. */
 export class RecalledHolders {
@@ -86,7 +86,7 @@ export class RecalledHolders {
     });
     const totals = await Promise.all(closed);
     const decide = (state: Quota): QuotaEvent[] => settleReservations(state, totals, now());
-    await handler.execute(quotaDecider, quotaStream(this.#apiKey, this.#month), decide, systemMetadata);
+    await handler.execute(quotaDecider, quotaStream(this.#apiKey, this.#month), decide, metadata);
   }
 
   #untilChanged(changes: number, ms: number): Promise<void> {

@@ -5,8 +5,8 @@ import { JournalFenced } from "../../../domain/ledger/journal.ts";
 import { parseQuotaStream, type QuotaEvent, quotaPrefix } from "../../../domain/ledger/quota.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
+import { type Following, follow } from "../../../eventstore/follow-events.ts";
 import { isoClock } from "../../iso-clock.ts";
-import { type Following, follow } from "../journal/follow-events.ts";
 import { KeyReservation, type ReservationContext } from "./key-reservation.ts";
 import { Tallies } from "./tallies.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "../../kernel/operation.ts";
 import { adminOperation, apiKey, count, created, noContent, ok, time, websiteId } from "./admin-operation.ts";
 import { keyQuery, pageOfKeys } from "./key-list.ts";
+import { auditEntry } from "./ledger/audit-entry.ts";
 import { pageMembers, pageParameters, total } from "./paging.ts";
-import { auditEntry } from "./usage/audit-entry.ts";
 
 export const plan = namedSchema("Plan", {
   tier: z.enum(tiers),

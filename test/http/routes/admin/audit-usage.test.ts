@@ -3,7 +3,7 @@ import { createJournalRegistry } from "../../../../src/application/ledger/journa
 import { createUsageReader } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
 import { createUsageReport, type UsageReport } from "../../../../src/application/usage/usage-report.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
-import { usageOperation } from "../../../../src/http/routes/admin/usage/usage-and-audit.ts";
+import { usageOperation } from "../../../../src/http/routes/admin/ledger/usage-and-audit.ts";
 import { createJournalAppender } from "../../../support/append-to-journal.ts";
 import { synthesesServed } from "../../../support/build-journal-events.ts";
 import { append, issued } from "../../../support/logged-events.ts";

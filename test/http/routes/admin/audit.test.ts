@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createAudit } from "../../../../src/application/usage/audit.ts";
-import { auditOperation } from "../../../../src/http/routes/admin/usage/usage-and-audit.ts";
+import { auditOperation } from "../../../../src/http/routes/admin/ledger/usage-and-audit.ts";
 import { collect } from "../../../support/collect.ts";
 import { parseCsv } from "../../../support/csv.ts";
 import { append, busyMonth, issued } from "../../../support/logged-events.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { quotaCurve } from "../../src/console/screens/websites/quota-curve.ts";
+import { quotaCurve } from "../../../../src/console/screens/websites/quota-curve.ts";
 
 const day = (name: string, characters: number) => ({ day: name, characters, requests: 1 });
 const seconds = (time: string) => Date.parse(time) / 1_000;

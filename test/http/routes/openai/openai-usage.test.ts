@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import OpenAI from "openai";
-import { admin, authorize, type Credentials, registerWebsite } from "../../support/client.ts";
-import { ask, type InProcessService, startInProcessService } from "../../support/in-process-service.ts";
-import { adminToken } from "../../support/service.ts";
+import { admin, authorize, type Credentials, registerWebsite } from "../../../support/client.ts";
+import { ask, type InProcessService, startInProcessService } from "../../../support/in-process-service.ts";
+import { adminToken } from "../../../support/service.ts";
 
 const auditorToken = "an-auditor's-token-for-tests";
 const path = "/openai/v1/organization/usage/audio_speeches";

@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "../../../async/clock.ts";
-import { exponentialBackoff } from "../../../async/retry.ts";
-import { sleep } from "../../../async/sleep.ts";
-import type { EventBatch, EventStore } from "../../../eventstore/event-store.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
+import { exponentialBackoff } from "../async/retry.ts";
+import { sleep } from "../async/sleep.ts";
+import type { EventBatch, EventStore } from "./event-store.ts";
 
 export interface FollowOptions {
   readonly store: EventStore;

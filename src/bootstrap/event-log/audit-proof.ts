@@ -7,7 +7,7 @@ import type { NoteVerifier } from "../../domain/ledger/seals/seal-note.ts";
 import type { Settings } from "../../settings.ts";
 import { noTelemetry } from "../../telemetry/telemetry.ts";
 import { createLazyCipher, obtainMasterKeys } from "../master-key.ts";
-import { openEventStore } from "../open-event-store.ts";
+import { openEventStore } from "./open-event-store.ts";
 import { readSealKeys } from "./seal-keys.ts";
 import { composeSeals } from "./seals.ts";
 

@@ -1,15 +1,15 @@
 import { dirname } from "node:path";
-import type { ClockDifference } from "../application/health/clock-difference.ts";
-import { withAppendTimes } from "../eventstore/append-times.ts";
-import { type CommandHandler, createCommandHandler } from "../eventstore/command-handler.ts";
-import type { EventStore } from "../eventstore/event-store.ts";
-import { prefixedEventStore } from "../eventstore/prefixed-event-store.ts";
-import type { ProjectionServer } from "../eventstore/projection-server.ts";
-import { openSqliteEventStore } from "../eventstore/sqlite/sqlite-event-store.ts";
-import { validatedEventStore } from "../eventstore/validated-event-store.ts";
-import { BadSetting, type Settings, withSettingName } from "../settings.ts";
-import type { Telemetry } from "../telemetry/telemetry.ts";
-import { makePrivateDirectory } from "./private-directory.ts";
+import type { ClockDifference } from "../../application/health/clock-difference.ts";
+import { withAppendTimes } from "../../eventstore/append-times.ts";
+import { type CommandHandler, createCommandHandler } from "../../eventstore/command-handler.ts";
+import type { EventStore } from "../../eventstore/event-store.ts";
+import { prefixedEventStore } from "../../eventstore/prefixed-event-store.ts";
+import type { ProjectionServer } from "../../eventstore/projection-server.ts";
+import { openSqliteEventStore } from "../../eventstore/sqlite/sqlite-event-store.ts";
+import { validatedEventStore } from "../../eventstore/validated-event-store.ts";
+import { BadSetting, type Settings, withSettingName } from "../../settings.ts";
+import type { Telemetry } from "../../telemetry/telemetry.ts";
+import { makePrivateDirectory } from "../private-directory.ts";
 
 export interface OpenedEventStore {
   /** Events as stored: malformed ones are not replaced. */
@@ -54,7 +54,7 @@ const openDriver = async (
   clock: () => number,
 ): Promise<EventStore> => {
   if (eventStore.kind === "esdb") {
-    const { openEventStoreDB } = await import("../eventstore/eventstoredb/eventstoredb-event-store.ts");
+    const { openEventStoreDB } = await import("../../eventstore/eventstoredb/eventstoredb-event-store.ts");
     return await openEventStoreDB({ url: eventStore.url, readOnly });
   }
   if (!readOnly) await makePrivateDirectory(dirname(eventStore.path));
@@ -66,7 +66,7 @@ export const openProjectionServer = async ({ eventStore }: Settings): Promise<Pr
   if (eventStore.kind !== "esdb") {
     throw new BadSetting("EVENT_STORE: only EventStoreDB has user projections");
   }
-  const driver = await import("../eventstore/eventstoredb/projection-server.ts");
+  const driver = await import("../../eventstore/eventstoredb/projection-server.ts");
   const open = async () => driver.openProjectionServer(eventStore.url);
   return await withSettingName("EVENT_STORE", open());
 };

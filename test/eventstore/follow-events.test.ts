@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { type Following, follow } from "../../../../src/application/ledger/journal/follow-events.ts";
-import type { EventStore } from "../../../../src/eventstore/event-store.ts";
-import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
-import { event } from "../../../contracts/event-store/events.ts";
-import { type EventStoreDBNode, startEventStoreDBNode } from "../../../support/eventstoredb-node/node.ts";
-import { createManualClock, type ManualClock } from "../../../support/manual-clock.ts";
-import { until } from "../../../support/processes.ts";
+import type { EventStore } from "../../src/eventstore/event-store.ts";
+import { openEventStoreDB } from "../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
+import { type Following, follow } from "../../src/eventstore/follow-events.ts";
+import { event } from "../contracts/event-store/events.ts";
+import { type EventStoreDBNode, startEventStoreDBNode } from "../support/eventstoredb-node/node.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { until } from "../support/processes.ts";
 
 describe("a followed subscription", () => {
   let node: EventStoreDBNode;
