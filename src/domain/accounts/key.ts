@@ -56,7 +56,8 @@ export const evolveKey = (key: Key, event: KeyEvent): Key => {
   switch (event.type) {
     case "SecretCreated": {
       const { secretId, hash, at } = event.data;
-      return { ...key, secrets: [...key.secrets, { secretId, hash, createdAt: at }] };
+      // Not a spread, which leaves room for 16 further elements.
+      return { ...key, secrets: key.secrets.concat({ secretId, hash, createdAt: at }) };
     }
     case "SecretRevoked":
       return { ...key, secrets: key.secrets.filter(({ secretId }) => secretId !== event.data.secretId) };

@@ -1,3 +1,5 @@
+import { SmallMap } from "../small-map.ts";
+
 /**
  * The charges of a key for an object at the last two times, in milliseconds: a charge may be voided while others, of the same
  * or an earlier time, stay.
@@ -10,7 +12,7 @@ interface Charges {
 }
 
 /** Charges per key and object. */
-type Generation = Map<string, Map<string, Charges>>;
+type Generation = Map<string, SmallMap<Charges>>;
 
 const never = Number.NEGATIVE_INFINITY;
 
@@ -40,7 +42,7 @@ export class RecentObjects {
     if (this.#size >= maxPerGeneration || at - this.#startedAt > this.#windowMs) this.#startGeneration(at);
     let objects = this.#newer.get(apiKey);
     if (objects === undefined) {
-      objects = new Map();
+      objects = new SmallMap();
       this.#newer.set(apiKey, objects);
     }
     const known = objects.get(hash);
@@ -75,7 +77,7 @@ export class RecentObjects {
   }
 
   /** A key with very many objects has its own generations. */
-  #startGenerationOf(apiKey: string, objects: Map<string, Charges>): void {
+  #startGenerationOf(apiKey: string, objects: SmallMap<Charges>): void {
     this.#size -= objects.size;
     this.#older.set(apiKey, objects);
     this.#newer.delete(apiKey);

@@ -20,7 +20,7 @@ import type { EventStore, RecordedEvent } from "../../../eventstore/event-store.
 export interface UnpostedEntries {
   readonly sum: UsageSum;
   /** As in `UsagePosted`. */
-  readonly ranges: number[];
+  ranges: number[];
   /** The revision and the digest of the last event with an entry; -1 and empty without any. */
   through: number;
   digest: string;
@@ -29,7 +29,8 @@ export interface UnpostedEntries {
 export const noEntries = (): UnpostedEntries => ({ sum: emptySum(), ranges: [], through: -1, digest: "" });
 
 export const addEventOf = (entries: UnpostedEntries, revision: number, digest: string): void => {
-  addRevision(entries.ranges, revision);
+  if (entries.ranges.length > 0) addRevision(entries.ranges, revision);
+  else entries.ranges = [revision, revision]; // `push` would leave room for 16 further elements
   entries.through = revision;
   entries.digest = digest;
 };

@@ -1,3 +1,4 @@
+import { SmallMap } from "../../small-map.ts";
 import type { JournalEvent, SynthesesServed } from "../journal.ts";
 import { monthOf } from "../month.ts";
 import type { VoidedServing } from "../serving.ts";
@@ -10,7 +11,7 @@ export interface UsageSum {
   /** Voided servings. The other totals do not include them. */
   readonly voided: Count;
   /** By day, engine and voice, under the names of `cellName`. */
-  readonly cells: Map<string, Count>;
+  readonly cells: SmallMap<Count>;
   /** The time of the last entry; empty without any. */
   until: string;
 }
@@ -24,7 +25,7 @@ export const emptySum = (): UsageSum => ({
   requests: 0,
   characters: 0,
   voided: { requests: 0, characters: 0 },
-  cells: new Map(),
+  cells: new SmallMap(),
   until: "",
 });
 

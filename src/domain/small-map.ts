@@ -1,0 +1,34 @@
+/**
+ * A map of texts for which one entry is usual. It holds the first one itself: with 100,000 active keys, a `Map` for each would
+ * take 20 MB.
+ */
+export class SmallMap<V> {
+  #firstKey: string | undefined;
+  #first: V | undefined;
+  #others: Map<string, V> | undefined;
+
+  get size(): number {
+    return (this.#firstKey === undefined ? 0 : 1) + (this.#others?.size ?? 0);
+  }
+
+  get(key: string): V | undefined {
+    return key === this.#firstKey ? this.#first : this.#others?.get(key);
+  }
+
+  set(key: string, value: V): void {
+    if (this.#firstKey === undefined || key === this.#firstKey) {
+      this.#firstKey = key;
+      this.#first = value;
+    } else {
+      this.#others ??= new Map();
+      this.#others.set(key, value);
+    }
+  }
+
+  /** In the order in which the keys were added. */
+  *[Symbol.iterator](): Generator<[key: string, value: V], void> {
+    if (this.#firstKey === undefined) return;
+    yield [this.#firstKey, this.#first as V];
+    if (this.#others) yield* this.#others;
+  }
+}
