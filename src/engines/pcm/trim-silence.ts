@@ -32,9 +32,10 @@ export async function* trimSilence(
       if (dropped > 0) onDropped(dropped);
     }
     hasBegun ||= loud > 0;
-    if (loud > 0) yield* held.take(held.samples - (trailing === undefined ? 0 : length(chunk) - loud));
+    if (loud > 0) yield held.take(held.samples - (trailing === undefined ? 0 : length(chunk) - loud));
   }
-  yield* held.take(Math.min(held.samples, trailing ?? Number.POSITIVE_INFINITY));
+  const rest = held.take(Math.min(held.samples, trailing ?? Number.POSITIVE_INFINITY));
+  if (rest.length > 0) yield rest;
 }
 
 const length = (chunk: Buffer): number => chunk.length / bytesPerSample;
@@ -79,8 +80,8 @@ class HeldSamples {
     this.#samples += length(chunk);
   }
 
-  /** Removes this many samples from the front. */
-  take(samples: number): Buffer[] {
+  /** Removes this many samples from the front, and joins them. */
+  take(samples: number): Buffer {
     const taken: Buffer[] = [];
     let missing = samples;
     let chunk = this.#chunks[0];
@@ -95,6 +96,6 @@ class HeldSamples {
       this.#chunks[0] = chunk.subarray(missing * bytesPerSample);
     }
     this.#samples -= samples;
-    return taken;
+    return taken.length === 1 && taken[0] ? taken[0] : Buffer.concat(taken);
   }
 }

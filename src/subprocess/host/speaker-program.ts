@@ -12,8 +12,8 @@ const output = 1;
 const lineFeed = 0x0a;
 /** Enough for the encoder to begin with. */
 const firstPartBytes = 8 * 1024;
-/** The fewer messages, the less work for the processes that pass them on. */
-const partBytes = 32 * 1024;
+/** Less than a message of 32 KB, because what is held back at the end of a part is sent with the next one. */
+const partBytes = 30 * 1024;
 
 export const reportReady = (report: string): void => writeFrame(frameKinds.ready, JSON.stringify(report));
 
@@ -43,7 +43,7 @@ export const createWavWriter = (sampleRate: () => number): WavWriter => {
     size = 0;
   };
   const hold = (bytes: Buffer): void => {
-    if (size + bytes.length > partBytes) flush(); // a larger part would be cut in two on its way
+    if (size + bytes.length > partBytes) flush();
     parts.push(bytes);
     size += bytes.length;
     if (!hasBegun && size >= firstPartBytes) flush();
