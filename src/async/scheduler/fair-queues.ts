@@ -1,5 +1,5 @@
-import { createFifo, type Fifo } from "./fifo.ts";
-import { createIndexedHeap, type IndexedHeap } from "./indexed-heap.ts";
+import { Fifo } from "./fifo.ts";
+import { IndexedHeap } from "./indexed-heap.ts";
 
 /** A job that waits in the queue of each of its keys and is served from one of them. */
 export interface QueuedJob {
@@ -10,38 +10,6 @@ export interface QueuedJob {
   readonly isFirstPiece: boolean;
   /** Of its answer: see Claim. */
   readonly order: number;
-}
-
-export interface FairQueuesOptions {
-  /** Jobs of one key that may run at once. */
-  readonly concurrencyPerKey: number;
-  /** In milliseconds. */
-  readonly now: () => number;
-}
-
-interface Taken<Job> {
-  readonly job: Job;
-  readonly key: string;
-  readonly end: () => void;
-}
-
-/** One key's jobs. */
-interface KeyQueue {
-  readonly key: string;
-  readonly firstPieces: Fifo<QueuedJob>;
-  /** Those of the oldest answer first: if all advanced alike, all would miss their deadlines. */
-  readonly laterPieces: IndexedHeap<QueuedJob>;
-  /** Running jobs. */
-  held: number;
-  /** Cost of the waiting and running jobs. */
-  load: number;
-  /** Virtual time at which its next job starts: how much speech it has got, on the scale of all keys. */
-  start: number;
-  wasFirstPiece: boolean;
-  /** Number of the job that was served last, in all queues. */
-  servedAs: number;
-  /** When a job of this key was served last, or the first one joined. */
-  waitsSince: number;
 }
 
 /**
@@ -59,6 +27,42 @@ const leastSeconds = 0.5;
 /** Keys without jobs that are remembered because they are ahead of their share. */
 const maxIdle = 10_000;
 
+/** One key's jobs. */
+class KeyQueue {
+  readonly key: string;
+  readonly firstPieces = new Fifo<QueuedJob>();
+  /** Those of the oldest answer first: if all advanced alike, all would miss their deadlines. */
+  readonly laterPieces = new IndexedHeap<QueuedJob>((one, other) => one.order < other.order);
+  /** Running jobs. */
+  held = 0;
+  /** Cost of the waiting and running jobs. */
+  load = 0;
+  /** Virtual time at which its next job starts: how much speech it has got, on the scale of all keys. */
+  start = 0;
+  wasFirstPiece = false;
+  /** Number of the job that was served last, in all queues. */
+  servedAs = 0;
+  /** When a job of this key was served last, or the first one joined. */
+  waitsSince = 0;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get waiting(): number {
+    return this.firstPieces.size + this.laterPieces.size;
+  }
+
+  /** Of one key, first and later pieces alternate: neither new answers nor begun ones wait for all others. */
+  get isFirstPieceNext(): boolean {
+    return this.firstPieces.size > 0 && (this.laterPieces.size === 0 || !this.wasFirstPiece);
+  }
+
+  get order(): number {
+    return this.start - (this.isFirstPieceNext ? leadSeconds : 0);
+  }
+}
+
 /**
  * One queue per key, served in the order of start-time fair queueing: the key with the lowest virtual start time goes
  * first, and each job moves its key's start time by its cost (Goyal, Vin, Cheng: "Start-time Fair Queuing", 1996; for
@@ -71,160 +75,159 @@ const maxIdle = 10_000;
  *
  * Adding, deleting and taking a job take O(log n) for n keys.
  */
-export const createFairQueues = ({ concurrencyPerKey, now }: FairQueuesOptions) => {
-  const queues = new Map<string, KeyQueue>();
-  const idle = new Map<string, KeyQueue>();
-  const eligible = createIndexedHeap<KeyQueue>(goesBefore);
+export class FairQueues {
+  readonly #concurrencyPerKey: number;
+  readonly #now: () => number;
+  readonly #queues = new Map<string, KeyQueue>();
+  readonly #idle = new Map<string, KeyQueue>();
+  readonly #eligible = new IndexedHeap<KeyQueue>(goesBefore);
   /** Those with little work, whose next job is a first piece: they may use reserved slots. */
-  const light = createIndexedHeap<KeyQueue>(goesBefore);
-  let virtualTime = 0;
-  let served = 0;
+  readonly #light = new IndexedHeap<KeyQueue>(goesBefore);
+  #virtualTime = 0;
+  #served = 0;
 
-  const sort = (queue: KeyQueue): void => {
-    const isEligible = waitingIn(queue) > 0 && queue.held < concurrencyPerKey;
-    const isLight = isEligible && isFirstPieceNext(queue) && queue.load <= lightSeconds;
-    if (isEligible) eligible.put(queue);
-    else eligible.delete(queue);
-    if (isLight) light.put(queue);
-    else light.delete(queue);
-  };
+  /** @param concurrencyPerKey jobs of one key that may run at once @param now in milliseconds */
+  constructor(concurrencyPerKey: number, now: () => number) {
+    this.#concurrencyPerKey = concurrencyPerKey;
+    this.#now = now;
+  }
 
-  const activate = (key: string): KeyQueue => {
-    const active = queues.get(key);
-    if (active) return active;
-    const queue = idle.get(key) ?? newQueue(key);
-    idle.delete(key);
-    queue.start = Math.max(virtualTime, queue.start);
-    queues.set(key, queue);
-    return queue;
-  };
+  add(job: QueuedJob): void {
+    for (const key of job.keys) this.addTo(key, job);
+  }
 
-  const settle = (queue: KeyQueue): void => {
-    const { key } = queue;
-    sort(queue);
-    if (waitingIn(queue) > 0 || queue.held > 0) return;
-    queues.delete(key);
-    queue.load = 0; // the sum of rounding errors
-    if (queue.start > virtualTime) idle.set(key, queue);
-    if (queues.size === 0) idle.clear();
-    else forgetIdle();
-  };
-
-  /** Two for each job that ends: keys whose share has caught up with them need not be remembered. */
-  const forgetIdle = (): void => {
-    for (let count = 0; count < 2; count++) {
-      const [oldest] = idle;
-      if (!oldest) return;
-      const [key, queue] = oldest;
-      idle.delete(key);
-      if (queue.start > virtualTime && idle.size < maxIdle) idle.set(key, queue);
-    }
-  };
-
-  const addTo = (key: string, job: QueuedJob): void => {
-    const queue = activate(key);
-    if (waitingIn(queue) === 0) queue.waitsSince = now();
+  /** A further key has joined a waiting job. */
+  addTo(key: string, job: QueuedJob): void {
+    const queue = this.#activate(key);
+    if (queue.waiting === 0) queue.waitsSince = this.#now();
     if (job.isFirstPiece) queue.firstPieces.add(job);
     else queue.laterPieces.put(job);
     queue.load += costOf(job);
-    sort(queue);
-  };
+    this.#sort(queue);
+  }
 
-  const remove = (job: QueuedJob): void => {
+  remove(job: QueuedJob): void {
     for (const key of job.keys) {
-      const queue = queues.get(key);
-      if (!queue || !piecesLike(queue, job).delete(job)) continue;
+      const queue = this.#queues.get(key);
+      const pieces = job.isFirstPiece ? queue?.firstPieces : queue?.laterPieces;
+      if (!queue || !pieces?.delete(job)) continue;
       queue.load -= costOf(job);
-      settle(queue);
+      this.#settle(queue);
     }
-  };
+  }
 
-  /** Returns the function that ends the job; to be called once. */
-  const hold = (queue: KeyQueue, cost: number): (() => void) => {
+  /** True if a job of this key could run now, apart from the order. */
+  mayHold(key: string): boolean {
+    return (this.#queues.get(key)?.held ?? 0) < this.#concurrencyPerKey;
+  }
+
+  /** Runs a job that has not waited. Returns the function that ends it; to be called once. */
+  hold(key: string, job: Pick<QueuedJob, "seconds">): () => void {
+    return this.#hold(this.#activate(key), costOf(job));
+  }
+
+  /** `fromReserve`: only reserved slots are free. */
+  hasNext(fromReserve: boolean): boolean {
+    return this.#next(fromReserve) !== undefined;
+  }
+
+  /** Takes the next job, with the key that pays for it and the function that ends it; to be called once. */
+  take<Job extends QueuedJob>(fromReserve: boolean) {
+    const queue = this.#next(fromReserve);
+    if (!queue) return undefined;
+    if (!fromReserve) this.#virtualTime = Math.max(this.#virtualTime, queue.order);
+    queue.wasFirstPiece = queue.isFirstPieceNext;
+    const job = (queue.wasFirstPiece ? queue.firstPieces : queue.laterPieces).peek() as Job;
+    const end = this.#hold(queue, costOf(job));
+    this.remove(job);
+    return { job, key: queue.key, end };
+  }
+
+  /** First pieces that wait in this key's queue. */
+  firstPiecesOf(key: string): number {
+    return this.#queues.get(key)?.firstPieces.size ?? 0;
+  }
+
+  /** Since when a key waits that may run another job; infinite if none does. */
+  oldestWait(): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const queue of this.#queues.values())
+      if (this.#isEligible(queue)) oldest = Math.min(oldest, queue.waitsSince);
+    return oldest;
+  }
+
+  /** Keys that are remembered. */
+  size(): number {
+    return this.#queues.size + this.#idle.size;
+  }
+
+  #next(fromReserve: boolean): KeyQueue | undefined {
+    return (fromReserve ? this.#light : this.#eligible).peek();
+  }
+
+  #isEligible({ waiting, held }: KeyQueue): boolean {
+    return waiting > 0 && held < this.#concurrencyPerKey;
+  }
+
+  #sort(queue: KeyQueue): void {
+    const isEligible = this.#isEligible(queue);
+    const isLight = isEligible && queue.isFirstPieceNext && queue.load <= lightSeconds;
+    if (isEligible) this.#eligible.put(queue);
+    else this.#eligible.delete(queue);
+    if (isLight) this.#light.put(queue);
+    else this.#light.delete(queue);
+  }
+
+  #activate(key: string): KeyQueue {
+    const active = this.#queues.get(key);
+    if (active) return active;
+    const queue = this.#idle.get(key) ?? new KeyQueue(key);
+    this.#idle.delete(key);
+    queue.start = Math.max(this.#virtualTime, queue.start);
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  #hold(queue: KeyQueue, cost: number): () => void {
     queue.held++;
     queue.load += cost;
     queue.start += cost;
-    queue.servedAs = ++served;
-    queue.waitsSince = now();
-    virtualTime += cost / queues.size;
-    sort(queue);
+    queue.servedAs = ++this.#served;
+    queue.waitsSince = this.#now();
+    this.#virtualTime += cost / this.#queues.size;
+    this.#sort(queue);
     return () => {
       queue.held--;
       queue.load -= cost;
-      settle(queue);
+      this.#settle(queue);
     };
-  };
+  }
 
-  return {
-    add: (job: QueuedJob): void => {
-      for (const key of job.keys) addTo(key, job);
-    },
-    /** A further key has joined a waiting job. */
-    addTo,
-    remove,
-    /** True if a job of this key could run now, apart from the order. */
-    mayHold: (key: string): boolean => (queues.get(key)?.held ?? 0) < concurrencyPerKey,
-    /** Runs a job that has not waited. Returns the function that ends it; to be called once. */
-    hold: (key: string, job: Pick<QueuedJob, "seconds">): (() => void) => hold(activate(key), costOf(job)),
-    hasNext: (fromReserve: boolean): boolean => (fromReserve ? light : eligible).peek() !== undefined,
-    /**
-     * Takes the next job, with the key that pays for it and the function that ends it; to be called once. `fromReserve`:
-     * only reserved slots are free.
-     */
-    take: <Job extends QueuedJob>(fromReserve: boolean): Taken<Job> | undefined => {
-      const queue = (fromReserve ? light : eligible).peek();
-      if (!queue) return undefined;
-      if (!fromReserve) virtualTime = Math.max(virtualTime, orderOf(queue));
-      queue.wasFirstPiece = isFirstPieceNext(queue);
-      const job = (queue.wasFirstPiece ? queue.firstPieces : queue.laterPieces).peek() as Job;
-      const end = hold(queue, costOf(job));
-      remove(job);
-      return { job, key: queue.key, end };
-    },
-    /** First pieces that wait in this key's queue. */
-    firstPiecesOf: (key: string): number => queues.get(key)?.firstPieces.size ?? 0,
-    /** Since when a key waits that may run another job; undefined if none does. */
-    oldestWait: (): number | undefined => {
-      let oldest: number | undefined;
-      for (const queue of queues.values()) {
-        if (waitingIn(queue) === 0 || queue.held >= concurrencyPerKey) continue;
-        oldest = Math.min(oldest ?? queue.waitsSince, queue.waitsSince);
-      }
-      return oldest;
-    },
-    /** Keys that are remembered. */
-    size: (): number => queues.size + idle.size,
-  };
-};
+  #settle(queue: KeyQueue): void {
+    this.#sort(queue);
+    if (queue.waiting > 0 || queue.held > 0) return;
+    this.#queues.delete(queue.key);
+    queue.load = 0; // the sum of rounding errors
+    if (queue.start > this.#virtualTime) this.#idle.set(queue.key, queue);
+    if (this.#queues.size === 0) this.#idle.clear();
+    else this.#forgetIdle();
+  }
 
-const newQueue = (key: string): KeyQueue => ({
-  key,
-  firstPieces: createFifo(),
-  laterPieces: createIndexedHeap((one, other) => one.order < other.order),
-  held: 0,
-  load: 0,
-  start: 0,
-  wasFirstPiece: false,
-  servedAs: 0,
-  waitsSince: 0,
-});
+  /** Two for each job that ends: keys whose share has caught up with them need not be remembered. */
+  #forgetIdle(): void {
+    for (let count = 0; count < 2; count++) {
+      const [oldest] = this.#idle;
+      if (!oldest) return;
+      const [key, queue] = oldest;
+      this.#idle.delete(key);
+      if (queue.start > this.#virtualTime && this.#idle.size < maxIdle) this.#idle.set(key, queue);
+    }
+  }
+}
 
 const costOf = ({ seconds }: Pick<QueuedJob, "seconds">): number => Math.max(leastSeconds, seconds);
 
-const piecesLike = (
-  queue: KeyQueue,
-  { isFirstPiece }: QueuedJob,
-): Fifo<QueuedJob> | IndexedHeap<QueuedJob> => (isFirstPiece ? queue.firstPieces : queue.laterPieces);
-
-const waitingIn = ({ firstPieces, laterPieces }: KeyQueue): number => firstPieces.size + laterPieces.size;
-
-/** Of one key, first and later pieces alternate: neither new answers nor begun ones wait for all others. */
-const isFirstPieceNext = ({ firstPieces, laterPieces, wasFirstPiece }: KeyQueue): boolean =>
-  firstPieces.size > 0 && (laterPieces.size === 0 || !wasFirstPiece);
-
-const orderOf = (queue: KeyQueue): number => queue.start - (isFirstPieceNext(queue) ? leadSeconds : 0);
-
 const goesBefore = (one: KeyQueue, other: KeyQueue): boolean => {
-  const difference = orderOf(one) - orderOf(other);
+  const difference = one.order - other.order;
   return difference < 0 || (difference === 0 && one.servedAs < other.servedAs);
 };

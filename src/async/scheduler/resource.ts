@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
-import { createDeadlineQueue } from "../deadline-queue.ts";
+import { createDeadlineQueue, type DeadlineQueue } from "../deadline-queue.ts";
 import type { Claim } from "./claim.ts";
-import { createFairQueues, type QueuedJob } from "./fair-queues.ts";
+import { FairQueues, type QueuedJob } from "./fair-queues.ts";
 
 export interface Work {
   /** Belongs to an answer that has begun: it is not refused, and waits until `signal` is aborted. */
@@ -10,22 +10,6 @@ export interface Work {
   readonly isFirstPiece?: boolean;
   /** Estimated seconds of speech. Default: those of the whole answer. */
   readonly seconds?: number | undefined;
-}
-
-/** A number of slots, and a queue per API key. */
-export interface Resource {
-  /**
-   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of any of its keys.
-   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no slot is free in time
-   * @throws the signal's reason
-   */
-  acquire(claim: Claim, signal: AbortSignal, work?: Work): Promise<() => void>;
-  /** A slot at once, for one of the claim's keys. @throws `overloaded()` if there is none */
-  acquireNow(claim: Claim): () => void;
-  /** @throws `overloaded()` if `acquire` would refuse the claim now */
-  requireCapacity(claim: Claim): void;
-  running(): number;
-  queued(): number;
 }
 
 export interface ResourceOptions {
@@ -56,19 +40,10 @@ export interface StartLimit {
   started(): void;
 }
 
-/** What statistics ask a resource. */
-export interface ResourceState {
-  running(): number;
-  queued(): number;
-  isFull(): boolean;
-  isSlow(): boolean;
-  oldestWaitMs(): number;
-}
-
 interface ResourceContext {
   readonly clock: Clock;
   /** A job has joined, left, started or ended. */
-  readonly onChange: (state: ResourceState) => void;
+  readonly onChange: (resource: Resource) => void;
   readonly onRefused: () => void;
   readonly onStart: (waitedMs: number) => void;
 }
@@ -80,132 +55,161 @@ interface Waiting extends QueuedJob {
   readonly fail: (reason: unknown) => void;
 }
 
-export const createResource = (
-  options: ResourceOptions,
-  { clock, onChange, onRefused, onStart }: ResourceContext,
-): Resource => {
-  const { concurrency, concurrencyPerKey = concurrency, reserved = 0 } = options;
-  const { startLimit, queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded } = options;
-  const queues = createFairQueues({ concurrencyPerKey, now: clock.now });
-  const waiting = new Set<Waiting>();
+type Scope = Parameters<ResourceOptions["overloaded"]>[0];
+
+/** A number of slots, and a queue per API key. */
+export class Resource {
+  readonly #options: ResourceOptions;
+  readonly #context: ResourceContext;
+  readonly #queues: FairQueues;
+  readonly #waiting = new Set<Waiting>();
   /** Waiting jobs that may be refused. */
-  const refusable = createDeadlineQueue<Waiting>(queueTimeoutMs, (job) => job.fail(refuse("all")), clock);
-  let running = 0;
+  readonly #refusable: DeadlineQueue<Waiting>;
+  #running = 0;
 
-  const oldestWaitMs = (): number =>
-    Math.max(0, clock.now() - (queues.oldestWait() ?? Number.POSITIVE_INFINITY));
+  constructor(options: ResourceOptions, context: ResourceContext) {
+    const { clock } = context;
+    const expire = (job: Waiting): void => job.fail(this.#refuse("all"));
+    this.#options = options;
+    this.#context = context;
+    this.#queues = new FairQueues(options.concurrencyPerKey ?? options.concurrency, clock.now);
+    this.#refusable = createDeadlineQueue(options.queueTimeoutMs, expire, clock);
+  }
 
-  const state: ResourceState = {
-    running: () => running,
-    queued: () => waiting.size,
-    isFull: () => running >= concurrency && refusable.size >= queueLimit,
-    isSlow: () => oldestWaitMs() > queueTimeoutMs / 2,
-    oldestWaitMs,
-  };
+  /**
+   * Resolves with a function that releases the slot, when it is the claim's turn in the queue of any of its keys.
+   * @throws `overloaded()` if the queue of each of its keys is full, all queues are full, or no slot is free in time
+   * @throws the signal's reason
+   */
+  async acquire(claim: Claim, signal: AbortSignal, work: Work = {}): Promise<() => void> {
+    signal.throwIfAborted();
+    return await this.#join(claim, signal, work);
+  }
 
-  const refuse = (scope: "all" | "key"): Error => {
-    onRefused();
-    return overloaded(scope);
-  };
+  /** A slot at once, for one of the claim's keys. @throws `overloaded()` if there is none */
+  acquireNow(claim: Claim): () => void {
+    if (this.#running >= this.#options.concurrency) throw this.#refuse("all");
+    const key = [...claim.keys].find((one) => this.#queues.mayHold(one));
+    if (key === undefined) throw this.#refuse("key");
+    const end = this.#queues.hold(key, claim);
+    this.#count(1);
+    this.#context.onStart(0);
+    return this.#releaseOnce(end);
+  }
 
-  const leave = (job: Waiting): void => {
-    refusable.delete(job);
-    if (waiting.delete(job)) onChange(state);
-  };
+  /** @throws `overloaded()` if `acquire` would refuse the claim now */
+  requireCapacity(claim: Claim): void {
+    const isFree = !this.#onlyReservedAreFree() && !this.#queues.hasNext(false);
+    if (isFree && [...claim.keys].some((key) => this.#queues.mayHold(key))) return;
+    const refused = this.#refusal(claim);
+    if (refused) throw this.#refuse(refused);
+  }
 
-  const count = (change: 1 | -1): void => {
-    running += change;
-    onChange(state);
-  };
+  running(): number {
+    return this.#running;
+  }
 
-  const onlyReserved = (): boolean => running >= concurrency - reserved;
+  queued(): number {
+    return this.#waiting.size;
+  }
 
-  const dispatch = (): void => {
-    while (running < concurrency && queues.hasNext(onlyReserved())) {
-      if (startLimit?.mustWait(dispatch)) return;
-      const next = queues.take<Waiting>(onlyReserved());
-      if (!next) return;
-      startLimit?.started();
-      count(1);
-      leave(next.job);
-      onStart(clock.now() - next.job.since);
-      next.job.enter(next.end);
-    }
-  };
+  isFull(): boolean {
+    return this.#running >= this.#options.concurrency && this.#refusable.size >= this.#options.queueLimit;
+  }
 
-  const releaseOnce = (end: () => void) => {
-    let isReleased = false;
-    return (): void => {
-      if (isReleased) return;
-      isReleased = true;
-      count(-1);
-      end();
-      dispatch();
-    };
-  };
+  isSlow(): boolean {
+    return this.oldestWaitMs() > this.#options.queueTimeoutMs / 2;
+  }
 
-  /** Why a job that does not get its slot at once is refused. */
-  const refusal = ({ keys }: Claim): "all" | "key" | undefined => {
-    if ([...keys].every((key) => queues.firstPiecesOf(key) >= queueLimitPerKey)) return "key";
-    return refusable.size >= queueLimit ? "all" : undefined;
-  };
+  oldestWaitMs(): number {
+    return Math.max(0, this.#context.clock.now() - this.#queues.oldestWait());
+  }
 
   /** Resolves with the release of the slot. */
-  const join = (claim: Claim, signal: AbortSignal, work: Work): Promise<() => void> =>
-    new Promise((resolve, reject) => {
+  #join(claim: Claim, signal: AbortSignal, work: Work): Promise<() => void> {
+    return new Promise((resolve, reject) => {
       const { isContinuation = false, isFirstPiece = !isContinuation, seconds = claim.seconds } = work;
-      const refused = isContinuation ? undefined : refusal(claim);
+      const refused = isContinuation ? undefined : this.#refusal(claim);
       const stop = () => {
         stopListening();
         signal.removeEventListener("abort", onAbort);
       };
       const enter = (end: () => void) => {
         stop();
-        resolve(releaseOnce(end));
+        resolve(this.#releaseOnce(end));
       };
       const fail = (reason: unknown) => {
         stop();
-        leave(job);
-        queues.remove(job);
+        this.#leave(job);
+        this.#queues.remove(job);
         reject(reason);
       };
       const onAbort = () => fail(signal.reason);
       const { keys, order } = claim;
-      const job: Waiting = { keys, order, seconds, isFirstPiece, since: clock.now(), enter, fail };
+      const since = this.#context.clock.now();
+      const job: Waiting = { keys, order, seconds, isFirstPiece, since, enter, fail };
       const stopListening = claim.onJoin((key) => {
-        queues.addTo(key, job);
-        dispatch();
+        this.#queues.addTo(key, job);
+        this.#dispatch();
       });
       signal.addEventListener("abort", onAbort, { once: true });
-      waiting.add(job);
-      if (!isContinuation) refusable.add(job);
-      onChange(state);
-      queues.add(job);
-      dispatch();
-      if (refused && waiting.has(job)) fail(refuse(refused));
+      this.#waiting.add(job);
+      if (!isContinuation) this.#refusable.add(job);
+      this.#context.onChange(this);
+      this.#queues.add(job);
+      this.#dispatch();
+      if (refused && this.#waiting.has(job)) fail(this.#refuse(refused));
     });
+  }
 
-  return {
-    acquire: async (claim, signal, work = {}) => {
-      signal.throwIfAborted();
-      return await join(claim, signal, work);
-    },
-    acquireNow: (claim) => {
-      if (running >= concurrency) throw refuse("all");
-      const key = [...claim.keys].find(queues.mayHold);
-      if (key === undefined) throw refuse("key");
-      const end = queues.hold(key, claim);
-      count(1);
-      onStart(0);
-      return releaseOnce(end);
-    },
-    requireCapacity: (claim) => {
-      const isFree = running < concurrency - reserved && !queues.hasNext(false);
-      if (isFree && [...claim.keys].some(queues.mayHold)) return;
-      const refused = refusal(claim);
-      if (refused) throw refuse(refused);
-    },
-    running: state.running,
-    queued: state.queued,
+  readonly #dispatch = (): void => {
+    const { concurrency, startLimit } = this.#options;
+    while (this.#running < concurrency && this.#queues.hasNext(this.#onlyReservedAreFree())) {
+      if (startLimit?.mustWait(this.#dispatch)) return;
+      const next = this.#queues.take<Waiting>(this.#onlyReservedAreFree());
+      if (!next) return;
+      startLimit?.started();
+      this.#count(1);
+      this.#leave(next.job);
+      this.#context.onStart(this.#context.clock.now() - next.job.since);
+      next.job.enter(next.end);
+    }
   };
-};
+
+  #onlyReservedAreFree(): boolean {
+    return this.#running >= this.#options.concurrency - (this.#options.reserved ?? 0);
+  }
+
+  #releaseOnce(end: () => void): () => void {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#count(-1);
+      end();
+      this.#dispatch();
+    };
+  }
+
+  #count(change: 1 | -1): void {
+    this.#running += change;
+    this.#context.onChange(this);
+  }
+
+  #leave(job: Waiting): void {
+    this.#refusable.delete(job);
+    if (this.#waiting.delete(job)) this.#context.onChange(this);
+  }
+
+  /** Why a job that does not get its slot at once is refused. */
+  #refusal({ keys }: Claim): Scope | undefined {
+    const { queueLimit, queueLimitPerKey } = this.#options;
+    if ([...keys].every((key) => this.#queues.firstPiecesOf(key) >= queueLimitPerKey)) return "key";
+    return this.#refusable.size >= queueLimit ? "all" : undefined;
+  }
+
+  #refuse(scope: Scope): Error {
+    this.#context.onRefused();
+    return this.#options.overloaded(scope);
+  }
+}

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { createResource, type Resource, type ResourceOptions, type ResourceState } from "./resource.ts";
+import { Resource, type ResourceOptions } from "./resource.ts";
 
 /**
  * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
@@ -38,30 +38,30 @@ export interface SchedulerOptions {
 export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptions = {}): Scheduler => {
   const refusals = new Map<string, number>();
   /** Only those with jobs: the others may have been dropped by their owners. */
-  const active = new Map<ResourceState, string>();
+  const active = new Map<Resource, string>();
 
   const statsOf = (resource: string, refused: number): ResourceStats => {
-    const states = [...active].filter(([, name]) => name === resource).map(([state]) => state);
-    const sum = (count: (state: ResourceState) => number) => states.reduce((all, one) => all + count(one), 0);
+    const named = [...active].filter(([, name]) => name === resource).map(([one]) => one);
+    const sum = (count: (one: Resource) => number) => named.reduce((all, one) => all + count(one), 0);
     return {
       resource,
-      running: sum((state) => state.running()),
-      queued: sum((state) => state.queued()),
+      running: sum((one) => one.running()),
+      queued: sum((one) => one.queued()),
       refused,
-      isFull: states.some((state) => state.isFull()),
-      isSlow: states.some((state) => state.isSlow()),
-      oldestWaitMs: Math.max(0, ...states.map((state) => state.oldestWaitMs())),
+      isFull: named.some((one) => one.isFull()),
+      isSlow: named.some((one) => one.isSlow()),
+      oldestWaitMs: Math.max(0, ...named.map((one) => one.oldestWaitMs())),
     };
   };
 
   return {
     resource: (name, options) => {
       refusals.set(name, refusals.get(name) ?? 0);
-      return createResource(options, {
+      return new Resource(options, {
         clock: options.clock ?? clock,
-        onChange: (state) => {
-          if (state.running() + state.queued() > 0) active.set(state, name);
-          else active.delete(state);
+        onChange: (resource) => {
+          if (resource.running() + resource.queued() > 0) active.set(resource, name);
+          else active.delete(resource);
         },
         onRefused: () => void refusals.set(name, (refusals.get(name) ?? 0) + 1),
         onStart: (waitedMs) => onStart?.(name, waitedMs),

@@ -38,7 +38,7 @@ export const createLimiter = (
   clock: Clock = backgroundClock,
 ): Limiter => {
   const queueLimit = 25 * concurrency;
-  const { acquire, running, queued } = scheduler.resource(name, {
+  const resource = scheduler.resource(name, {
     concurrency,
     reserved: Math.min(reserved, concurrency - 1),
     startLimit: createStartLimit(perMinute, concurrency, clock),
@@ -51,9 +51,9 @@ export const createLimiter = (
   });
   return {
     acquire: (signal, { claim = createClaim(), isContinuation, seconds } = {}) =>
-      acquire(claim, signal, { isContinuation, seconds }),
-    running,
-    queued,
+      resource.acquire(claim, signal, { isContinuation, seconds }),
+    running: () => resource.running(),
+    queued: () => resource.queued(),
   };
 };
 

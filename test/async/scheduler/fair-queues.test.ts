@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createFairQueues, type QueuedJob } from "../../../src/async/scheduler/fair-queues.ts";
+import { FairQueues, type QueuedJob } from "../../../src/async/scheduler/fair-queues.ts";
 
 interface Job extends QueuedJob {
   readonly key: string;
@@ -11,8 +11,7 @@ const unlimited = Number.POSITIVE_INFINITY;
 const lead = 30;
 const longest = 20;
 
-const open = (options: { readonly concurrencyPerKey?: number } = {}) =>
-  createFairQueues({ concurrencyPerKey: unlimited, now: () => 0, ...options });
+const open = ({ concurrencyPerKey = unlimited } = {}) => new FairQueues(concurrencyPerKey, () => 0);
 
 let jobs = 0;
 const jobOf = (key: string, seconds: number, isFirstPiece = false, order = ++jobs): Job => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createIndexedHeap } from "../../../src/async/scheduler/indexed-heap.ts";
+import { IndexedHeap } from "../../../src/async/scheduler/indexed-heap.ts";
 
 interface Item {
   order: number;
@@ -12,7 +12,7 @@ describe("The indexed heap", () => {
       fc.property(fc.array(fc.tuple(fc.nat(9), fc.nat(100), fc.nat(3))), (steps) => {
         const items = Array.from({ length: 10 }, () => ({ order: 0 }));
         const present = new Set<Item>();
-        const heap = createIndexedHeap<Item>((one, other) => one.order < other.order);
+        const heap = new IndexedHeap<Item>((one, other) => one.order < other.order);
         for (const [index, order, action] of steps) {
           const item = items[index] as Item;
           if (action === 0) {
@@ -31,7 +31,7 @@ describe("The indexed heap", () => {
 
   it("compares few items to move one of 10,000", () => {
     let comparisons = 0;
-    const heap = createIndexedHeap<Item>((one, other) => {
+    const heap = new IndexedHeap<Item>((one, other) => {
       comparisons++;
       return one.order < other.order;
     });
