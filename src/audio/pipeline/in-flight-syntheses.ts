@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../async/clock.ts";
 import { type Claim, createClaim } from "../../async/scheduler/claim.ts";
+import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { EngineFailed, Interrupted, Invalid, Unavailable } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
@@ -41,75 +42,86 @@ export interface Wanted {
   readonly apiKey?: string | undefined;
 }
 
-export type InFlightSyntheses = ReturnType<typeof createInFlightSyntheses>;
-
 /** At most one synthesis runs per object; concurrent callers share it. */
-export const createInFlightSyntheses = (parts: InFlightSynthesesOptions) => {
-  const { renderer, limits, log, onFinished } = parts;
-  const inFlight = new Map<ObjectName, InFlightSynthesis>();
-  const recent = createRecentFailures(parts.clock, limits.failureMs);
-  const found = new WeakSet<SharedStream>();
-  let failures = 0;
+export class InFlightSyntheses {
+  readonly #options: InFlightSynthesesOptions;
+  readonly #slots: Resource;
+  readonly #inFlight = new Map<ObjectName, InFlightSynthesis>();
+  readonly #recent: ReturnType<typeof createRecentFailures>;
+  readonly #found = new WeakSet<SharedStream>();
+  #failures = 0;
 
-  const reportFailure = ({ recipe, systemVoice }: Rendition, error: EngineFailed): void => {
-    failures++;
-    log.warn({ engine: recipe.engine, systemVoice, reason: loggableMessage(error) }, "A synthesis failed.");
-  };
+  constructor(options: InFlightSynthesesOptions) {
+    const { limits, clock, scheduler } = options;
+    this.#options = options;
+    this.#recent = createRecentFailures(clock, limits.failureMs);
+    this.#slots = scheduler.resource("syntheses", {
+      concurrency: limits.inFlight,
+      concurrencyPerKey: limits.inFlightPerKey,
+      ...noQueue,
+      overloaded: (scope) => (scope === "all" ? tooMuch() : tooMuchOfKey()),
+    });
+  }
 
-  const syntheses = parts.scheduler.resource("syntheses", {
-    concurrency: limits.inFlight,
-    concurrencyPerKey: limits.inFlightPerKey,
-    ...noQueue,
-    overloaded: (scope) => (scope === "all" ? tooMuch() : tooMuchOfKey()),
-  });
+  has(name: ObjectName): boolean {
+    return this.#inFlight.has(name);
+  }
 
-  return {
-    has: (name: ObjectName): boolean => inFlight.has(name),
-    /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
-    join: (name: ObjectName, apiKey?: string): SharedStream | undefined => {
-      const joined = inFlight.get(name);
-      if (apiKey !== undefined) joined?.claim.join(apiKey);
-      return joined?.stream;
-    },
-    /**
-     * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
-     * failed a moment ago
-     */
-    begin: (rendition: Rendition, { progressive, apiKey }: Wanted): SharedStream => {
-      const { name, recipe, document = recipe.text } = rendition;
-      const failed = recent.of(name);
-      if (failed) throw failed;
-      const claim = createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
-      const release = syntheses.acquireNow(claim);
-      const options = { progressive, claim };
-      const onFound = () => void found.add(stream);
-      const stream: SharedStream = createSharedStream({
-        source: (signal) => renderUnlessStored({ ...parts, onFound }, rendition, options, signal),
-        finish: (bytes, { declared, marks }) => {
-          const sound = renderer.finish(recipe.format, bytes, declared);
-          onFinished(name, sound, found.has(stream) ? "found" : "made", marks);
-          return sound;
-        },
-        mayRestart: (error) => mayRestart(log, rendition, error),
-        readAheadBytes: limits.readAheadBytes,
-        onOver: (failure) => {
-          inFlight.delete(name);
-          release();
-          if (failure instanceof EngineFailed) reportFailure(rendition, failure);
-          if (isRemembered(rendition, failure)) recent.add(name, failure);
-        },
-      });
-      inFlight.set(name, { stream, claim });
-      return stream;
-    },
-    /** True if the sound was found in the store while the synthesis waited for its slot. */
-    cameFromStore: (stream: SharedStream): boolean => found.has(stream),
-    stats: (): { readonly inFlight: number /** Since the start. */; readonly failures: number } => ({
-      inFlight: inFlight.size,
-      failures,
-    }),
-  };
-};
+  /** The running synthesis of that object, if any. It now waits in the queue of this API key as well. */
+  join(name: ObjectName, apiKey?: string): SharedStream | undefined {
+    const joined = this.#inFlight.get(name);
+    if (apiKey !== undefined) joined?.claim.join(apiKey);
+    return joined?.stream;
+  }
+
+  /**
+   * Starts a synthesis. @throws {Unavailable} too many are running, in total or for this key @throws {EngineFailed} {Invalid} the same synthesis
+   * failed a moment ago
+   */
+  begin(rendition: Rendition, { progressive, apiKey }: Wanted): SharedStream {
+    const { renderer, limits, log, onFinished } = this.#options;
+    const { name, recipe, document = recipe.text } = rendition;
+    const failed = this.#recent.of(name);
+    if (failed) throw failed;
+    const claim = createClaim(apiKey, speakingSeconds(document) / recipe.prosody.rate);
+    const release = this.#slots.acquireNow(claim);
+    const options = { progressive, claim };
+    const onFound = () => void this.#found.add(stream);
+    const stream: SharedStream = createSharedStream({
+      source: (signal) => renderUnlessStored({ ...this.#options, onFound }, rendition, options, signal),
+      finish: (bytes, { declared, marks }) => {
+        const sound = renderer.finish(recipe.format, bytes, declared);
+        onFinished(name, sound, this.cameFromStore(stream) ? "found" : "made", marks);
+        return sound;
+      },
+      mayRestart: (error) => mayRestart(log, rendition, error),
+      readAheadBytes: limits.readAheadBytes,
+      onOver: (failure) => {
+        this.#inFlight.delete(name);
+        release();
+        if (failure instanceof EngineFailed) this.#reportFailure(rendition, failure);
+        if (isRemembered(rendition, failure)) this.#recent.add(name, failure);
+      },
+    });
+    this.#inFlight.set(name, { stream, claim });
+    return stream;
+  }
+
+  /** True if the sound was found in the store while the synthesis waited for its slot. */
+  cameFromStore(stream: SharedStream): boolean {
+    return this.#found.has(stream);
+  }
+
+  stats(): { readonly inFlight: number /** Since the start. */; readonly failures: number } {
+    return { inFlight: this.#inFlight.size, failures: this.#failures };
+  }
+
+  #reportFailure({ recipe, systemVoice }: Rendition, error: EngineFailed): void {
+    this.#failures++;
+    const facts = { engine: recipe.engine, systemVoice, reason: loggableMessage(error) };
+    this.#options.log.warn(facts, "A synthesis failed.");
+  }
+}
 
 /** A synthesis starts at once or is refused. */
 const noQueue = { queueLimit: 0, queueLimitPerKey: 0, queueTimeoutMs: 0 };

@@ -25,53 +25,81 @@ interface LookupParts {
 }
 
 /** From memory, the store, or the synthesis that is shared with other callers. */
-export const createLookup = ({ cache, limits, reader, writer, synthesesInFlight }: LookupParts) => {
-  const createReads = (max: number) => {
-    const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooMuch });
-    const read = async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
-      const forgotten = cache.forgotten();
-      const stored = await reader.read(name, signal);
-      if (stored && cache.forgotten() === forgotten) cache.set(name, stored, stored.usedAt);
-      return stored;
-    };
-    return async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> =>
-      (await reads.run(name, (shared) => read(name, shared), signal)).value;
-  };
-  const readSound = createReads(limits.inFlight);
-  const readObject = createReads(limits.objectReads);
-  const cached = (name: ObjectName): AudioObject | undefined => cache.get(name) ?? writer.pending(name);
-  /** A sound without the marks that belong to it counts as absent: it is made again, with them. */
-  const fromStore = async (
-    { name, hasMarks }: Rendition,
-    signal: AbortSignal,
-  ): Promise<AudioObject | undefined> => {
-    const sound = orUndefined(readSound(name, signal));
-    if (!hasMarks || cached(marksName(name))) return await sound;
-    const [object, marks] = await Promise.all([sound, orUndefined(readSound(marksName(name), signal))]);
-    return marks && object;
-  };
+export class Lookup {
+  readonly #parts: LookupParts;
+  readonly #readSound: ReadObject;
+  readonly #readObject: ReadObject;
 
-  return {
-    cached,
-    fromStore,
-    objectFromStore: (name: ObjectName, signal: AbortSignal) => orUnavailable(readObject(name, signal)),
-    locate: async (rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> => {
-      const { name } = rendition;
-      signal.throwIfAborted();
-      const inMemory = cached(name);
-      if (inMemory) return { provenance: "memory", sound: complete(inMemory) };
-      if (!synthesesInFlight.has(name)) {
-        const stored = await fromStore(rendition, signal);
-        if (stored) return { provenance: "store", sound: complete(stored) };
-      }
-      const running = synthesesInFlight.join(name, wanted.apiKey);
-      if (running) return { provenance: "coalesced", sound: running };
-      const finished = cached(name);
-      if (finished) return { provenance: "memory", sound: complete(finished) };
-      return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
-    },
-  };
-};
+  constructor(parts: LookupParts) {
+    this.#parts = parts;
+    this.#readSound = this.#sharedReads(parts.limits.inFlight);
+    this.#readObject = this.#sharedReads(parts.limits.objectReads);
+  }
+
+  cached(name: ObjectName): AudioObject | undefined {
+    return this.#parts.cache.get(name) ?? this.#parts.writer.pending(name);
+  }
+
+  /** A sound without the marks that belong to it counts as absent: it is made again, with them. */
+  async fromStore({ name, hasMarks }: Rendition, signal: AbortSignal): Promise<AudioObject | undefined> {
+    const sound = orUndefined(this.#readSound(name, signal));
+    if (!hasMarks || this.cached(marksName(name))) return await sound;
+    const read = orUndefined(this.#readSound(marksName(name), signal));
+    const [object, marks] = await Promise.all([sound, read]);
+    return marks && object;
+  }
+
+  objectFromStore(name: ObjectName, signal: AbortSignal): Promise<AudioObject | undefined> {
+    return orUnavailable(this.#readObject(name, signal));
+  }
+
+  /** Reads a sound, which is synthesized if there is none. */
+  async obtain<T>(
+    rendition: Rendition,
+    wanted: Wanted,
+    signal: AbortSignal,
+    read: (sound: SharedStream) => Promise<T>,
+  ): Promise<{ readonly got: T; readonly provenance: Provenance }> {
+    const { sound, provenance } = await this.#locate(rendition, wanted, signal);
+    const got = await read(sound);
+    const isStored = provenance === "miss" && this.#parts.synthesesInFlight.cameFromStore(sound);
+    return { got, provenance: isStored ? "store" : provenance };
+  }
+
+  async #locate(rendition: Rendition, wanted: Wanted, signal: AbortSignal): Promise<Located> {
+    const { synthesesInFlight } = this.#parts;
+    const { name } = rendition;
+    signal.throwIfAborted();
+    const inMemory = this.cached(name);
+    if (inMemory) return { provenance: "memory", sound: complete(inMemory) };
+    if (!synthesesInFlight.has(name)) {
+      const stored = await this.fromStore(rendition, signal);
+      if (stored) return { provenance: "store", sound: complete(stored) };
+    }
+    const running = synthesesInFlight.join(name, wanted.apiKey);
+    if (running) return { provenance: "coalesced", sound: running };
+    const finished = this.cached(name);
+    if (finished) return { provenance: "memory", sound: complete(finished) };
+    return { provenance: "miss", sound: synthesesInFlight.begin(rendition, wanted) };
+  }
+
+  /** Concurrent reads of an object share one, of at most `max`. */
+  #sharedReads(max: number): ReadObject {
+    const { cache, reader } = this.#parts;
+    const reads = createSingleFlight<StoredObject | undefined>({ max, full: tooMuch });
+    return async (name, signal) => {
+      const read = async (shared: AbortSignal): Promise<StoredObject | undefined> => {
+        const forgotten = cache.forgotten();
+        const stored = await reader.read(name, shared);
+        if (stored && cache.forgotten() === forgotten) cache.set(name, stored, stored.usedAt);
+        return stored;
+      };
+      return (await reads.run(name, read, signal)).value;
+    };
+  }
+}
+
+type ReadObject = (name: ObjectName, signal: AbortSignal) => Promise<StoredObject | undefined>;
 
 interface Located {
   readonly provenance: Provenance;

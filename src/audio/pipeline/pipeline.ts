@@ -6,9 +6,9 @@ import type { Provenance } from "../../domain/ledger/serving.ts";
 import { marksName } from "../../domain/synthesis/marks.ts";
 import { type Rendition, type Sound, soundOf } from "../formats/sound.ts";
 import type { AudioObject, AudioStore, ObjectName } from "../store/audio-store.ts";
-import { createInFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
+import { InFlightSyntheses, type Wanted } from "./in-flight-syntheses.ts";
 import { type Log, silent } from "./log.ts";
-import { createLookup, orUndefined } from "./lookup.ts";
+import { Lookup, orUndefined } from "./lookup.ts";
 import type { MemoryCache } from "./memory-cache.ts";
 import { type PipelineLimits, pipelineLimits } from "./pipeline-limits.ts";
 import { createRenderer, type RendererOptions } from "./renderer.ts";
@@ -93,26 +93,18 @@ export interface PipelineOptions extends Pick<RendererOptions, "engines" | "enco
 export const createPipeline = (parts: PipelineOptions): Pipeline => {
   const components = assemble(parts);
   const { cache, clock, limits, reader, writer, synthesesInFlight } = components;
-  const { cached, fromStore, objectFromStore, locate } = createLookup(components);
+  const lookup = new Lookup(components);
+  const answers = new Answers();
   const onTimeout = () => new Unavailable("The audio was not ready in time.", 5);
   const deadline = { clock, ms: limits.obtainMs, onTimeout };
-  const answers: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
 
-  const answer = async <T>(
+  const answer = <T>(
     renditions: readonly Rendition[],
     wanted: Wanted,
     signal: AbortSignal,
     read: (sound: SharedStream) => Promise<T>,
-  ): Promise<Answer<T>> => {
-    const first = await firstOf(renditions, async (rendition) => {
-      const { sound, provenance } = await locate(rendition, wanted, signal);
-      const got = await read(sound);
-      const isStored = provenance === "miss" && synthesesInFlight.cameFromStore(sound);
-      return { got, provenance: isStored ? "store" : provenance };
-    });
-    answers[first.provenance]++;
-    return first;
-  };
+  ): Promise<Answer<T>> =>
+    answers.first(renditions, (rendition) => lookup.obtain(rendition, wanted, signal, read));
 
   return {
     obtain: async (renditions, signal, apiKey) => {
@@ -133,16 +125,16 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
       return { ...rest, ...got };
     },
     fromMemory: (rendition) => {
-      const object = cached(rendition.name);
+      const object = lookup.cached(rendition.name);
       return object && soundOf(rendition, object, "memory");
     },
     fromCache: async (rendition, signal) => {
-      const object = cached(rendition.name);
+      const object = lookup.cached(rendition.name);
       if (object) return soundOf(rendition, object, "memory");
-      const stored = await fromStore(rendition, signal);
+      const stored = await lookup.fromStore(rendition, signal);
       return stored && soundOf(rendition, stored, "store");
     },
-    getObject: async (name, signal) => cached(name) ?? (await objectFromStore(name, signal)),
+    getObject: async (name, signal) => lookup.cached(name) ?? (await lookup.objectFromStore(name, signal)),
     forget: (hash) => {
       cache.forget(hash);
       writer.forget(hash);
@@ -150,7 +142,7 @@ export const createPipeline = (parts: PipelineOptions): Pipeline => {
     isInUse: (name) => synthesesInFlight.has(name) || writer.pending(name) !== undefined,
     drain: (timeoutMs) => writer.drain(timeoutMs),
     stats: () => ({
-      answers: { ...answers },
+      answers: { ...answers.counts },
       ...synthesesInFlight.stats(),
       memory: cache.stats(),
       writes: writer.stats(),
@@ -181,24 +173,31 @@ interface Answer<T> {
   readonly failed: string[];
 }
 
-/** The result of the first rendition that succeeds. */
-const firstOf = async <T>(
-  renditions: readonly Rendition[],
-  attempt: (rendition: Rendition) => Promise<Pick<Answer<T>, "got" | "provenance">>,
-): Promise<Answer<T>> => {
-  const failed: string[] = [];
-  let failure: unknown;
-  for (const rendition of renditions) {
-    try {
-      return { rendition, failed, ...(await attempt(rendition)) };
-    } catch (error) {
-      if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
-      failed.push(rendition.systemVoice);
-      failure ??= error;
+class Answers {
+  /** Since the start. */
+  readonly counts: Record<Provenance, number> = { miss: 0, coalesced: 0, memory: 0, store: 0 };
+
+  /** The result of the first rendition that succeeds. */
+  async first<T>(
+    renditions: readonly Rendition[],
+    attempt: (rendition: Rendition) => Promise<Pick<Answer<T>, "got" | "provenance">>,
+  ): Promise<Answer<T>> {
+    const failed: string[] = [];
+    let failure: unknown;
+    for (const rendition of renditions) {
+      try {
+        const answer = { rendition, failed, ...(await attempt(rendition)) };
+        this.counts[answer.provenance]++;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof EngineFailed || error instanceof Unpronounceable)) throw error;
+        failed.push(rendition.systemVoice);
+        failure ??= error;
+      }
     }
+    throw failure ?? new TypeError("No rendition was given.");
   }
-  throw failure ?? new TypeError("No rendition was given.");
-};
+}
 
 const assemble = (parts: PipelineOptions) => {
   const { engines, encoder, store, cache } = parts;
@@ -219,7 +218,7 @@ const assemble = (parts: PipelineOptions) => {
     retryForMs: limits.retryMs,
   });
   const renderer = createRenderer({ engines, encoder, maxObjectBytes });
-  const synthesesInFlight = createInFlightSyntheses({
+  const synthesesInFlight = new InFlightSyntheses({
     renderer,
     recheck: (name, signal) => orUndefined(reader.read(name, signal)),
     clock,

@@ -1,7 +1,6 @@
 import type { ReservedSlot } from "../../async/scheduler/reserved-slot.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
-import type { Replacement } from "../../domain/lexicons/replacements.ts";
 import { type AudioFormat, type FormatTraits, formats } from "../../domain/synthesis/formats.ts";
 import { formatMarks } from "../../domain/synthesis/marks.ts";
 import type { Recipe } from "../../domain/synthesis/recipe.ts";
@@ -9,6 +8,7 @@ import { type Knob, normalProsody, type Prosody } from "../../domain/synthesis/s
 import type { Engine, Speech, SpeechRequest } from "../../engines/engine.ts";
 import { fixSizes, hasDeclaredLength, isTruncated, measureSound } from "../formats/containers.ts";
 import type { Encoder } from "../formats/encoder.ts";
+import type { Rendition } from "../formats/sound.ts";
 import type { SoundLength } from "../formats/sound-length.ts";
 import type { AudioObject } from "../store/audio-store.ts";
 
@@ -19,14 +19,7 @@ export interface RendererOptions {
   readonly maxObjectBytes: number;
 }
 
-export interface RenderRequest {
-  readonly recipe: Recipe;
-  /** Whether the engine gets SSML. Follows from the text and its replacements, so that the recipe does not contain it. */
-  readonly ssml: boolean;
-  /** The SSML in canonical form, or the text with a lexicon's replacements. Default: the recipe's text. */
-  readonly document?: string;
-  readonly replacements?: readonly Replacement[] | undefined;
-}
+type RenderRequest = Pick<Rendition, "recipe" | "ssml" | "document" | "replacements">;
 
 /** What is known about a sound after its last byte. */
 export interface RenderedSound {
@@ -40,26 +33,19 @@ export interface RenderOptions extends Pick<SpeechRequest, "beforeStart" | "clai
   readonly progressive: boolean;
 }
 
-export interface Renderer {
+export type Renderer = ReturnType<typeof createRenderer>;
+
+export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions) => ({
   /**
    * Synthesizes a recipe in its format, chunk by chunk. @throws {EngineFailed} the engine failed, was too slow, returned another format,
    * or more than an object may hold @throws {Invalid} the text contains nothing that can be spoken @throws
    * {Unavailable} no slot in time, or no encoder @throws {Interrupted} the synthesis may be restarted
    */
-  render(
+  render: async function* (
     spoken: RenderRequest,
-    options: RenderOptions,
+    { progressive, beforeStart, claim }: RenderOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<Buffer, RenderedSound>;
-  /**
-   * The complete sound, with its true sizes in its header, and its measured length. `declared`: from what `render`
-   * returned. @throws {EngineFailed} it is empty, truncated, not in this format, or not of the declared length
-   */
-  finish(format: AudioFormat, sound: Buffer, declared?: SoundLength): AudioObject;
-}
-
-export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOptions): Renderer => ({
-  render: async function* (spoken, { progressive, beforeStart, claim }, signal) {
+  ): AsyncGenerator<Buffer, RenderedSound> {
     const { recipe } = spoken;
     const engine = engines(recipe);
     if (!engine) throw new EngineFailed(`The engine ${recipe.engine} is not available.`);
@@ -93,18 +79,23 @@ export const createRenderer = ({ engines, encoder, maxObjectBytes }: RendererOpt
       void reserving?.then((slot) => slot?.release()).catch(() => undefined); // its caller got the error
     }
   },
-  finish: (format, sound, declared) => {
-    if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
-    const bytes = fixSizes(format, sound);
-    if (isTruncated(format, bytes)) throw new EngineFailed("The audio is truncated.");
-    const length = measureSound(format, bytes);
-    if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
-    if (declared && !hasDeclaredLength(format, length, declared)) {
-      throw new EngineFailed("The encoded audio does not have the length of the speech.");
-    }
-    return { bytes, length };
-  },
+  finish,
 });
+
+/**
+ * The complete sound, with its true sizes in its header, and its measured length. `declared`: from what `render`
+ * returned. @throws {EngineFailed} it is empty, truncated, not in this format, or not of the declared length
+ */
+const finish = (format: AudioFormat, sound: Buffer, declared?: SoundLength): AudioObject => {
+  if (sound.length === 0) throw new EngineFailed("The engine returned no audio.");
+  const bytes = fixSizes(format, sound);
+  if (isTruncated(format, bytes)) throw new EngineFailed("The audio is truncated.");
+  const length = measureSound(format, bytes);
+  if (!length || length.samples === 0) throw new EngineFailed(`The audio is not ${format}.`);
+  if (declared && !hasDeclaredLength(format, length, declared))
+    throw new EngineFailed("The encoded audio does not have the length of the speech.");
+  return { bytes, length };
+};
 
 /**
  * The marks of a sound in that format. Encoders begin with a delay of silence, the least that they add, which players of

@@ -66,6 +66,12 @@ export const checkObjectName = (name: string): void => {
   if (!isObjectName(name)) throw new TypeError("Not the name of an audio object.");
 };
 
+/** @throws {TypeError} for a name as above, or an empty object */
+export const checkObject = (name: string, { bytes }: AudioObject): void => {
+  checkObjectName(name);
+  if (bytes.length === 0) throw new TypeError("An audio object is never empty.");
+};
+
 /** What is stored under the name is not what was put: bytes are missing or have changed. */
 export class DamagedObject extends Error {
   override readonly name = "DamagedObject";

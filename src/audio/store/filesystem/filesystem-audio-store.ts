@@ -9,11 +9,13 @@ import {
   AudioStoreFull,
   AudioStoreUnavailable,
   checkHash,
+  checkObject,
   checkObjectName,
   DamagedObject,
   joinSounds,
   type StoredObject,
 } from "../audio-store.ts";
+import { PendingWrites } from "../pending-writes.ts";
 import { entriesIn, listFiles, orIfMissing } from "./listing.ts";
 import { footerOf, parseObjectFile } from "./object-file.ts";
 import { createShards, type Shards, shardDirectories, shardedPath, syncDirectory } from "./shards.ts";
@@ -34,21 +36,14 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   const temporary = await translateErrors("opened", () => openDirectories(root));
   const shards = createShards();
   const slot = pLimit(writesAtOnce);
-  const writing = new Set<Promise<void>>();
+  const writing = new PendingWrites();
 
   const write = (file: string, object: AudioObject): Promise<void> => {
     const store = async () => {
       await requireSpace(root, object.bytes.length);
       await temporary.withFile([object.bytes, footerOf(object)], (part) => publish(shards, part, file));
     };
-    const written = translateErrors("written", () => slot(store));
-    const tracked = written
-      .catch(() => undefined)
-      .finally(() => {
-        writing.delete(tracked);
-      });
-    writing.add(tracked);
-    return written;
+    return writing.add(translateErrors("written", () => slot(store)));
   };
 
   return {
@@ -58,8 +53,7 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
       return translateErrors("read", () => readObject(shardedPath(root, name), signal));
     },
     put: async (name, object) => {
-      checkObjectName(name);
-      if (object.bytes.length === 0) throw new TypeError("An audio object is never empty.");
+      checkObject(name, object);
       await write(shardedPath(root, name), object);
     },
     touch: async (name) => {
@@ -80,9 +74,7 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
         await requireSpace(root, 0);
         await temporary.withFile([Buffer.from("ping")], async () => undefined);
       }),
-    close: async () => {
-      await Promise.all(writing);
-    },
+    close: () => writing.settled(),
   };
 };
 
@@ -196,26 +188,27 @@ const firstSeen = async (file: string): Promise<number> => {
 };
 
 async function* translateErrorsOf<T>(listed: AsyncIterable<T>): AsyncGenerator<T, void> {
-  const files = listed[Symbol.asyncIterator]();
-  for (;;) {
-    const { value, done } = await translateErrors("read", () => files.next());
-    if (done) return;
-    yield value;
+  try {
+    yield* listed;
+  } catch (error) {
+    throw translated("read", error);
   }
 }
 
+const translateErrors = <T>(what: Access, run: () => Promise<T>): Promise<T> =>
+  run().catch((error: unknown) => {
+    throw translated(what, error);
+  });
+
+type Access = "opened" | "read" | "written";
 const noSpace = ["ENOSPC", "EDQUOT"];
 
 /** Translates errors of the file system into those of the port; their messages contain the code and no path. */
-const translateErrors = async <T>(what: "opened" | "read" | "written", run: () => Promise<T>): Promise<T> => {
-  try {
-    return await run();
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === undefined) throw error;
-    const Failure = noSpace.includes(code) ? AudioStoreFull : AudioStoreUnavailable;
-    throw new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
-  }
+const translated = (what: Access, error: unknown): unknown => {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const Failure = noSpace.includes(code) ? AudioStoreFull : AudioStoreUnavailable;
+  return new Failure(`The audio store cannot be ${what}: ${code}.`, { cause: error });
 };
 
 /** `ENOSPC`, `EACCES`, …; undefined if the error is not of the system. */

@@ -1,9 +1,10 @@
 import { Client } from "minio";
 import { type Clock, systemClock } from "../../../async/clock.ts";
 import { withDeadline } from "../../../async/deadline.ts";
-import { type AudioStore, checkHash, checkObjectName, joinSounds } from "../audio-store.ts";
+import { type AudioStore, checkHash, checkObject, checkObjectName, joinSounds } from "../audio-store.ts";
+import { PendingWrites } from "../pending-writes.ts";
 import type { S3Address } from "../s3-address.ts";
-import { type S3Bucket, s3Bucket } from "./bucket.ts";
+import { S3Bucket } from "./bucket.ts";
 import { openS3Connections, retryStaleConnections, type S3Connections } from "./connections.ts";
 import { isRefusal, S3Failure, translateS3Errors } from "./failure.ts";
 import { retryTransient } from "./retry.ts";
@@ -27,42 +28,16 @@ const onePart = 5 * 1024 ** 3;
  * {AudioStoreUnavailable} the server refuses, as it would refuse every other call
  */
 export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<AudioStore> => {
-  const { bucket, region, clock = systemClock, warn = () => undefined } = parts;
+  const { clock = systemClock, warn = () => undefined } = parts;
   const connections = openS3Connections(parts.tls);
-  const writing = new Set<Promise<void>>();
+  const writing = new PendingWrites();
 
-  /** The client has no signals: each call with one has its own client. Connections are shared. */
-  const within = <T>(
-    ms: number,
-    signal: AbortSignal | undefined,
-    run: (bucket: S3Bucket) => Promise<T>,
-  ): Promise<T> => {
-    const onTimeout = () => new S3Failure("ETIMEDOUT");
-    return withDeadline({ clock, ms, onTimeout, signal }, (either) => {
-      const client = createClient(parts, connections.until(either));
-      const inside = s3Bucket(client, bucket, region);
-      return retryTransient({ clock, signal: either }, () =>
-        retryStaleConnections(either, () => run(inside)),
-      );
-    });
-  };
+  const within = openBucket(parts, connections, clock);
 
   const change = <T>(run: (bucket: S3Bucket) => Promise<T>): Promise<T> =>
     translateS3Errors("written", undefined, () => within(writeMs, undefined, run));
 
-  const listAll = async function* (signal: AbortSignal) {
-    for (const prefix of prefixes) {
-      for (let token: string | undefined = ""; token !== undefined; ) {
-        const from: string = token;
-        const page = () => within(readMs, signal, (inside) => inside.page(prefix, from));
-        const { objects, next } = await translateS3Errors("read", signal, page);
-        yield* objects;
-        token = next;
-      }
-    }
-  };
-
-  const probe = (): Promise<void> => within(pingMs, undefined, (inside) => inside.probe());
+  const probe = (): Promise<void> => within(pingMs, undefined, (bucket) => bucket.probe());
 
   try {
     await translateS3Errors("opened", undefined, probe);
@@ -77,35 +52,59 @@ export const openS3AudioStore = async (parts: S3AudioStoreOptions): Promise<Audi
   return {
     get: async (name, signal) => {
       checkObjectName(name);
-      return translateS3Errors("read", signal, () => within(readMs, signal, (inside) => inside.read(name)));
+      return translateS3Errors("read", signal, () => within(readMs, signal, (bucket) => bucket.read(name)));
     },
     put: async (name, object) => {
-      checkObjectName(name);
-      if (object.bytes.length === 0) throw new TypeError("An audio object is never empty.");
-      await tracked(
-        writing,
-        change((inside) => inside.add(name, object)),
-      );
+      checkObject(name, object);
+      await writing.add(change((bucket) => bucket.add(name, object)));
     },
     touch: async (name) => {
       checkObjectName(name);
-      await change((inside) => inside.touch(name));
+      await change((bucket) => bucket.touch(name));
     },
-    list: (signal) => joinSounds(listAll(signal)),
+    list: (signal) => joinSounds(listAll(within, signal)),
     remove: async (hash, condition) => {
       checkHash(hash);
-      return await change((inside) => removeAll(inside, hash, condition?.unusedSince));
+      return await change((bucket) => removeAll(bucket, hash, condition?.unusedSince));
     },
-    firstSeen: (label) => change((inside) => inside.firstSeen(label)),
+    firstSeen: (label) => change((bucket) => bucket.firstSeen(label)),
     ping: () => translateS3Errors("written", undefined, probe),
     close: async () => {
-      await Promise.all(writing);
+      await writing.settled();
       connections.close();
     },
   };
 };
 
+type WithinDeadline = ReturnType<typeof openBucket>;
+
+/** The client has no signals: each call has its own client. Connections are shared. */
+const openBucket =
+  (address: S3Address, connections: S3Connections, clock: Clock) =>
+  <T>(ms: number, signal: AbortSignal | undefined, run: (bucket: S3Bucket) => Promise<T>): Promise<T> => {
+    const onTimeout = () => new S3Failure("ETIMEDOUT");
+    return withDeadline({ clock, ms, onTimeout, signal }, (either) => {
+      const client = createClient(address, connections.until(either));
+      const bucket = new S3Bucket(client, address.bucket, address.region);
+      return retryTransient({ clock, signal: either }, () =>
+        retryStaleConnections(either, () => run(bucket)),
+      );
+    });
+  };
+
 const prefixes = ["audio/", "private/"];
+
+async function* listAll(within: WithinDeadline, signal: AbortSignal) {
+  for (const prefix of prefixes) {
+    for (let token: string | undefined = ""; token !== undefined; ) {
+      const from: string = token;
+      const page = () => within(readMs, signal, (bucket) => bucket.page(prefix, from));
+      const { objects, next } = await translateS3Errors("read", signal, page);
+      yield* objects;
+      token = next;
+    }
+  }
+}
 
 /** Under one hash are a few objects: one page. */
 const removeAll = async (
@@ -123,12 +122,6 @@ const removeAll = async (
     }
   }
   return removed;
-};
-
-const tracked = (writing: Set<Promise<void>>, written: Promise<void>): Promise<void> => {
-  const settled: Promise<void> = written.catch(() => undefined).then(() => void writing.delete(settled));
-  writing.add(settled);
-  return written;
 };
 
 const createClient = (
