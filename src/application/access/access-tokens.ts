@@ -4,15 +4,16 @@ import { z } from "zod";
 import type { Principal, Proof, Validity } from "./principal.ts";
 
 /** A bearer token; `exp` in unix seconds. */
-export interface AccessToken {
+interface AccessToken {
   readonly token: string;
   readonly exp: number;
 }
 
-/** The claims of a token. The views decide whether its proof is still valid. */
-export interface TokenClaims extends Validity {
+/** The claims of a token, not valid before `from`. The views decide whether its proof is still valid. */
+interface TokenClaims extends Validity {
   readonly apiKey: string;
   readonly proof: Proof;
+  readonly from: number;
 }
 
 /** Longer than any token issued here. Longer ones are refused before any work. */
@@ -39,7 +40,8 @@ export const createAccessTokens = ({
   /** Milliseconds since the epoch. */
   clock: () => number;
 }) => {
-  const known = new LRUCache<string, SignedClaims>({ max: maxCachedTokens });
+  const keys = [key, ...previousKeys];
+  const known = new LRUCache<string, TokenClaims>({ max: maxCachedTokens });
   const nowSeconds = (): number => Math.floor(clock() / 1_000);
 
   const issue = ({ apiKey, proof }: Principal): AccessToken => {
@@ -49,18 +51,13 @@ export const createAccessTokens = ({
     return { token: signJwt({ sub: apiKey, ...bound, iat, nbf: iat, exp }, key), exp };
   };
 
-  const keys = [key, ...previousKeys];
-  const claimsOf = (token: string): unknown =>
-    Iterator.from(keys)
-      .map((one) => readJwt(token, one))
-      .find((claims) => claims !== undefined);
-
   /** The claims of a correctly signed token, expired or not. */
-  const signedClaims = (token: string): SignedClaims | undefined => {
+  const signedClaims = (token: string): TokenClaims | undefined => {
     const seen = known.get(token);
     if (seen) return seen;
     if (token.length > maxTokenLength) return undefined;
-    const { data } = payload.safeParse(claimsOf(token));
+    const attempts = keys.values().map((one) => readJwt(token, one));
+    const { data } = payload.safeParse(attempts.find((claims) => claims !== undefined));
     if (data) known.set(token, data);
     return data;
   };
@@ -87,11 +84,6 @@ export const createAccessTokens = ({
   };
 };
 
-/** `from`: not valid before. */
-interface SignedClaims extends TokenClaims {
-  readonly from: number;
-}
-
 const seconds = z.number().int();
 
 /** What `issue` signs. */
@@ -104,7 +96,7 @@ const payload = z
     nbf: seconds,
     exp: seconds,
   })
-  .transform(({ sub, sid, origin, iat, nbf, exp }, context): SignedClaims => {
+  .transform(({ sub, sid, origin, iat, nbf, exp }, context): TokenClaims => {
     const proof = proofOf(sid, origin);
     if (!proof) {
       context.addIssue("A token is bound to a secret or an origin.");

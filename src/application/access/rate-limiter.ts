@@ -6,7 +6,7 @@ import { minuteOf, rateStream } from "../../domain/ledger/rate.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { type BurstLimiter, type BurstWindow, createBurstLimiter } from "./burst-limiter.ts";
 import { clientNetwork } from "./client-network.ts";
-import { createRateReports, type ReportedCounter } from "./rate-reports.ts";
+import { RateReports, type ReportedCounter } from "./rate-reports.ts";
 
 /** The result of a rate limit check. */
 export interface Admission {
@@ -68,39 +68,13 @@ export const createRateLimiter = ({
   const burstOver = Math.ceil(bursts.recoveryMs / 1_000);
   const counters = new Map<string, Counter>();
   const stream = rateStream(instance);
-  const { markChanged, flush, close } = createRateReports(counters, {
-    store,
-    stream,
-    clock,
-    deadlineMs,
-    onError,
-  });
-
-  /** Reused for the next minute: with many keys, new counters would be most of the work. */
-  const counterOf = (apiKey: string, minute: number): Counter => {
-    const known = counters.get(apiKey);
-    if (known?.minute === minute) return known;
-    const counter = known ?? {
-      apiKey,
-      minute,
-      count: 0,
-      isChanged: false,
-      client: undefined,
-      window: undefined,
-    };
-    counter.minute = minute;
-    counter.count = 0;
-    if (!known) counters.set(apiKey, counter);
-    return counter;
-  };
-
-  const timer = setInterval(() => void flush(), flushMs).unref();
+  const reports = new RateReports(counters, { store, stream, clock, flushMs, deadlineMs, onError });
 
   return {
     admit: (apiKey, plan, client) => {
       const now = clock();
       const minute = minuteOf(now);
-      const counter = counterOf(apiKey, minute);
+      const counter = counterOf(counters, apiKey, minute);
       const limit = plan.requestsPerMinute;
       const elsewhere = requestsOnOtherInstances(view.get(ratePartition), stream, minute, apiKey);
       const left = Math.max(0, limit - counter.count - elsewhere);
@@ -111,15 +85,30 @@ export const createRateLimiter = ({
         return { limit, remaining: left, refusal: burstExceeded(burstOver) };
       }
       counter.count += 1;
-      markChanged(counter);
+      reports.markChanged(counter);
       return { limit, remaining: left - 1 };
     },
-    flush,
-    close: async () => {
-      clearInterval(timer);
-      await close();
-    },
+    flush: () => reports.flush(),
+    close: () => reports.close(),
   };
+};
+
+/** Reused for the next minute: with many keys, new counters would be most of the work. */
+const counterOf = (counters: Map<string, Counter>, apiKey: string, minute: number): Counter => {
+  const known = counters.get(apiKey);
+  if (known?.minute === minute) return known;
+  const counter = known ?? {
+    apiKey,
+    minute,
+    count: 0,
+    isChanged: false,
+    client: undefined,
+    window: undefined,
+  };
+  counter.minute = minute;
+  counter.count = 0;
+  if (!known) counters.set(apiKey, counter);
+  return counter;
 };
 
 const windowOf = (bursts: BurstLimiter, counter: Counter, client: string): BurstWindow => {

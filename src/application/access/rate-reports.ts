@@ -16,87 +16,95 @@ interface RateReportsOptions {
   readonly store: Pick<EventStore, "append" | "setRetention">;
   readonly stream: string;
   readonly clock: () => number;
+  readonly flushMs: number;
   readonly deadlineMs: number;
   /** Called at the first of consecutive failed reports. */
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Reports changed counters to the other instances, and deletes those that were not used in this minute or the one before. */
-export const createRateReports = (
-  counters: Map<string, ReportedCounter>,
-  { store, stream, clock, deadlineMs, onError }: RateReportsOptions,
-) => {
-  let changed: ReportedCounter[] = [];
-  let cleanedIn = Number.NaN;
-  let isFailing = false;
-  let flushing: Promise<void> | undefined;
-  const append = createAppend({ store, stream, clock });
+/**
+ * Reports changed counters regularly to the other instances, and deletes those that were not used in this minute or the one
+ * before.
+ */
+export class RateReports {
+  readonly #counters: Map<string, ReportedCounter>;
+  readonly #options: RateReportsOptions;
+  #changed: ReportedCounter[] = [];
+  #cleanedIn = Number.NaN;
+  #isFailing = false;
+  #isTrimmed = false;
+  #flushing: Promise<void> | undefined;
+  readonly #timer: NodeJS.Timeout;
 
-  const markChanged = (counter: ReportedCounter): void => {
+  constructor(counters: Map<string, ReportedCounter>, options: RateReportsOptions) {
+    this.#counters = counters;
+    this.#options = options;
+    this.#timer = setInterval(() => void this.flush(), options.flushMs).unref();
+  }
+
+  markChanged(counter: ReportedCounter): void {
     if (counter.isChanged) return;
     counter.isChanged = true;
-    changed.push(counter);
-  };
+    this.#changed.push(counter);
+  }
 
-  /** The counters of this minute that changed since the last call. */
-  const takeChanged = (minute: number): ReportedCounter[] => {
-    const taken = changed;
-    changed = [];
-    for (const counter of taken) counter.isChanged = false;
-    return taken.filter((counter) => counter.minute === minute);
-  };
+  /** Concurrent calls share one report. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#report().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  /** Waits for a report in progress, then reports the last counts. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flushing;
+    await this.flush();
+  }
 
   /** A failed report is repeated by the next flush within the same minute. */
-  const report = async (): Promise<void> => {
+  async #report(): Promise<void> {
+    const { clock, deadlineMs, onError } = this.#options;
     const minute = minuteOf(clock());
     // Once a minute, because there may be a counter for each key.
-    if (minute !== cleanedIn) deleteBefore(counters, minute - 1);
-    cleanedIn = minute;
-    const reporting = takeChanged(minute);
+    if (minute !== this.#cleanedIn) deleteBefore(this.#counters, minute - 1);
+    this.#cleanedIn = minute;
+    const reporting = this.#takeChanged(minute);
     if (reporting.length === 0) return;
     const counts = reporting.map(({ apiKey, count }): [string, number] => [apiKey, count]);
     try {
-      await untilAborted(append(minute, counts), AbortSignal.timeout(deadlineMs));
-      isFailing = false;
+      await untilAborted(this.#append(minute, counts), AbortSignal.timeout(deadlineMs));
+      this.#isFailing = false;
     } catch (error) {
-      for (const counter of reporting) markChanged(counter);
-      if (!isFailing) onError("requests counted here cannot be reported to the other instances", error);
-      isFailing = true;
+      for (const counter of reporting) this.markChanged(counter);
+      if (!this.#isFailing) onError("requests counted here cannot be reported to the other instances", error);
+      this.#isFailing = true;
     }
-  };
+  }
 
-  /** Concurrent calls share one report. */
-  const flush = (): Promise<void> => {
-    flushing ??= report().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  };
+  /** The counters of this minute that changed since the last call. */
+  #takeChanged(minute: number): ReportedCounter[] {
+    const taken = this.#changed;
+    this.#changed = [];
+    for (const counter of taken) counter.isChanged = false;
+    return taken.filter((counter) => counter.minute === minute);
+  }
 
-  /** Waits for a report in progress, then reports the last counts. */
-  const close = async (): Promise<void> => {
-    await flushing;
-    await flush();
-  };
-
-  return { markChanged, flush, close };
-};
-
-const deleteBefore = (counters: Map<string, ReportedCounter>, minute: number): void => {
-  for (const [apiKey, counter] of counters) if (counter.minute < minute) counters.delete(apiKey);
-};
-
-/** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
-const createAppend = ({ store, stream, clock }: Pick<RateReportsOptions, "store" | "stream" | "clock">) => {
-  let isTrimmed = false;
-  return async (minute: number, counts: readonly [string, number][]): Promise<void> => {
+  /** Only this instance writes to the stream, and reports are independent: no expected revision is needed. */
+  async #append(minute: number, counts: readonly [string, number][]): Promise<void> {
+    const { store, stream, clock } = this.#options;
     const now = clock();
     const metadata = { actor: "system" };
     for (const report of reportRequests(minute, counts, new Date(now).toISOString())) {
       await store.append(stream, [{ id: uuidv7(now), metadata, ...report }], "any");
     }
-    if (isTrimmed) return;
+    if (this.#isTrimmed) return;
     await store.setRetention(stream, { maxAgeSeconds: rateRetentionSeconds });
-    isTrimmed = true;
-  };
+    this.#isTrimmed = true;
+  }
+}
+
+const deleteBefore = (counters: Map<string, ReportedCounter>, minute: number): void => {
+  for (const [apiKey, counter] of counters) if (counter.minute < minute) counters.delete(apiKey);
 };
