@@ -16,28 +16,7 @@ export interface Incarnation {
   stop(): void;
 }
 
-/** The journals of this process, one after the other. */
-export interface Incarnations {
-  /** Undefined before the first one is open, and after one was fenced or closed. */
-  readonly current: Incarnation | undefined;
-  /** Entries that are not durable yet, those of journals that are being closed included. */
-  readonly pending: number;
-  /** Voids and ends of streams among them. */
-  readonly backgroundEntries: number;
-  /** The current one; opens one if there is none. @throws {Unavailable} */
-  open(): Promise<Incarnation>;
-  /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
-  discard(incarnation: Incarnation): void;
-  /**
-   * Closes the current one: records what is pending, returns reserved characters, posts, and retires the journal. Resolves
-   * when no journal is being closed any more.
-   */
-  close(reason: "shutdown" | "idle"): Promise<void>;
-  /** Ends all repeated work on journals that could not be closed in time, and opens no further one. */
-  stop(): void;
-}
-
-export interface IncarnationsOptions {
+interface IncarnationsOptions {
   /** Registers a new journal. @throws {Unavailable} */
   readonly create: () => Promise<Incarnation>;
   /** Closes a journal against its writer. Idempotent. @throws {Unavailable} */
@@ -49,92 +28,107 @@ export interface IncarnationsOptions {
 
 type Close = (incarnation: Incarnation) => Promise<unknown>;
 
-export const createIncarnations = ({ create, fence, retire, onError }: IncarnationsOptions): Incarnations => {
-  let current: Incarnation | undefined;
-  let isStopped = false;
-  let opening: Promise<Incarnation> | undefined;
-  const ended = new WeakSet<Incarnation>();
-  const ending = new Map<Incarnation, Promise<void>>();
+/** The journals of this process, one after the other. */
+export class Incarnations {
+  readonly #options: IncarnationsOptions;
+  #current: Incarnation | undefined;
+  #isStopped = false;
+  #opening: Promise<Incarnation> | undefined;
+  readonly #ended = new WeakSet<Incarnation>();
+  readonly #ending = new Map<Incarnation, Promise<void>>();
 
-  const start = async (): Promise<Incarnation> => {
+  constructor(options: IncarnationsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined before the first one is open, and after one was fenced or closed. */
+  get current(): Incarnation | undefined {
+    return this.#current;
+  }
+
+  /** Entries that are not durable yet, those of journals that are being closed included. */
+  get pending(): number {
+    return this.#sumOfWriters("pending");
+  }
+
+  /** Voids and ends of streams among them. */
+  get backgroundEntries(): number {
+    return this.#sumOfWriters("backgroundEntries");
+  }
+
+  #sumOfWriters(count: "pending" | "backgroundEntries"): number {
+    let sum = this.#current?.writer[count] ?? 0;
+    for (const { writer } of this.#ending.keys()) sum += writer[count];
+    return sum;
+  }
+
+  /** The current one; opens one if there is none. @throws {Unavailable} */
+  async open(): Promise<Incarnation> {
+    if (this.#current) return this.#current;
+    this.#opening ??= this.#start();
+    return await this.#opening;
+  }
+
+  async #start(): Promise<Incarnation> {
     try {
-      const created = await create();
-      if (isStopped) {
+      const created = await this.#options.create();
+      if (this.#isStopped) {
         created.stop();
         throw new Unavailable("The service is shutting down.", 2);
       }
-      current = created;
-      return current;
+      this.#current = created;
+      return created;
     } finally {
-      opening = undefined;
+      this.#opening = undefined;
     }
-  };
+  }
+
+  /** Call it when the journal was or must be closed. Closes, posts and retires it in the background. The next request opens a new one. */
+  discard(incarnation: Incarnation): void {
+    this.#end(incarnation, async ({ writer }) => {
+      await this.#options.fence(writer.journal);
+      await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
+    });
+  }
+
+  /**
+   * Closes the current one: records what is pending, returns reserved characters, posts, and retires the journal. Resolves
+   * when no journal is being closed any more.
+   */
+  async close(reason: "shutdown" | "idle"): Promise<void> {
+    await this.#opening?.catch(() => {});
+    if (this.#current) this.#end(this.#current, (incarnation) => closeInOrder(incarnation, reason));
+    await Promise.all(this.#ending.values());
+  }
 
   /** Once for each. A journal that is not closed or not posted completely is recovered by a later sweep. */
-  const end = (incarnation: Incarnation, close: Close): void => {
-    if (current === incarnation) current = undefined;
-    if (ended.has(incarnation)) return;
-    ended.add(incarnation);
-    const closing = endWith(incarnation, close, { retire, onError }).finally(() =>
-      ending.delete(incarnation),
-    );
-    ending.set(incarnation, closing);
-  };
-
-  const sumOfWriters = (count: "pending" | "backgroundEntries"): number => {
-    let sum = current?.writer[count] ?? 0;
-    for (const { writer } of ending.keys()) sum += writer[count];
-    return sum;
-  };
-
-  return {
-    get current() {
-      return current;
-    },
-    get pending() {
-      return sumOfWriters("pending");
-    },
-    get backgroundEntries() {
-      return sumOfWriters("backgroundEntries");
-    },
-    open: async () => {
-      if (current) return current;
-      opening ??= start();
-      return await opening;
-    },
-    discard: (incarnation) =>
-      end(incarnation, async ({ writer }) => {
-        await fence(writer.journal);
-        await writer.close("idle"); // It finds the journal closed, and hands over what is lost.
-      }),
-    close: async (reason) => {
-      await opening?.catch(() => {});
-      if (current) end(current, (incarnation) => closeInOrder(incarnation, reason));
-      await Promise.all(ending.values());
-    },
-    stop: () => {
-      isStopped = true;
-      current?.stop();
-      for (const incarnation of ending.keys()) incarnation.stop();
-    },
-  };
-};
-
-const endWith = async (
-  incarnation: Incarnation,
-  close: Close,
-  { retire, onError }: Pick<IncarnationsOptions, "retire" | "onError">,
-): Promise<void> => {
-  const { writer, postings } = incarnation;
-  try {
-    await close(incarnation);
-    await postings.close();
-    await retire(writer.journal);
-  } catch (error) {
-    postings.stop();
-    onError(`the journal ${writer.journal} could not be closed`, error);
+  #end(incarnation: Incarnation, close: Close): void {
+    if (this.#current === incarnation) this.#current = undefined;
+    if (this.#ended.has(incarnation)) return;
+    this.#ended.add(incarnation);
+    const closing = this.#endWith(incarnation, close).finally(() => this.#ending.delete(incarnation));
+    this.#ending.set(incarnation, closing);
   }
-};
+
+  async #endWith(incarnation: Incarnation, close: Close): Promise<void> {
+    const { writer, postings } = incarnation;
+    try {
+      await close(incarnation);
+      await postings.close();
+      await this.#options.retire(writer.journal);
+    } catch (error) {
+      postings.stop();
+      this.#options.onError(`the journal ${writer.journal} could not be closed`, error);
+    }
+  }
+
+  /** Ends all repeated work on journals that could not be closed in time, and opens no further one. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#current?.stop();
+    for (const incarnation of this.#ending.keys()) incarnation.stop();
+  }
+}
 
 const closeInOrder = async (
   { writer, reservations }: Incarnation,

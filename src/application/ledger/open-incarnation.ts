@@ -14,7 +14,7 @@ import type { RecentCharges } from "./recent-charges.ts";
 import { createPostings } from "./usage-accounts/postings.ts";
 import { createUsageReader } from "./usage-accounts/usage-reader.ts";
 
-export interface IncarnationOptions {
+interface IncarnationOptions {
   readonly store: EventStore;
   readonly handler: CommandHandler;
   /** Milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface IncarnationOptions {
   readonly recentCharges: RecentCharges;
   /** Closes the journal of any process. @throws {Unavailable} */
   readonly closeJournal: (journal: string, reason: JournalClosed["reason"]) => Promise<number>;
-  readonly deadlineMs: number | undefined;
+  readonly deadlineMs?: number;
   /** Called with the journal's events when they are durable. */
   readonly onFlushed: (events: readonly FlushedEvent[]) => void;
   /** Called when the journal cannot be used any more. */
@@ -44,13 +44,11 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
   const journal = uuidv7(clock());
   const after = await registry.open(journal);
   await recentCharges.follow(journal, after);
+  const shared = { store, clock, timers, journal };
   const stopping = new AbortController();
   const writer = createJournalWriter({
-    store,
-    clock,
-    timers,
+    ...shared,
     signal: stopping.signal,
-    journal,
     ...(deadlineMs !== undefined && { deadlineMs }),
     onFlushed: (events) => {
       postings.add(events);
@@ -67,26 +65,15 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     onError: (error) => onError("servings could not be recorded", error),
   });
   const reservations = createReservations({
-    store,
+    ...shared,
     handler,
-    clock,
-    timers,
-    journal,
     after,
     waitForAppends: writer.appended,
     fence: async (other) => void (await closeJournal(other, "unresponsive")),
     spentBy: (...request) => usageReader.spentBy(...request).catch(throwUnavailable),
     onFenced: () => discard(),
   });
-  const postings = createPostings({
-    store,
-    clock,
-    timers,
-    onError,
-    journal,
-    since: after,
-    markPosted: writer.markPosted,
-  });
+  const postings = createPostings({ ...shared, onError, since: after, markPosted: writer.markPosted });
   const stop = (): void => {
     stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));
     reservations.stop();

@@ -1,18 +1,19 @@
 import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { sleep } from "../../async/sleep.ts";
 import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts";
+import type { VoidedServing } from "../../domain/ledger/serving.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
-import { createIncarnations, type Incarnations } from "./incarnations.ts";
+import { Incarnations } from "./incarnations.ts";
 import { closeJournal } from "./journal/close-journal.ts";
 import { createJournalRegistry } from "./journal/journal-registry.ts";
 import { createRecoverJournal, type RecoverJournalOptions } from "./journal/recover-journal.ts";
 import { createSweepSilentJournals, type SweepOptions } from "./journal/sweep-silent-journals.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { openIncarnation } from "./open-incarnation.ts";
-import { createRecentCharges } from "./recent-charges.ts";
+import { RecentCharges } from "./recent-charges.ts";
 import { createRecoverIdempotencyKeys } from "./recover-idempotency-keys.ts";
 import {
   type CloseUsageAccountsOptions,
@@ -62,62 +63,52 @@ const idleMs = 10 * 60_000;
 /** How often idle journals are closed, and those of processes that are gone are recovered. */
 const checkMs = 60_000;
 
+const defaults = {
+  timers: backgroundClock,
+  apiKeys: () => [],
+  requireCorrectClock: () => {},
+  onRecorded: () => {},
+  onOthersRecorded: () => {},
+  onQuotaExceeded: () => {},
+};
+
 /** Opens this process's journal and everything that records servings. @throws {Unavailable} @throws {EventStoreUnavailable} */
-export const openLedger = async (options: OpenLedgerOptions): Promise<OpenLedger> => {
-  const { store, handler, clock, timers = backgroundClock, onError } = options;
-  const { untilVisible, requireCorrectClock = () => {}, apiKeys = () => [] } = options;
-  const shared = { store, handler, clock, timers, onError };
+export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> => {
+  const options = { ...defaults, ...given };
+  const { store, handler, clock, timers, onError } = options;
   const registry = createJournalRegistry(handler, clock);
-  const { onOthersRecorded: onFollowed = () => {} } = options;
-  const recentCharges = createRecentCharges({ ...shared, onFollowed });
+  const recentCharges = new RecentCharges({ ...options, onFollowed: options.onOthersRecorded });
   const close = (journal: string, reason: JournalClosed["reason"]) =>
     closeJournal(store, clock, journal, reason, timers).catch(throwUnavailable);
-  const idempotencyKeys = createIdempotencyKeys(shared);
-  const recoverIdempotencyKeys = createRecoverIdempotencyKeys({
-    ...shared,
-    idempotencyKeys,
-    onVoided: (voids) => ledger.recordLost(voids, []),
-  });
-  const maintain = createMaintenance({
-    ...shared,
-    closeJournal: close,
-    registry,
-    apiKeys,
-    recoverIdempotencyKeys,
-  });
+  const idempotencyKeys = createIdempotencyKeys(options);
+  const onVoided = (voids: readonly VoidedServing[]) => ledger.recordLost(voids, []);
+  const recoverIdempotencyKeys = createRecoverIdempotencyKeys({ ...options, idempotencyKeys, onVoided });
+  const maintain = createMaintenance({ ...options, closeJournal: close, registry, recoverIdempotencyKeys });
   let lastFlushAt = timers.now();
-  const incarnations = createIncarnations({
+  const noteFlush = (): void => {
+    lastFlushAt = timers.now();
+  };
+  const incarnations = new Incarnations({
     create: () =>
       openIncarnation({
-        ...shared,
+        ...options,
         registry,
         recentCharges,
         closeJournal: close,
-        deadlineMs: options.deadlineMs,
         onFlushed: (events) => {
-          lastFlushAt = timers.now();
-          options.onRecorded?.(events);
+          noteFlush();
+          options.onRecorded(events);
         },
         onUnusable: (incarnation) => incarnations.discard(incarnation),
         onExpired: (receipt) => ledger.voidServing(receipt),
         onLost: ({ voids, streams }) => ledger.recordLost(voids, streams),
-      }).finally(() => {
-        lastFlushAt = timers.now();
-      }),
+      }).finally(noteFlush),
     // Only a process whose reservations were settled, or differ from the quota stream, discards an open journal.
     fence: (journal) => close(journal, "unresponsive"),
     retire: registry.retire,
     onError,
   });
-  const ledger = createLedger({
-    ...shared,
-    incarnations,
-    recentCharges,
-    idempotencyKeys,
-    untilVisible,
-    requireCorrectClock,
-    onQuotaExceeded: options.onQuotaExceeded ?? (() => {}),
-  });
+  const ledger = createLedger({ ...options, incarnations, recentCharges, idempotencyKeys });
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
   const stopChecks = every(checkMs, timers, async () => {

@@ -5,29 +5,13 @@ import { Unavailable } from "../../domain/errors.ts";
 import { type JournalEvent, journalPrefix, journalStream } from "../../domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../domain/ledger/journal-registry.ts";
 import { RecentObjects } from "../../domain/ledger/recent-objects.ts";
-import type { EventStore } from "../../eventstore/event-store.ts";
+import type { EventBatch, EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { type Following, follow } from "../../eventstore/follow-events.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { readRegistryBackwards } from "./journal/journal-registry.ts";
 import { readLedgerEnd } from "./journal/ledger-end.ts";
 
-/** The objects for which keys were charged within 10 minutes, by any process. */
-export interface RecentCharges {
-  wasCharged(apiKey: string, hash: string): boolean;
-  /** Resolves when everything that any process recorded before the call is included. @throws {Unavailable} */
-  catchUp(): Promise<void>;
-  /** Adds durable events of this process. */
-  add(events: readonly JournalEvent[]): void;
-  /**
-   * Follows all journals but this process's own, from the log position at which that one was opened. Call it again when the
-   * process opens its next journal. The first call also reads the last 10 minutes.
-   * @throws {EventStoreUnavailable}
-   */
-  follow(ownJournal: string, position: number): Promise<void>;
-  close(): void;
-}
-
-export interface RecentChargesOptions {
+interface RecentChargesOptions {
   readonly store: EventStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -47,74 +31,90 @@ const maxEndReadMs = 2_000;
 /** Bounds the start of a process after ten busy minutes. */
 const maxServingsRead = 500_000;
 
-export const createRecentCharges = ({
-  store,
-  clock,
-  timers = systemClock,
-  onFollowed = () => {},
-  onError = () => {},
-}: RecentChargesOptions): RecentCharges => {
-  const objects = new RecentObjects(freePartMs);
-  let following: Following | undefined;
-  let position = -1;
-  let isClosed = false;
-  let nextBatch = Promise.withResolvers<void>();
+/** The objects for which keys were charged within 10 minutes, by any process. */
+export class RecentCharges {
+  readonly #options: Required<RecentChargesOptions>;
+  readonly #objects = new RecentObjects(freePartMs);
+  #following: Following | undefined;
+  #position = -1;
+  #isClosed = false;
+  #nextBatch = Promise.withResolvers<void>();
   /** Their events are added when they are durable. Each event must be added once, because charges are counted. */
-  const ownStreams = new Set<string>();
+  readonly #ownStreams = new Set<string>();
 
-  const isOthersJournal = (stream: string): boolean =>
-    stream.startsWith(journalPrefix) && !ownStreams.has(stream);
-  const isLeftOut = (stream: string): boolean => ownStreams.has(stream);
-  const readEndOfOthers = shareNext(() =>
-    withDeadline({ clock: timers, ms: maxEndReadMs, onTimeout: notFollowed }, () =>
-      readLedgerEnd(store, { isLeftOut }),
+  constructor(options: RecentChargesOptions) {
+    this.#options = { timers: systemClock, onFollowed: () => {}, onError: () => {}, ...options };
+  }
+
+  wasCharged(apiKey: string, hash: string): boolean {
+    return this.#objects.has(apiKey, hash, this.#options.clock());
+  }
+
+  /** Adds durable events of this process. */
+  readonly add = (events: readonly JournalEvent[]): void => {
+    for (const event of events) addEvent(this.#objects, event);
+  };
+
+  /** Resolves when everything that any process recorded before the call is included. @throws {Unavailable} */
+  async catchUp(): Promise<void> {
+    await this.#withDeadline(maxCatchUpMs, async (signal) => {
+      const end = await this.#readEndOfOthers().catch(throwUnavailable);
+      while (this.#position < end) await untilAborted(this.#nextBatch.promise, signal);
+    });
+  }
+
+  readonly #readEndOfOthers = shareNext(() =>
+    this.#withDeadline(maxEndReadMs, () =>
+      readLedgerEnd(this.#options.store, { isLeftOut: (stream) => this.#ownStreams.has(stream) }),
     ),
   );
-  const add = (events: readonly JournalEvent[]): void => {
-    for (const event of events) addEvent(objects, event);
+
+  #withDeadline<T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline({ clock: this.#options.timers, ms, onTimeout: notFollowed }, task);
+  }
+
+  /**
+   * Follows all journals but this process's own, from the log position at which that one was opened. Call it again when the
+   * process opens its next journal. The first call also reads the last 10 minutes.
+   * @throws {EventStoreUnavailable}
+   */
+  async follow(ownJournal: string, position: number): Promise<void> {
+    const { store, clock, timers, onError } = this.#options;
+    if (this.#following === undefined) {
+      this.#position = position;
+      await readRecent(store, this.#objects, { since: clock() - freePartMs, upTo: position });
+    }
+    if (this.#isClosed) return;
+    const ownStream = journalStream(ownJournal);
+    this.#ownStreams.add(ownStream);
+    this.#following?.close();
+    this.#following = follow({
+      store,
+      prefixes: [journalPrefix, journalRegistryStream],
+      except: ownStream,
+      after: this.#position,
+      onBatch: this.#addBatch,
+      onError: (error) => onError("the journals of other instances cannot be followed", error),
+      timers,
+    });
+  }
+
+  readonly #addBatch = (batch: EventBatch): void => {
+    const isOthersJournal = ({ stream }: RecordedEvent): boolean =>
+      stream.startsWith(journalPrefix) && !this.#ownStreams.has(stream);
+    const others = batch.events.filter(isOthersJournal) as unknown as readonly JournalEvent[];
+    this.add(others);
+    this.#options.onFollowed(others);
+    this.#position = batch.position;
+    this.#nextBatch.resolve();
+    this.#nextBatch = Promise.withResolvers();
   };
 
-  return {
-    wasCharged: (apiKey, hash) => objects.has(apiKey, hash, clock()),
-    catchUp: () =>
-      withDeadline({ clock: timers, ms: maxCatchUpMs, onTimeout: notFollowed }, async (signal) => {
-        const end = await readEndOfOthers().catch(throwUnavailable);
-        while (position < end) await untilAborted(nextBatch.promise, signal);
-      }),
-    add,
-    follow: async (ownJournal, openedPosition) => {
-      if (following === undefined) {
-        position = openedPosition;
-        await readRecent(store, objects, { since: clock() - freePartMs, upTo: openedPosition });
-      }
-      if (isClosed) return;
-      const ownStream = journalStream(ownJournal);
-      ownStreams.add(ownStream);
-      following?.close();
-      following = follow({
-        store,
-        prefixes: [journalPrefix, journalRegistryStream],
-        except: ownStream,
-        after: position,
-        onBatch: (batch) => {
-          const events = batch.events.filter(({ stream }) => isOthersJournal(stream));
-          const others = events as unknown as readonly JournalEvent[];
-          add(others);
-          onFollowed(others);
-          position = batch.position;
-          nextBatch.resolve();
-          nextBatch = Promise.withResolvers();
-        },
-        onError: (error) => onError("the journals of other instances cannot be followed", error),
-        timers,
-      });
-    },
-    close: () => {
-      isClosed = true;
-      following?.close();
-    },
-  };
-};
+  close(): void {
+    this.#isClosed = true;
+    this.#following?.close();
+  }
+}
 
 const notFollowed = (): Unavailable =>
   new Unavailable("What other instances have recorded cannot be read now.", 1);

@@ -4,7 +4,7 @@ import {
   createJournalWriter,
   type JournalWriter,
 } from "../../../src/application/ledger/journal/journal-writer.ts";
-import { createRecentCharges, type RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
+import { RecentCharges } from "../../../src/application/ledger/recent-charges.ts";
 import { journalStream } from "../../../src/domain/ledger/journal.ts";
 import { journalRegistryStream } from "../../../src/domain/ledger/journal-registry.ts";
 import type { Serving } from "../../../src/domain/ledger/serving.ts";
@@ -35,7 +35,7 @@ describe("the recent charges", () => {
   const clock = () => now;
 
   const create = (store: EventStore = temporary.store): RecentCharges => {
-    const charges = createRecentCharges({ store, clock });
+    const charges = new RecentCharges({ store, clock });
     open.push(charges);
     return charges;
   };

@@ -6,7 +6,7 @@ import {
   readJournalRegistry,
   readRegistrySnapshot,
 } from "../../../../src/application/ledger/journal/journal-registry.ts";
-import { createRecentCharges } from "../../../../src/application/ledger/recent-charges.ts";
+import { RecentCharges } from "../../../../src/application/ledger/recent-charges.ts";
 import { journalRegistryStream } from "../../../../src/domain/ledger/journal-registry.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import { validatedEventStore } from "../../../../src/eventstore/validated-event-store.ts";
@@ -74,7 +74,7 @@ describe("the registry of journals", () => {
     await createJournalRegistry(handler, Date.now).open("b");
     await createJournalRegistry(createCommandHandler({ store: validated }), Date.now).open("c");
     expect(await listOpenJournals(store)).to.deep.equal(["a", "b", "c"]);
-    const recentCharges = createRecentCharges({ store: validated, clock: Date.now });
+    const recentCharges = new RecentCharges({ store: validated, clock: Date.now });
     await recentCharges.follow("d", 0);
     recentCharges.close();
   });
