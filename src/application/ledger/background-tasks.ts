@@ -4,49 +4,43 @@ import { exponentialBackoff, type RetryOptions, retry } from "../../async/retry.
 import { Unavailable } from "../../domain/errors.ts";
 import { JournalFenced } from "../../domain/ledger/journal.ts";
 
-/** Work on the ledger that no caller waits for. */
-export interface BackgroundTasks {
-  /** Runs the task, and repeats it while the event store is unavailable or its journal is closed. Reports any other error. */
-  run(task: () => Promise<void>): void;
-  /** The number of tasks that have not ended. */
-  readonly pending: number;
-  /** Resolves when nothing is pending. */
-  drained(): Promise<void>;
-  /** Ends all tasks, and reports each. */
-  close(): void;
-  /** @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose entries wait in a journal's writer */
-  throwIfUnavailable(waitingEntries: number): void;
-}
-
 /** Above this, requests are refused until the event store has recovered. */
 const maxPending = 10_000;
 const backoff = { firstMs: 50, maxMs: 2_000 };
 
+export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
+
+/** Work on the ledger that no caller waits for. */
 export const createBackgroundTasks = ({
   timers,
   onError,
 }: {
   readonly timers: Clock;
   readonly onError: (what: string, error: unknown) => void;
-}): BackgroundTasks => {
+}) => {
   const tasks = new Set<Promise<void>>();
   const closing = new AbortController();
   const { signal } = closing;
   return {
-    run: (task) => {
+    /** Runs the task, and repeats it while the event store is unavailable or its journal is closed. Reports any other error. */
+    run: (task: () => Promise<void>): void => {
       const work = retry({ delayAfter, clock: timers, signal }, () => untilAborted(task(), signal))
         .catch((error) => onError("an entry of the ledger was lost", error))
         .finally(() => tasks.delete(work));
       tasks.add(work);
     },
-    get pending() {
+    /** The number of tasks that have not ended. */
+    get pending(): number {
       return tasks.size;
     },
-    drained: async () => {
+    /** Resolves when nothing is pending. */
+    drained: async (): Promise<void> => {
       while (tasks.size > 0) await Promise.all(tasks);
     },
-    close: () => closing.abort(new Unavailable("The service is shutting down.", 2)),
-    throwIfUnavailable: (waitingEntries) => {
+    /** Ends all tasks, and reports each. */
+    close: (): void => closing.abort(new Unavailable("The service is shutting down.", 2)),
+    /** @throws {Unavailable} after `close`, and if too many tasks are pending, with those whose entries wait in a journal's writer */
+    throwIfUnavailable: (waitingEntries: number): void => {
       signal.throwIfAborted();
       if (tasks.size + waitingEntries >= maxPending) throw tooManyPending();
     },

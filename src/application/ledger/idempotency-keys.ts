@@ -19,23 +19,9 @@ export interface IdempotentRequest {
   readonly idempotency: Idempotency;
 }
 
-/** Decides which of the requests with one Idempotency-Key is charged. All methods may throw {Unavailable}. */
-export interface IdempotencyKeys {
-  /** True if the request repeats a charged one. Records nothing. @throws {Invalid} if the parameters differ */
-  isRepeat(request: IdempotentRequest): Promise<boolean>;
-  /** Records a repeat of a charged request; false if there is none. @throws {Invalid} if the parameters differ */
-  recordRepeat(request: IdempotentRequest): Promise<boolean>;
-  /** Records that the request is charged; false if a concurrent request is. @throws {Invalid} if the parameters differ */
-  recordUse(request: IdempotentRequest): Promise<boolean>;
-  /**
-   * Records a charged request from the journal of a process that is gone. True if the caller must void the charge: another
-   * request with the key is charged. It is true for one caller only.
-   */
-  recover(request: IdempotentRequest): Promise<boolean>;
-  /** True if the charge of the request may be voided: no repeat of it was served. */
-  release(request: IdempotentRequest): Promise<boolean>;
-}
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
+/** Decides which of the requests with one Idempotency-Key is charged. All methods may throw {Unavailable}. */
 export const createIdempotencyKeys = ({
   handler,
   clock,
@@ -43,7 +29,7 @@ export const createIdempotencyKeys = ({
   readonly handler: Pick<CommandHandler, "execute">;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-}): IdempotencyKeys => {
+}) => {
   const execute = async (
     { apiKey, requestId, idempotency }: IdempotentRequest,
     decide: (
@@ -70,17 +56,25 @@ export const createIdempotencyKeys = ({
   };
 
   return {
-    isRepeat: (request) => decideOnRepeat(request, () => []),
-    recordRepeat: (request) => decideOnRepeat(request, recordRepeat),
-    recordUse: async (request) => {
+    /** True if the request repeats a charged one. Records nothing. @throws {Invalid} if the parameters differ */
+    isRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, () => []),
+    /** Records a repeat of a charged request; false if there is none. @throws {Invalid} if the parameters differ */
+    recordRepeat: (request: IdempotentRequest): Promise<boolean> => decideOnRepeat(request, recordRepeat),
+    /** Records that the request is charged; false if a concurrent request is. @throws {Invalid} if the parameters differ */
+    recordUse: async (request: IdempotentRequest): Promise<boolean> => {
       const { state } = await execute(request, recordUse);
       return state.charged?.requestId === request.requestId || isVoidedByRecovery(state, request);
     },
-    recover: async (request) => {
+    /**
+     * Records a charged request from the journal of a process that is gone. True if the caller must void the charge: another
+     * request with the key is charged. It is true for one caller only.
+     */
+    recover: async (request: IdempotentRequest): Promise<boolean> => {
       const { events } = await execute(request, recoverUse);
       return events.some(({ type, data }) => type === "IdempotencyKeyUsed" && data.repeat);
     },
-    release: async (request) => {
+    /** True if the charge of the request may be voided: no repeat of it was served. */
+    release: async (request: IdempotentRequest): Promise<boolean> => {
       const { state } = await execute(request, releaseKey);
       return state.charged?.requestId !== request.requestId && !isVoidedByRecovery(state, request);
     },
