@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /** A wrong member of a request, by its path. */
-export interface FieldIssue {
+interface FieldIssue {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -33,26 +33,17 @@ const toIssue = (issue: unknown): FieldIssue[] => {
 
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-export interface RequestOptions {
-  readonly query?: Query;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface LinesOptions extends RequestOptions {
-  /** Called with every line, without its line end. */
-  readonly onLine: (line: string) => void;
-  /** Called after each chunk with the bytes received so far. */
-  readonly onProgress?: (bytes: number) => void;
+interface RequestOptions {
+  readonly query?: Query | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** The service's API with the signed-in person's token. Every method throws `ApiError`, or the signal's reason. */
 export interface Api {
   get<T>(path: string, options?: RequestOptions): Promise<T>;
-  send<T = unknown>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T>;
-  /** Reads a response line by line. */
-  lines(path: string, options: LinesOptions): Promise<void>;
+  send<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   /** The response itself, if its status is a success. */
-  open(path: string, init?: RequestInit & { readonly query?: Query }): Promise<Response>;
+  open(path: string, init?: RequestInit & { readonly query?: Query | undefined }): Promise<Response>;
 }
 
 interface ApiOptions {
@@ -78,21 +69,16 @@ export const createApi = ({ base, token, onUnauthorized }: ApiOptions): Api => {
   };
   return {
     open,
-    get: async (path, options = {}) => await readJson(await open(path, withSignal(options))),
-    send: async (method, path, body, options = {}) => {
-      const content = body === undefined ? {} : { body: JSON.stringify(body) };
-      const headers = body === undefined ? {} : { "Content-Type": "application/json" };
-      return await readJson(await open(path, { ...withSignal(options), method, headers, ...content }));
+    get: async (path, options) => await readJson(await open(path, options)),
+    send: async (method, path, body) => {
+      const content = body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { "Content-Type": "application/json" },
+      };
+      return await readJson(await open(path, { method, ...content }));
     },
-    lines: async (path, { onLine, onProgress = () => {}, ...options }) =>
-      await readLines(await open(path, withSignal(options)), onLine, onProgress),
   };
 };
-
-const withSignal = ({ query, signal }: RequestOptions) => ({
-  ...(query && { query }),
-  ...(signal && { signal }),
-});
 
 const addressOf = (base: string, path: string, query: Query): string => {
   const url = new URL(path.replace(/^\//, ""), base);
@@ -114,28 +100,16 @@ const errorOf = async (response: Response): Promise<ApiError> => {
   return new ApiError(response.status, Object(Object(body).error));
 };
 
-const readLines = async (
-  { body }: Response,
-  onLine: (line: string) => void,
-  onProgress: (bytes: number) => void,
-): Promise<void> => {
-  if (!body) return;
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
-  let bytes = 0;
-  for (;;) {
-    const { value, done } = await reader.read();
-    rest += decoder.decode(value, { stream: !done });
-    const lines = rest.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") onLine(line);
-    if (done) break;
-    bytes += value.length;
-    onProgress(bytes);
+/** The chunks of a response. Not every browser can iterate over a body. */
+export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (!reader) return;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    await reader.cancel().catch(() => {});
   }
-  if (rest !== "") onLine(rest);
-};
+}
 
 /** Whether a request was cancelled, which is no failure to show. */
 export const isAbort = (error: unknown): boolean =>

@@ -5,7 +5,7 @@ import { createApi } from "./api.ts";
 import { Empty, messageOf } from "./components/status.ts";
 import { html } from "./html.ts";
 import { matchPath, useRoute } from "./routing.ts";
-import { type Screen, screens } from "./screens.ts";
+import { screens } from "./screens.ts";
 import { type Notice, type Session, SessionContext, storedToken } from "./session.ts";
 import { SignIn } from "./sign-in.ts";
 
@@ -80,9 +80,7 @@ const focusMain = (main: { readonly current: HTMLElement | null }) => (event: Ev
   main.current?.focus();
 };
 
-const findScreen = (
-  path: readonly string[],
-): { screen: Screen; params: Record<string, string> } | undefined => {
+const findScreen = (path: readonly string[]) => {
   for (const screen of screens) {
     const params = matchPath(screen.path, path);
     if (params) return { screen, params };
@@ -94,7 +92,7 @@ const Navigation = ({ current }: { current: string }): VNode =>
   html`<nav class="screens" aria-label="Screens">
     <ul>
       ${screens
-        .filter(({ path, isInNavigation = !path.includes("/") }) => isInNavigation)
+        .filter(({ path }) => !path.includes("/"))
         .map(
           ({ path, title }) => html`<li key=${path}>
             <a href=${`#/${path}`} aria-current=${path === current ? "page" : undefined}>${title}</a>

@@ -52,11 +52,15 @@ export const useRoute = (): Route => {
   return route;
 };
 
+/** What the view of a screen receives. */
+export interface ScreenProps {
+  readonly route: Route;
+  /** The values of the `:name` parts of the screen's path. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /** The values of `:name` parts if the path matches the pattern; otherwise undefined. */
-export const matchPath = (
-  pattern: string,
-  path: readonly string[],
-): Readonly<Record<string, string>> | undefined => {
+export const matchPath = (pattern: string, path: readonly string[]): ScreenProps["params"] | undefined => {
   const parts = pattern.split("/").filter(Boolean);
   if (parts.length !== path.length) return undefined;
   const values: Record<string, string> = {};

@@ -28,28 +28,30 @@ export const useSession = (): Session => {
 /** Operators may change something, auditors may only read. */
 export const useMayChange = (): boolean => useSession().role === "operator";
 
+/** Sends a change to the service, and then calls `onChange`. */
+export const useChange = (onChange: () => void) => {
+  const { api } = useSession();
+  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await api.send<T>(method, path, body);
+    onChange();
+    return answer;
+  };
+};
+
 const storageKey = "voxledger.token";
 
-/**
- * The token of a person who asked to stay signed in for this tab. Otherwise it is only in memory, and a reload signs out.
- * Access to the storage throws where the browser forbids it.
- */
+/** Access to the storage throws where the browser forbids it. */
+const ifAllowed = <T>(access: () => T): T | undefined => {
+  try {
+    return access();
+  } catch {
+    return undefined;
+  }
+};
+
+/** The token of a person who asked to stay signed in for this tab. Otherwise it is only in memory, and a reload signs out. */
 export const storedToken = {
-  read: (): string | undefined => {
-    try {
-      return sessionStorage.getItem(storageKey) ?? undefined;
-    } catch {
-      return undefined;
-    }
-  },
-  keep: (token: string): void => {
-    try {
-      sessionStorage.setItem(storageKey, token);
-    } catch {}
-  },
-  remove: (): void => {
-    try {
-      sessionStorage.removeItem(storageKey);
-    } catch {}
-  },
+  read: (): string | null | undefined => ifAllowed(() => sessionStorage.getItem(storageKey)),
+  keep: (token: string): void => ifAllowed(() => sessionStorage.setItem(storageKey, token)),
+  remove: (): void => ifAllowed(() => sessionStorage.removeItem(storageKey)),
 };

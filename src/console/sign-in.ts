@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { AdminSession } from "../http/routes/admin/session.ts";
 import { ApiError, createApi } from "./api.ts";
-import { Field } from "./components/field.ts";
+import { Field, fieldsOf } from "./components/field.ts";
 import { messageOf } from "./components/status.ts";
 import { html } from "./html.ts";
 import { storedToken } from "./session.ts";
@@ -36,10 +36,8 @@ export const SignIn = ({ base, message, onSignIn }: SignInProps): VNode => {
     if (token) void enter(token);
   }, []);
   const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const token = String(fields.get("token")).trim();
-    if (fields.get("stay")) storedToken.keep(token);
+    const { token = "", stay } = fieldsOf(event);
+    if (stay) storedToken.keep(token);
     void enter(token);
   };
   return html`<main class="sign-in">

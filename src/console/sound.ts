@@ -13,7 +13,7 @@ export interface SpokenSound {
   readonly engineAnswerMs: number;
 }
 
-export interface SpeakRequest {
+interface SpeakRequest {
   /** The key that pays. */
   readonly apiKey: string;
   readonly voice: string;
@@ -63,6 +63,12 @@ const waveOf = async (bytes: ArrayBuffer): Promise<Pick<SpokenSound, "times" | "
   return { times, levels };
 };
 
+/** The marks of a sound: one JSON object per line. */
+export const readMarks = async (api: Api, path: string, signal: AbortSignal): Promise<Mark[]> => {
+  const lines = await (await api.open(path, { signal })).text();
+  return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+};
+
 /** The marks are written in the background: they may not exist at once. */
 const attempts = 5;
 
@@ -71,9 +77,7 @@ const readWords = async (api: Api, link: string | null, signal: AbortSignal): Pr
   if (!path) return [];
   for (let attempt = 1; attempt <= attempts; attempt++) {
     try {
-      const words: Mark[] = [];
-      await api.lines(path, { signal, onLine: (line) => words.push(JSON.parse(line) as Mark) });
-      return words.filter(({ type }) => type === "word");
+      return (await readMarks(api, path, signal)).filter(({ type }) => type === "word");
     } catch {
       signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, 200));

@@ -59,8 +59,4 @@ export const readDailyUsage = async (
   return { characters, asOf };
 };
 
-export const sumOf = (values: Iterable<number>): number => {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
-};
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

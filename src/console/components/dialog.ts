@@ -1,9 +1,12 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { ComponentChildren, ComponentType, VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { html } from "../html.ts";
+import { useMayChange } from "../session.ts";
+import { CopyButton } from "./copy-button.ts";
+import { formOf } from "./field.ts";
 import { Failed } from "./status.ts";
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
@@ -22,7 +25,7 @@ export const Dialog = ({ title, onClose, children }: DialogProps): VNode => {
   </dialog>`;
 };
 
-export interface ConfirmProps extends DialogProps {
+interface ConfirmProps extends DialogProps {
   /** What the button does: `Suspend key`. */
   readonly action: string;
   readonly isDangerous?: boolean;
@@ -36,16 +39,14 @@ export interface ConfirmProps extends DialogProps {
 export const Confirm = (props: ConfirmProps): VNode => {
   const { title, action, isDangerous, staysOpen, onConfirm, onClose, children } = props;
   const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<{ error: unknown } | undefined>();
+  const [failure, setFailure] = useState<{ error: unknown }>();
   const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+    const fields = formOf(event);
     setBusy(true);
     setFailure(undefined);
-    onConfirm(new FormData(event.currentTarget as HTMLFormElement))
+    onConfirm(fields)
       .then(
-        () => {
-          if (!staysOpen) onClose();
-        },
+        () => staysOpen || onClose(),
         (error: unknown) => setFailure({ error }),
       )
       .finally(() => setBusy(false));
@@ -61,3 +62,50 @@ export const Confirm = (props: ConfirmProps): VNode => {
     </form>
   <//>`;
 };
+
+export type WithClose<Props> = Props & Pick<DialogProps, "onClose">;
+
+export interface Action<Props> {
+  /** Of the button: `Suspend…`. */
+  readonly title: string;
+  readonly dialog: ComponentType<WithClose<Props>>;
+  readonly isDangerous?: boolean;
+}
+
+interface ActionButtonsProps<Props> {
+  readonly actions: readonly Action<Props>[];
+  /** Of each dialog. */
+  readonly props: Props;
+  /** What the actions are about, for assistive technology. */
+  readonly subject?: string;
+  /** Further buttons. */
+  readonly children?: ComponentChildren;
+}
+
+/** A button for each action, which opens its dialog; nothing for persons who may only read. */
+export const ActionButtons = <Props>(options: ActionButtonsProps<Props>): VNode | null => {
+  const { actions, props, subject, children } = options;
+  const [open, setOpen] = useState<Action<Props>>();
+  if (!useMayChange()) return null;
+  return html`<div class="row">
+    ${children}
+    ${actions.map((action) => {
+      const tone = action.isDangerous ? "danger" : "";
+      return html`<button type="button" class=${`quiet ${tone}`} onClick=${() => setOpen(action)}>
+        ${action.title}${subject && html`<span class="hidden"> ${subject}</span>`}
+      </button>`;
+    })}
+    ${open && html`<${open.dialog} ...${props} onClose=${() => setOpen(undefined)} />`}
+  </div>`;
+};
+
+/** A secret that the service shows only once. It is not in the page any more when the dialog is closed. */
+export const ShownOnce = ({ title, secret, onClose }: DialogProps & { secret: string }): VNode =>
+  html`<${Dialog} title=${title} onClose=${onClose}>
+    <p>It is shown only now. Store it where only your server can read it.</p>
+    <code class="secret">${secret}</code>
+    <div class="actions">
+      <${CopyButton} text=${() => secret} label="Copy secret" />
+      <button type="button" class="primary" onClick=${onClose}>Done</button>
+    </div>
+  <//>`;

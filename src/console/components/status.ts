@@ -21,16 +21,14 @@ export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => voi
     ${onRetry && html`<button type="button" onClick=${onRetry}>Try again</button>`}
   </div>`;
 
+interface LoadedProps<T> {
+  readonly data: Data<T>;
+  readonly what?: string;
+  readonly children: (value: T) => ComponentChildren;
+}
+
 /** Loading, failed or the data. Earlier data stays visible during a reload, and after one that failed. */
-export const Loaded = <T>({
-  data,
-  what,
-  children,
-}: {
-  data: Data<T>;
-  what?: string;
-  children: (value: T) => ComponentChildren;
-}): VNode => {
+export const Loaded = <T>({ data, what, children }: LoadedProps<T>): VNode => {
   if (data.status === "loading") return html`<${Loading} what=${what} />`;
   if (data.status === "failed") return html`<${Failed} error=${data.error} onRetry=${data.reload} />`;
   return html`<div class="loaded" aria-busy=${data.isStale}>
@@ -44,20 +42,22 @@ export type Tone = "good" | "warn" | "bad" | "neutral";
 export const Badge = ({ tone = "neutral", children }: { tone?: Tone; children?: ComponentChildren }): VNode =>
   html`<span class=${`badge ${tone}`}>${children}</span>`;
 
+interface FigureProps {
+  readonly name: string;
+  readonly value: ComponentChildren;
+  readonly note?: ComponentChildren;
+}
+
 /** A figure with its name, and what it is as of. */
-export const Figure = ({
-  name,
-  value,
-  note,
-}: {
-  name: string;
-  value: ComponentChildren;
-  note?: ComponentChildren;
-}): VNode =>
+export const Figure = ({ name, value, note }: FigureProps): VNode =>
   html`<div class="figure">
     <dt>${name}</dt>
     <dd>${value}${note && html`<small>${note}</small>`}</dd>
   </div>`;
+
+/** Names and values. */
+export const FactList = ({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }): VNode =>
+  html`<dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** A share of a whole as a bar with a text. */
 export const Bar = ({ part, total, label }: { part: number; total: number; label: string }): VNode => {

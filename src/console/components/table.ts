@@ -20,12 +20,36 @@ export interface Column<Row> {
   readonly isSortable?: boolean;
 }
 
+interface NumberColumn<Row> extends Pick<Column<Row>, "id" | "title"> {
+  readonly value: (row: Row) => number | undefined;
+  readonly format: (value: number) => string;
+  /** Shown if there is no value. */
+  readonly absent?: string;
+}
+
+/** A column of numbers that are shown with `format`, and sorted and copied as they are. */
+export const numberColumn = <Row>({ format, absent, ...column }: NumberColumn<Row>): Column<Row> => ({
+  ...column,
+  isNumber: true,
+  view: (row) => {
+    const value = column.value(row);
+    return value === undefined ? absent : format(value);
+  },
+});
+
+/** What a person can do with a row; no column for those who may only read. */
+export const actionColumns = <Row>(
+  mayChange: boolean,
+  view: (row: Row) => ComponentChildren,
+): readonly Column<Row>[] =>
+  mayChange ? [{ id: "actions", title: "Actions", isSortable: false, value: () => "", view }] : [];
+
 export interface Sort {
   readonly by: string;
   readonly descending: boolean;
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -119,21 +143,19 @@ const sortRows = <Row>(
 };
 
 /** Numbers by size, texts by the alphabet, absent values first. */
-export const compareCells = (a: Cell, b: Cell): number => {
+const compareCells = (a: Cell, b: Cell): number => {
   if (a == null || b == null) return Number(a != null) - Number(b != null);
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a).localeCompare(String(b), "en", { numeric: true });
 };
 
-export const Pager = ({
-  page,
-  pages,
-  onPage,
-}: {
-  page: number;
-  pages: number;
-  onPage: (page: number) => void;
-}): VNode =>
+interface PagerProps {
+  readonly page: number;
+  readonly pages: number;
+  readonly onPage: (page: number) => void;
+}
+
+const Pager = ({ page, pages, onPage }: PagerProps): VNode =>
   html`<nav class="pager" aria-label="Pages">
     <button type="button" disabled=${page === 0} onClick=${() => onPage(page - 1)}>Previous</button>
     <span>Page ${page + 1} of ${pages}</span>

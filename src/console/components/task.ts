@@ -60,14 +60,3 @@ export const TaskView = <T>({
     ${status === "failed" && html`<${Failed} error=${error} />`}
     ${status === "done" && children?.(value as T)}
   </div>`;
-
-/** The chunks of a response. Not every browser can iterate over a body. */
-export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  const reader = body?.getReader();
-  if (!reader) return;
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
-}

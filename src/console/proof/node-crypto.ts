@@ -111,12 +111,8 @@ class Sha256 {
   }
 }
 
-const requireSha256 = (algorithm: string): void => {
-  if (algorithm !== "sha256") throw new TypeError(`There is no ${algorithm} here.`);
-};
-
 export const createHash = (algorithm: string): Sha256 => {
-  requireSha256(algorithm);
+  if (algorithm !== "sha256") throw new TypeError(`There is no ${algorithm} here.`);
   return new Sha256();
 };
 

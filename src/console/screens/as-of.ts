@@ -4,15 +4,13 @@ import type { AuditEntry } from "../../application/usage/audit-entries.ts";
 import type { EventsPage } from "../../application/usage/events/event-log.ts";
 import type { UsageReport } from "../../application/usage/usage-report.ts";
 import type { Api, Query } from "../api.ts";
-import { Field } from "../components/field.ts";
-import { fieldsOf } from "../components/period.ts";
+import { Field, fieldsOf, valueIn } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";
 import { Empty, Loaded } from "../components/status.ts";
 import { type Column, Table } from "../components/table.ts";
 import { dayMs, formatCount, formatDay, formatQuota, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { changeQuery, linkTo, type Route } from "../routing.ts";
-import type { ScreenProps } from "../screen-props.ts";
+import { changeQuery, linkTo, type Route, type ScreenProps } from "../routing.ts";
 import { useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 
@@ -64,13 +62,9 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
     return { before, after, between };
   };
   const data = useData(load, [apiKey, dates.earlier, dates.later]);
-  const submit = (event: SubmitEvent) => {
-    const { key = "" } = fieldsOf(event);
-    changeQuery(route, { key });
-  };
   return html`<h1>As of</h1>
     <p>What the ledger said at the end of two days (UTC), and the events in between.</p>
-    <form class="filters" onSubmit=${submit}>
+    <form class="filters" onSubmit=${(event: SubmitEvent) => changeQuery(route, fieldsOf(event))}>
       <${Field} label="Key" control=${{ name: "key", defaultValue: apiKey, required: true, spellcheck: false }} />
       <button type="submit" class="primary">Show</button>
     </form>
@@ -98,30 +92,21 @@ const readBetween = async (api: Api, period: Query, signal: AbortSignal): Promis
   return { ...page, entries };
 };
 
+interface DaySliderProps {
+  readonly label: string;
+  readonly name: "earlier" | "later";
+  readonly day: string;
+  readonly today: string;
+  readonly route: Route;
+}
+
 /** A slider of days, and the same day as a date. */
-const DaySlider = ({
-  label,
-  name,
-  day,
-  today,
-  route,
-}: {
-  label: string;
-  name: "earlier" | "later";
-  day: string;
-  today: string;
-  route: Route;
-}): VNode => {
+const DaySlider = ({ label, name, day, today, route }: DaySliderProps): VNode => {
   const first = Date.parse(today) - reach * dayMs;
   const value = Math.round((Date.parse(day) - first) / dayMs);
-  const slide = (event: Event) => {
-    const days = Number((event.currentTarget as HTMLInputElement).value);
-    changeQuery(route, { [name]: formatDay(first + days * dayMs) });
-  };
-  const choose = (event: Event) => {
-    const chosen = (event.currentTarget as HTMLInputElement).value;
-    if (chosen !== "") changeQuery(route, { [name]: chosen });
-  };
+  const slide = (event: Event) =>
+    changeQuery(route, { [name]: formatDay(first + Number(valueIn(event)) * dayMs) });
+  const choose = (event: Event) => valueIn(event) !== "" && changeQuery(route, { [name]: valueIn(event) });
   return html`<fieldset class="day">
     <legend>${label} (UTC)</legend>
     <${Field} label="Days" control=${{ type: "range", min: 0, max: reach, value, onChange: slide, "aria-valuetext": day }} />
@@ -131,49 +116,50 @@ const DaySlider = ({
 
 interface Fact {
   readonly name: string;
-  readonly before: string | number;
-  readonly after: string | number;
-  readonly difference: string | number;
+  readonly before: string;
+  readonly after: string;
+  readonly difference: string;
 }
 
-const changed = (before: string, after: string): Pick<Fact, "before" | "after" | "difference"> => ({
+const changed = (name: string, before: string, after: string): Fact => ({
+  name,
   before,
   after,
   difference: before === after ? "unchanged" : "changed",
 });
 
-const counted = (before: number, after: number): Pick<Fact, "before" | "after" | "difference"> => ({
+const counted = (name: string, before: number, after: number): Fact => ({
+  name,
   before: formatCount(before),
   after: formatCount(after),
   difference: after >= before ? `+${formatCount(after - before)}` : `−${formatCount(before - after)}`,
 });
 
 const factsOf = (before: UsageReport, after: UsageReport): Fact[] => [
-  { name: "State", ...changed(before.status ?? "not issued", after.status ?? "not issued") },
-  { name: "Plan", ...changed(before.plan?.tier ?? "–", after.plan?.tier ?? "–") },
-  { name: "Quota, characters per month", ...changed(formatQuota(before.quota), formatQuota(after.quota)) },
-  { name: "Requests per minute", ...changed(perMinute(before), perMinute(after)) },
-  { name: "Month of the totals", ...changed(before.month, after.month) },
-  { name: "Characters in the month", ...counted(before.characters, after.characters) },
-  { name: "Requests in the month", ...counted(before.requests, after.requests) },
-  { name: "Voided characters", ...counted(before.voided.characters, after.voided.characters) },
+  changed("State", before.status ?? "not issued", after.status ?? "not issued"),
+  changed("Plan", before.plan?.tier ?? "–", after.plan?.tier ?? "–"),
+  changed("Quota, characters per month", formatQuota(before.quota), formatQuota(after.quota)),
+  changed("Requests per minute", perMinute(before), perMinute(after)),
+  changed("Month of the totals", before.month, after.month),
+  counted("Characters in the month", before.characters, after.characters),
+  counted("Requests in the month", before.requests, after.requests),
+  counted("Voided characters", before.voided.characters, after.voided.characters),
 ];
 
 const perMinute = ({ plan }: UsageReport): string => (plan ? formatCount(plan.requestsPerMinute) : "–");
 
 const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates }): VNode => {
   const asOf = `as of position ${formatCount(after.asOfPosition)}`;
+  const titles = { before: dates.earlier, after: dates.later, difference: "Difference" };
   const columns: readonly Column<Fact>[] = [
     { id: "name", title: "", value: ({ name }) => name, isSortable: false },
-    { id: "before", title: dates.earlier, value: (fact) => fact.before, isNumber: true, isSortable: false },
-    { id: "after", title: dates.later, value: (fact) => fact.after, isNumber: true, isSortable: false },
-    {
-      id: "difference",
-      title: "Difference",
-      value: (fact) => fact.difference,
+    ...(["before", "after", "difference"] as const).map((id) => ({
+      id,
+      title: titles[id],
+      value: (fact: Fact) => fact[id],
       isNumber: true,
       isSortable: false,
-    },
+    })),
   ];
   const facts = factsOf(before, after);
   const months = before.month === after.month ? "" : " The totals are of different months.";
@@ -184,41 +170,33 @@ const Compared = ({ dates, before, after, between }: Comparison & { dates: Dates
     <${Between} dates=${dates} page=${between} /></div>`;
 };
 
+const daysOfMonth = Array.from({ length: 31 }, (_, index) => index + 1);
+
 /** By day of the month, the characters so far; null after the day of the report. */
 const cumulative = ({ byDay, asOf }: UsageReport): (number | null)[] => {
   const last = Number(asOf.slice(8, 10));
   let sum = 0;
-  return Array.from({ length: 31 }, (_, index) => {
-    const name = String(index + 1).padStart(2, "0");
+  return daysOfMonth.map((dayOfMonth) => {
+    const name = String(dayOfMonth).padStart(2, "0");
     sum += byDay.find(({ day }) => day.endsWith(`-${name}`))?.characters ?? 0;
-    return index < last ? sum : null;
+    return dayOfMonth <= last ? sum : null;
   });
 };
 
-const Curves = ({
-  dates,
-  before,
-  after,
-  asOf,
-}: {
-  dates: Dates;
-  before: UsageReport;
-  after: UsageReport;
-  asOf: string;
-}): VNode => {
-  const x = useMemo(() => Array.from({ length: 31 }, (_, index) => index + 1), []);
+interface CurvesProps extends Pick<Comparison, "before" | "after"> {
+  readonly dates: Dates;
+  readonly asOf: string;
+}
+
+const Curves = ({ dates, before, after, asOf }: CurvesProps): VNode => {
   const series = useMemo(
     () => [
       { label: `${before.month} as of ${dates.earlier}`, values: cumulative(before) },
-      {
-        label: `${after.month} as of ${dates.later}`,
-        values: cumulative(after),
-        isDashed: true,
-      },
+      { label: `${after.month} as of ${dates.later}`, values: cumulative(after), isDashed: true },
     ],
     [before, after],
   );
-  return html`<${Plot} title="Cumulative characters" asOf=${asOf} isTime=${false} xTitle="Day of the month (UTC)" x=${x}
+  return html`<${Plot} title="Cumulative characters" asOf=${asOf} isTime=${false} xTitle="Day of the month (UTC)" x=${daysOfMonth}
     formatX=${String} series=${series} />`;
 };
 
@@ -238,8 +216,7 @@ const eventColumns: readonly Column<AuditEntry>[] = [
 /** The members that change usage, plan or state. */
 const factText = (data: object): string => {
   const { characters, plan, reason, cause, voice } = data as Record<string, unknown>;
-  const parts = { characters, plan, reason, cause, voice };
-  return Object.entries(parts)
+  return Object.entries({ characters, plan, reason, cause, voice })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`)
     .join(", ");

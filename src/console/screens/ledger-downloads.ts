@@ -1,17 +1,9 @@
 import type { VNode } from "preact";
-import { chunksOf, TaskView, useTask } from "../components/task.ts";
+import { chunksOf, type Query } from "../api.ts";
+import { TaskView, useTask } from "../components/task.ts";
 import { formatBytes } from "../format.ts";
 import { html } from "../html.ts";
 import { useSession } from "../session.ts";
-
-interface DownloadFilters {
-  readonly apiKey: string;
-  readonly stream: string;
-  readonly type: string;
-  readonly from: string;
-  readonly to: string;
-  readonly after: string;
-}
 
 const formats = [
   { format: "ndjson", title: "NDJSON", extension: "ndjson" },
@@ -20,7 +12,7 @@ const formats = [
 ] as const;
 
 /** Downloads of all entries that the filters select. CloudEvents have only what is charged and what is voided. */
-export const Downloads = ({ filters }: { filters: DownloadFilters }): VNode => {
+export const Downloads = ({ filters }: { filters: Query }): VNode => {
   const { api } = useSession();
   const task = useTask<string>();
   const download = ({ format, extension }: (typeof formats)[number]) =>

@@ -6,15 +6,13 @@ import type { EventsPage } from "../../application/usage/events/event-log.ts";
 import { isAbort, type Query } from "../api.ts";
 import { CopyButton } from "../components/copy-button.ts";
 import { Dialog } from "../components/dialog.ts";
-import { Field } from "../components/field.ts";
-import { controlOfTime, fieldsOf, PeriodFields, timeOfControl } from "../components/period.ts";
-import { Plot } from "../components/plot.ts";
+import { Field, fieldsOf } from "../components/field.ts";
+import { Plot, type PlotProps } from "../components/plot.ts";
 import { Empty, Failed, Loaded, Loading } from "../components/status.ts";
 import { type Column, Table } from "../components/table.ts";
 import { dayMs, formatCount, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { changeQuery, linkTo } from "../routing.ts";
-import type { ScreenProps } from "../screen-props.ts";
+import { changeQuery, linkTo, type ScreenProps } from "../routing.ts";
 import { useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 import { Downloads } from "./ledger-downloads.ts";
@@ -43,6 +41,15 @@ const filtersOf = (query: URLSearchParams): Filters => {
   return { apiKey: of("key"), stream: of("stream"), type: of("type"), from, to, after };
 };
 
+/** A time with its zone for the API, of a `datetime-local` control in UTC. Empty if the control is. */
+const timeOfControl = (value: string): string => (value === "" ? "" : `${value.slice(0, 16)}:00.000Z`);
+
+/** A field for a minute in UTC. */
+const minuteField = (label: string, name: string, time: string): VNode => {
+  const defaultValue = time && new Date(time).toISOString().slice(0, 16);
+  return html`<${Field} label=${label} control=${{ type: "datetime-local", name, defaultValue }} />`;
+};
+
 /** Whether the log has no new events of the period. Without it, a live tail would read the rest of the log in vain. */
 const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clockToleranceMs < Date.now();
 
@@ -50,7 +57,7 @@ const hasEnded = ({ to }: Filters): boolean => to !== "" && Date.parse(to) + clo
 export const Ledger = ({ route }: ScreenProps): VNode => {
   const [filters, setFilters] = useState(() => filtersOf(route.query));
   const [isLive, setLive] = useState(false);
-  const [shown, setShown] = useState<AuditEntry | undefined>();
+  const [shown, setShown] = useState<AuditEntry>();
   const query = route.query.toString();
   useEffect(() => setFilters(filtersOf(route.query)), [query]);
   const submit = (event: SubmitEvent) => {
@@ -59,8 +66,8 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
   };
   const select = (from: number, to: number) =>
     changeQuery(route, {
-      from: new Date(Math.floor(from / 60) * 60_000).toISOString(),
-      to: new Date(Math.ceil(to / 60) * 60_000).toISOString(),
+      from: new Date(Math.floor(from / 60) * minuteMs).toISOString(),
+      to: new Date(Math.ceil(to / 60) * minuteMs).toISOString(),
     });
   const log = useEntries(filters, isLive);
   return html`<h1>Ledger</h1>
@@ -68,7 +75,7 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
       <${Field} label="Key" control=${{ name: "key", defaultValue: filters.apiKey, spellcheck: false }} />
       <${Field} label="Stream begins with" control=${{ name: "stream", defaultValue: filters.stream, spellcheck: false }} />
       <${Field} label="Type" control=${{ name: "type", defaultValue: filters.type, spellcheck: false }} />
-      <${PeriodFields} from=${filters.from && controlOfTime(filters.from)} to=${filters.to && controlOfTime(filters.to)} />
+      ${minuteField("From (UTC)", "from", filters.from)} ${minuteField("To (UTC)", "to", filters.to)}
       <${Field} label="After position" control=${{ name: "after", defaultValue: filters.after, pattern: "\\d{1,15}(\\.\\d{1,6})?" }} />
       <button type="submit" class="primary">Show</button>
     </form>
@@ -95,7 +102,7 @@ interface Log {
 const useEntries = (filters: Filters, isLive: boolean): Log => {
   const { api } = useSession();
   const [entries, setEntries] = useState<readonly AuditEntry[]>([]);
-  const [page, setPage] = useState<EventsPage | undefined>();
+  const [page, setPage] = useState<EventsPage>();
   const [error, setError] = useState<unknown>();
   const [wanted, setWanted] = useState(1);
   const [isBusy, setBusy] = useState(true);
@@ -116,10 +123,10 @@ const useEntries = (filters: Filters, isLive: boolean): Log => {
         const wait = isLive && last?.caughtUp ? waitSeconds : undefined;
         const query: Query = { ...filters, after: last?.next ?? filters.after, limit: 200, wait };
         last = await api.get<EventsPage>("admin/events", { query, signal: controller.signal });
-        const read = last;
-        found += read.entries.length;
-        setPage(read);
-        setEntries((before) => [...before, ...read.entries].slice(-maxEntries));
+        const { entries: added } = last;
+        found += added.length;
+        setPage(last);
+        setEntries((before) => [...before, ...added].slice(-maxEntries));
       }
     };
     setBusy(true);
@@ -186,13 +193,11 @@ const Detail = ({ entry, onClose }: { entry: AuditEntry; onClose: () => void }):
   <//>`;
 };
 
-const Minutes = ({
-  filters,
-  onSelect,
-}: {
-  filters: Filters;
-  onSelect: (from: number, to: number) => void;
-}): VNode => {
+interface MinutesProps extends Required<Pick<PlotProps, "onSelect">> {
+  readonly filters: Filters;
+}
+
+const Minutes = ({ filters, onSelect }: MinutesProps): VNode => {
   const { api } = useSession();
   const { apiKey, stream, type } = filters;
   const end = filters.to ? Date.parse(filters.to) : Date.now();
@@ -212,12 +217,10 @@ const Minutes = ({
   <//>`;
 };
 
-interface MinutePlotProps {
+interface MinutePlotProps extends Pick<PlotProps, "asOf" | "onSelect"> {
   readonly minutes: EventCounts["minutes"];
   readonly start: number;
   readonly end: number;
-  readonly asOf: string;
-  readonly onSelect: (from: number, to: number) => void;
 }
 
 /** All minutes of the period, also those without entries. */

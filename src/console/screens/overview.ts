@@ -4,12 +4,11 @@ import type { InstanceStatus } from "../../application/health/instance-status.ts
 import type { UsageOverview, UsagePeriod } from "../../application/usage/usage-overview.ts";
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Figure, Loaded } from "../components/status.ts";
-import { Table } from "../components/table.ts";
+import { type Column, Table } from "../components/table.ts";
 import { dayMs, formatCount, formatDay, formatMilliseconds, formatShare, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { useSession } from "../session.ts";
 import { sumOf } from "../usage.ts";
-import { useData } from "../use-data.ts";
+import { useGet } from "../use-data.ts";
 
 /** Until the usage is read again: a second, then each time twice as long. */
 const firstPauseMs = 1_000;
@@ -17,9 +16,8 @@ const longestPauseMs = 30_000;
 
 /** What all instances have served, and the state of the instance that answers. */
 export const Overview = (): VNode => {
-  const { api } = useSession();
-  const status = useData((signal) => api.get<InstanceStatus>("admin/status", { signal }), []);
-  const usage = useData((signal) => api.get<UsageOverview>("admin/usage", { signal }), []);
+  const status = useGet<InstanceStatus>("admin/status");
+  const usage = useGet<UsageOverview>("admin/usage");
   const pauseMs = useRef(firstPauseMs);
   useEffect(() => {
     if (usage.status !== "ready" || usage.isStale || usage.value.isComplete) return;
@@ -107,22 +105,17 @@ const Sources = ({ usage: { today, month }, asOf }: { usage: UsageOverview; asOf
   type Source = (typeof provenances)[number];
   const shareOf = (period: UsagePeriod, { id }: Source) =>
     `${formatCount(period.served[id].requests)} (${formatShare(period.served[id].requests, servingsOf(period))})`;
-  const columns = [
-    { id: "source", title: "Source", value: ({ title }: Source) => title },
-    {
-      id: "today",
-      title: "Today",
-      isNumber: true,
-      value: ({ id }: Source) => today.served[id].requests,
-      view: (source: Source) => shareOf(today, source),
-    },
-    {
-      id: "month",
-      title: "This month",
-      isNumber: true,
-      value: ({ id }: Source) => month.served[id].requests,
-      view: (source: Source) => shareOf(month, source),
-    },
+  const columnOf = (id: string, title: string, period: UsagePeriod): Column<Source> => ({
+    id,
+    title,
+    isNumber: true,
+    value: (source) => period.served[source.id].requests,
+    view: (source) => shareOf(period, source),
+  });
+  const columns: Column<Source>[] = [
+    { id: "source", title: "Source", value: ({ title }) => title },
+    columnOf("today", "Today", today),
+    columnOf("month", "This month", month),
   ];
   return html`<section class="card">
     <h2>Where audio came from</h2>
@@ -151,15 +144,15 @@ const Instance = ({ status }: { status: InstanceStatus }): VNode => {
 const Parts = ({ status }: { status: InstanceStatus }): VNode => {
   const parts = Object.entries(status.health.parts).map(([name, part]) => ({ name, ...part }));
   type Part = (typeof parts)[number];
-  const columns = [
-    { id: "name", title: "Part", value: ({ name }: Part) => name },
+  const columns: Column<Part>[] = [
+    { id: "name", title: "Part", value: ({ name }) => name },
     {
       id: "status",
       title: "State",
-      value: ({ status }: Part) => status,
-      view: ({ status }: Part) => html`<${Badge} tone=${status === "ok" ? "good" : "bad"}>${status}<//>`,
+      value: ({ status }) => status,
+      view: ({ status }) => html`<${Badge} tone=${status === "ok" ? "good" : "bad"}>${status}<//>`,
     },
-    { id: "detail", title: "Detail", value: ({ detail }: Part) => detail ?? "" },
+    { id: "detail", title: "Detail", value: ({ detail }) => detail },
   ];
   return html`<details class="card">
     <summary>Health of each part (${parts.filter((part) => part.status !== "ok").length} down)</summary>

@@ -5,17 +5,16 @@ import type { ProviderActivity } from "../../application/health/provider-activit
 import { type Listed, PageButtons, usePages } from "../components/pages.ts";
 import { Plot } from "../components/plot.ts";
 import { Badge, Empty, Loaded } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { type Column, numberColumn, Table } from "../components/table.ts";
 import { formatCount, formatMilliseconds, formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../routing.ts";
-import { useSession } from "../session.ts";
-import { useData } from "../use-data.ts";
+import { useGet } from "../use-data.ts";
+import { websiteColumn } from "./websites/keys.ts";
 
 /** The speech providers as the instance that answers sees them, and the accounts of websites with them. */
 export const Providers = (): VNode => {
-  const { api } = useSession();
-  const data = useData((signal) => api.get<ProviderStatus>("admin/providers", { signal }), []);
+  const data = useGet<ProviderStatus>("admin/providers");
   return html`
     <div class="head">
       <h1>Providers</h1>
@@ -44,26 +43,7 @@ const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
     />
     <${Table}
       caption="Queues of the resources that syntheses share"
-      columns=${[
-        { id: "resource", title: "Resource", value: ({ resource }: Resource) => resource },
-        { id: "running", title: "Running", isNumber: true, value: ({ running }: Resource) => running },
-        { id: "queued", title: "Waiting", isNumber: true, value: ({ queued }: Resource) => queued },
-        {
-          id: "oldest",
-          title: "Longest wait",
-          isNumber: true,
-          value: ({ oldestWaitMs }: Resource) => Math.round(oldestWaitMs),
-          view: ({ oldestWaitMs }: Resource) => formatMilliseconds(oldestWaitMs),
-        },
-        { id: "refused", title: "Refused", isNumber: true, value: ({ refused }: Resource) => refused },
-        {
-          id: "full",
-          title: "State",
-          value: stateOf,
-          view: (resource: Resource) =>
-            html`<${Badge} tone=${tones[stateOf(resource)]}>${stateOf(resource)}<//>`,
-        },
-      ]}
+      columns=${resourceColumns}
       rows=${resources}
       idOf=${({ resource }: Resource) => resource}
     />
@@ -76,6 +56,26 @@ const ProviderTables = ({ status }: { status: ProviderStatus }): VNode => {
     }
   </div>`;
 };
+
+const resourceColumns: Column<Resource>[] = [
+  { id: "resource", title: "Resource", value: ({ resource }) => resource },
+  { id: "running", title: "Running", isNumber: true, value: ({ running }) => running },
+  { id: "queued", title: "Waiting", isNumber: true, value: ({ queued }) => queued },
+  {
+    id: "oldest",
+    title: "Longest wait",
+    isNumber: true,
+    value: ({ oldestWaitMs }) => Math.round(oldestWaitMs),
+    view: ({ oldestWaitMs }) => formatMilliseconds(oldestWaitMs),
+  },
+  { id: "refused", title: "Refused", isNumber: true, value: ({ refused }) => refused },
+  {
+    id: "full",
+    title: "State",
+    value: (resource) => stateOf(resource),
+    view: (resource) => html`<${Badge} tone=${tones[stateOf(resource)]}>${stateOf(resource)}<//>`,
+  },
+];
 
 const stateOf = ({ isFull, isSlow }: Resource) => (isFull ? "full" : isSlow ? "slow" : "accepts");
 const tones = { full: "bad", slow: "warn", accepts: "good" } as const;
@@ -111,13 +111,7 @@ const providerColumns: Column<ProviderActivity>[] = [
     value: ({ circuit }) => circuit,
     view: ({ circuit }) => html`<${Badge} tone=${circuit === "closed" ? "good" : "bad"}>${circuit}<//>`,
   },
-  {
-    id: "requests",
-    title: "Requests",
-    isNumber: true,
-    value: ({ requests }) => requests,
-    view: ({ requests }) => formatCount(requests),
-  },
+  numberColumn({ id: "requests", title: "Requests", value: ({ requests }) => requests, format: formatCount }),
   { id: "retries", title: "Retries", isNumber: true, value: ({ retries }) => retries },
   { id: "errors", title: "Errors", isNumber: true, value: ({ errors }) => errors },
   {
@@ -135,19 +129,12 @@ const providerColumns: Column<ProviderActivity>[] = [
   },
 ];
 
-interface CredentialsList extends Listed {
-  readonly credentials: readonly WebsiteCredentials[];
-}
+type CredentialsList = Listed & { readonly credentials: readonly WebsiteCredentials[] };
 
 /** The provider accounts of websites; never their credentials. */
 const Accounts = (): VNode => {
-  const { api } = useSession();
   const pages = usePages();
-  const { after } = pages;
-  const data = useData(
-    (signal) => api.get<CredentialsList>("admin/credentials", { query: { limit: 25, after }, signal }),
-    [after],
-  );
+  const data = useGet<CredentialsList>("admin/credentials", { limit: 25, after: pages.after });
   return html`<section class="stack">
     <h2>Accounts of websites</h2>
     <${Loaded} data=${data} what="Reading the accounts">
@@ -161,13 +148,7 @@ const Accounts = (): VNode => {
 };
 
 const accountColumns: Column<WebsiteCredentials>[] = [
-  {
-    id: "website",
-    title: "Website",
-    value: ({ websiteName, websiteId }) => websiteName ?? websiteId,
-    view: ({ websiteName, websiteId }) =>
-      html`<a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a>`,
-  },
+  websiteColumn,
   { id: "engine", title: "Engine", value: ({ engine }) => engine },
   { id: "provider", title: "Provider", value: ({ provider }) => provider },
   { id: "voices", title: "Voices", isNumber: true, value: ({ voices }) => voices },

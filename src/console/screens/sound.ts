@@ -1,34 +1,25 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Sound as KnownSound, StoredFile } from "../../application/audio/sounds.ts";
+import type { Mark } from "../../domain/synthesis/marks.ts";
 import { Confirm } from "../components/dialog.ts";
-import { Empty, Loaded } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { Empty, FactList, Loaded } from "../components/status.ts";
+import { type Column, numberColumn, Table } from "../components/table.ts";
 import { formatBytes, formatCount, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { linkTo } from "../routing.ts";
-import type { ScreenProps } from "../screen-props.ts";
+import { linkTo, type ScreenProps } from "../routing.ts";
 import { useMayChange, useSession } from "../session.ts";
-import { useData } from "../use-data.ts";
-
-interface Mark {
-  readonly time: number;
-  readonly type: string;
-  readonly value: string;
-}
+import { readMarks } from "../sound.ts";
+import { useData, useGet } from "../use-data.ts";
 
 interface Public {
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly (readonly [name: string, value: string | null])[];
   readonly marks: readonly Mark[];
 }
 
 /** What the service knows of a sound. */
 export const Sound = ({ params: { hash = "" } }: ScreenProps): VNode => {
-  const { api } = useSession();
-  const data = useData(
-    (signal) => api.get<KnownSound>(`admin/sounds/${encodeURIComponent(hash)}`, { signal }),
-    [hash],
-  );
+  const data = useGet<KnownSound>(`admin/sounds/${encodeURIComponent(hash)}`);
   return html`<p><a href=${linkTo(["sounds"])}>All sounds</a></p>
     <h1>Sound</h1>
     <p class="mono">${hash}</p>
@@ -42,7 +33,7 @@ const Facts = ({ sound: { servings, asOfPosition } }: { sound: KnownSound }): VN
   const asOf = `Last 31 days, as of position ${formatCount(asOfPosition)}.`;
   if (!servings) return html`<${Empty}>Not served in the last 31 days. ${asOf}<//>`;
   const { engine, voice, lang, format, served, characters, from, firstAt, lastAt } = servings;
-  const facts: [string, ComponentChildren][] = [
+  const facts = [
     ["Engine", engine],
     ["Voice", voice],
     ["Language", lang],
@@ -56,8 +47,7 @@ const Facts = ({ sound: { servings, asOfPosition } }: { sound: KnownSound }): VN
     ["First served", formatTime(firstAt)],
     ["Last served", formatTime(lastAt)],
   ];
-  return html`<p class="as-of">${asOf}</p>
-    <dl class="facts">${facts.map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  return html`<p class="as-of">${asOf}</p><${FactList} facts=${facts} />`;
 };
 
 const fileColumns: readonly Column<StoredFile>[] = [
@@ -71,20 +61,14 @@ const fileColumns: readonly Column<StoredFile>[] = [
         : html`<span class="mono hash">${name}</span>`,
   },
   { id: "access", title: "Address", value: (file) => (file.public ? "public" : "only its website") },
-  {
-    id: "bytes",
-    title: "Size",
-    isNumber: true,
-    value: ({ bytes }) => bytes,
-    view: ({ bytes }) => formatBytes(bytes),
-  },
-  {
+  numberColumn({ id: "bytes", title: "Size", value: ({ bytes }) => bytes, format: formatBytes }),
+  numberColumn({
     id: "seconds",
     title: "Duration",
-    isNumber: true,
     value: ({ seconds }) => seconds,
-    view: ({ seconds }) => (seconds === undefined ? "–" : `${seconds.toFixed(2)} s`),
-  },
+    format: (seconds) => `${seconds.toFixed(2)} s`,
+    absent: "–",
+  }),
   {
     id: "used",
     title: "Last used (UTC)",
@@ -106,17 +90,11 @@ const Listen = ({ name, hasMarks }: { name: string; hasMarks: boolean }): VNode 
   const { api } = useSession();
   const load = async (signal: AbortSignal): Promise<Public> => {
     const { headers } = await api.open(name, { method: "HEAD", signal });
-    const marks: Mark[] = [];
-    if (hasMarks) {
-      const onLine = (line: string) => marks.push(JSON.parse(line) as Mark);
-      await api.lines(name.replace(/\.[a-z0-9]+$/, ".marks.json"), { signal, onLine });
-    }
+    const marksName = name.replace(/\.[a-z0-9]+$/, ".marks.json");
+    const marks = hasMarks ? await readMarks(api, marksName, signal) : [];
     const shown = ["cache-control", "etag", "content-type", "content-length", "link"];
-    const pairs = shown.flatMap((header): [string, string][] => {
-      const value = headers.get(header);
-      return value === null ? [] : [[header, value]];
-    });
-    return { headers: pairs, marks };
+    const pairs = shown.map((header) => [header, headers.get(header)] as const);
+    return { headers: pairs.filter(([, value]) => value !== null), marks };
   };
   const data = useData(load, [name, hasMarks]);
   return html`<audio controls preload="none" src=${`../${name}`} aria-label="The sound"></audio>
@@ -136,7 +114,7 @@ const markColumns: readonly Column<Mark>[] = [
 
 const Actions = ({ hash, onDone }: { hash: string; onDone: () => void }): VNode | null => {
   const { api, notify } = useSession();
-  const [asked, setAsked] = useState<"purge" | "delete" | undefined>();
+  const [asked, setAsked] = useState<"purge" | "delete">();
   if (!useMayChange()) return null;
   const close = () => setAsked(undefined);
   const path = `admin/audio/${encodeURIComponent(hash)}`;

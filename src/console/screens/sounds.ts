@@ -1,16 +1,13 @@
 import type { VNode } from "preact";
 import type { ListedSound, SoundList } from "../../application/audio/sounds.ts";
-import { Field } from "../components/field.ts";
-import { fieldsOf } from "../components/period.ts";
+import { Field, fieldsOf } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";
 import { Figure, Loaded } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { type Column, numberColumn, Table } from "../components/table.ts";
 import { dayMs, formatBytes, formatCount, formatDay, formatShare, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import { changeQuery, linkTo, navigate } from "../routing.ts";
-import type { ScreenProps } from "../screen-props.ts";
-import { useSession } from "../session.ts";
-import { useData } from "../use-data.ts";
+import { changeQuery, linkTo, navigate, type ScreenProps } from "../routing.ts";
+import { useGet } from "../use-data.ts";
 
 const shown = 25;
 
@@ -27,13 +24,7 @@ const columns: readonly Column<ListedSound>[] = [
   { id: "voice", title: "Voice", value: ({ voice }) => voice },
   { id: "lang", title: "Language", value: ({ lang }) => lang },
   { id: "format", title: "Format", value: ({ format }) => format },
-  {
-    id: "served",
-    title: "Served",
-    isNumber: true,
-    value: ({ served }) => served,
-    view: ({ served }) => formatCount(served),
-  },
+  numberColumn({ id: "served", title: "Served", value: ({ served }) => served, format: formatCount }),
   {
     id: "cache",
     title: "From cache",
@@ -41,20 +32,14 @@ const columns: readonly Column<ListedSound>[] = [
     value: ({ served, from }) => (served - from.miss) / served,
     view: ({ served, from }) => formatShare(served - from.miss, served),
   },
-  {
+  numberColumn({
     id: "bytes",
     title: "Size",
-    isNumber: true,
     value: ({ bytes }) => bytes,
-    view: ({ bytes }) => (bytes === undefined ? "not stored" : formatBytes(bytes)),
-  },
-  {
-    id: "saved",
-    title: "Bytes from cache",
-    isNumber: true,
-    value: bytesFromCache,
-    view: (sound) => formatBytes(bytesFromCache(sound)),
-  },
+    format: formatBytes,
+    absent: "not stored",
+  }),
+  numberColumn({ id: "saved", title: "Bytes from cache", value: bytesFromCache, format: formatBytes }),
   {
     id: "last",
     title: "Last served (UTC)",
@@ -65,16 +50,10 @@ const columns: readonly Column<ListedSound>[] = [
 
 /** The most served sounds of a period. */
 export const Sounds = ({ route }: ScreenProps): VNode => {
-  const { api } = useSession();
   const last = route.query.get("last") ?? formatDay(Date.now());
   const first = route.query.get("first") ?? formatDay(Date.parse(last) - 6 * dayMs);
-  const data = useData(
-    (signal) => {
-      const query = { from: first, to: formatDay(Date.parse(last) + dayMs), limit: shown };
-      return api.get<SoundList>("admin/sounds", { query, signal });
-    },
-    [first, last],
-  );
+  const to = formatDay(Date.parse(last) + dayMs);
+  const data = useGet<SoundList>("admin/sounds", { from: first, to, limit: shown });
   const submit = (event: SubmitEvent) => {
     const { hash, ...days } = fieldsOf(event);
     if (hash) navigate(linkTo(["sounds", hash]));

@@ -1,10 +1,9 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useState } from "preact/hooks";
 import type { Voice } from "../../domain/synthesis/speech.ts";
-import { Confirm } from "../components/dialog.ts";
+import { type Action, ActionButtons, Confirm, type WithClose } from "../components/dialog.ts";
 import { Field } from "../components/field.ts";
 import { html } from "../html.ts";
-import { useSession } from "../session.ts";
+import { useChange, useSession } from "../session.ts";
 
 const pathOf = (name: string): string => `admin/voices/${encodeURIComponent(name)}`;
 
@@ -22,75 +21,57 @@ const VoiceFields = ({ voice }: { voice: Voice | undefined }): VNode =>
 
 const membersIn = (fields: FormData) => {
   const { flag, gender, lang, voiceIDs } = Object.fromEntries(fields);
-  const ids = String(voiceIDs)
-    .split(/[\s,]+/)
-    .filter(Boolean);
-  return { flag, gender, lang, voiceIDs: ids.map(Number) };
+  return { flag, gender, lang, voiceIDs: (String(voiceIDs).match(/[^\s,]+/g) ?? []).map(Number) };
 };
 
 interface AddVoiceProps {
   /** The values to begin with: those of another voice for an alias. */
-  readonly from?: Voice;
-  readonly onAdded: () => void;
-  readonly onClose: () => void;
+  readonly voice?: Voice;
+  /** Called after each change. */
+  readonly onChange: () => void;
 }
 
 /** Adds a voice to the catalog. Entries are deprecated, never removed. */
-export const AddVoice = ({ from, onAdded, onClose }: AddVoiceProps): VNode => {
-  const { api, notify } = useSession();
+export const AddVoice = ({ voice, onChange, onClose }: WithClose<AddVoiceProps>): VNode => {
+  const { notify } = useSession();
+  const change = useChange(onChange);
   const add = async (fields: FormData) => {
     const name = String(fields.get("name")).trim();
-    await api.send("POST", "admin/voices", { name, ...membersIn(fields) });
-    onAdded();
-    const undo = async () => {
-      await api.send("DELETE", pathOf(name));
-      onAdded();
-    };
+    await change("POST", "admin/voices", { name, ...membersIn(fields) });
+    const undo = () => change("DELETE", pathOf(name));
     notify({ text: `Added the voice ${name}. Undo deprecates it.`, undo });
   };
-  const title = from ? `Add an alias of ${from.name}` : "Add a voice";
+  const title = voice ? `Add an alias of ${voice.name}` : "Add a voice";
   return html`<${Confirm} title=${title} action="Add voice" onConfirm=${add} onClose=${onClose}>
     <p>The voice joins the catalog of all websites. It can later be deprecated, and not removed.</p>
     <${Field} label="Name" control=${{ name: "name", required: true, maxlength: 100 }} />
-    <${VoiceFields} voice=${from} />
+    <${VoiceFields} voice=${voice} />
   <//>`;
 };
 
-type Action = "alias" | "change" | "deprecated";
-
-interface VoiceActionsProps {
-  readonly voice: Voice;
-  /** Called after each change. */
-  readonly onChange: () => void;
+interface VoiceActionsProps extends Required<AddVoiceProps> {
   /** Further buttons. */
   readonly children?: ComponentChildren;
 }
 
+type ActionProps = WithClose<Required<AddVoiceProps>>;
+
 /** What an operator can do with a voice of the catalog. */
-export const VoiceActions = ({ voice, onChange, children }: VoiceActionsProps): VNode => {
-  const [action, setAction] = useState<Action | undefined>();
-  const onClose = () => setAction(undefined);
-  const props = { voice, onChange, onClose };
-  const button = (name: Action, title: string, tone = "") =>
-    html`<button type="button" class=${`quiet ${tone}`} onClick=${() => setAction(name)}>${title}<span class="hidden"> ${voice.name}</span></button>`;
-  return html`<span class="row">
-    ${children} ${button("alias", "Alias…")} ${button("change", "Change…")}
-    ${voice.deprecated ? button("deprecated", "Restore…") : button("deprecated", "Deprecate…", "danger")}
-    ${action === "alias" && html`<${AddVoice} from=${voice} onAdded=${onChange} onClose=${onClose} />`}
-    ${action === "change" && html`<${ChangeVoice} ...${props} />`}
-    ${action === "deprecated" && html`<${SetDeprecated} ...${props} />`}
-  </span>`;
+export const VoiceActions = ({ children, ...props }: VoiceActionsProps): VNode => {
+  const { name, deprecated: isDeprecated = false } = props.voice;
+  const actions: Action<Required<AddVoiceProps>>[] = [
+    { title: "Alias…", dialog: AddVoice },
+    { title: "Change…", dialog: ChangeVoice },
+    { title: isDeprecated ? "Restore…" : "Deprecate…", dialog: SetDeprecated, isDangerous: !isDeprecated },
+  ];
+  return html`<${ActionButtons} actions=${actions} props=${props} subject=${name}>${children}<//>`;
 };
 
-type ActionProps = Pick<VoiceActionsProps, "voice" | "onChange"> & { readonly onClose: () => void };
-
 const ChangeVoice = ({ voice, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const { name, flag, gender, lang, voiceIDs } = voice;
-  const patch = async (members: object) => {
-    await api.send("PATCH", pathOf(name), members);
-    onChange();
-  };
+  const send = useChange(onChange);
+  const patch = (members: object) => send("PATCH", pathOf(name), members);
   const change = async (fields: FormData) => {
     await patch(membersIn(fields));
     notify({ text: `Changed the voice ${name}.`, undo: () => patch({ flag, gender, lang, voiceIDs }) });
@@ -102,12 +83,10 @@ const ChangeVoice = ({ voice, onChange, onClose }: ActionProps): VNode => {
 };
 
 const SetDeprecated = ({ voice, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const { name, deprecated: isDeprecated = false } = voice;
-  const put = async (deprecated: boolean) => {
-    await api.send("PATCH", pathOf(name), { deprecated });
-    onChange();
-  };
+  const send = useChange(onChange);
+  const put = (deprecated: boolean) => send("PATCH", pathOf(name), { deprecated });
   const change = async () => {
     await put(!isDeprecated);
     notify({ text: `${isDeprecated ? "Restored" : "Deprecated"} ${name}.`, undo: () => put(isDeprecated) });

@@ -2,16 +2,16 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { KeyDetails } from "../../application/accounts/keys.ts";
 import type { Mark } from "../../domain/synthesis/marks.ts";
-import { isAbort } from "../api.ts";
-import { Field } from "../components/field.ts";
+import { Field, formOf } from "../components/field.ts";
 import { Plot } from "../components/plot.ts";
 import { Empty, Failed, Loading } from "../components/status.ts";
 import { type Column, Table } from "../components/table.ts";
+import { useTask } from "../components/task.ts";
 import { formatMilliseconds } from "../format.ts";
 import { html } from "../html.ts";
 import { useSession } from "../session.ts";
 import { type SpokenSound, speak } from "../sound.ts";
-import { useData } from "../use-data.ts";
+import { useGet } from "../use-data.ts";
 
 interface Asked {
   readonly apiKey: string;
@@ -22,16 +22,10 @@ interface Asked {
 
 /** Speaks a text with the chosen voices, one or two to compare, at the expense of a key. */
 export const Listen = ({ voices }: { voices: readonly string[] }): VNode => {
-  const { api } = useSession();
-  const [asked, setAsked] = useState<Asked | undefined>();
-  const keys = useData(
-    (signal) =>
-      api.get<{ keys: KeyDetails[] }>("admin/keys", { query: { limit: 25, status: "active" }, signal }),
-    [],
-  );
+  const [asked, setAsked] = useState<Asked>();
+  const keys = useGet<{ keys: KeyDetails[] }>("admin/keys", { limit: 25, status: "active" });
   const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const fields = formOf(event);
     const [apiKey, text] = [String(fields.get("apiKey")), String(fields.get("text"))];
     setAsked({ apiKey, text, round: (asked?.round ?? 0) + 1 });
   };
@@ -54,47 +48,35 @@ export const Listen = ({ voices }: { voices: readonly string[] }): VNode => {
   </section>`;
 };
 
-type Outcome =
-  | { readonly status: "silent" }
-  | { readonly status: "speaking" }
-  | { readonly status: "failed"; readonly error: unknown }
-  | { readonly status: "spoken"; readonly sound: SpokenSound; readonly url: string };
-
 const Spoken = ({ voice, asked }: { voice: string; asked: Asked | undefined }): VNode => {
   const { api } = useSession();
-  const [outcome, setOutcome] = useState<Outcome>({ status: "silent" });
+  const { status, error, value, run } = useTask<SpokenSound & { url: string }>();
   useEffect(() => {
     if (!asked) return;
-    const controller = new AbortController();
-    const { signal } = controller;
-    let url: string | undefined;
-    setOutcome({ status: "speaking" });
-    speak(api, { ...asked, voice, signal }).then(
-      (sound) => {
-        if (signal.aborted) return;
-        url = URL.createObjectURL(sound.blob);
-        setOutcome({ status: "spoken", sound, url });
-      },
-      (error: unknown) => {
-        if (!isAbort(error)) setOutcome({ status: "failed", error });
-      },
-    );
-    return () => {
-      controller.abort();
-      if (url) URL.revokeObjectURL(url);
-    };
+    let url = "";
+    run(async (signal) => {
+      const sound = await speak(api, { ...asked, voice, signal });
+      signal.throwIfAborted();
+      url = URL.createObjectURL(sound.blob);
+      return { ...sound, url };
+    });
+    return () => URL.revokeObjectURL(url);
   }, [asked, voice]);
   return html`<div class="stack">
     <h3>${voice}</h3>
-    ${outcome.status === "speaking" && html`<${Loading} what="Synthesizing" />`}
-    ${outcome.status === "failed" && html`<${Failed} error=${outcome.error} />`}
-    ${outcome.status === "spoken" && html`<${Sound} voice=${voice} sound=${outcome.sound} url=${outcome.url} />`}
+    ${status === "running" && html`<${Loading} what="Synthesizing" />`}
+    ${status === "failed" && html`<${Failed} error=${error} />`}
+    ${value && html`<${Sound} voice=${voice} ...${value} />`}
   </div>`;
 };
 
-const Sound = ({ voice, sound, url }: { voice: string; sound: SpokenSound; url: string }): VNode => {
-  const { times, levels, words, provenance, engineAnswerMs } = sound;
-  return html`
+interface SoundProps extends SpokenSound {
+  readonly voice: string;
+  readonly url: string;
+}
+
+const Sound = ({ voice, url, times, levels, words, provenance, engineAnswerMs }: SoundProps): VNode =>
+  html`
     <audio controls src=${url} aria-label=${`The text, spoken by ${voice}`}></audio>
     <p class="as-of">Audio from: ${provenance}. Answered in ${formatMilliseconds(engineAnswerMs)}.</p>
     <${Plot}
@@ -116,7 +98,6 @@ const Sound = ({ voice, sound, url }: { voice: string; sound: SpokenSound; url: 
       </details>`
     }
   `;
-};
 
 const wordColumns: readonly Column<Mark>[] = [
   { id: "time", title: "Milliseconds", isNumber: true, value: ({ time }) => time },

@@ -2,17 +2,17 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { SystemVoice, Voice } from "../../domain/synthesis/speech.ts";
 import type { Api } from "../api.ts";
-import { Field } from "../components/field.ts";
+import { Field, valueIn } from "../components/field.ts";
 import type { Listed } from "../components/pages.ts";
 import { Badge, Loaded } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { actionColumns, type Column, Table } from "../components/table.ts";
 import { html } from "../html.ts";
 import { useMayChange, useSession } from "../session.ts";
 import { useData } from "../use-data.ts";
 import { AddVoice, VoiceActions } from "./voice-actions.ts";
 import { Listen } from "./voice-listen.ts";
 
-export interface CatalogVoice extends Voice {
+interface CatalogVoice extends Voice {
   /** The engines of its system voices. */
   readonly engines: readonly string[];
 }
@@ -57,7 +57,7 @@ export const Voices = (): VNode => {
         />
       </div>`}
     <//>
-    ${adding && html`<${AddVoice} onAdded=${data.reload} onClose=${() => setAdding(false)} />`}
+    ${adding && html`<${AddVoice} onChange=${data.reload} onClose=${() => setAdding(false)} />`}
   `;
 };
 
@@ -94,33 +94,23 @@ interface FiltersProps {
 }
 
 const Filters = ({ voices, filter, onFilter }: FiltersProps): VNode => {
-  const select = (name: "lang" | "engine" | "gender", label: string, values: Iterable<string>) => {
-    const onChange = (event: Event) =>
-      onFilter({ ...filter, [name]: (event.currentTarget as HTMLSelectElement).value });
+  const select = (
+    name: "lang" | "engine" | "gender",
+    label: string,
+    valuesOf: (voice: CatalogVoice) => string | readonly string[],
+  ) => {
+    const values = new Set(voices.flatMap(valuesOf));
+    const onChange = (event: Event) => onFilter({ ...filter, [name]: valueIn(event) });
     return html`<${Field} label=${label} as="select" control=${{ onChange }}>
       <option value="">all</option>
-      ${[...new Set(values)].sort().map((value) => html`<option key=${value} value=${value} selected=${value === filter[name]}>${value}</option>`)}
+      ${[...values].sort().map((value) => html`<option key=${value} value=${value} selected=${value === filter[name]}>${value}</option>`)}
     <//>`;
   };
-  const onInput = (event: Event) =>
-    onFilter({ ...filter, text: (event.currentTarget as HTMLInputElement).value });
+  const onInput = (event: Event) => onFilter({ ...filter, text: valueIn(event) });
   return html`<form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
     <${Field} label="Name" control=${{ type: "search", value: filter.text, onInput }} />
-    ${select(
-      "lang",
-      "Language",
-      voices.map(({ lang }) => lang),
-    )}
-    ${select(
-      "engine",
-      "Engine",
-      voices.flatMap(({ engines }) => engines),
-    )}
-    ${select(
-      "gender",
-      "Gender",
-      voices.map(({ gender }) => gender),
-    )}
+    ${select("lang", "Language", ({ lang }) => lang)} ${select("engine", "Engine", ({ engines }) => engines)}
+    ${select("gender", "Gender", ({ gender }) => gender)}
   </form>`;
 };
 
@@ -143,19 +133,12 @@ const columnsOf = ({ mayChange, chosen, toggle, onChange }: ColumnOptions): Colu
     view: ({ deprecated }) =>
       deprecated ? html`<${Badge} tone="warn">deprecated<//>` : html`<${Badge} tone="good">current<//>`,
   },
-  ...(mayChange
-    ? [
-        {
-          id: "actions",
-          title: "Actions",
-          isSortable: false,
-          value: () => "",
-          view: (voice: CatalogVoice) => html`<${VoiceActions} voice=${voice} onChange=${onChange}>
-            <button type="button" class="quiet" aria-pressed=${chosen.includes(voice.name)} onClick=${() => toggle(voice.name)}>
-              Listen<span class="hidden"> to ${voice.name}</span>
-            </button>
-          <//>`,
-        },
-      ]
-    : []),
+  ...actionColumns<CatalogVoice>(
+    mayChange,
+    (voice) => html`<${VoiceActions} voice=${voice} onChange=${onChange}>
+      <button type="button" class="quiet" aria-pressed=${chosen.includes(voice.name)} onClick=${() => toggle(voice.name)}>
+        Listen<span class="hidden"> to ${voice.name}</span>
+      </button>
+    <//>`,
+  ),
 ];

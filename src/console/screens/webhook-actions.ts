@@ -2,14 +2,11 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebhook, WebhookDetails } from "../../application/webhooks/webhooks.ts";
 import { webhookEventTypes } from "../../domain/webhooks/message.ts";
-import { Confirm } from "../components/dialog.ts";
+import { type Action, ActionButtons, Confirm, ShownOnce, type WithClose } from "../components/dialog.ts";
 import { Field } from "../components/field.ts";
 import { html } from "../html.ts";
 import { linkTo, navigate } from "../routing.ts";
-import { useMayChange, useSession } from "../session.ts";
-import { ShownOnce } from "./websites/key-actions.ts";
-
-type Action = "test" | "change" | "enabled" | "rotate" | "remove";
+import { useChange, useSession } from "../session.ts";
 
 interface WebhookActionsProps {
   readonly webhook: WebhookDetails;
@@ -17,26 +14,20 @@ interface WebhookActionsProps {
   readonly onChange: () => void;
 }
 
+type ActionProps = WithClose<WebhookActionsProps>;
+
 const pathOf = ({ webhookId }: WebhookDetails): string => `admin/webhooks/${encodeURIComponent(webhookId)}`;
 
 /** What an operator can do with a webhook; nothing for auditors. */
-export const WebhookActions = ({ webhook, onChange }: WebhookActionsProps): VNode | null => {
-  const [action, setAction] = useState<Action | undefined>();
-  const mayChange = useMayChange();
-  if (!mayChange) return null;
-  const props = { webhook, onChange, onClose: () => setAction(undefined) };
-  const button = (name: Action, title: string, tone = "") =>
-    html`<button type="button" class=${`quiet ${tone}`} onClick=${() => setAction(name)}>${title}</button>`;
-  return html`<div class="row">
-    ${button("test", "Test message…")} ${button("change", "Change…")}
-    ${button("enabled", webhook.status === "enabled" ? "Disable…" : "Enable…")}
-    ${button("rotate", "New secret…")} ${button("remove", "Remove…", "danger")}
-    ${action === "test" && html`<${SendTest} ...${props} />`}
-    ${action === "change" && html`<${Change} ...${props} />`}
-    ${action === "enabled" && html`<${SetEnabled} ...${props} />`}
-    ${action === "rotate" && html`<${Rotate} ...${props} />`}
-    ${action === "remove" && html`<${Remove} ...${props} />`}
-  </div>`;
+export const WebhookActions = (props: WebhookActionsProps): VNode => {
+  const actions: Action<WebhookActionsProps>[] = [
+    { title: "Test message…", dialog: SendTest },
+    { title: "Change…", dialog: Change },
+    { title: props.webhook.status === "enabled" ? "Disable…" : "Enable…", dialog: SetEnabled },
+    { title: "New secret…", dialog: Rotate },
+    { title: "Remove…", dialog: Remove, isDangerous: true },
+  ];
+  return html`<${ActionButtons} actions=${actions} props=${props} />`;
 };
 
 const TargetFields = ({ url, events }: Partial<Pick<WebhookDetails, "url" | "events">>): VNode =>
@@ -54,14 +45,13 @@ const TargetFields = ({ url, events }: Partial<Pick<WebhookDetails, "url" | "eve
 const targetIn = (fields: FormData) => ({ url: fields.get("url"), events: fields.getAll("events") });
 
 /** Adds a webhook, and shows its secret once. */
-export const AddWebhook = ({ onAdded, onClose }: { onAdded: () => void; onClose: () => void }): VNode => {
-  const { api } = useSession();
-  const [added, setAdded] = useState<NewWebhook | undefined>();
+export const AddWebhook = ({ onChange, onClose }: Omit<ActionProps, "webhook">): VNode => {
+  const change = useChange(onChange);
+  const [added, setAdded] = useState<NewWebhook>();
   const add = async (fields: FormData) => {
     const filter = ["websiteId", "apiKey"].map((name) => [name, String(fields.get(name)).trim()]);
     const body = { ...targetIn(fields), ...Object.fromEntries(filter.filter(([, value]) => value !== "")) };
-    setAdded(await api.send<NewWebhook>("POST", "admin/webhooks", body));
-    onAdded();
+    setAdded(await change("POST", "admin/webhooks", body));
   };
   if (added) {
     const title = `The secret of ${added.webhookId}`;
@@ -75,13 +65,11 @@ export const AddWebhook = ({ onAdded, onClose }: { onAdded: () => void; onClose:
   <//>`;
 };
 
-type ActionProps = WebhookActionsProps & { readonly onClose: () => void };
-
 const SendTest = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
+  const change = useChange(onChange);
   const send = async () => {
-    await api.send("POST", `${pathOf(webhook)}/test`);
-    onChange();
+    await change("POST", `${pathOf(webhook)}/test`);
     notify({ text: "Queued a test message." });
   };
   return html`<${Confirm} title="Send a test message?" action="Send" onConfirm=${send} onClose=${onClose}>
@@ -90,12 +78,10 @@ const SendTest = ({ webhook, onChange, onClose }: ActionProps): VNode => {
 };
 
 const Change = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const { url, events } = webhook;
-  const patch = async (body: object) => {
-    await api.send("PATCH", pathOf(webhook), body);
-    onChange();
-  };
+  const send = useChange(onChange);
+  const patch = (body: object) => send("PATCH", pathOf(webhook), body);
   const change = async (fields: FormData) => {
     await patch(targetIn(fields));
     notify({ text: `Changed ${webhook.webhookId}.`, undo: () => patch({ url, events }) });
@@ -106,12 +92,10 @@ const Change = ({ webhook, onChange, onClose }: ActionProps): VNode => {
 };
 
 const SetEnabled = ({ webhook, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const isEnabled = webhook.status === "enabled";
-  const put = async (enabled: boolean) => {
-    await api.send("PATCH", pathOf(webhook), { enabled });
-    onChange();
-  };
+  const send = useChange(onChange);
+  const put = (enabled: boolean) => send("PATCH", pathOf(webhook), { enabled });
   const change = async () => {
     await put(!isEnabled);
     const done = isEnabled ? "Disabled" : "Enabled";
@@ -129,7 +113,7 @@ const SetEnabled = ({ webhook, onChange, onClose }: ActionProps): VNode => {
 
 const Rotate = ({ webhook, onClose }: ActionProps): VNode => {
   const { api } = useSession();
-  const [secret, setSecret] = useState<string | undefined>();
+  const [secret, setSecret] = useState<string>();
   const rotate = async () => {
     setSecret((await api.send<{ secret: string }>("POST", `${pathOf(webhook)}/secrets`)).secret);
   };

@@ -2,33 +2,25 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { DeliveryDetails, WebhookDetails } from "../../application/webhooks/webhooks.ts";
 import { Dialog } from "../components/dialog.ts";
-import { type Listed, PageButtons, usePages } from "../components/pages.ts";
-import { Badge, Loaded, type Tone } from "../components/status.ts";
-import { type Column, Table } from "../components/table.ts";
+import { type Listed, PageButtons, type Pages, usePages } from "../components/pages.ts";
+import { Badge, FactList, Loaded, type Tone } from "../components/status.ts";
+import { type Column, numberColumn, Table } from "../components/table.ts";
 import { formatMilliseconds, formatTime } from "../format.ts";
 import { html } from "../html.ts";
-import type { ScreenProps } from "../screen-props.ts";
-import { useSession } from "../session.ts";
-import { type Data, useData } from "../use-data.ts";
+import type { ScreenProps } from "../routing.ts";
+import { type Data, useGet } from "../use-data.ts";
 import { WebhookActions } from "./webhook-actions.ts";
 import { Scope, WebhookStatus } from "./webhooks.ts";
 
-interface DeliveryList extends Listed {
-  readonly deliveries: readonly DeliveryDetails[];
-}
+type DeliveryList = Listed & { readonly deliveries: readonly DeliveryDetails[] };
 
 /** One webhook: what it receives, and its deliveries. */
 export const Webhook = ({ params }: ScreenProps): VNode => {
   const { id = "" } = params;
-  const { api } = useSession();
   const path = `admin/webhooks/${encodeURIComponent(id)}`;
   const pages = usePages();
-  const { after } = pages;
-  const webhook = useData((signal) => api.get<WebhookDetails>(path, { signal }), [id]);
-  const deliveries = useData(
-    (signal) => api.get<DeliveryList>(`${path}/deliveries`, { query: { limit: 50, after }, signal }),
-    [id, after],
-  );
+  const webhook = useGet<WebhookDetails>(path);
+  const deliveries = useGet<DeliveryList>(`${path}/deliveries`, { limit: 50, after: pages.after });
   const reload = () => {
     webhook.reload();
     deliveries.reload();
@@ -47,29 +39,26 @@ export const Webhook = ({ params }: ScreenProps): VNode => {
 const Facts = ({ webhook, onChange }: { webhook: WebhookDetails; onChange: () => void }): VNode =>
   html`<section class="card stack">
     <h2>State</h2>
-    <dl class="facts">
-      <dt>Address</dt>
-      <dd>${webhook.url}</dd>
-      <dt>Events</dt>
-      <dd>${webhook.events.join(", ")}</dd>
-      <dt>Keys</dt>
-      <dd><${Scope} webhook=${webhook} /></dd>
-      <dt>State</dt>
-      <dd><${WebhookStatus} webhook=${webhook} /></dd>
-      <dt>Added</dt>
-      <dd>${formatTime(webhook.addedAt)}</dd>
-    </dl>
+    <${FactList}
+      facts=${[
+        ["Address", webhook.url],
+        ["Events", webhook.events.join(", ")],
+        ["Keys", html`<${Scope} webhook=${webhook} />`],
+        ["State", html`<${WebhookStatus} webhook=${webhook} />`],
+        ["Added", formatTime(webhook.addedAt)],
+      ]}
+    />
     <${WebhookActions} webhook=${webhook} onChange=${onChange} />
   </section>`;
 
 interface DeliveriesProps {
   readonly data: Data<DeliveryList>;
-  readonly pages: ReturnType<typeof usePages>;
+  readonly pages: Pages;
   readonly onReload: () => void;
 }
 
 const Deliveries = ({ data, pages, onReload }: DeliveriesProps): VNode => {
-  const [shown, setShown] = useState<DeliveryDetails | undefined>();
+  const [shown, setShown] = useState<DeliveryDetails>();
   return html`<section class="stack">
     <div class="head">
       <h2>Deliveries</h2>
@@ -97,11 +86,6 @@ type Attempt = DeliveryDetails["attempts"][number];
 const outcomeOf = ({ status, error }: Attempt): string =>
   error ?? (status === undefined ? "none recorded" : `HTTP ${status}`);
 
-const lastOutcome = ({ attempts }: DeliveryDetails): string => {
-  const last = attempts.at(-1);
-  return last ? outcomeOf(last) : "";
-};
-
 const deliveryColumns = (onShow: (delivery: DeliveryDetails) => void): Column<DeliveryDetails>[] => [
   {
     id: "message",
@@ -118,7 +102,7 @@ const deliveryColumns = (onShow: (delivery: DeliveryDetails) => void): Column<De
     view: ({ status }) => html`<${Badge} tone=${tones[status]}>${status}<//>`,
   },
   { id: "attempts", title: "Attempts", isNumber: true, value: ({ attempts }) => attempts.length },
-  { id: "last", title: "Last answer", value: lastOutcome },
+  { id: "last", title: "Last answer", value: ({ attempts }) => attempts.slice(-1).map(outcomeOf).join() },
   { id: "queued", title: "Queued", value: ({ queuedAt }) => formatTime(queuedAt) },
   {
     id: "next",
@@ -140,13 +124,12 @@ const Delivery = ({ delivery, onClose }: { delivery: DeliveryDetails; onClose: (
 const attemptColumns: Column<Attempt>[] = [
   { id: "attempt", title: "Attempt", isNumber: true, value: ({ attempt }) => attempt },
   { id: "started", title: "Started", value: ({ startedAt }) => formatTime(startedAt) },
-  {
+  numberColumn({
     id: "took",
     title: "Took",
-    isNumber: true,
-    value: ({ startedAt, endedAt }) => (endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null),
-    view: ({ startedAt, endedAt }) =>
-      endedAt ? formatMilliseconds(Date.parse(endedAt) - Date.parse(startedAt)) : "–",
-  },
+    value: ({ startedAt, endedAt }) => (endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : undefined),
+    format: formatMilliseconds,
+    absent: "–",
+  }),
   { id: "outcome", title: "Answer", value: outcomeOf },
 ];

@@ -6,16 +6,15 @@ import { type Column, Table } from "../components/table.ts";
 import { formatTime } from "../format.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../routing.ts";
-import { useMayChange, useSession } from "../session.ts";
-import { useData } from "../use-data.ts";
+import { useMayChange } from "../session.ts";
+import { useGet } from "../use-data.ts";
 import { AddWebhook } from "./webhook-actions.ts";
 
 /** All webhooks, and the addition of another one. */
 export const Webhooks = (): VNode => {
-  const { api } = useSession();
   const mayChange = useMayChange();
   const [isAdding, setAdding] = useState(false);
-  const data = useData((signal) => api.get<{ webhooks: WebhookDetails[] }>("admin/webhooks", { signal }), []);
+  const data = useGet<{ webhooks: WebhookDetails[] }>("admin/webhooks");
   return html`
     <div class="head">
       <h1>Webhooks</h1>
@@ -25,7 +24,7 @@ export const Webhooks = (): VNode => {
     <${Loaded} data=${data} what="Reading the webhooks">
       ${({ webhooks }: { webhooks: WebhookDetails[] }) => html`<${Table} caption="Webhooks" columns=${columns} rows=${webhooks} idOf=${({ webhookId }: WebhookDetails) => webhookId} empty="There is no webhook." />`}
     <//>
-    ${isAdding && html`<${AddWebhook} onAdded=${data.reload} onClose=${() => setAdding(false)} />`}
+    ${isAdding && html`<${AddWebhook} onChange=${data.reload} onClose=${() => setAdding(false)} />`}
   `;
 };
 

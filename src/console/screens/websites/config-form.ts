@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { Field } from "../../components/field.ts";
+import { Field, valueIn } from "../../components/field.ts";
 import { html } from "../../html.ts";
 
 /** The parts of a JSON schema that the form understands. */
@@ -53,37 +53,36 @@ const control = ({ path, schema, config, errors, isReadOnly, set }: MemberProps)
   const place = path.join(".");
   const hint = schema.default === undefined ? undefined : `Default: ${JSON.stringify(schema.default)}`;
   const common = { label: path.at(-1) ?? "", error: errors.get(place), hint, key: place };
-  const onChange = (read: (input: HTMLInputElement) => unknown) => (event: Event) =>
-    set(path, read(event.currentTarget as HTMLInputElement));
-  if (schema.type === "boolean") {
-    const options = [
-      ["", "default"],
-      ["true", "yes"],
-      ["false", "no"],
-    ] as const;
-    const read = ({ value: chosen }: HTMLInputElement) => (chosen === "" ? undefined : chosen === "true");
-    return html`<${Field} ...${common} as="select" control=${{ disabled: isReadOnly, onChange: onChange(read) }}>
-      ${options.map(([option, text]) => html`<option key=${option} value=${option} selected=${option === String(value ?? "")}>${text}</option>`)}
-    <//>`;
-  }
-  if (schema.enum && schema.type === "string") {
-    const read = ({ value: chosen }: HTMLInputElement) => (chosen === "" ? undefined : chosen);
-    return html`<${Field} ...${common} as="select" control=${{ disabled: isReadOnly, onChange: onChange(read) }}>
+  const attributes = (read: (text: string) => unknown) => ({
+    disabled: isReadOnly,
+    onChange: (event: Event) => set(path, valueIn(event) === "" ? undefined : read(valueIn(event))),
+  });
+  const choices = choicesOf(schema);
+  if (choices) {
+    return html`<${Field} ...${common} as="select" control=${attributes((chosen) => choices.get(chosen))}>
       <option value="" selected=${value === undefined}>default</option>
-      ${schema.enum.map((option) => html`<option key=${option} value=${option} selected=${option === value}>${option}</option>`)}
+      ${[...choices].map(([text, choice]) => html`<option key=${text} value=${text} selected=${String(choice) === String(value)}>${text}</option>`)}
     <//>`;
   }
   if (schema.type === "number") {
-    const read = ({ value: text }: HTMLInputElement) => (text === "" ? undefined : Number(text));
     const limits = { min: schema.minimum, max: schema.maximum, step: "any" };
-    return html`<${Field} ...${common} control=${{ type: "number", ...limits, value: value ?? "", disabled: isReadOnly, onChange: onChange(read) }} />`;
+    return html`<${Field} ...${common} control=${{ type: "number", ...limits, value: value ?? "", ...attributes(Number) }} />`;
   }
   if (isText(schema)) {
-    const read = ({ value: text }: HTMLInputElement) => (text === "" ? undefined : text);
-    return html`<${Field} ...${common} control=${{ value: value ?? "", disabled: isReadOnly, onChange: onChange(read) }} />`;
+    return html`<${Field} ...${common} control=${{ value: value ?? "", ...attributes((text) => text) }} />`;
   }
   const text = value === undefined ? "" : JSON.stringify(value);
-  return html`<${Field} ...${common} hint=${`JSON. ${hint ?? ""}`} control=${{ value: text, disabled: isReadOnly, onChange: onChange(readJson) }} />`;
+  return html`<${Field} ...${common} hint=${`JSON. ${hint ?? ""}`} control=${{ value: text, ...attributes(readJson) }} />`;
+};
+
+/** By the texts of their options, the values of a member that has only some. */
+const choicesOf = ({ type, enum: values }: Schema): ReadonlyMap<string, unknown> | undefined => {
+  if (type === "boolean")
+    return new Map([
+      ["yes", true],
+      ["no", false],
+    ]);
+  return values && type === "string" ? new Map(values.map((value) => [String(value), value])) : undefined;
 };
 
 /** A text, or a text that may be null. */
@@ -93,23 +92,23 @@ const isText = ({ type, anyOf }: Schema): boolean =>
   (anyOf?.every((one) => one.type === "string" || one.type === "null") ?? false);
 
 /** A text that is not JSON is sent as it is: the service says what is wrong with it. */
-const readJson = ({ value }: HTMLInputElement): unknown => {
-  if (value.trim() === "") return undefined;
+const readJson = (text: string): unknown => {
+  if (text.trim() === "") return undefined;
   try {
-    return JSON.parse(value);
+    return JSON.parse(text);
   } catch {
-    return value;
+    return text;
   }
 };
 
-export const memberAt = (config: unknown, path: readonly string[]): unknown => {
+const memberAt = (config: unknown, path: readonly string[]): unknown => {
   let value = config;
   for (const name of path) value = Object(value)[name];
   return value;
 };
 
 /** A copy with the member set; undefined removes it, and objects that it leaves empty. */
-export const withMember = (config: Config, path: readonly string[], value: unknown): Config => {
+const withMember = (config: Config, path: readonly string[], value: unknown): Config => {
   const [name = "", ...rest] = path;
   const inner = rest.length === 0 ? value : withMember(Object(config[name]), rest, value);
   const isEmpty = inner === undefined || (rest.length > 0 && Object.keys(Object(inner)).length === 0);

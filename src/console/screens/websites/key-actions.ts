@@ -2,13 +2,10 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyDetails, NewSecret } from "../../../application/accounts/keys.ts";
 import type { Plan, Tier } from "../../../domain/accounts/plan.ts";
-import { CopyButton } from "../../components/copy-button.ts";
-import { Confirm, Dialog } from "../../components/dialog.ts";
-import { Field } from "../../components/field.ts";
+import { type Action, ActionButtons, Confirm, ShownOnce, type WithClose } from "../../components/dialog.ts";
+import { Field, valueIn } from "../../components/field.ts";
 import { html } from "../../html.ts";
-import { useMayChange, useSession } from "../../session.ts";
-
-type Action = "suspend" | "reinstate" | "plan" | "rotate";
+import { useChange, useSession } from "../../session.ts";
 
 interface KeyActionsProps {
   readonly keyDetails: KeyDetails;
@@ -16,28 +13,21 @@ interface KeyActionsProps {
   readonly onChange: () => void;
 }
 
+type ActionProps = WithClose<KeyActionsProps>;
+
 const pathOf = ({ apiKey }: KeyDetails): string => `admin/keys/${encodeURIComponent(apiKey)}`;
 
 /** What an operator can do with a key; nothing for auditors. */
-export const KeyActions = ({ keyDetails, onChange }: KeyActionsProps): VNode | null => {
-  const [action, setAction] = useState<Action | undefined>();
-  const mayChange = useMayChange();
-  if (!mayChange) return null;
-  const close = () => setAction(undefined);
-  const props = { keyDetails, onChange, onClose: close };
-  const button = (name: Action, title: string) =>
-    html`<button type="button" class="quiet" onClick=${() => setAction(name)}>${title}</button>`;
-  return html`<span class="row">
-    ${keyDetails.status === "active" ? button("suspend", "Suspend…") : button("reinstate", "Reinstate…")}
-    ${button("plan", "Plan…")} ${button("rotate", "New secret…")}
-    ${action === "suspend" && html`<${Suspend} ...${props} />`}
-    ${action === "reinstate" && html`<${Reinstate} ...${props} />`}
-    ${action === "plan" && html`<${ChangePlan} ...${props} />`}
-    ${action === "rotate" && html`<${Rotate} ...${props} />`}
-  </span>`;
+export const KeyActions = (props: KeyActionsProps): VNode => {
+  const actions: Action<KeyActionsProps>[] = [
+    props.keyDetails.status === "active"
+      ? { title: "Suspend…", dialog: Suspend }
+      : { title: "Reinstate…", dialog: Reinstate },
+    { title: "Plan…", dialog: ChangePlan },
+    { title: "New secret…", dialog: Rotate },
+  ];
+  return html`<${ActionButtons} actions=${actions} props=${props} />`;
 };
-
-type ActionProps = KeyActionsProps & { readonly onClose: () => void };
 
 const nameOf = ({ apiKey, websiteName }: KeyDetails) =>
   html`<code>${apiKey}</code>${websiteName && ` of ${websiteName}`}`;
@@ -45,15 +35,20 @@ const nameOf = ({ apiKey, websiteName }: KeyDetails) =>
 const reasonField = (hint?: string) =>
   html`<${Field} label="Reason" hint=${hint} control=${{ name: "reason", required: true, maxlength: 500 }} />`;
 
-const Suspend = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+/** Sends a change of the key's state. */
+const useStatusChange = ({ keyDetails, onChange }: KeyActionsProps) => {
+  const change = useChange(onChange);
+  return (to: "suspend" | "reinstate", reason: unknown) =>
+    change("POST", `${pathOf(keyDetails)}/${to}`, { reason });
+};
+
+const Suspend = (props: ActionProps): VNode => {
+  const { keyDetails, onClose } = props;
+  const { notify } = useSession();
+  const change = useStatusChange(props);
   const suspend = async (fields: FormData) => {
-    await api.send("POST", `${pathOf(keyDetails)}/suspend`, { reason: fields.get("reason") });
-    onChange();
-    const undo = async () => {
-      await api.send("POST", `${pathOf(keyDetails)}/reinstate`, { reason: "the suspension was undone" });
-      onChange();
-    };
+    await change("suspend", fields.get("reason"));
+    const undo = () => change("reinstate", "the suspension was undone");
     notify({ text: `Suspended ${keyDetails.apiKey}.`, undo });
   };
   return html`<${Confirm} title="Suspend this key?" action="Suspend" isDangerous onConfirm=${suspend} onClose=${onClose}>
@@ -62,16 +57,14 @@ const Suspend = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
   <//>`;
 };
 
-const Reinstate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+const Reinstate = (props: ActionProps): VNode => {
+  const { keyDetails, onClose } = props;
+  const { notify } = useSession();
   const { suspension } = keyDetails;
+  const change = useStatusChange(props);
   const reinstate = async (fields: FormData) => {
-    await api.send("POST", `${pathOf(keyDetails)}/reinstate`, { reason: fields.get("reason") });
-    onChange();
-    const undo = async () => {
-      await api.send("POST", `${pathOf(keyDetails)}/suspend`, { reason: suspension?.reason ?? "undone" });
-      onChange();
-    };
+    await change("reinstate", fields.get("reason"));
+    const undo = () => change("suspend", suspension?.reason ?? "undone");
     notify({ text: `Reinstated ${keyDetails.apiKey}.`, undo });
   };
   return html`<${Confirm} title="Reinstate this key?" action="Reinstate" onConfirm=${reinstate} onClose=${onClose}>
@@ -84,20 +77,18 @@ const Reinstate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
 const fixedTiers: readonly Tier[] = ["free", "commercial"];
 
 const ChangePlan = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const before = keyDetails.plan;
   const [tier, setTier] = useState<string>(before.tier);
-  const put = async (plan: unknown) => {
-    await api.send("PUT", `${pathOf(keyDetails)}/plan`, plan);
-    onChange();
-  };
+  const send = useChange(onChange);
+  const put = (plan: unknown) => send("PUT", `${pathOf(keyDetails)}/plan`, plan);
   const change = async (fields: FormData) => {
     await put(planIn(fields));
     notify({ text: `Changed the plan of ${keyDetails.apiKey}.`, undo: () => put(requestOf(before)) });
   };
   return html`<${Confirm} title="Change the plan?" action="Change plan" onConfirm=${change} onClose=${onClose}>
     <p>A higher quota ends a suspension by quota. The key: ${nameOf(keyDetails)}.</p>
-    <${Field} label="Tier" as="select" control=${{ name: "tier", value: tier, onChange: (event: Event) => setTier((event.currentTarget as HTMLSelectElement).value) }}>
+    <${Field} label="Tier" as="select" control=${{ name: "tier", value: tier, onChange: (event: Event) => setTier(valueIn(event)) }}>
       ${[...fixedTiers, "enterprise"].map((one) => html`<option key=${one} value=${one} selected=${one === tier}>${one}</option>`)}
     <//>
     ${
@@ -123,34 +114,12 @@ const requestOf = (plan: Plan): unknown => (plan.tier === "enterprise" ? plan : 
 
 /** A new secret beside the old ones, which can then be revoked. */
 const Rotate = ({ keyDetails, onChange, onClose }: ActionProps): VNode => {
-  const { api } = useSession();
-  const [secret, setSecret] = useState<NewSecret | undefined>();
-  const create = async () => {
-    setSecret(await api.send<NewSecret>("POST", `${pathOf(keyDetails)}/secrets`));
-    onChange();
-  };
+  const send = useChange(onChange);
+  const [secret, setSecret] = useState<NewSecret>();
+  const create = async () => setSecret(await send("POST", `${pathOf(keyDetails)}/secrets`));
   if (secret)
     return html`<${ShownOnce} title="The new secret" secret=${secret.apiSecret} onClose=${onClose} />`;
   return html`<${Confirm} title="Create another secret?" action="Create secret" staysOpen onConfirm=${create} onClose=${onClose}>
     <p>The key ${nameOf(keyDetails)} has ${keyDetails.secrets.length} of at most 10 secrets. Existing ones stay valid until you revoke them on the key's page.</p>
   <//>`;
 };
-
-/** A secret that the service shows only once. It is not in the page any more when the dialog is closed. */
-export const ShownOnce = ({
-  title,
-  secret,
-  onClose,
-}: {
-  title: string;
-  secret: string;
-  onClose: () => void;
-}): VNode =>
-  html`<${Dialog} title=${title} onClose=${onClose}>
-    <p>It is shown only now. Store it where only your server can read it.</p>
-    <code class="secret">${secret}</code>
-    <div class="actions">
-      <${CopyButton} text=${() => secret} label="Copy secret" />
-      <button type="button" class="primary" onClick=${onClose}>Done</button>
-    </div>
-  <//>`;

@@ -4,17 +4,16 @@ import type { KeyDetails } from "../../../application/accounts/keys.ts";
 import type { AuditEntry } from "../../../application/usage/audit-entries.ts";
 import type { UsageReport } from "../../../application/usage/usage-report.ts";
 import { Confirm } from "../../components/dialog.ts";
-import { Field } from "../../components/field.ts";
+import { Field, valueIn } from "../../components/field.ts";
 import { type Listed, PageButtons, usePages } from "../../components/pages.ts";
 import { Plot } from "../../components/plot.ts";
-import { Figure, Loaded } from "../../components/status.ts";
-import { type Column, Table } from "../../components/table.ts";
-import { formatCount, formatQuota, formatTime, monthAt } from "../../format.ts";
+import { FactList, Figure, Loaded } from "../../components/status.ts";
+import { actionColumns, type Column, numberColumn, Table } from "../../components/table.ts";
+import { formatCount, formatDay, formatQuota, formatTime, monthAt } from "../../format.ts";
 import { html } from "../../html.ts";
-import { linkTo } from "../../routing.ts";
-import type { ScreenProps } from "../../screen-props.ts";
-import { useMayChange, useSession } from "../../session.ts";
-import { useData } from "../../use-data.ts";
+import { linkTo, type ScreenProps } from "../../routing.ts";
+import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useData, useGet } from "../../use-data.ts";
 import { KeyActions } from "./key-actions.ts";
 import { Status } from "./keys.ts";
 import { quotaCurve } from "./quota-curve.ts";
@@ -22,21 +21,16 @@ import { quotaCurve } from "./quota-curve.ts";
 /** One key: its usage, and what happened to it. */
 export const Key = ({ params }: ScreenProps): VNode => {
   const { apiKey = "" } = params;
-  const { api } = useSession();
   const [month, setMonth] = useState(monthAt(Date.now()));
   const path = `admin/keys/${encodeURIComponent(apiKey)}`;
-  const key = useData((signal) => api.get<KeyDetails>(path, { signal }), [apiKey]);
-  const usage = useData(
-    (signal) => api.get<UsageReport>(`${path}/usage`, { query: { month }, signal }),
-    [apiKey, month],
-  );
+  const key = useGet<KeyDetails>(path);
+  const usage = useGet<UsageReport>(`${path}/usage`, { month });
   const reload = () => {
     key.reload();
     usage.reload();
   };
   const changeMonth = (event: Event) => {
-    const { value } = event.currentTarget as HTMLInputElement;
-    if (/^\d{4}-\d\d$/.test(value)) setMonth(value);
+    if (/^\d{4}-\d\d$/.test(valueIn(event))) setMonth(valueIn(event));
   };
   return html`
     <h1>Key <code>${apiKey}</code></h1>
@@ -55,65 +49,53 @@ export const Key = ({ params }: ScreenProps): VNode => {
   `;
 };
 
-const Facts = ({ keyDetails, onChange }: { keyDetails: KeyDetails; onChange: () => void }): VNode => {
-  const { websiteId, websiteName, plan, issuedAt, secrets } = keyDetails;
+interface KeyProps {
+  readonly keyDetails: KeyDetails;
+  readonly onChange: () => void;
+}
+
+const Facts = ({ keyDetails, onChange }: KeyProps): VNode => {
+  const { websiteId, websiteName, plan, issuedAt } = keyDetails;
+  const limits = `${formatQuota(plan.monthlyCharacters)} characters a month, ${formatCount(plan.requestsPerMinute)} requests a minute`;
+  const facts = [
+    ["Website", html`<a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a>`],
+    ["State", html`<${Status} keyDetails=${keyDetails} />`],
+    ["Plan", `${plan.tier}: ${limits}`],
+    ["Issued", formatTime(issuedAt)],
+  ];
   return html`<div class="grid">
     <section class="card stack">
       <h2>State</h2>
-      <dl class="facts">
-        <dt>Website</dt>
-        <dd><a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a></dd>
-        <dt>State</dt>
-        <dd><${Status} keyDetails=${keyDetails} /></dd>
-        <dt>Plan</dt>
-        <dd>${plan.tier}: ${formatQuota(plan.monthlyCharacters)} characters a month, ${formatCount(plan.requestsPerMinute)} requests a minute</dd>
-        <dt>Issued</dt>
-        <dd>${formatTime(issuedAt)}</dd>
-      </dl>
+      <${FactList} facts=${facts} />
       <${KeyActions} keyDetails=${keyDetails} onChange=${onChange} />
     </section>
     <section class="card stack">
       <h2>Secrets</h2>
-      <${Secrets} keyDetails=${keyDetails} secrets=${secrets} onChange=${onChange} />
+      <${Secrets} keyDetails=${keyDetails} onChange=${onChange} />
     </section>
   </div>`;
 };
 
 type Secret = KeyDetails["secrets"][number];
 
-const Secrets = ({
-  keyDetails,
-  secrets,
-  onChange,
-}: {
-  keyDetails: KeyDetails;
-  secrets: readonly Secret[];
-  onChange: () => void;
-}): VNode => {
-  const { api, notify } = useSession();
+const Secrets = ({ keyDetails: { apiKey, secrets }, onChange }: KeyProps): VNode => {
+  const { notify } = useSession();
   const mayChange = useMayChange();
-  const [revoked, setRevoked] = useState<Secret | undefined>();
+  const change = useChange(onChange);
+  const [revoked, setRevoked] = useState<Secret>();
   const revoke = async () => {
-    const path = `admin/keys/${encodeURIComponent(keyDetails.apiKey)}/secrets/${encodeURIComponent(revoked?.secretId ?? "")}`;
-    await api.send("DELETE", path);
-    onChange();
+    const secret = encodeURIComponent(revoked?.secretId ?? "");
+    await change("DELETE", `admin/keys/${encodeURIComponent(apiKey)}/secrets/${secret}`);
     notify({ text: `Revoked the secret ${revoked?.secretId}.` });
   };
-  const columns = [
-    { id: "id", title: "Secret", value: ({ secretId }: Secret) => secretId },
-    { id: "created", title: "Created", value: ({ createdAt }: Secret) => formatTime(createdAt) },
-    ...(mayChange
-      ? [
-          {
-            id: "revoke",
-            title: "Actions",
-            isSortable: false,
-            value: () => "",
-            view: (secret: Secret) =>
-              html`<button type="button" class="quiet danger" onClick=${() => setRevoked(secret)}>Revoke…</button>`,
-          },
-        ]
-      : []),
+  const columns: Column<Secret>[] = [
+    { id: "id", title: "Secret", value: ({ secretId }) => secretId },
+    { id: "created", title: "Created", value: ({ createdAt }) => formatTime(createdAt) },
+    ...actionColumns<Secret>(
+      mayChange,
+      (secret) =>
+        html`<button type="button" class="quiet danger" onClick=${() => setRevoked(secret)}>Revoke…</button>`,
+    ),
   ];
   return html`
     <${Table} caption="Valid secrets; their values are not stored" columns=${columns} rows=${secrets} idOf=${({ secretId }: Secret) => secretId} empty="The key has no secret." />
@@ -155,13 +137,13 @@ const MonthUsage = ({ report }: { report: UsageReport }): VNode => {
         title="Characters by day"
         x=${report.byDay.map(({ day }) => Date.parse(day) / 1_000)}
         series=${[{ label: "characters", values: report.byDay.map(({ characters }) => characters), kind: "bars" as const }]}
-        formatX=${(day: number) => new Date(day * 1_000).toISOString().slice(0, 10)}
+        formatX=${(day: number) => formatDay(day * 1_000)}
         xTitle="Day (UTC)"
         asOf=${asOf}
       />
       <div class="stack">
-        <${Shares} title="By engine" heading="Engine" asOf=${asOf} rows=${report.byEngine.map(({ engine, ...row }) => ({ name: engine, ...row }))} />
-        <${Shares} title="By voice" heading="Voice" asOf=${asOf} rows=${report.byVoice.map(({ voice, ...row }) => ({ name: voice, ...row }))} />
+        <${Shares} heading="Engine" asOf=${asOf} rows=${report.byEngine.map(({ engine, ...row }) => ({ name: engine, ...row }))} />
+        <${Shares} heading="Voice" asOf=${asOf} rows=${report.byVoice.map(({ voice, ...row }) => ({ name: voice, ...row }))} />
       </div>
     </div>
   </div>`;
@@ -173,35 +155,30 @@ interface Share {
   readonly characters: number;
 }
 
-const Shares = ({
-  title,
-  heading,
-  asOf,
-  rows,
-}: {
-  title: string;
-  heading: string;
-  asOf: string;
-  rows: readonly Share[];
-}): VNode =>
+interface SharesProps {
+  /** What each share is of: `Engine`. */
+  readonly heading: string;
+  readonly asOf: string;
+  readonly rows: readonly Share[];
+}
+
+const Shares = ({ heading, asOf, rows }: SharesProps): VNode =>
   html`<${Table}
-    caption=${`${title}, ${asOf}`}
+    caption=${`By ${heading.toLowerCase()}, ${asOf}`}
     columns=${[
       { id: "name", title: heading, value: ({ name }: Share) => name },
-      {
+      numberColumn({
         id: "characters",
         title: "Characters",
-        isNumber: true,
         value: ({ characters }: Share) => characters,
-        view: ({ characters }: Share) => formatCount(characters),
-      },
-      {
+        format: formatCount,
+      }),
+      numberColumn({
         id: "requests",
         title: "Requests",
-        isNumber: true,
         value: ({ requests }: Share) => requests,
-        view: ({ requests }: Share) => formatCount(requests),
-      },
+        format: formatCount,
+      }),
     ]}
     rows=${rows}
     idOf=${({ name }: Share) => name}
@@ -210,22 +187,14 @@ const Shares = ({
   />`;
 
 const historyColumns: readonly Column<AuditEntry>[] = [
-  {
-    id: "position",
-    title: "Position",
-    isNumber: true,
-    isSortable: false,
-    value: ({ position }) => position,
-  },
+  { id: "position", title: "Position", isNumber: true, isSortable: false, value: ({ position }) => position },
   { id: "at", title: "Time", isSortable: false, value: ({ at }) => formatTime(at) },
   { id: "type", title: "Event", isSortable: false, value: ({ type }) => type },
   { id: "what", title: "What", isSortable: false, value: ({ data }) => whatOf(data) },
   { id: "actor", title: "By", isSortable: false, value: ({ metadata }) => metadata.actor },
 ];
 
-interface HistoryPage extends Listed {
-  readonly events: readonly AuditEntry[];
-}
+type HistoryPage = Listed & { readonly events: readonly AuditEntry[] };
 
 /** The latest events first. It is read again with the key. */
 const History = ({ path, keyDetails }: { path: string; keyDetails: KeyDetails }): VNode => {
@@ -253,12 +222,8 @@ const History = ({ path, keyDetails }: { path: string; keyDetails: KeyDetails })
 };
 
 const whatOf = (data: object): string => {
-  const { plan, cause, reason, secretId } = data as Partial<{
-    plan: KeyDetails["plan"];
-    cause: string;
-    reason: string;
-    secretId: string;
-  }>;
+  const { plan, cause, reason, secretId } = data as Partial<Pick<KeyDetails, "plan">> &
+    Partial<Record<"cause" | "reason" | "secretId", string>>;
   if (plan) return `${plan.tier}, ${formatQuota(plan.monthlyCharacters)} characters a month`;
   if (reason !== undefined) return cause === undefined ? reason : `${cause}: ${reason}`;
   return secretId ?? "";

@@ -1,42 +1,32 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyDetails } from "../../../application/accounts/keys.ts";
-import { Field } from "../../components/field.ts";
-import { type Listed, PageButtons, usePages } from "../../components/pages.ts";
-import { Sparkline } from "../../components/sparkline.ts";
+import { Field, Search, valueIn } from "../../components/field.ts";
+import { type Listed, PageButtons, type Pages, usePages } from "../../components/pages.ts";
 import { Badge, Bar, Loaded } from "../../components/status.ts";
-import { type Column, type Sort, Table } from "../../components/table.ts";
+import { actionColumns, type Column, type Sort, Table } from "../../components/table.ts";
 import { dayMs, formatCount, formatQuota, formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
 import { linkTo } from "../../routing.ts";
 import { useSession } from "../../session.ts";
 import { type DailyUsage, readDailyUsage, sumOf } from "../../usage.ts";
-import { type Data, useData } from "../../use-data.ts";
+import { type Data, useData, useGet } from "../../use-data.ts";
 import { KeyActions } from "./key-actions.ts";
 
-interface KeyList extends Listed {
-  readonly keys: readonly KeyDetails[];
-}
+type KeyList = Listed & { readonly keys: readonly KeyDetails[] };
 
 const pageSize = 25;
 const sparklineDays = 30;
 
 /** All keys: searched, sorted and paged by the service. */
 export const Keys = (): VNode => {
-  const { api } = useSession();
   const [search, setSearch] = useState("");
   const [status, setStatus] = useState("");
   const [sort, setSort] = useState<Sort>({ by: "issued", descending: false });
   const pages = usePages();
-  const { after } = pages;
-  const data = useData(
-    (signal) => {
-      const order = sort.descending ? "descending" : "ascending";
-      const query = { search, status, sort: sort.by, order, limit: pageSize, after };
-      return api.get<KeyList>("admin/keys", { query, signal });
-    },
-    [search, status, sort, after],
-  );
+  const order = sort.descending ? "descending" : "ascending";
+  const query = { search, status, sort: sort.by, order, limit: pageSize, after: pages.after };
+  const data = useGet<KeyList>("admin/keys", query);
   const change =
     <T>(set: (value: T) => void) =>
     (value: T) => {
@@ -45,33 +35,17 @@ export const Keys = (): VNode => {
     };
   return html`
     <h1>Keys</h1>
-    <${Filters} onSearch=${change(setSearch)} onStatus=${change(setStatus)} />
+    <${Search} placeholder="key, website or plan" onSearch=${change(setSearch)}>
+      <${Field} label="State" as="select" control=${{ onChange: (event: Event) => change(setStatus)(valueIn(event)) }}>
+        <option value="">all</option>
+        <option value="active">active</option>
+        <option value="suspended">suspended</option>
+      <//>
+    <//>
     <${Loaded} data=${data} what="Reading the keys">
       ${(list: KeyList) => html`<${KeyTable} list=${list} sort=${sort} onSort=${change(setSort)} onChange=${data.reload} pages=${pages} />`}
     <//>
   `;
-};
-
-const Filters = ({
-  onSearch,
-  onStatus,
-}: {
-  onSearch: (text: string) => void;
-  onStatus: (status: string) => void;
-}): VNode => {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    onSearch(String(new FormData(event.currentTarget as HTMLFormElement).get("search")));
-  };
-  return html`<form class="filters" role="search" onSubmit=${submit}>
-    <${Field} label="Search" control=${{ name: "search", type: "search", placeholder: "key, website or plan" }} />
-    <button type="submit">Search</button>
-    <${Field} label="State" as="select" control=${{ onChange: (event: Event) => onStatus((event.currentTarget as HTMLSelectElement).value) }}>
-      <option value="">all</option>
-      <option value="active">active</option>
-      <option value="suspended">suspended</option>
-    <//>
-  </form>`;
 };
 
 interface KeyTableProps {
@@ -79,7 +53,7 @@ interface KeyTableProps {
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   readonly onChange: () => void;
-  readonly pages: ReturnType<typeof usePages>;
+  readonly pages: Pages;
 }
 
 const KeyTable = ({ list, sort, onSort, onChange, pages }: KeyTableProps): VNode => {
@@ -130,21 +104,40 @@ export const UsageBar = ({ usage }: { usage: KeyDetails["usage"] }): VNode | str
   return html`<${Bar} part=${usage.characters} total=${usage.quota ?? 0} label=${label} />`;
 };
 
+/** A small line without axes. Its text says the same in words. */
+const Sparkline = ({ values, label }: { values: readonly number[]; label: string }): VNode => {
+  const top = Math.max(1, ...values);
+  const step = 100 / Math.max(1, values.length - 1);
+  const points = values.map(
+    (value, index) => `${(index * step).toFixed(1)},${(23 - (22 * value) / top).toFixed(1)}`,
+  );
+  return html`<svg class="sparkline" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <polyline points=${points.join(" ")} />
+  </svg>`;
+};
+
+/** The service sorts keys by the time when they were issued. */
+export const keyColumn: Column<KeyDetails> = {
+  id: "issued",
+  title: "Key",
+  value: ({ apiKey }) => apiKey,
+  view: ({ apiKey }) => html`<a class="mono" href=${linkTo(["keys", apiKey])}>${apiKey}</a>`,
+};
+
+export const planColumn: Column<KeyDetails> = { id: "plan", title: "Plan", value: ({ plan }) => plan.tier };
+
+export const websiteColumn: Column<Pick<KeyDetails, "websiteId" | "websiteName">> = {
+  id: "website",
+  title: "Website",
+  value: ({ websiteName, websiteId }) => websiteName ?? websiteId,
+  view: ({ websiteName, websiteId }) =>
+    html`<a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a>`,
+};
+
 const columnsOf = (daily: Data<DailyUsage | undefined>, onChange: () => void): Column<KeyDetails>[] => [
-  {
-    id: "issued",
-    title: "Key",
-    value: ({ apiKey }) => apiKey,
-    view: ({ apiKey }) => html`<a class="mono" href=${linkTo(["keys", apiKey])}>${apiKey}</a>`,
-  },
-  {
-    id: "website",
-    title: "Website",
-    value: ({ websiteName, websiteId }) => websiteName ?? websiteId,
-    view: ({ websiteName, websiteId }) =>
-      html`<a href=${linkTo(["websites", websiteId])}>${websiteName ?? websiteId}</a>`,
-  },
-  { id: "plan", title: "Plan", value: ({ plan }) => plan.tier },
+  keyColumn,
+  websiteColumn,
+  planColumn,
   {
     id: "usage",
     title: "Characters of quota",
@@ -169,11 +162,5 @@ const columnsOf = (daily: Data<DailyUsage | undefined>, onChange: () => void): C
     value: ({ status, suspension }) => (suspension ? `${status}: ${suspension.reason}` : status),
     view: (row) => html`<${Status} keyDetails=${row} />`,
   },
-  {
-    id: "actions",
-    title: "Actions",
-    isSortable: false,
-    value: () => "",
-    view: (row) => html`<${KeyActions} keyDetails=${row} onChange=${onChange} />`,
-  },
+  ...actionColumns<KeyDetails>(true, (row) => html`<${KeyActions} keyDetails=${row} onChange=${onChange} />`),
 ];

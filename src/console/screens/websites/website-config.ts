@@ -4,10 +4,10 @@ import type { WebsiteDetails } from "../../../application/accounts/websites.ts";
 import { ApiError } from "../../api.ts";
 import { CopyButton } from "../../components/copy-button.ts";
 import { Confirm } from "../../components/dialog.ts";
-import { Field } from "../../components/field.ts";
+import { Field, valueIn } from "../../components/field.ts";
 import { Failed, Loaded } from "../../components/status.ts";
 import { html } from "../../html.ts";
-import { useMayChange, useSession } from "../../session.ts";
+import { useChange, useMayChange, useSession } from "../../session.ts";
 import { useData } from "../../use-data.ts";
 import { type Config, ConfigForm, type Schema } from "./config-form.ts";
 
@@ -43,19 +43,17 @@ const schemaIn = (document: unknown): Schema => {
 };
 
 const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema }): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const mayChange = useMayChange();
   const stored = website.storedConfig as Config;
   const [config, setConfig] = useState<Config>(stored);
-  const [text, setText] = useState<string | undefined>();
+  const [text, setText] = useState<string>();
   const [failure, setFailure] = useState<unknown>();
   const [isConfirming, setConfirming] = useState(false);
   const errors = useMemo(() => errorsOf(failure), [failure]);
   const path = `admin/websites/${encodeURIComponent(website.id)}/config`;
-  const put = async (value: Config) => {
-    await api.send("PUT", path, value);
-    onChange();
-  };
+  const change = useChange(onChange);
+  const put = (value: Config) => change("PUT", path, value);
   const save = async () => {
     setFailure(undefined);
     try {
@@ -66,9 +64,8 @@ const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema })
     }
   };
   const editText = (event: Event) => {
-    const { value } = event.currentTarget as HTMLTextAreaElement;
-    setText(value);
-    const parsed = parseConfig(value);
+    setText(valueIn(event));
+    const parsed = parseConfig(valueIn(event));
     if (parsed) setConfig(parsed);
   };
   const isJson = text !== undefined;
@@ -80,8 +77,7 @@ const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema })
       <button type="button" aria-pressed=${isJson} onClick=${() => setText(asText)}>JSON</button>
       <${CopyButton} label="Copy JSON" text=${() => asText} />
     </div>
-    ${failure !== undefined && html`<${Failed} error=${failure} />`}
-    ${failure !== undefined && html`<ul class="error">${[...errors].map(([place, message]) => html`<li key=${place}><code>${place}</code>: ${message}</li>`)}</ul>`}
+    ${failure !== undefined && html`<${Refusal} error=${failure} errors=${errors} />`}
     ${
       isJson
         ? html`<${Field} as="textarea" label="Stored configuration" hint="Absent members have their defaults." error=${isValid ? undefined : "This is not a JSON object."} control=${{ value: text, rows: 16, spellcheck: false, class: "mono", disabled: !mayChange, onInput: editText }} />`
@@ -103,6 +99,17 @@ const Editor = ({ website, onChange, schema }: EditorProps & { schema: Schema })
     }
   `;
 };
+
+interface RefusalProps {
+  readonly error: unknown;
+  /** Messages by the path of their member. */
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+/** Why the service did not store the configuration. */
+const Refusal = ({ error, errors }: RefusalProps): VNode =>
+  html`<${Failed} error=${error} />
+    <ul class="error">${[...errors].map(([place, message]) => html`<li key=${place}><code>${place}</code>: ${message}</li>`)}</ul>`;
 
 const parseConfig = (text: string): Config | undefined => {
   try {

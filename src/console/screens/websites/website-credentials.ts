@@ -2,14 +2,14 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { CredentialsDetails } from "../../../application/accounts/credentials.ts";
 import type { WebsiteDetails } from "../../../application/accounts/websites.ts";
-import { Confirm } from "../../components/dialog.ts";
-import { Field } from "../../components/field.ts";
+import { Confirm, type WithClose } from "../../components/dialog.ts";
+import { Field, valueIn } from "../../components/field.ts";
 import { Loaded } from "../../components/status.ts";
-import { type Column, Table } from "../../components/table.ts";
+import { actionColumns, type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
-import { useMayChange, useSession } from "../../session.ts";
-import { useData } from "../../use-data.ts";
+import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useGet } from "../../use-data.ts";
 
 type Engine = CredentialsDetails["engine"];
 
@@ -31,36 +31,26 @@ const fields: Readonly<
 
 /** A website's accounts with providers. Their credentials are written, and never shown. */
 export const WebsiteCredentials = ({ website }: { website: WebsiteDetails }): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
   const mayChange = useMayChange();
   const [setting, setSetting] = useState(false);
-  const [removed, setRemoved] = useState<Engine | undefined>();
+  const [removed, setRemoved] = useState<Engine>();
   const path = `admin/websites/${encodeURIComponent(website.id)}/credentials`;
-  const data = useData(
-    (signal) => api.get<{ credentials: CredentialsDetails[] }>(path, { signal }),
-    [website.id],
-  );
+  const data = useGet<{ credentials: CredentialsDetails[] }>(path);
+  const change = useChange(data.reload);
   const remove = async () => {
-    await api.send("DELETE", `${path}/${removed}`);
-    data.reload();
+    await change("DELETE", `${path}/${removed}`);
     notify({ text: `Removed the credentials for ${removed}.` });
   };
   const columns: Column<CredentialsDetails>[] = [
     { id: "engine", title: "Engine", value: ({ engine, provider }) => `${engine} (${provider})` },
     { id: "voices", title: "Voices", isNumber: true, value: ({ voices }) => voices },
     { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
-    ...(mayChange
-      ? [
-          {
-            id: "remove",
-            title: "Actions",
-            isSortable: false,
-            value: () => "",
-            view: ({ engine }: CredentialsDetails) =>
-              html`<button type="button" class="quiet danger" onClick=${() => setRemoved(engine)}>Remove…</button>`,
-          },
-        ]
-      : []),
+    ...actionColumns<CredentialsDetails>(
+      mayChange,
+      ({ engine }) =>
+        html`<button type="button" class="quiet danger" onClick=${() => setRemoved(engine)}>Remove…</button>`,
+    ),
   ];
   return html`<section class="card stack">
     <h2>Accounts with providers</h2>
@@ -78,25 +68,22 @@ export const WebsiteCredentials = ({ website }: { website: WebsiteDetails }): VN
   </section>`;
 };
 
-const SetCredentials = ({
-  path,
-  onSet,
-  onClose,
-}: {
-  path: string;
-  onSet: () => void;
-  onClose: () => void;
-}): VNode => {
-  const { api, notify } = useSession();
+interface SetCredentialsProps {
+  readonly path: string;
+  readonly onSet: () => void;
+}
+
+const SetCredentials = ({ path, onSet, onClose }: WithClose<SetCredentialsProps>): VNode => {
+  const { notify } = useSession();
+  const change = useChange(onSet);
   const [engine, setEngine] = useState<Engine>("gwn");
   const set = async (form: FormData) => {
     const given = fields[engine].map(({ name }) => [name, String(form.get(name) ?? "").trim()]);
     const body = Object.fromEntries(given.filter(([, value]) => value !== ""));
-    const { voices } = await api.send<CredentialsDetails>("PUT", `${path}/${engine}`, body);
-    onSet();
+    const { voices } = await change<CredentialsDetails>("PUT", `${path}/${engine}`, body);
     notify({ text: `The provider accepted the credentials for ${engine} and listed ${voices} voices.` });
   };
-  const choose = (event: Event) => setEngine((event.currentTarget as HTMLSelectElement).value as Engine);
+  const choose = (event: Event) => setEngine(valueIn(event) as Engine);
   return html`<${Confirm} title="Set credentials" action="Verify and set" onConfirm=${set} onClose=${onClose}>
     <p>The provider is asked for its voices, which verifies them. They replace the engine's credentials, if it has any.</p>
     <${Field} label="Engine" as="select" control=${{ onChange: choose }}>

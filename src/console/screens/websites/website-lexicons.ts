@@ -5,21 +5,20 @@ import type { LexiconDetails, LexiconSummary } from "../../../application/lexico
 import { Confirm, Dialog } from "../../components/dialog.ts";
 import { Field } from "../../components/field.ts";
 import { Loaded } from "../../components/status.ts";
-import { type Column, Table } from "../../components/table.ts";
+import { actionColumns, type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
-import { useMayChange, useSession } from "../../session.ts";
-import { useData } from "../../use-data.ts";
+import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useGet } from "../../use-data.ts";
 
 type Open = { readonly dialog: "show" | "remove"; readonly name: string } | { readonly dialog: "set" };
 
 /** How a website's texts are pronounced. */
 export const WebsiteLexicons = ({ website }: { website: WebsiteDetails }): VNode => {
-  const { api } = useSession();
   const mayChange = useMayChange();
-  const [open, setOpen] = useState<Open | undefined>();
+  const [open, setOpen] = useState<Open>();
   const path = `admin/websites/${encodeURIComponent(website.id)}/lexicons`;
-  const data = useData((signal) => api.get<{ lexicons: LexiconSummary[] }>(path, { signal }), [website.id]);
+  const data = useGet<{ lexicons: LexiconSummary[] }>(path);
   const columns: Column<LexiconSummary>[] = [
     {
       id: "name",
@@ -32,18 +31,11 @@ export const WebsiteLexicons = ({ website }: { website: WebsiteDetails }): VNode
     { id: "rules", title: "Rules", isNumber: true, value: ({ ruleCount }) => ruleCount },
     { id: "version", title: "Version", isNumber: true, value: ({ version }) => version },
     { id: "set", title: "Set", value: ({ setAt }) => formatTime(setAt) },
-    ...(mayChange
-      ? [
-          {
-            id: "remove",
-            title: "Actions",
-            isSortable: false,
-            value: () => "",
-            view: ({ name }: LexiconSummary) =>
-              html`<button type="button" class="quiet danger" onClick=${() => setOpen({ dialog: "remove", name })}>Remove…</button>`,
-          },
-        ]
-      : []),
+    ...actionColumns<LexiconSummary>(
+      mayChange,
+      ({ name }) =>
+        html`<button type="button" class="quiet danger" onClick=${() => setOpen({ dialog: "remove", name })}>Remove…</button>`,
+    ),
   ];
   const props = { path, onChange: data.reload, onClose: () => setOpen(undefined) };
   return html`<section class="stack">
@@ -65,11 +57,7 @@ interface LexiconDialogProps {
 }
 
 const ShowLexicon = ({ path, name, onClose }: LexiconDialogProps & { name: string }): VNode => {
-  const { api } = useSession();
-  const data = useData(
-    (signal) => api.get<LexiconDetails>(`${path}/${encodeURIComponent(name)}`, { signal }),
-    [name],
-  );
+  const data = useGet<LexiconDetails>(`${path}/${encodeURIComponent(name)}`);
   type Rule = { grapheme: string; alias?: string; phoneme?: string };
   const columns: Column<Rule>[] = [
     { id: "grapheme", title: "Text", value: ({ grapheme }) => grapheme },
@@ -84,7 +72,8 @@ const ShowLexicon = ({ path, name, onClose }: LexiconDialogProps & { name: strin
 };
 
 const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
-  const { api, notify } = useSession();
+  const { notify } = useSession();
+  const change = useChange(onChange);
   const set = async (fields: FormData) => {
     const name = String(fields.get("name"));
     const rules = String(fields.get("rules"))
@@ -94,8 +83,7 @@ const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
         const [grapheme = "", ...alias] = line.split("=");
         return { grapheme: grapheme.trim(), alias: alias.join("=").trim() };
       });
-    await api.send("PUT", `${path}/${encodeURIComponent(name)}`, { lang: fields.get("lang"), rules });
-    onChange();
+    await change("PUT", `${path}/${encodeURIComponent(name)}`, { lang: fields.get("lang"), rules });
     notify({ text: `Set the lexicon ${name}.` });
   };
   return html`<${Confirm} title="Set a lexicon" action="Set lexicon" onConfirm=${set} onClose=${onClose}>
@@ -108,16 +96,12 @@ const SetLexicon = ({ path, onChange, onClose }: LexiconDialogProps): VNode => {
 
 const RemoveLexicon = ({ path, name, onChange, onClose }: LexiconDialogProps & { name: string }): VNode => {
   const { api, notify } = useSession();
+  const change = useChange(onChange);
   const remove = async () => {
     const place = `${path}/${encodeURIComponent(name)}`;
     const { lang, rules } = await api.get<LexiconDetails>(place);
-    await api.send("DELETE", place);
-    onChange();
-    const undo = async () => {
-      await api.send("PUT", place, { lang, rules });
-      onChange();
-    };
-    notify({ text: `Removed the lexicon ${name}.`, undo });
+    await change("DELETE", place);
+    notify({ text: `Removed the lexicon ${name}.`, undo: () => change("PUT", place, { lang, rules }) });
   };
   return html`<${Confirm} title="Remove this lexicon?" action="Remove" isDangerous onConfirm=${remove} onClose=${onClose}>
     <p>Texts of the website are then spoken without the rules of ${name}.</p>

@@ -2,18 +2,16 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { KeyDetails } from "../../../application/accounts/keys.ts";
 import type { WebsiteDetails } from "../../../application/accounts/websites.ts";
-import { Confirm } from "../../components/dialog.ts";
+import { Confirm, ShownOnce } from "../../components/dialog.ts";
 import { Field } from "../../components/field.ts";
 import { Loaded } from "../../components/status.ts";
-import { Table } from "../../components/table.ts";
+import { type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
-import { linkTo } from "../../routing.ts";
-import type { ScreenProps } from "../../screen-props.ts";
-import { useMayChange, useSession } from "../../session.ts";
-import { useData } from "../../use-data.ts";
-import { ShownOnce } from "./key-actions.ts";
-import { Status, UsageBar } from "./keys.ts";
+import type { ScreenProps } from "../../routing.ts";
+import { useChange, useMayChange, useSession } from "../../session.ts";
+import { useGet } from "../../use-data.ts";
+import { keyColumn, planColumn, Status, UsageBar } from "./keys.ts";
 import { ConfigEditor } from "./website-config.ts";
 import { WebsiteCredentials } from "./website-credentials.ts";
 import { WebsiteLexicons } from "./website-lexicons.ts";
@@ -26,9 +24,7 @@ interface WebsiteProps {
 /** One website: its origins, keys, accounts with providers, lexicons and configuration. */
 export const Website = ({ params }: ScreenProps): VNode => {
   const { id = "" } = params;
-  const { api } = useSession();
-  const path = `admin/websites/${encodeURIComponent(id)}`;
-  const data = useData((signal) => api.get<WebsiteDetails>(path, { signal }), [id]);
+  const data = useGet<WebsiteDetails>(`admin/websites/${encodeURIComponent(id)}`);
   return html`<${Loaded} data=${data} what="Reading the website">
     ${(website: WebsiteDetails) => html`<div class="stack">
       <h1>${website.name}</h1>
@@ -47,13 +43,11 @@ export const Website = ({ params }: ScreenProps): VNode => {
 const Origins = ({ website, onChange }: WebsiteProps): VNode => {
   const { api, notify } = useSession();
   const mayChange = useMayChange();
-  const [dialog, setDialog] = useState<"origins" | "verification" | undefined>();
-  const [token, setToken] = useState<string | undefined>();
+  const [dialog, setDialog] = useState<"origins" | "verification">();
+  const [token, setToken] = useState<string>();
   const path = `admin/websites/${encodeURIComponent(website.id)}`;
-  const put = async (origins: readonly string[]) => {
-    await api.send("PUT", `${path}/origins`, { origins });
-    onChange();
-  };
+  const send = useChange(onChange);
+  const put = (origins: readonly string[]) => send("PUT", `${path}/origins`, { origins });
   const change = async (fields: FormData) => {
     await put(String(fields.get("origins")).split(/\s+/).filter(Boolean));
     notify({ text: `Changed the origins of ${website.name}.`, undo: () => put(website.origins) });
@@ -95,31 +89,21 @@ const Origins = ({ website, onChange }: WebsiteProps): VNode => {
 };
 
 const WebsiteKeys = ({ website }: { website: WebsiteDetails }): VNode => {
-  const { api } = useSession();
-  const query = { search: website.id, limit: 100 };
-  const data = useData(
-    (signal) => api.get<{ keys: KeyDetails[] }>("admin/keys", { query, signal }),
-    [website.id],
-  );
-  const columns = [
-    {
-      id: "key",
-      title: "Key",
-      value: ({ apiKey }: KeyDetails) => apiKey,
-      view: ({ apiKey }: KeyDetails) => html`<a class="mono" href=${linkTo(["keys", apiKey])}>${apiKey}</a>`,
-    },
-    { id: "plan", title: "Plan", value: ({ plan }: KeyDetails) => plan.tier },
+  const data = useGet<{ keys: KeyDetails[] }>("admin/keys", { search: website.id, limit: 100 });
+  const columns: Column<KeyDetails>[] = [
+    keyColumn,
+    planColumn,
     {
       id: "usage",
       title: "Used of quota this month",
-      value: ({ usage }: KeyDetails) => usage?.characters,
-      view: ({ usage }: KeyDetails) => html`<${UsageBar} usage=${usage} />`,
+      value: ({ usage }) => usage?.characters,
+      view: ({ usage }) => html`<${UsageBar} usage=${usage} />`,
     },
     {
       id: "status",
       title: "State",
-      value: ({ status }: KeyDetails) => status,
-      view: (row: KeyDetails) => html`<${Status} keyDetails=${row} />`,
+      value: ({ status }) => status,
+      view: (row) => html`<${Status} keyDetails=${row} />`,
     },
   ];
   return html`<section class="stack">

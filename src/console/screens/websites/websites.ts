@@ -1,48 +1,36 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebsite, WebsiteDetails } from "../../../application/accounts/websites.ts";
-import { Confirm } from "../../components/dialog.ts";
-import { Field } from "../../components/field.ts";
+import { Confirm, ShownOnce } from "../../components/dialog.ts";
+import { Field, Search } from "../../components/field.ts";
 import { type Listed, PageButtons, usePages } from "../../components/pages.ts";
 import { Loaded } from "../../components/status.ts";
 import { type Column, Table } from "../../components/table.ts";
 import { formatTime } from "../../format.ts";
 import { html } from "../../html.ts";
 import { linkTo } from "../../routing.ts";
-import { useMayChange, useSession } from "../../session.ts";
-import { useData } from "../../use-data.ts";
-import { ShownOnce } from "./key-actions.ts";
+import { useChange, useMayChange } from "../../session.ts";
+import { useGet } from "../../use-data.ts";
 
-interface WebsiteList extends Listed {
-  readonly websites: readonly WebsiteDetails[];
-}
+type WebsiteList = Listed & { readonly websites: readonly WebsiteDetails[] };
 
 /** All websites, and the registration of another one. */
 export const Websites = (): VNode => {
-  const { api } = useSession();
   const mayChange = useMayChange();
   const [search, setSearch] = useState("");
   const [isRegistering, setRegistering] = useState(false);
   const pages = usePages();
-  const { after } = pages;
-  const data = useData(
-    (signal) => api.get<WebsiteList>("admin/websites", { query: { search, limit: 25, after }, signal }),
-    [search, after],
-  );
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const data = useGet<WebsiteList>("admin/websites", { search, limit: 25, after: pages.after });
+  const find = (text: string) => {
     pages.first();
-    setSearch(String(new FormData(event.currentTarget as HTMLFormElement).get("search")));
+    setSearch(text);
   };
   return html`
     <div class="head">
       <h1>Websites</h1>
       ${mayChange && html`<button type="button" onClick=${() => setRegistering(true)}>Register a website…</button>`}
     </div>
-    <form class="filters" role="search" onSubmit=${submit}>
-      <${Field} label="Search" control=${{ name: "search", type: "search", placeholder: "name, id or origin" }} />
-      <button type="submit">Search</button>
-    </form>
+    <${Search} placeholder="name, id or origin" onSearch=${find} />
     <${Loaded} data=${data} what="Reading the websites">
       ${(
         list: WebsiteList,
@@ -67,12 +55,11 @@ const columns: Column<WebsiteDetails>[] = [
 ];
 
 const Register = ({ onRegistered, onClose }: { onRegistered: () => void; onClose: () => void }): VNode => {
-  const { api } = useSession();
-  const [registered, setRegistered] = useState<NewWebsite | undefined>();
+  const change = useChange(onRegistered);
+  const [registered, setRegistered] = useState<NewWebsite>();
   const register = async (fields: FormData) => {
     const body = { name: fields.get("name"), plan: fields.get("plan") };
-    setRegistered(await api.send<NewWebsite>("POST", "admin/websites", body));
-    onRegistered();
+    setRegistered(await change("POST", "admin/websites", body));
   };
   if (registered) {
     const title = `The secret of ${registered.apiKey}`;
