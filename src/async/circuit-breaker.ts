@@ -1,22 +1,9 @@
 import { type Clock, systemClock } from "./clock.ts";
 
-/** Refuses calls for a while after repeated failures. */
-export interface CircuitBreaker<Failure> {
-  /** Begins a call. @throws `openError()` while the circuit is open */
-  start(): Call<Failure>;
-  state(): "closed" | "open";
-}
+export type CircuitBreaker<Failure> = ReturnType<typeof createCircuitBreaker<Failure>>;
 
 /** One call. Only its first report counts. */
-export interface Call<Failure> {
-  /** The first part of the response has arrived, which closes an open circuit. */
-  answered(): void;
-  succeeded(): void;
-  /** `retryAfterMs`: how long the called service asks its clients to wait. */
-  failed(failure: Failure, retryAfterMs?: number): void;
-  /** Says nothing about the called service: the call was aborted, or its caller was at fault. */
-  ignored(): void;
-}
+export type Call<Failure> = ReturnType<CircuitBreaker<Failure>["start"]>;
 
 export interface CircuitBreakerOptions<Failure> {
   /** The error of refused calls. */
@@ -37,9 +24,8 @@ interface Opening<Failure> {
   trialAt: number;
 }
 
-export const createCircuitBreaker = <Failure>(
-  options: CircuitBreakerOptions<Failure>,
-): CircuitBreaker<Failure> => {
+/** Refuses calls for a while after repeated failures. */
+export const createCircuitBreaker = <Failure>(options: CircuitBreakerOptions<Failure>) => {
   const { openError, clock = systemClock, threshold = 5, resetMs = 15_000, onChange } = options;
   let failuresInARow = 0;
   let opening: Opening<Failure> | undefined;
@@ -60,6 +46,7 @@ export const createCircuitBreaker = <Failure>(
   };
 
   return {
+    /** Begins a call. @throws `openError()` while the circuit is open */
     start: () => {
       const startedIn = opening;
       if (startedIn) {
@@ -75,17 +62,21 @@ export const createCircuitBreaker = <Failure>(
         isReported = true;
       };
       return {
-        answered: () => {
+        /** The first part of the response has arrived, which closes an open circuit. */
+        answered: (): void => {
           if (startedIn) report(close);
         },
-        succeeded: () => report(close),
-        failed: (failure, retryAfterMs = 0) => report(() => countFailure(failure, retryAfterMs)),
-        ignored: () =>
+        succeeded: (): void => report(close),
+        /** `retryAfterMs`: how long the called service asks its clients to wait. */
+        failed: (failure: Failure, retryAfterMs = 0): void =>
+          report(() => countFailure(failure, retryAfterMs)),
+        /** Says nothing about the called service: the call was aborted, or its caller was at fault. */
+        ignored: (): void =>
           report(() => {
             if (startedIn) startedIn.trialAt = clock.now();
           }),
       };
     },
-    state: () => (opening ? "open" : "closed"),
+    state: (): "closed" | "open" => (opening ? "open" : "closed"),
   };
 };

@@ -5,19 +5,16 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
-export const systemClock: Clock = {
+const clockOf = ({ keepsProcessAlive }: { readonly keepsProcessAlive: boolean }): Clock => ({
   now: () => performance.now(),
   after: (ms, run) => {
     const timer = setTimeout(run, Math.max(0, ms));
+    if (!keepsProcessAlive) timer.unref();
     return () => clearTimeout(timer);
   },
-};
+});
+
+export const systemClock = clockOf({ keepsProcessAlive: true });
 
 /** The system clock with timers that do not keep the process alive. */
-export const backgroundClock: Clock = {
-  now: systemClock.now,
-  after: (ms, run) => {
-    const timer = setTimeout(run, Math.max(0, ms)).unref();
-    return () => clearTimeout(timer);
-  },
-};
+export const backgroundClock = clockOf({ keepsProcessAlive: false });

@@ -1,22 +1,16 @@
 import { type Clock, systemClock } from "./clock.ts";
 
-/** A set of items that all expire after the same time, in the order in which they were added. */
-export interface DeadlineQueue<T extends object> {
-  add(item: T): void;
-  /** False if the item has expired or was deleted before. */
-  delete(item: T): boolean;
-  has(item: T): boolean;
-  readonly size: number;
-  /** Resolves when the queue is empty. */
-  drained(): Promise<void>;
-}
+export type DeadlineQueue<T extends object> = ReturnType<typeof createDeadlineQueue<T>>;
 
-/** Uses one timer for all items: the oldest expires first. */
+/**
+ * A set of items that all expire after the same time, in the order in which they were added. Uses one timer for all
+ * items: the oldest expires first.
+ */
 export const createDeadlineQueue = <T extends object>(
   timeoutMs: number,
   onExpired: (item: T) => void,
   clock: Clock = systemClock,
-): DeadlineQueue<T> => {
+) => {
   const deadlines = new Map<T, number>();
   const drainListeners: (() => void)[] = [];
   let stopTimer: (() => void) | undefined;
@@ -48,17 +42,19 @@ export const createDeadlineQueue = <T extends object>(
   };
 
   return {
-    add: (item) => {
+    add: (item: T): void => {
       const deadline = clock.now() + timeoutMs;
       deadlines.set(item, deadline);
       startTimer(deadline);
     },
+    /** False if the item has expired or was deleted before. */
     delete: remove,
-    has: (item) => deadlines.has(item),
-    get size() {
+    has: (item: T): boolean => deadlines.has(item),
+    get size(): number {
       return deadlines.size;
     },
-    drained: () =>
+    /** Resolves when the queue is empty. */
+    drained: (): Promise<void> =>
       deadlines.size === 0 ? Promise.resolve() : new Promise((resolve) => drainListeners.push(resolve)),
   };
 };

@@ -1,20 +1,6 @@
 import { untilAborted } from "./deadline.ts";
 
-/** Runs at most one task per key at a time; concurrent callers share its result. */
-export interface SingleFlight<T> {
-  /**
-   * Joins the running task of the key, or starts it (`leader`). A failure goes to all callers and is not cached. A caller
-   * that aborts leaves at once with its signal's reason; when the last one leaves, the task is aborted with that reason.
-   * @throws `full()` if `max` tasks are running
-   */
-  run(
-    key: string,
-    start: (signal: AbortSignal) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<{ value: T; leader: boolean }>;
-  /** Running tasks that somebody waits for. */
-  size(): number;
-}
+export type SingleFlight<T> = ReturnType<typeof createSingleFlight<T>>;
 
 export interface SingleFlightOptions {
   /** Tasks that may run at once. Default: no limit. */
@@ -28,7 +14,8 @@ interface Flight<T> {
   callers: number;
 }
 
-export const createSingleFlight = <T>(options: SingleFlightOptions = {}): SingleFlight<T> => {
+/** Runs at most one task per key at a time; concurrent callers share its result. */
+export const createSingleFlight = <T>(options: SingleFlightOptions = {}) => {
   const { max = Number.POSITIVE_INFINITY, full = () => new Error("Too many tasks are running.") } = options;
   const flights = new Map<string, Flight<T>>();
 
@@ -54,7 +41,12 @@ export const createSingleFlight = <T>(options: SingleFlightOptions = {}): Single
   };
 
   return {
-    run: async (key, start, signal) => {
+    /**
+     * Joins the running task of the key, or starts it (`leader`). A failure goes to all callers and is not cached. A caller
+     * that aborts leaves at once with its signal's reason; when the last one leaves, the task is aborted with that reason.
+     * @throws `full()` if `max` tasks are running
+     */
+    run: async (key: string, start: (signal: AbortSignal) => Promise<T>, signal: AbortSignal) => {
       signal.throwIfAborted();
       const joined = flights.get(key);
       const flight = joined ?? begin(key, start);
@@ -69,6 +61,7 @@ export const createSingleFlight = <T>(options: SingleFlightOptions = {}): Single
         }
       }
     },
-    size: () => flights.size,
+    /** Running tasks that somebody waits for. */
+    size: (): number => flights.size,
   };
 };

@@ -1,32 +1,25 @@
 /** The API keys for which one job waits. Further keys may join while it waits or runs. */
-export interface Claim {
-  readonly keys: ReadonlySet<string>;
-  /** Estimated duration of the whole answer when it is spoken. */
-  readonly seconds: number;
-  /** Lower than that of claims that were created later. */
-  readonly order: number;
-  join(key: string): void;
-  /** Calls the listener with each key that joins. The returned function removes the listener. */
-  onJoin(listener: (key: string) => void): () => void;
-}
+export type Claim = ReturnType<typeof createClaim>;
 
 let anonymous = 0;
 let claims = 0;
 
-/** A claim without a key has a queue of its own. */
-export const createClaim = (key = `anonymous ${anonymous++}`, seconds = 1): Claim => {
+/** A claim without a key has a queue of its own. `seconds`: estimated duration of the whole answer when it is spoken. */
+export const createClaim = (key = `anonymous ${anonymous++}`, seconds = 1) => {
   const keys = new Set([key]);
   const listeners = new Set<(key: string) => void>();
   return {
-    keys,
+    keys: keys as ReadonlySet<string>,
     seconds,
+    /** Lower than that of claims that were created later. */
     order: claims++,
-    join: (another) => {
+    join: (another: string): void => {
       if (keys.has(another)) return;
       keys.add(another);
       for (const listener of [...listeners]) listener(another);
     },
-    onJoin: (listener) => {
+    /** Calls the listener with each key that joins. The returned function removes the listener. */
+    onJoin: (listener: (key: string) => void): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

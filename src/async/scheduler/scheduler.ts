@@ -1,19 +1,7 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { Resource, type ResourceOptions } from "./resource.ts";
 
-/**
- * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
- * fair-queues.ts).
- */
-export interface Scheduler {
-  /**
-   * A resource by its name, which labels metrics. Several resources may have the same name (a provider, with the
-   * credentials of different websites): their figures are added up.
-   */
-  resource(name: string, options: ResourceOptions): Resource;
-  /** The state of all resources, by name. */
-  stats(): readonly ResourceStats[];
-}
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 export interface ResourceStats {
   readonly resource: string;
@@ -35,7 +23,11 @@ export interface SchedulerOptions {
   readonly onStart?: (resource: string, waitedMs: number) => void;
 }
 
-export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptions = {}): Scheduler => {
+/**
+ * Shares scarce resources fairly among API keys: each resource has a number of slots, and one queue per key (see
+ * fair-queues.ts).
+ */
+export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptions = {}) => {
   const refusals = new Map<string, number>();
   /** Only those with jobs: the others may have been dropped by their owners. */
   const active = new Map<Resource, string>();
@@ -55,7 +47,11 @@ export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptio
   };
 
   return {
-    resource: (name, options) => {
+    /**
+     * A resource by its name, which labels metrics. Several resources may have the same name (a provider, with the
+     * credentials of different websites): their figures are added up.
+     */
+    resource: (name: string, options: ResourceOptions): Resource => {
       refusals.set(name, refusals.get(name) ?? 0);
       return new Resource(options, {
         clock: options.clock ?? clock,
@@ -67,6 +63,8 @@ export const createScheduler = ({ clock = systemClock, onStart }: SchedulerOptio
         onStart: (waitedMs) => onStart?.(name, waitedMs),
       });
     },
-    stats: () => [...refusals].map(([resource, refused]) => statsOf(resource, refused)),
+    /** The state of all resources, by name. */
+    stats: (): readonly ResourceStats[] =>
+      [...refusals].map(([resource, refused]) => statsOf(resource, refused)),
   };
 };
