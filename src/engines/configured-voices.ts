@@ -16,24 +16,16 @@ export interface ConfiguredVoice {
   readonly provider: string;
 }
 
-/** The configured voices in the catalog. */
-export interface ConfiguredVoices {
-  /** Constant: settings do not change while a process runs. */
-  readonly revision: string;
-  readonly voices: readonly Voice[];
-  readonly systemVoices: readonly SystemVoice[];
-}
-
 /**
  * Voices under their own names, with fallbacks from the shared catalog. A name that two engines have is spoken by both,
  * in order; after them by the engine's own voice of that language and gender. Undefined without voices.
  */
 export const configuredVoices =
-  (all: readonly ConfiguredVoice[], revision: string) =>
-  (shared: CatalogIndex): ConfiguredVoices | undefined => {
+  (all: readonly ConfiguredVoice[], revision: string) => (shared: CatalogIndex) => {
     if (all.length === 0) return undefined;
     const byName = Map.groupBy(all, ({ name }) => name);
     return {
+      /** Constant: settings do not change while a process runs. */
       revision,
       voices: [...byName.values()].flatMap((entries) => voiceOf(entries, shared)),
       systemVoices: all.map(systemVoiceOf),

@@ -8,9 +8,10 @@ import { composeFreeEngines, composeProviders } from "../../src/bootstrap/speech
 import { isByok } from "../../src/domain/accounts/byok-providers.ts";
 import type { Credentials } from "../../src/domain/accounts/credentials.ts";
 import { releaseSeed } from "../../src/domain/catalog/seed/seed.ts";
+import { configuredVoices } from "../../src/engines/configured-voices.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { localEngines } from "../../src/engines/local/engine.ts";
-import { selfHostedVoices } from "../../src/engines/self-hosted/voices.ts";
+import { voicesOfServers } from "../../src/engines/self-hosted/voices.ts";
 import { requestFromBody, synthesizeRequest } from "../../src/http/routes/synthesis/request.ts";
 import { readSettings } from "../../src/settings.ts";
 import type { SubprocessHost, ToolJob } from "../../src/subprocess/subprocess-host.ts";
@@ -152,7 +153,7 @@ const openSynthesis = async () => {
     byokVoices: createByokVoices(
       new Map([own, replacing].map((website) => [`credentials-${website}`, credentials])),
     ),
-    configuredVoices: selfHostedVoices(settings.selfHosted),
+    configuredVoices: configuredVoices(voicesOfServers(settings.selfHosted), "self-hosted"),
   });
   const lexicons = createWebsiteLexicons(
     new Map([[`lexicons-${replacing}`, { versions: 1, byName: { common: lexicon } }]]),

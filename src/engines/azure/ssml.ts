@@ -1,17 +1,11 @@
 import { type Knob, knobs, type Prosody } from "../../domain/synthesis/speech.ts";
+import type { SpeechRequest } from "../engine.ts";
 import { attributesXml, escapeXml, withoutForbidden } from "../text/xml.ts";
 
-export interface AzureSaying {
-  /** Plain text, or a document that has passed `parseSsml`. */
-  readonly text: string;
-  readonly ssml: boolean;
-  readonly voice: string;
-  readonly lang: string;
-  readonly prosody: Prosody;
-}
+type AzureSpeech = Pick<SpeechRequest, "text" | "ssml" | "voice" | "lang" | "prosody">;
 
 /** The document that Azure takes: one voice, and around what it says only the knobs that are not normal. */
-export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSaying): string => {
+export const azureSsml = ({ text, ssml, voice, lang, prosody }: AzureSpeech): string => {
   const speak = { version: "1.0", xmlns: "http://www.w3.org/2001/10/synthesis", "xml:lang": lang };
   const said = ssml ? contentOf(text) : escapeXml(withoutForbidden(text));
   return element("speak", speak, element("voice", { name: voice }, turned(prosody, said)));

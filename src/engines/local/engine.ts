@@ -4,6 +4,7 @@ import { EngineFailed, Interrupted, Invalid } from "../../domain/errors.ts";
 import { speakingSeconds } from "../../domain/synthesis/speaking-time.ts";
 import { type EngineCode, freeEngines, type Prosody } from "../../domain/synthesis/speech.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
+import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 import type { Engine, Speech, SpeechRequest } from "../engine.ts";
@@ -50,22 +51,18 @@ const localEngine = (code: EngineCode, tools: readonly LocalTool[], host: Subpro
     const tool = tools.find((one) => one.prefix === prefix);
     return tool && name !== undefined && tool.has(name) ? { tool, name } : undefined;
   };
+  const ask = <T>(voice: string, question: (tool: LocalTool, name: string) => T): T | undefined => {
+    const found = find(voice);
+    return found && question(found.tool, found.name);
+  };
 
   return {
     code,
     // The split of long texts depends on ICU.
-    version: (voice) => {
-      const found = find(voice);
-      return found ? `${found.tool.version(found.name)}; icu ${process.versions.icu}` : "none";
-    },
-    isExact: (voice) => {
-      const found = find(voice);
-      return found?.tool.isExact?.(found.name) ?? true;
-    },
-    prosody: (voice) => {
-      const found = find(voice);
-      return found ? found.tool.knobs(found.name) : [];
-    },
+    version: (voice) =>
+      ask(voice, (tool, name) => `${tool.version(name)}; icu ${process.versions.icu}`) ?? "none",
+    isExact: (voice) => ask(voice, (tool, name) => tool.isExact?.(name)) ?? true,
+    prosody: (voice) => ask(voice, (tool, name) => tool.knobs(name)) ?? [],
     takesSsml: (voice) => find(voice)?.tool.takesSsml ?? false,
     marks: (voice) => find(voice)?.tool.reportsEvents ?? false,
     synthesize: async (request, signal) => {
@@ -88,94 +85,71 @@ const speak = async (
   signal: AbortSignal,
 ): Promise<Speech> => {
   const { claim, beforeStart } = request;
-  const turn = { claim, beforeStart };
   const pieces = localPieces(request, tool.cost, tool.bySentence);
-  const [first, ...others] = pieces;
   const marks = collectPieceMarks(request, pieces);
+  const say = async (piece: LocalPiece, signal: AbortSignal, turn: SlotOptions): Promise<Said> => {
+    const report = marks.begin(piece);
+    const noteEvents = (events: readonly SpeechEvent[]): void => {
+      report.events = events;
+    };
+    const asked = { ...request, text: spokenPart(piece, request.ssml) };
+    const inTurn = { ...turn, claim, seconds: secondsOf(piece, request) };
+    const samples = await tool.speak(asked, signal, inTurn, noteEvents).catch(onError);
+    return { report, samples };
+  };
   let silence: unknown;
-  for (let piece = first; piece; piece = others.shift()) {
+  for (const [index, piece] of pieces.entries()) {
     try {
-      const first = { ...turn, seconds: secondsOf(piece, request) };
-      const report = marks.begin(piece);
-      const spoken = { ...request, text: spokenPart(piece, request.ssml) };
-      const samples = await tool.speak(spoken, signal, first, noteEvents(report));
-      return await concatenatePieces(tool, request, { samples, gain, report, piece, others, marks }, signal);
+      const first = await say(piece, signal, { beforeStart });
+      const { sampleRate } = first.samples;
+      const synthesizePiece = async (next: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
+        const said = isContinuation ? await say(next, signal, { isContinuation }).catch(ifSilent) : first;
+        return said
+          ? trimmed(said, gain, pausesOf(next, tool, request.prosody, gain, sampleRate))
+          : nothing();
+      };
+      const speech = await concatenate(pieces.slice(index), { sampleRate, synthesizePiece }, signal);
+      return { ...speech, marks: () => marks.marks(sampleRate) };
     } catch (error) {
-      if (!(error instanceof Invalid)) throw toEngineError(error);
+      if (!(error instanceof Invalid)) throw error;
       silence ??= error;
     }
   }
   throw silence;
 };
 
-const secondsOf = ({ text }: LocalPiece, { ssml, prosody }: SpeechRequest): number =>
-  speakingSeconds(ssml ? withoutTags(text) : text) / prosody.rate;
-
-interface Started {
-  readonly piece: LocalPiece;
-  readonly samples: Samples;
-  /** Of the voice. */
-  readonly gain: number;
+interface Said {
   readonly report: PieceReport;
-  readonly marks: ReturnType<typeof collectPieceMarks>;
-  readonly others: readonly LocalPiece[];
+  readonly samples: Samples;
 }
 
-const concatenatePieces = async (
-  tool: LocalTool,
-  request: SpeechRequest,
-  { piece: first, samples, gain, report: firstReport, others, marks }: Started,
-  signal: AbortSignal,
-): Promise<Speech> => {
-  const { sampleRate } = samples;
-  const synthesizePiece = async (piece: LocalPiece, signal: AbortSignal, isContinuation: boolean) => {
-    const report = isContinuation ? marks.begin(piece) : firstReport;
-    const { pcm } = isContinuation ? await askNext(piece, report, signal) : samples;
-    const onDropped = (dropped: number): void => {
-      report.dropped += dropped;
-    };
-    const { rate, volume } = request.prosody;
-    const pauses = pausesOf(piece, tool, { rate, volume: gain * volume }, sampleRate);
-    const trimmed = trimSilence(tap(prefetched(scale(pcm, gain)), { onError }), { ...pauses, onDropped });
-    const onChunk = (chunk: Buffer): void => {
-      report.length += chunk.length / 2;
-    };
-    return tap(trimmed, { onChunk });
-  };
-  const askNext = async (
-    piece: LocalPiece,
-    report: PieceReport,
-    signal: AbortSignal,
-  ): Promise<Pick<Samples, "pcm">> => {
-    const turn = { claim: request.claim, isContinuation: true, seconds: secondsOf(piece, request) };
-    try {
-      return await tool.speak(
-        { ...request, text: spokenPart(piece, request.ssml) },
-        signal,
-        turn,
-        noteEvents(report),
-      );
-    } catch (error) {
-      if (error instanceof Invalid) return { pcm: nothing() }; // only this piece is silent
-      throw toEngineError(error);
-    }
-  };
-  const speech = await concatenate([first, ...others], { sampleRate, synthesizePiece }, signal);
-  return { ...speech, marks: () => marks.marks(sampleRate) };
+/** Undefined for the failure of a piece that is silent: only that piece is. */
+const ifSilent = (error: unknown): undefined => {
+  if (!(error instanceof Invalid)) throw error;
 };
 
-const noteEvents =
-  (report: PieceReport) =>
-  (events: readonly SpeechEvent[]): void => {
-    report.events = events;
+/** The samples of a piece, which are counted in its report. */
+const trimmed = ({ report, samples }: Said, gain: number, limits: SilenceLimits): AsyncIterable<Buffer> => {
+  const onDropped = (dropped: number): void => {
+    report.dropped += dropped;
   };
+  const onChunk = (chunk: Buffer): void => {
+    report.length += chunk.length / 2;
+  };
+  const louder = tap(prefetched(scale(samples.pcm, gain)), { onError });
+  return tap(trimSilence(louder, { ...limits, onDropped }), { onChunk });
+};
+
+const secondsOf = ({ text }: LocalPiece, { ssml, prosody }: SpeechRequest): number =>
+  speakingSeconds(ssml ? withoutTags(text) : text) / prosody.rate;
 
 async function* nothing(): AsyncGenerator<Buffer, void> {}
 
 const pausesOf = (
   { before, after }: LocalPiece,
   { pauses }: LocalTool,
-  { rate, volume }: Pick<Prosody, "rate" | "volume">,
+  { rate, volume }: Prosody,
+  gain: number,
   sampleRate: number,
 ): SilenceLimits => {
   const samples = (seconds: number | undefined) =>
@@ -183,7 +157,7 @@ const pausesOf = (
   return {
     leading: samples(before && pauses(before, rate).before),
     trailing: samples(after && pauses(after, rate).after),
-    silence: Math.max(1, Math.round(100 * volume)),
+    silence: Math.max(1, Math.round(100 * (gain * volume))),
   };
 };
 

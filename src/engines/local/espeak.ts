@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { countCharacters } from "../../domain/synthesis/count-characters.ts";
 import type { Prosody } from "../../domain/synthesis/speech.ts";
 import type { EspeakOrder, SpeechEvent } from "../../subprocess/espeak.ts";
@@ -90,9 +91,8 @@ const placedIn = (text: string, events: readonly SpeechEvent[]): readonly Speech
 
 /** The files of the installed voices: the fifth column. */
 const list = async (host: SubprocessHost, option: "--voices" | "--voices=variant"): Promise<Set<string>> => {
-  const table: Buffer[] = [];
   const job = { tool: "espeak-ng", args: [option], output: "pipe", input: "" } as const;
-  for await (const piece of host.run(job, AbortSignal.timeout(60_000))) table.push(piece);
-  const rows = Buffer.concat(table).toString("utf8").split("\n").slice(1);
+  const table = await text(host.run(job, AbortSignal.timeout(60_000)));
+  const rows = table.split("\n").slice(1);
   return new Set(rows.map((row) => row.trim().split(/\s+/)[4] ?? "").filter((file) => file !== ""));
 };

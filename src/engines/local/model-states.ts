@@ -3,32 +3,19 @@ import type { Clock } from "../../async/clock.ts";
 import { EngineFailed, errorMessage } from "../../domain/errors.ts";
 import { ToolFailed } from "../../subprocess/tools.ts";
 
-/** One use of a model; only the first report counts. */
-export interface ModelCall {
-  succeeded(): void;
-  failed(error: unknown): void;
-  /** Says nothing about the model: its caller left. */
-  ignored(): void;
-}
-
-/** Which models work. A model that fails again and again is not started for a while. */
-export interface ModelStates {
-  /** @throws {EngineFailed} the model is not started now */
-  start(model: string): ModelCall;
-  /** What is wrong, by model: its last use failed, or its pack cannot be used. */
-  failures(): readonly string[];
-}
+export type ModelStates = ReturnType<typeof createModelStates>;
 
 /** Consecutive failures after which a model is not started. */
 const threshold = 3;
 
+/** Which models work. A model that fails again and again is not started for a while. */
 export const createModelStates = ({
   warn,
   clock,
 }: {
   readonly warn: (sentence: string) => void;
   readonly clock?: Clock | undefined;
-}): ModelStates => {
+}) => {
   const last = new Map<string, string>();
   const breakers = new Map<string, ReturnType<typeof breakerOf>>();
   const breakerOf = (model: string) =>
@@ -44,24 +31,27 @@ export const createModelStates = ({
   };
 
   return {
-    start: (model) => {
+    /** Returns one use, of which only the first report counts. @throws {EngineFailed} the model is not started now */
+    start: (model: string) => {
       const call = breakerFor(model).start();
       return {
         succeeded: () => {
           last.delete(model);
           call.succeeded();
         },
-        failed: (error) => {
+        failed: (error: unknown) => {
           if (!isOfModel(error)) return call.ignored();
           const message = errorMessage(error);
           if (last.get(model) !== message) warn(`The model ${model} failed: ${message}`);
           last.set(model, message);
           call.failed(message);
         },
+        /** Says nothing about the model: its caller left. */
         ignored: call.ignored,
       };
     },
-    failures: () => [...last].map(([model, message]) => `${model}: ${message}`),
+    /** What is wrong, by model: its last use failed, or its pack cannot be used. */
+    failures: (): readonly string[] => [...last].map(([model, message]) => `${model}: ${message}`),
   };
 };
 

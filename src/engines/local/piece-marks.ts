@@ -1,8 +1,8 @@
 import type { Mark } from "../../domain/synthesis/marks.ts";
 import type { SpeechEvent } from "../../subprocess/espeak.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { placeMarks, type SpokenEvent } from "../text/place-marks.ts";
-import { type SpokenText, spokenText, withReplacements } from "../text/spoken-text.ts";
+import { firstEndingAfter, placeMarks, type SpokenEvent } from "../text/place-marks.ts";
+import { type SpokenText, spokenOf, spokenText } from "../text/spoken-text.ts";
 import type { LocalPiece } from "./local-pieces.ts";
 
 /** What is reported about one piece. */
@@ -15,10 +15,8 @@ export interface PieceReport {
 }
 
 /** Puts the events of the pieces together: their places in the text, their times in the sound. */
-export const collectPieceMarks = (
-  { text, original = text, replacements, ssml, lang }: SpeechRequest,
-  pieces: readonly LocalPiece[],
-) => {
+export const collectPieceMarks = (request: SpeechRequest, pieces: readonly LocalPiece[]) => {
+  const { ssml, lang } = request;
   const reports = new Map<LocalPiece, PieceReport>();
   return {
     /** A new report of the piece, which replaces an earlier one. */
@@ -29,8 +27,7 @@ export const collectPieceMarks = (
     },
     /** After the end of the sound; undefined if the tool reports no events. */
     marks: (sampleRate: number): readonly Mark[] | undefined => {
-      const written = spokenText(original, ssml);
-      const whole = replacements ? withReplacements(written, replacements) : written;
+      const whole = spokenOf(request);
       const events: SpokenEvent[] = [];
       let at = 0;
       let sample = 0;
@@ -69,12 +66,5 @@ const eventsOf = (
 };
 
 /** The index of the character that is written at this offset, or of the next one. */
-const characterAt = ({ ends }: SpokenText, offset: number): number => {
-  let [low, high] = [0, ends.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ends[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
+const characterAt = ({ ends }: SpokenText, offset: number): number =>
+  firstEndingAfter(offset, ends.length, (index) => ends[index] ?? 0);

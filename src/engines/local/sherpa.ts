@@ -1,10 +1,10 @@
+import { readFileSync } from "node:fs";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed } from "../../domain/errors.ts";
 import type { SlotOptions } from "../../subprocess/run-in-slot.ts";
 import type { SherpaModel, SherpaPart } from "../../subprocess/sherpa.ts";
 import type { SubprocessHost } from "../../subprocess/subprocess-host.ts";
 import type { SpeechRequest } from "../engine.ts";
-import { instructionSets } from "../models/instruction-sets.ts";
 import { missingLibrary } from "../models/library.ts";
 import type { ModelPack, PackSpeaker } from "../models/pack.ts";
 import { modelPrefix, voiceNameOf } from "../models/voices.ts";
@@ -73,6 +73,29 @@ const versionOf = (pack: ModelPack | undefined, { library, limits }: SherpaOptio
   const model = `${pack.kind} ${pack.digest}`;
   if (!pack.isExact) return `sherpa-onnx; ${model}`;
   return `sherpa-onnx ${library}; ${model}; ${limits.threads} threads; ${instructionSets()}`;
+};
+
+/**
+ * What the library's kernels are chosen by: processors that differ in these may round differently, so they are part of
+ * the version of models whose bytes are exact.
+ */
+const relevant = ["avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni", "amx_tile"].concat(
+  ["asimddp", "asimdhp", "i8mm", "bf16", "sve"], // arm64
+);
+
+/** Such as `x64 avx avx2 fma`. */
+const instructionSets = (): string => {
+  const [, flags = ""] = /^(?:flags|Features)\s*:(.*)$/m.exec(cpuInfo()) ?? [];
+  const present = new Set(flags.trim().split(/\s+/));
+  return [process.arch, ...relevant.filter((name) => present.has(name))].join(" ");
+};
+
+const cpuInfo = (): string => {
+  try {
+    return readFileSync("/proc/cpuinfo", "utf8");
+  } catch {
+    return ""; // not on Linux
+  }
 };
 
 interface Speaking extends SherpaOptions {

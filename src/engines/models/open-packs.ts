@@ -12,23 +12,12 @@ export interface PackPlaces {
   readonly folder?: string | undefined;
 }
 
-export interface OpenPacks {
-  readonly packs: ReadonlyMap<FreeEngine, readonly ModelPack[]>;
-  /** Packs that cannot be used. */
-  readonly failures: readonly PackFailure[];
-}
-
-export interface PackFailure {
-  /** The pack's folder, without its path. */
-  readonly name: string;
-  readonly message: string;
-}
-
 /** Reads all packs, one after the other: their digests need the disk's whole speed. */
-export const openPacks = async ({ paths, folder }: PackPlaces): Promise<OpenPacks> => {
-  const failures: PackFailure[] = [];
+export const openPacks = async ({ paths, folder }: PackPlaces) => {
+  /** Packs that cannot be used; `name` is the folder without its path. */
+  const failures: { readonly name: string; readonly message: string }[] = [];
   const read = new Map<string, ModelPack>();
-  const packs = new Map<FreeEngine, ModelPack[]>();
+  const packs = new Map<FreeEngine, readonly ModelPack[]>();
   const add = async (engine: FreeEngine, given: string): Promise<void> => {
     const path = resolve(given);
     const name = basename(path);

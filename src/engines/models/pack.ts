@@ -4,9 +4,9 @@ import { z } from "zod";
 import { languageTag } from "../../domain/catalog/voice-schema.ts";
 import type { ShortGender } from "../../domain/synthesis/speech.ts";
 import { kokoroVoiceOf } from "../openai/voices.ts";
+import { parseJson } from "../parse-json.ts";
 import { digestOf } from "./digest.ts";
 import { findPackFiles, type ModelKind, type PackFiles } from "./pack-files.ts";
-import { genderOf } from "./speaker-genders.ts";
 
 /** The files of a model, in a folder that an operator placed. */
 export interface ModelPack {
@@ -47,21 +47,16 @@ export const readPack = async (path: string): Promise<ModelPack> => {
 const packName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
 const mostSpeakers = 1_000;
 
-/** What an operator may add to a pack. */
-const description = z.strictObject({
+const ownTraits = {
   name: z.string().min(1).max(60).optional(),
   lang: languageTag.optional(),
   gender: z.enum(["f", "m"]).optional(),
-  /** Only these are voices. */
+};
+/** What an operator may add to a pack. `speakers`: only these are voices. */
+const description = z.strictObject({
+  ...ownTraits,
   speakers: z
-    .array(
-      z.strictObject({
-        id: z.int().min(0),
-        name: z.string().min(1).max(60).optional(),
-        lang: languageTag.optional(),
-        gender: z.enum(["f", "m"]).optional(),
-      }),
-    )
+    .array(z.strictObject({ id: z.int().min(0), ...ownTraits }))
     .min(1)
     .max(mostSpeakers)
     .optional(),
@@ -72,7 +67,7 @@ const descriptionFile = "voxledger.json";
 const readDescription = async (folder: string): Promise<Description> => {
   const text = await readFile(join(folder, descriptionFile), "utf8").catch(() => undefined);
   if (text === undefined) return {};
-  const { success, data, error } = description.safeParse(jsonOf(text));
+  const { success, data, error } = description.safeParse(parseJson(text));
   if (success) return data;
   const [issue] = error.issues;
   throw new Error(
@@ -89,15 +84,7 @@ const piper = z.object({
 
 const readPiper = async (folder: string, { model }: PackFiles): Promise<z.output<typeof piper>> => {
   const text = await readFile(join(folder, `${model}.json`), "utf8").catch(() => "{}");
-  return piper.safeParse(jsonOf(text)).data ?? {};
-};
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return piper.safeParse(parseJson(text)).data ?? {};
 };
 
 const speakersOf = (
@@ -155,4 +142,20 @@ const canonical = (code: string): readonly string[] => {
   } catch {
     return [];
   }
+};
+
+/** Male voices among Piper's, by the name of their dataset; the others count as female, unless a pack says otherwise. */
+const male: ReadonlySet<string> = new Set(
+  [
+    "alan,bryce,cadu,carlfm,danny,darkman,davefx,denis,dmitri,edresson,faber,gilles,harri,hfc_male,jeff,joe,john,karlsson",
+    "kusal,mc_speech,norman,northern_english_male,pau,pim,rdh,reza_ibrahim,riccardo,ronnie,ruslan,ryan,sam,thorsten,tom,tugão",
+  ].flatMap((line) => line.split(",")),
+);
+
+/** KittenTTS's speakers end with their gender: `expr-voice-2-m`. */
+const ending = /-([fm])$/;
+
+const genderOf = (speaker: string, dataset: string): ShortGender => {
+  const [, gender] = ending.exec(speaker) ?? [];
+  return (gender as ShortGender | undefined) ?? (male.has(dataset.toLowerCase()) ? "m" : "f");
 };

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { Mark } from "../../domain/synthesis/marks.ts";
 import type { SpeechRequest } from "../engine.ts";
+import { parseJson } from "../parse-json.ts";
 import type { UpstreamResponse } from "../provider-http/exchange.ts";
 import { invalidResponse } from "../provider-http/responses.ts";
+import { segmenter } from "../text/pieces.ts";
 import { placeMarks, type SpokenEvent } from "../text/place-marks.ts";
-import { type SpokenText, spokenText, withReplacements } from "../text/spoken-text.ts";
+import { type SpokenText, spokenOf } from "../text/spoken-text.ts";
 
 /** A word as the server spoke it, from the start of the sound. */
 export interface CaptionedWord {
@@ -70,24 +72,15 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string, voi
 }
 
 const partOf = (line: string): z.output<typeof captionedPart> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw invalidResponse("it is not captioned speech");
-  }
-  const { data } = captionedPart.safeParse(value);
+  const { data } = captionedPart.safeParse(parseJson(line));
   if (!data) throw invalidResponse("it is not captioned speech");
   return data;
 };
 
 /** The marks of the words that occur in the text in their order. Others are spoken otherwise than written. */
-export const captionMarks = (
-  { text, original = text, replacements, ssml, lang }: SpeechRequest,
-  words: readonly CaptionedWord[],
-): Mark[] => {
-  const written = spokenText(original, ssml);
-  const spoken = replacements ? withReplacements(written, replacements) : written;
+export const captionMarks = (request: SpeechRequest, words: readonly CaptionedWord[]): Mark[] => {
+  const { lang } = request;
+  const spoken = spokenOf(request);
   return placeMarks(spoken, withSentences(findWords(spoken, words), spoken, lang), lang);
 };
 
@@ -173,17 +166,9 @@ const withSentences = (
 const sentenceStarts = (characters: readonly string[], lang: string): number[] => {
   const starts: number[] = [];
   let at = 0;
-  for (const { segment } of segmenterOf(lang).segment(characters.join(""))) {
+  for (const { segment } of segmenter("sentence", lang).segment(characters.join(""))) {
     starts.push(at);
     at += Array.from(segment).length;
   }
   return starts;
-};
-
-const segmenterOf = (lang: string): Intl.Segmenter => {
-  try {
-    return new Intl.Segmenter(lang, { granularity: "sentence" });
-  } catch {
-    return new Intl.Segmenter("en", { granularity: "sentence" }); // an invalid language tag
-  }
 };

@@ -37,14 +37,17 @@ export interface OpenAiEngineOptions {
   readonly server: SpeechServer;
   /** Its voices; without them the server decides. */
   readonly voices?: readonly string[] | undefined;
+  /** The server's name of a voice. Default: the same. */
+  readonly nameOf?: (voice: string) => string;
   /** True if its model follows instructions. Default: false. */
   readonly takesInstructions?: boolean;
 }
 
 /** An engine on an OpenAI-compatible server. It streams, and supports only the rate. A server with captions gives marks. */
 export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
-  const { code, server, voices, takesInstructions = false } = options;
-  const has = (voice: string): boolean => voices?.includes(voice) ?? voiceName.safeParse(voice).success;
+  const { code, server, voices, nameOf = (voice) => voice, takesInstructions = false } = options;
+  const has = (voice: string): boolean =>
+    voices?.includes(nameOf(voice)) ?? voiceName.safeParse(nameOf(voice)).success;
 
   return {
     code,
@@ -54,9 +57,10 @@ export const createOpenAiEngine = (options: OpenAiEngineOptions): Engine => {
     takesSsml: () => false,
     takesInstructions: () => takesInstructions,
     marks: (voice) => server.captions === true && has(voice),
-    synthesize: async (request, signal) => {
+    synthesize: async (asked, signal) => {
       signal.throwIfAborted();
-      if (!has(request.voice)) throw new EngineFailed(`The engine ${code} does not have this voice.`);
+      const request = { ...asked, voice: nameOf(asked.voice) };
+      if (!has(asked.voice)) throw new EngineFailed(`The engine ${code} does not have this voice.`);
       if (request.ssml) throw new EngineFailed("This voice does not support SSML.");
       const { text, lang } = request;
       const limits = { measure: utf8Length, max: maxInputBytes };

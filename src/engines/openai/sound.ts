@@ -18,10 +18,7 @@ export const readSpeech = async (
   wanted: AudioFormat,
   hidden: readonly string[],
 ): Promise<Speech> => {
-  await requireAudio(answer, hidden);
-  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
-  try {
-    if (beginning.length === 0) throw invalidResponse("it contains no audio");
+  return await sniff(answer, hidden, (beginning, audio): Speech => {
     const container = detectContainer(beginning);
     if (container === "unknown") throw invalidResponse("its audio format is unknown");
     if (container !== "wav" || wanted === "wav") {
@@ -30,21 +27,15 @@ export const readSpeech = async (
     const sampleRate = rateOf(beginning);
     if (!sampleRate) throw invalidResponse("its WAV has no format chunk");
     return { encoding: { kind: "pcm", sampleRate }, audio: wavSamples(audio, sampleRate) };
-  } catch (error) {
-    await leave();
-    throw error;
-  }
+  });
 };
 
 /** Reads raw samples; servers that know only WAV send that instead. */
-export const readPcm = async (
+export const readPcm = (
   answer: UpstreamResponse,
   hidden: readonly string[],
-): Promise<AsyncIterable<Buffer>> => {
-  await requireAudio(answer, hidden);
-  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
-  try {
-    if (beginning.length === 0) throw invalidResponse("it contains no audio");
+): Promise<AsyncIterable<Buffer>> =>
+  sniff(answer, hidden, (beginning, audio) => {
     // Any two bytes may be a sample: another container needs the content type as well, or a signature of four bytes.
     const container = detectContainer(beginning);
     if (container === "wav") return wavSamples(audio, pcmRate);
@@ -52,6 +43,19 @@ export const readPcm = async (
       throw invalidResponse("it is not raw audio");
     }
     return audio;
+  });
+
+/** Reads audio by its first bytes; if it is refused, the response is closed. */
+const sniff = async <T>(
+  answer: UpstreamResponse,
+  hidden: readonly string[],
+  read: (beginning: Buffer, audio: AsyncIterable<Buffer>) => T,
+): Promise<T> => {
+  await requireAudio(answer, hidden);
+  const { beginning, audio, leave } = await peek(answer.body, sniffBytes);
+  try {
+    if (beginning.length === 0) throw invalidResponse("it contains no audio");
+    return read(beginning, audio);
   } catch (error) {
     await leave();
     throw error;

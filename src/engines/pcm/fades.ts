@@ -1,5 +1,4 @@
-/** s16le, mono. */
-const bytesPerSample = 2;
+import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
 /** Which ends of a piece are faded. */
 export interface FadeOptions {
@@ -17,20 +16,17 @@ export async function* fade(pcm: AsyncIterable<Buffer>, options: FadeOptions): A
   const tail = options.fadeOut ? options.samples * bytesPerSample : 0;
   let held = Buffer.alloc(0);
   let at = 0;
-  for await (const chunk of pcm) {
+  for await (const chunk of inWholeSamples(pcm)) {
     const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    const ready = whole(Math.max(0, bytes.length - tail));
+    const ready = Math.max(0, bytes.length - tail);
     held = Buffer.from(bytes.subarray(ready));
     if (ready === 0) continue;
     yield options.fadeIn ? fadedIn(bytes.subarray(0, ready), at, options.samples) : bytes.subarray(0, ready);
     at += ready / bytesPerSample;
   }
-  if (whole(held.length) === 0) return;
-  const end = held.subarray(0, whole(held.length));
-  yield fadedOut(options.fadeIn ? fadedIn(end, at, options.samples) : end, tail / bytesPerSample);
+  if (held.length === 0) return;
+  yield fadedOut(options.fadeIn ? fadedIn(held, at, options.samples) : held, tail / bytesPerSample);
 }
-
-const whole = (bytes: number): number => bytes - (bytes % bytesPerSample);
 
 /** `at`: index of the first sample within the piece. */
 const fadedIn = (pcm: Buffer, at: number, over: number): Buffer =>

@@ -1,5 +1,6 @@
 import { EngineFailed } from "../../domain/errors.ts";
 import { isUnknownSize } from "./wav-samples.ts";
+import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
 
 /** s16le, mono. */
 export interface Samples {
@@ -53,19 +54,15 @@ async function* whole(wav: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> 
 
 /** Multiplies each sample, up to the largest value; rounding does not depend on the chunks. */
 export async function* scale(pcm: AsyncIterable<Buffer>, gain: number): AsyncIterable<Buffer> {
-  let carried = Buffer.alloc(0);
-  for await (const chunk of pcm) {
-    const bytes = carried.length > 0 ? Buffer.concat([carried, chunk]) : chunk;
-    const whole = bytes.length - (bytes.length % 2);
+  for await (const chunk of inWholeSamples(pcm)) {
     // The view has the byte order of the processor: little-endian on x86-64 and ARM.
-    const samples = new Int16Array(whole / 2);
+    const samples = new Int16Array(chunk.length / bytesPerSample);
     const louder = Buffer.from(samples.buffer);
-    bytes.copy(louder, 0, 0, whole);
+    chunk.copy(louder);
     for (let at = 0; at < samples.length; at++) {
       const sample = Math.round((samples[at] ?? 0) * gain);
       samples[at] = Math.max(-32_768, Math.min(32_767, sample));
     }
-    carried = Buffer.from(bytes.subarray(whole));
     yield louder;
   }
 }

@@ -1,3 +1,5 @@
+import { bytesPerSample, inWholeSamples } from "./whole-samples.ts";
+
 /** Longest silence at each end, in samples; undefined: not trimmed. */
 export interface SilenceLimits {
   readonly leading?: number | undefined;
@@ -7,9 +9,6 @@ export interface SilenceLimits {
   /** Called with each number of samples that are dropped from the start. */
   readonly onDropped?: (samples: number) => void;
 }
-
-/** s16le, mono. */
-const bytesPerSample = 2;
 
 /**
  * Shortens the silence at both ends. Tools begin and end every text with a pause, which is natural after a sentence
@@ -55,16 +54,6 @@ const afterLastLoud = (chunk: Buffer, silence: number): number => {
   while (end > 0 && !isLoud(chunk, end - 1, silence)) end--;
   return end;
 };
-
-async function* inWholeSamples(pcm: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  let half: Buffer = Buffer.alloc(0);
-  for await (const chunk of pcm) {
-    const bytes = half.length === 0 ? chunk : Buffer.concat([half, chunk]);
-    const end = bytes.length - (bytes.length % bytesPerSample);
-    half = Buffer.from(bytes.subarray(end));
-    if (end > 0) yield bytes.subarray(0, end);
-  }
-}
 
 /** A queue of chunks, in samples. */
 class HeldSamples {

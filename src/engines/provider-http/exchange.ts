@@ -34,27 +34,23 @@ export interface UpstreamResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
-export interface UpstreamDeadlines {
-  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
-  readonly connectMs: number;
-  /** Until the response headers, and between any two chunks of the body. */
-  readonly firstByteMs: number;
-  /** Total waiting time from the connection to the end of the body. */
-  readonly totalMs: number;
-}
-
 /**
  * Sends one request: no retry, no redirect, no proxy. An abort closes the connection at any stage; the promise or the
  * body throws the signal's reason. @throws {UpstreamFailed} {ForbiddenAddress}
  */
 export type Exchange = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamResponse>;
 
-export const upstreamDeadlines: UpstreamDeadlines = {
+/** In milliseconds. They run while the provider is waited for, never while a reader is idle. */
+export const upstreamDeadlines = {
+  /** Until a connection is open: DNS, TCP, TLS, and waiting for a free one. */
   connectMs: 5_000,
+  /** Until the response headers, and between any two chunks of the body. */
   firstByteMs: 30_000,
+  /** Total waiting time from the connection to the end of the body. */
   totalMs: 300_000,
 };
+
+type UpstreamDeadlines = Readonly<typeof upstreamDeadlines>;
 
 /** Connections are kept alive, and never shared between exchanges with different guards. */
 export const createExchange = ({
@@ -206,24 +202,17 @@ const tooLate = (stage: Stage): UpstreamFailed => {
 };
 
 const redirected = (status: number): UpstreamFailed =>
-  new UpstreamFailed(
-    `The speech provider responded with a redirect (HTTP ${status}), which is not followed.`,
-    {
-      stage: "answer",
-      status,
-    },
-  );
-
-const tooSlow = (): UpstreamFailed =>
-  new UpstreamFailed("The speech provider stopped sending its response.", {
-    stage: "answer",
+  brokenAnswer(`The speech provider responded with a redirect (HTTP ${status}), which is not followed.`, {
+    status,
   });
+
+const tooSlow = (): UpstreamFailed => brokenAnswer("The speech provider stopped sending its response.");
 
 const incomplete = (cause: unknown): UpstreamFailed =>
-  new UpstreamFailed("The connection to the speech provider ended before its response was complete.", {
-    stage: "answer",
-    cause,
-  });
+  brokenAnswer("The connection to the speech provider ended before its response was complete.", { cause });
+
+const brokenAnswer = (message: string, details: { status?: number; cause?: unknown } = {}): UpstreamFailed =>
+  new UpstreamFailed(message, { stage: "answer", ...details });
 
 /** A path of an API under its base address, which may have a path of its own. */
 export const endpoint = (base: string, path: `/${string}`): URL =>

@@ -1,3 +1,5 @@
+import { parseJson } from "../parse-json.ts";
+
 /** Makes a provider's error message safe to pass on: one line without secrets. */
 
 const mostCharacters = 300;
@@ -72,16 +74,8 @@ const credentials: readonly (readonly [RegExp, string])[] = [
 
 const messageIn = (body: string): string | undefined => {
   const text = body.trim();
-  if (/^[[{"]/.test(text)) return inJson(text);
+  if (/^[[{"]/.test(text)) return messageOf(parseJson(text), 0); // our own limit may have truncated it
   return text.startsWith("<") ? undefined : text;
-};
-
-const inJson = (text: string): string | undefined => {
-  try {
-    return messageOf(JSON.parse(text), 0);
-  } catch {
-    return undefined; // truncated by our own limit, or malformed
-  }
 };
 
 /** Common places of messages: {error: {message}}, {message}, FastAPI's {detail: [{msg}]}, {error_description}. */

@@ -10,16 +10,7 @@ export type Trust =
   /** A website, in its credentials, or an address of a webhook: https only; loopback, also by http, if the operator allows it. */
   | { readonly by: "website"; readonly allowLoopback: boolean };
 
-/**
- * Prevents server-side request forgery. Checks the URL, and every address of its name at connection time, so that
- * changed DNS records do not help an attacker.
- */
-export interface SsrfGuard {
-  /** @throws {ForbiddenAddress} */
-  check(url: URL): void;
-  /** `lookup` of sockets with that scheme; fails with {ForbiddenAddress}. */
-  lookup(protocol: "http:" | "https:"): LookupFunction;
-}
+export type SsrfGuard = ReturnType<typeof createSsrfGuard>;
 
 /** Lasting: a retry would be refused as well. */
 export class ForbiddenAddress extends EngineFailed {
@@ -32,16 +23,16 @@ export class ForbiddenAddress extends EngineFailed {
   }
 }
 
-/** For tests: name resolution. */
-export interface SsrfGuardOptions {
-  readonly resolve?: typeof resolve;
-}
-
-export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): SsrfGuard => {
+/**
+ * Prevents server-side request forgery. Checks the URL, and every address of its name at connection time, so that
+ * changed DNS records do not help an attacker. `options`: name resolution, for tests.
+ */
+export const createSsrfGuard = (trust: Trust, options: { readonly resolve?: typeof resolve } = {}) => {
   const resolveName = options.resolve ?? resolve;
   const judge = trust.by === "operator" ? judgeOperators : judgeWebsites(trust.allowLoopback);
   return {
-    check: (url) => {
+    /** @throws {ForbiddenAddress} */
+    check: (url: URL): void => {
       if (url.protocol !== "https:" && url.protocol !== "http:")
         throw new ForbiddenAddress("neither http nor https");
       if (url.username !== "" || url.password !== "") throw new ForbiddenAddress("it contains credentials");
@@ -49,19 +40,23 @@ export const createSsrfGuard = (trust: Trust, options: SsrfGuardOptions = {}): S
       if (metadataNames.has(host)) throw new ForbiddenAddress("a metadata service");
       judge(url.protocol, reachOfHost(host));
     },
-    lookup: (protocol) => (hostname, options, callback) => {
-      resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-        const refused =
-          error ??
-          refusal(() => {
-            for (const { address } of addresses) judge(protocol, reachOf(address));
-          });
-        const [first] = addresses ?? [];
-        if (refused || !first) callback(refused ?? new ForbiddenAddress("its name does not resolve"), "", 0);
-        else if (options.all) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      });
-    },
+    /** `lookup` of sockets with that scheme; fails with {ForbiddenAddress}. */
+    lookup:
+      (protocol: "http:" | "https:"): LookupFunction =>
+      (hostname, options, callback) => {
+        resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+          const refused =
+            error ??
+            refusal(() => {
+              for (const { address } of addresses) judge(protocol, reachOf(address));
+            });
+          const [first] = addresses ?? [];
+          if (refused || !first)
+            callback(refused ?? new ForbiddenAddress("its name does not resolve"), "", 0);
+          else if (options.all) callback(null, addresses);
+          else callback(null, first.address, first.family);
+        });
+      },
   };
 };
 

@@ -1,24 +1,12 @@
 import { backgroundClock, type Clock } from "../../async/clock.ts";
 import { createClaim } from "../../async/scheduler/claim.ts";
-import type { Resource } from "../../async/scheduler/resource.ts";
 import type { Scheduler } from "../../async/scheduler/scheduler.ts";
 import { tap } from "../../async/tap.ts";
 import { EngineFailed, Unavailable } from "../../domain/errors.ts";
 import type { Exchange, UpstreamRequest } from "../provider-http/exchange.ts";
 import { createStartLimit } from "./start-limit.ts";
 
-/** Limits the requests of one provider client. */
-export interface Limiter extends Pick<Resource, "running" | "queued"> {
-  /**
-   * Resolves with a function that releases the slot, when it is the request's turn. Continuations of a sound that is
-   * already being delivered wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
-   * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
-   */
-  acquire(
-    signal: AbortSignal,
-    request?: Pick<UpstreamRequest, "isContinuation" | "claim" | "seconds">,
-  ): Promise<() => void>;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 export interface LimiterOptions {
   readonly concurrency: number;
@@ -30,13 +18,13 @@ export interface LimiterOptions {
 
 const queueTimeoutMs = 15_000;
 
-/** `name`: of the resource. */
+/** Limits the requests of one provider client. `name`: of the resource. */
 export const createLimiter = (
   scheduler: Scheduler,
   name: string,
   { concurrency, perMinute, reserved = 0 }: LimiterOptions,
   clock: Clock = backgroundClock,
-): Limiter => {
+) => {
   const queueLimit = 25 * concurrency;
   const resource = scheduler.resource(name, {
     concurrency,
@@ -50,8 +38,15 @@ export const createLimiter = (
     clock,
   });
   return {
-    acquire: (signal, { claim = createClaim(), isContinuation, seconds } = {}) =>
-      resource.acquire(claim, signal, { isContinuation, seconds }),
+    /**
+     * Resolves with a function that releases the slot, when it is the request's turn. Continuations of a sound that is
+     * already being delivered wait without a timeout: they cannot be repeated later, and there is at most one per synthesis.
+     * @throws {Unavailable} the queue is full, or no slot is free in time; the signal's reason
+     */
+    acquire: (
+      signal: AbortSignal,
+      { claim = createClaim(), isContinuation, seconds }: Partial<UpstreamRequest> = {},
+    ): Promise<() => void> => resource.acquire(claim, signal, { isContinuation, seconds }),
     running: () => resource.running(),
     queued: () => resource.queued(),
   };

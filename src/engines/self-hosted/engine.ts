@@ -10,17 +10,9 @@ import { remoteName } from "./voices.ts";
 export const selfHostedEngine = (code: FreeEngine, server: SelfHostedServer, exchange: Exchange): Engine => {
   const { voices, ...asked } = server;
   const names = voices.map(({ name }) => name);
-  const remote = createOpenAiEngine({ code, server: { ...asked, exchange }, voices: names });
   // Other names are not voices of the server.
   const nameOf = (voice: string): string => remoteName(voice) ?? "";
-  return {
-    code,
-    version: (voice) => remote.version(nameOf(voice)),
-    prosody: (voice) => remote.prosody(nameOf(voice)),
-    takesSsml: (voice) => remote.takesSsml(nameOf(voice)),
-    marks: (voice) => remote.marks?.(nameOf(voice)) ?? false,
-    synthesize: (request, signal) => remote.synthesize({ ...request, voice: nameOf(request.voice) }, signal),
-  };
+  return createOpenAiEngine({ code, server: { ...asked, exchange }, voices: names, nameOf });
 };
 
 /** Combines two engines: voices of the server, and all others of the local engine, if there is one. */

@@ -2,6 +2,7 @@ import { voiceName } from "../../domain/catalog/voice-name.ts";
 import { languageTag } from "../../domain/catalog/voice-schema.ts";
 import type { FreeEngine, ShortGender } from "../../domain/synthesis/speech.ts";
 import { voiceOf } from "../openai/voices.ts";
+import type { ProviderVoice } from "../provider.ts";
 
 /** An operator's own OpenAI-compatible speech server. */
 export interface SelfHostedServer {
@@ -13,13 +14,8 @@ export interface SelfHostedServer {
   readonly voices: readonly SelfHostedVoice[];
 }
 
-export interface SelfHostedVoice {
-  /** The server's own name. */
-  readonly name: string;
-  /** BCP-47. */
-  readonly lang: string;
-  readonly gender: ShortGender;
-}
+/** By the server's own name. */
+type SelfHostedVoice = ProviderVoice & { readonly lang: string };
 
 export type SelfHostedServers = Readonly<Partial<Record<FreeEngine, SelfHostedServer>>>;
 

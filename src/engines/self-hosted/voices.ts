@@ -1,6 +1,6 @@
 import { firstVoiceIds } from "../../domain/catalog/voice-ids.ts";
 import { freeEngines } from "../../domain/synthesis/speech.ts";
-import { type ConfiguredVoice, configuredVoices } from "../configured-voices.ts";
+import type { ConfiguredVoice } from "../configured-voices.ts";
 import type { SelfHostedServers } from "./server.ts";
 
 const provider = "self-hosted";
@@ -10,10 +10,6 @@ const prefix = "openai:";
 /** The server's name for the voice; undefined for other voices. */
 export const remoteName = (voice: string): string | undefined =>
   voice.startsWith(prefix) ? voice.slice(prefix.length) : undefined;
-
-/** The catalog's additions with only these servers. */
-export const selfHostedVoices = (servers: SelfHostedServers) =>
-  configuredVoices(voicesOfServers(servers), provider);
 
 /** More than an engine's list may be long. */
 const idsOfEngine = 10_000;

@@ -111,15 +111,14 @@ const isContinuation = (previous: string, next: string): boolean =>
   /^\s*(?:(?!\p{Script=Georgian})\p{Ll}|$)/u.test(next);
 
 const segments = (text: string, granularity: Granularity, lang: string): string[] =>
-  granularity === "clause" ? clausesOf(text) : segmentsOf(text, granularity, lang);
+  granularity === "clause"
+    ? clausesOf(text)
+    : Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
 
 /** After a comma or similar before a space (not within `1,000`), or after its wide form. */
 const clausesOf = (text: string): string[] => text.split(/(?<=[,;:،؛–—]\s+)(?!\s)|(?<=[、，；：])/u);
 
-const segmentsOf = (text: string, granularity: Exclude<Granularity, "clause">, lang: string): string[] =>
-  Array.from(segmenter(granularity, lang).segment(text), ({ segment }) => segment);
-
-const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
+export const segmenter = (granularity: Exclude<Granularity, "clause">, lang: string): Intl.Segmenter => {
   try {
     return new Intl.Segmenter(lang, { granularity });
   } catch {

@@ -1,4 +1,5 @@
 import type { Mark } from "../../domain/synthesis/marks.ts";
+import { segmenter } from "./pieces.ts";
 import type { SpokenText } from "./spoken-text.ts";
 
 /** A word or sentence begins at a character of a spoken text. */
@@ -78,29 +79,19 @@ const spokenWordsOf = ({ characters, breaks }: SpokenText, lang: string): Word[]
 const wordsOfRun = (characters: readonly string[], run: Range, lang: string): Word[] => {
   const text = characters.slice(run.from, run.to).join("");
   if (unspaced.test(text)) return segmentsOf(text, run.from, lang);
-  let { from, to } = run;
-  while (from < to && punctuation.test(characters[from] ?? "")) from++;
-  while (to > from && punctuation.test(characters[to - 1] ?? "")) to--;
+  const { from, to } = without(punctuation, characters, run);
   return from < to ? [{ from, to, isJoined: false }] : [];
 };
 
 const segmentsOf = (text: string, from: number, lang: string): Word[] => {
   const words: Word[] = [];
   let at = from;
-  for (const { segment, isWordLike } of segmenterOf(lang).segment(text)) {
+  for (const { segment, isWordLike } of segmenter("word", lang).segment(text)) {
     const to = at + Array.from(segment).length;
     if (isWordLike) words.push({ from: at, to, isJoined: words.length > 0 });
     at = to;
   }
   return words;
-};
-
-const segmenterOf = (lang: string): Intl.Segmenter => {
-  try {
-    return new Intl.Segmenter(lang, { granularity: "word" });
-  } catch {
-    return new Intl.Segmenter("en", { granularity: "word" }); // an invalid language tag
-  }
 };
 
 interface Beginning extends Range {
@@ -130,14 +121,20 @@ const beginnings = (words: readonly Word[], events: readonly SpokenEvent[]): Beg
 
 /** The word that contains the character, or the next one if only punctuation lies between; -1 if there is none. */
 const indexOf = (words: readonly Word[], at: number): number => {
-  let [low, high] = [0, words.length];
+  const index = firstEndingAfter(at, words.length, (one) => words[one]?.to ?? 0);
+  const word = words[index];
+  return word && word.from <= at + 1 ? index : -1;
+};
+
+/** The first of `count` ascending ends that is beyond a place; `count` if there is none. */
+export const firstEndingAfter = (place: number, count: number, endOf: (index: number) => number): number => {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((words[middle]?.to ?? 0) <= at) low = middle + 1;
+    if (endOf(middle) <= place) low = middle + 1;
     else high = middle;
   }
-  const word = words[low];
-  return word && word.from <= at + 1 ? low : -1;
+  return low;
 };
 
 const markOf = (text: SpokenText, type: Mark["type"], { from, to }: Range, seconds: number): Mark => ({
@@ -160,16 +157,20 @@ const sentenceMarks = (text: SpokenText, events: readonly SpokenEvent[], words: 
     if (event.kind === "sentence" && event.at > (begun.at(-1)?.at ?? -1)) begun.push(event);
   }
   return begun.flatMap(({ at, seconds }, index) => {
-    const range = withoutBlanks(text, { from: at, to: begun[index + 1]?.at ?? text.characters.length });
+    const range = without(blank, text.characters, {
+      from: at,
+      to: begun[index + 1]?.at ?? text.characters.length,
+    });
     if (range.from >= range.to) return [];
     const mark = markOf(text, "sentence", range, seconds);
     return words.some(({ start }) => start >= mark.start && start < mark.end) ? [mark] : [];
   });
 };
 
-const withoutBlanks = ({ characters }: SpokenText, range: Range): Range => {
+/** The range without such characters at its ends. */
+const without = (pattern: RegExp, characters: readonly string[], range: Range): Range => {
   let { from, to } = range;
-  while (from < to && blank.test(characters[from] ?? "")) from++;
-  while (to > from && blank.test(characters[to - 1] ?? "")) to--;
+  while (from < to && pattern.test(characters[from] ?? "")) from++;
+  while (to > from && pattern.test(characters[to - 1] ?? "")) to--;
   return { from, to };
 };

@@ -1,4 +1,5 @@
 import type { Replacement } from "../../domain/lexicons/replacements.ts";
+import type { SpeechRequest } from "../engine.ts";
 
 /** The characters of a text that are spoken, and where they are written. */
 export interface SpokenText {
@@ -49,6 +50,12 @@ export const withReplacements = (text: SpokenText, replacements: readonly Replac
     breaks: new Set(Array.from(breaks, (at) => spokenAt[at] ?? spoken.characters.length)),
     replaced: { written, from: spoken.from, to: spoken.to },
   };
+};
+
+/** What an engine speaks of a request's original text. */
+export const spokenOf = ({ text, original = text, replacements, ssml }: SpeechRequest): SpokenText => {
+  const written = spokenText(original, ssml);
+  return replacements ? withReplacements(written, replacements) : written;
 };
 
 /** All characters of a plain text; of an SSML document, which is well-formed, its text without markup. */
