@@ -4,15 +4,7 @@ import type { Admission, RateLimiter } from "../application/access/rate-limiter.
 import { type AdmissionRules, requireAdmission } from "../http/access/gate.ts";
 
 /** The key for which the server speaks. The protocol has no credentials of its own. */
-export interface Caller {
-  /**
-   * Counts a request of this client, with the key's current permissions.
-   * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
-   */
-  admit(client: string, rules?: AdmissionRules): Principal;
-  /** The key's current permissions. @throws {Unauthorized} @throws {KeyIsSuspended} */
-  current(): Principal;
-}
+export type Caller = ReturnType<typeof createCaller>;
 
 /** Failed attempts count against this name instead of the client's address: the client has presented no secret. */
 const thisServer = "wyoming";
@@ -25,15 +17,20 @@ export const createCaller = ({
   authenticator: Authenticator;
   limiter: RateLimiter;
   key: { readonly apiKey: string; readonly apiSecret: string };
-}): Caller => {
+}) => {
   const authenticate = (): Principal => authenticator.authenticate({ by: "secret", ...key }, thisServer);
   return {
-    admit: (client, rules) => {
+    /**
+     * Counts a request of this client, with the key's current permissions.
+     * @throws {Unauthorized} @throws {RateLimited} @throws {KeyIsSuspended}
+     */
+    admit: (client: string, rules?: AdmissionRules): Principal => {
       const principal = authenticate();
       requireAdmission({ principal, admission: limiter.admit(key.apiKey, principal.plan, client) }, rules);
       return principal;
     },
-    current: () => {
+    /** The key's current permissions. @throws {Unauthorized} @throws {KeyIsSuspended} */
+    current: (): Principal => {
       const principal = authenticate();
       requireAdmission({ principal, admission: notCounted });
       return principal;

@@ -6,11 +6,17 @@ import { withDeadline } from "../async/deadline.ts";
 import type { WebsiteConfig } from "../domain/accounts/website-config.ts";
 import { Invalid, Unavailable } from "../domain/errors.ts";
 import { isInternalError, presentError } from "../http/kernel/errors/error-types.ts";
-import { createEventParser, type EventLimits, type EventParser } from "./event-parser.ts";
+import { type EventLimits, EventParser } from "./event-parser.ts";
 import { type ClientEvent, errorEvent, parseEvent, pong, type RequestedVoice } from "./events.ts";
-import { type Manner, mannerOf } from "./manner.ts";
 import { type SpeakerServices, speakUtterance } from "./speaker.ts";
-import { type StreamedUtterance, streamedUtterance, type Utterance, wholeUtterance } from "./utterance.ts";
+import {
+  type Manner,
+  mannerOf,
+  type StreamedUtterance,
+  streamedUtterance,
+  type Utterance,
+  wholeUtterance,
+} from "./utterance.ts";
 
 export interface ConnectionServices extends SpeakerServices {
   /** The `info` event of a website. */
@@ -61,7 +67,7 @@ export class Connection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#parser = createEventParser(options.limits);
+    this.#parser = new EventParser(options.limits);
     this.#activeAt = options.clock.now();
     socket.on("data", (chunk) => void this.#receive(chunk));
     socket.on("end", () => this.#close());

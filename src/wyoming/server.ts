@@ -4,19 +4,9 @@ import type { Logger } from "pino";
 import { backgroundClock, type Clock } from "../async/clock.ts";
 import { Connection, type ConnectionLimits, type ConnectionServices } from "./connection.ts";
 
-export interface WyomingServer {
-  /** `tcp://HOST:PORT` */
-  readonly url: string;
-  /** The number of open connections. */
-  readonly connections: () => number;
-  /**
-   * Accepts no more connections, and closes each one after the utterance in progress. After the timeout the remaining
-   * utterances end with an error.
-   */
-  drain(timeoutMs: number): Promise<void>;
-}
+export type WyomingServer = Awaited<ReturnType<typeof listenForWyoming>>;
 
-export interface WyomingServerOptions {
+interface WyomingServerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
@@ -63,7 +53,7 @@ export const listenForWyoming = async ({
   log,
   clock = backgroundClock,
   limits: given = {},
-}: WyomingServerOptions): Promise<WyomingServer> => {
+}: WyomingServerOptions) => {
   const limits: WyomingLimits = {
     ...defaultLimits,
     textCharacters: maxTextCharacters,
@@ -88,9 +78,15 @@ export const listenForWyoming = async ({
 
   const { address, family, port: bound } = server.address() as AddressInfo;
   return {
+    /** `tcp://HOST:PORT` */
     url: `tcp://${family === "IPv6" ? `[${address}]` : address}:${bound}`,
-    connections: () => connections.size,
-    drain: async (timeoutMs) => {
+    /** The number of open connections. */
+    connections: (): number => connections.size,
+    /**
+     * Accepts no more connections, and closes each one after the utterance in progress. After the timeout the remaining
+     * utterances end with an error.
+     */
+    drain: async (timeoutMs: number): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections) connection.drain();
       const cancels = [
@@ -110,12 +106,9 @@ export const listenForWyoming = async ({
 
 /** Destroys the connection that has been idle for the longest time. Returns false if none is idle. */
 const destroyIdle = (connections: readonly Connection[]): boolean => {
-  let oldest: { readonly connection: Connection; readonly since: number } | undefined;
-  for (const connection of connections) {
-    const since = connection.idleSince;
-    if (since !== undefined && (oldest === undefined || since < oldest.since)) oldest = { connection, since };
-  }
-  if (!oldest) return false;
-  oldest.connection.destroy();
-  return true;
+  const [oldest] = connections
+    .filter(({ idleSince }) => idleSince !== undefined)
+    .toSorted((a, b) => Number(a.idleSince) - Number(b.idleSince));
+  oldest?.destroy();
+  return oldest !== undefined;
 };

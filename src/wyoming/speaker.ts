@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Streaming, Synthesis, SynthesisStream } from "../application/synthesis/delivery.ts";
-import type { SynthesisPlan } from "../application/synthesis/planner.ts";
 import { Invalid } from "../domain/errors.ts";
 import type { Caller } from "./caller.ts";
 import { audioChunk, audioStart, audioStop, bytesPerSample, synthesizeStopped } from "./events.ts";
@@ -13,7 +12,7 @@ export interface SpeakerServices {
   readonly streaming: Pick<Streaming, "begin">;
 }
 
-export interface SpeakerOptions {
+interface SpeakerOptions {
   readonly services: SpeakerServices;
   /** Sends an event at the pace of the client. @throws the signal's reason */
   readonly send: (event: Buffer) => Promise<void>;
@@ -40,7 +39,9 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
     const principal = caller.current();
     const plan = synthesis.plan({ ...manner, text }, principal.websiteId);
     const context = { principal, requestId: randomUUID(), kind: "wyoming" } as const;
-    const stream = plan.silent ? undefined : await begin(plan, context, options);
+    const stream = plan.silent
+      ? undefined
+      : await services.streaming.begin(plan, context, signal).catch(invalidText);
     if (stream instanceof Invalid) {
       silence ??= stream;
       continue;
@@ -55,17 +56,9 @@ export const speakUtterance = async (utterance: Utterance, options: SpeakerOptio
 };
 
 /** Returns the error for a text with nothing to speak. */
-const begin = async (
-  plan: SynthesisPlan,
-  context: Parameters<Streaming["begin"]>[1],
-  { services, signal }: SpeakerOptions,
-): Promise<SynthesisStream | Invalid> => {
-  try {
-    return await services.streaming.begin(plan, context, signal);
-  } catch (error) {
-    if (error instanceof Invalid) return error;
-    throw error;
-  }
+const invalidText = (error: unknown): Invalid => {
+  if (error instanceof Invalid) return error;
+  throw error;
 };
 
 const sendAudio = async (

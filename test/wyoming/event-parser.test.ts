@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Invalid } from "../../src/domain/errors.ts";
-import { createEventParser } from "../../src/wyoming/event-parser.ts";
+import { EventParser } from "../../src/wyoming/event-parser.ts";
 import { encodeEvent } from "../../src/wyoming/events.ts";
 
 const limits = { jsonBytes: 2_000, payloadBytes: 2_000 };
@@ -20,7 +20,7 @@ describe("the parser of Wyoming events", () => {
         const bytes = Buffer.concat(
           events.map(({ type, data, payload }) => encodeEvent(type, data, Buffer.from(payload))),
         );
-        const parser = createEventParser({ jsonBytes: 100_000, payloadBytes: 100 });
+        const parser = new EventParser({ jsonBytes: 100_000, payloadBytes: 100 });
         const read: unknown[] = [];
         for (let at = 0; at < bytes.length; ) {
           const length = lengths.next().value as number;
@@ -36,7 +36,7 @@ describe("the parser of Wyoming events", () => {
   it("throws only Invalid, and holds no more than its limits, for any bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.uint8Array(), fc.json().map(Buffer.from))), (chunks) => {
-        const parser = createEventParser(limits);
+        const parser = new EventParser(limits);
         try {
           for (const chunk of chunks) [...parser.push(Buffer.from(chunk))];
         } catch (error) {
@@ -47,7 +47,7 @@ describe("the parser of Wyoming events", () => {
   });
 
   it("refuses a header as soon as it is too long", () => {
-    const parser = createEventParser(limits);
+    const parser = new EventParser(limits);
     const part = Buffer.alloc(1_000, "x");
     for (let i = 0; i < 2; i++) expect([...parser.push(part)]).to.deep.equal([]);
     expect(() => [...parser.push(Buffer.from("x"))]).to.throw(Invalid, "longer than 2000 bytes");
