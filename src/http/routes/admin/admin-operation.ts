@@ -2,7 +2,6 @@ import type { Context } from "koa";
 import { z } from "zod";
 import type { CommandContext } from "../../../application/execute-command.ts";
 import {
-  type AdminAuth,
   type Declaration,
   type Input,
   json,
@@ -16,22 +15,19 @@ type AdminDeclaration<Params, Query, Body> = Omit<
   Declaration<Params, Query, Body>,
   "tag" | "auth" | "handle"
 > & {
-  /** Default `operator`. */
-  readonly auth?: AdminAuth;
   /** Returns the JSON to send. */
   handle(input: Input<Params, Query, Body>, command: CommandContext, ctx: Context): unknown;
 };
 
-/** An operation of the admin API. Its events name the token's holder. */
+/** An operation of the admin API: auditors may read, only operators may change something. Its events name the token's holder. */
 export const adminOperation = <Params, Query, Body>({
   handle,
-  auth = "operator",
   ...declaration
 }: AdminDeclaration<Params, Query, Body>): Operation =>
   operation({
     ...declaration,
     tag: "Admin",
-    auth,
+    auth: declaration.method === "get" ? "auditor" : "operator",
     handle: (input: Input<Params, Query, Body>, ctx) =>
       handle(input, { actor: ctx.state.actor, requestId: ctx.state.requestId }, ctx),
   });

@@ -26,7 +26,6 @@ export const catalogOperations = ({ catalog }: { catalog: CatalogService }): Ope
 
 const listCatalog = (catalog: CatalogService): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/voices",
     id: "listCatalog",
@@ -71,7 +70,6 @@ const addVoice = (catalog: CatalogService): Operation =>
 
 const showCatalogVoice = (catalog: CatalogService): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/voices/{name}",
     id: "showCatalogVoice",
@@ -107,7 +105,6 @@ const deprecateVoice = (catalog: CatalogService): Operation =>
 
 const listSystemVoices = (catalog: CatalogService): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/system-voices",
     id: "listSystemVoices",

@@ -35,7 +35,6 @@ const params = pathParams({ id: websiteId });
 /** `/admin/websites/{id}/credentials`: a website's own provider accounts. Responses never contain the credentials. */
 export const credentialOperations = ({ credentials }: { credentials: CredentialsService }): Operation[] => [
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}/credentials",
     id: "listCredentials",
@@ -76,7 +75,6 @@ export const credentialOperations = ({ credentials }: { credentials: Credentials
 
 const listAllCredentials = (credentials: CredentialsService): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/credentials",
     id: "listAllCredentials",

@@ -123,7 +123,6 @@ const issueKey = (keys: Keys): Operation =>
 
 const listKeys = (keys: Keys): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/keys",
     id: "listKeys",
@@ -136,7 +135,6 @@ const listKeys = (keys: Keys): Operation =>
 
 const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/keys/{apiKey}/history",
     id: "readKeyHistory",
@@ -157,7 +155,6 @@ const keyHistory = (readKeyHistory: ReadKeyHistory): Operation =>
 
 const showKey = (keys: Keys): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/keys/{apiKey}",
     id: "showKey",

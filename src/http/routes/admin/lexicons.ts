@@ -47,7 +47,6 @@ const params = pathParams({ id: websiteId, name });
 /** `/admin/websites/{id}/lexicons`: how a website's texts are pronounced. */
 export const lexiconOperations = ({ lexicons }: { lexicons: LexiconsService }): Operation[] => [
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}/lexicons",
     id: "listLexicons",
@@ -60,7 +59,6 @@ export const lexiconOperations = ({ lexicons }: { lexicons: LexiconsService }): 
     },
   }),
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}/lexicons/{name}",
     id: "showLexicon",

@@ -22,7 +22,6 @@ const adminSession = namedSchema("AdminSession", {
 
 export const sessionOperation = (): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/session",
     id: "showSession",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeleteAudio } from "../../../application/audio/delete-audio.ts";
 import type { Sound, SoundList, Sounds } from "../../../application/audio/sounds.ts";
 import { audioFormats } from "../../../domain/synthesis/formats.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
@@ -12,21 +13,16 @@ const hash = resourceName(
   "4e6ff6ac9dc1a7c7e0b1c1b6de4f2e8c1e2b7a9c3d5e0f1a2b3c4d5e6f708192",
 );
 
+const dateOrTime = z.string().optional();
 const period = {
-  from: z
-    .string()
-    .optional()
-    .meta({
-      description: "A date or a time, inclusive. Default: 31 days before `to`.",
-      examples: ["2026-11-01"],
-    }),
-  to: z
-    .string()
-    .optional()
-    .meta({
-      description: "A date or a time, exclusive, at most 31 days later. Default: now.",
-      examples: ["2026-12-01"],
-    }),
+  from: dateOrTime.meta({
+    description: "A date or a time, inclusive. Default: 31 days before `to`.",
+    examples: ["2026-11-01"],
+  }),
+  to: dateOrTime.meta({
+    description: "A date or a time, exclusive, at most 31 days later. Default: now.",
+    examples: ["2026-12-01"],
+  }),
 };
 
 const servings = {
@@ -80,10 +76,31 @@ const sound = namedSchema("Sound", {
   asOfPosition,
 });
 
+/** `/admin/audio/{hash}` */
+export const deleteAudioOperation = ({ deleteAudio }: { readonly deleteAudio: DeleteAudio }): Operation =>
+  adminOperation({
+    method: "delete",
+    path: "/admin/audio/{hash}",
+    id: "deleteAudio",
+    summary: "Delete audio from the store, the instances' memory and the CDN",
+    description:
+      "Audio of a free engine is synthesized again, with the same bytes, when it is requested again. Audio of a website's own provider is paid for again.",
+    params: pathParams({ hash }),
+    responses: ok(
+      "The deleted objects; none if the audio was not stored.",
+      z.object({
+        hash: z.string(),
+        objects: z.array(z.string()),
+        purged: z.boolean().meta({ description: "Whether a CDN was purged; false if none is configured." }),
+      }),
+    ),
+    errors: [503],
+    handle: ({ params }, command) => deleteAudio(params.hash, command),
+  });
+
 /** `/admin/sounds`, `/admin/sounds/{hash}` and `/admin/audio/{hash}/purge` */
 export const soundOperations = ({ sounds }: { readonly sounds: Sounds }): Operation[] => [
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/sounds",
     id: "listSounds",
@@ -94,7 +111,6 @@ export const soundOperations = ({ sounds }: { readonly sounds: Sounds }): Operat
     handle: ({ query }, _, ctx) => sounds.list({ ...query, signal: disconnectSignal(ctx) }),
   }),
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/sounds/{hash}",
     id: "readSound",

@@ -95,7 +95,6 @@ export const statusOperations = ({
   showProviders: ShowProviders;
 }): Operation[] => [
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/status",
     id: "showStatus",
@@ -104,7 +103,6 @@ export const statusOperations = ({
     handle: () => showStatus(),
   }),
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/providers",
     id: "showProviders",

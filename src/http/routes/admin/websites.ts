@@ -67,7 +67,6 @@ export const websiteOperations = ({
 
 const listWebsites = (websites: Websites): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/websites",
     id: "listWebsites",
@@ -105,7 +104,6 @@ const registerWebsite = (websites: Websites): Operation =>
 
 const showWebsite = (websites: Websites): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/websites/{id}",
     id: "showWebsite",

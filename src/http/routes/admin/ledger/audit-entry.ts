@@ -19,24 +19,13 @@ export const auditEntry = namedSchema("AuditEntry", {
   metadata: z.looseObject({}),
 }) satisfies z.ZodType<AuditEntry>;
 
+const filter = z.string().min(1).max(200).optional();
+
 /** Which entries of the log are wanted. */
 export const eventFilter = {
-  apiKey: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "Only this key's own stream, its accounts, and its entries in journals." }),
-  stream: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
-  type: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ examples: ["SynthesisServed"] }),
+  apiKey: filter.meta({
+    description: "Only this key's own stream, its accounts, and its entries in journals.",
+  }),
+  stream: filter.meta({ description: "Only streams whose names begin with this text.", examples: ["key-"] }),
+  type: filter.meta({ examples: ["SynthesisServed"] }),
 };

@@ -77,7 +77,6 @@ export const eventOperations = ({
   readonly countEvents: CountEvents;
 }): Operation[] => [
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/events",
     id: "listEvents",
@@ -89,7 +88,6 @@ export const eventOperations = ({
       eventLog.page({ ...query, waitMs: wait * 1_000, signal: disconnectSignal(ctx) }),
   }),
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/events/counts",
     id: "countEvents",

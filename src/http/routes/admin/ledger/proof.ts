@@ -38,7 +38,6 @@ const exportEnd = namedSchema("ExportEnd", {
 /** `/admin/keys/{apiKey}/proof` */
 export const proofOperation = ({ exportKeyMonth }: { readonly exportKeyMonth: ExportKeyMonth }): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/keys/{apiKey}/proof",
     id: "exportKeyMonth",

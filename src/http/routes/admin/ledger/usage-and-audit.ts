@@ -62,7 +62,6 @@ const usageQuery = z.object({
 
 export const usageOperation = ({ reportUsage }: { reportUsage: ReportUsage }): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/keys/{apiKey}/usage",
     id: "reportUsage",
@@ -124,7 +123,6 @@ const contentTypes: Readonly<Record<AuditFormat, string>> = {
  */
 export const auditOperation = ({ audit }: { audit: Audit }): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/audit",
     id: "audit",

@@ -34,7 +34,6 @@ const usageOverview = namedSchema("UsageOverview", {
 
 export const usageOverviewOperation = ({ showUsage }: { showUsage: ShowUsage }): Operation =>
   adminOperation({
-    auth: "auditor",
     method: "get",
     path: "/admin/usage",
     id: "showUsage",
