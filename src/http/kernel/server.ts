@@ -34,49 +34,22 @@ const keepAliveMs = 75_000;
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
+interface ServerOptions {
+  readonly app: Koa;
+  readonly fastPath: FastPath;
+  readonly upgrade?: Upgrade;
+  readonly maxTextCharacters: number;
+  /** How long a connection may be inactive in both directions while a response is pending. */
+  readonly inactivityMs?: number;
+}
+
 /** @throws EADDRINUSE or EACCES */
 export const listen = async ({
-  app,
-  fastPath,
-  upgrade,
   host,
   port,
-  maxTextCharacters,
-  inactivityMs = 120_000,
-}: {
-  app: Koa;
-  fastPath: FastPath;
-  upgrade?: Upgrade;
-  host: string;
-  port: number;
-  maxTextCharacters: number;
-  /** How long a connection may be inactive in both directions while a response is pending. */
-  inactivityMs?: number;
-}) => {
-  const handle = app.callback() as RequestListener;
-  let draining = false;
-  const serve: RequestListener = (req, res) => {
-    if (draining) res.setHeader("Connection", "close");
-    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
-    if (!fastPath(req, res)) handle(req, res);
-  };
-  const server = createServer(
-    {
-      maxHeaderSize: headerBytes(maxTextCharacters),
-      requestTimeout: 60_000,
-      headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
-      keepAliveTimeout: keepAliveMs,
-      requireHostHeader: false, // required below, because Node's own 400 has no error envelope
-      shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
-    },
-    serve,
-  );
-  // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error envelope.
-  server.on("checkExpectation", serve);
-  server.on("clientError", refuseMalformed);
-  if (upgrade) server.on("upgrade", upgrade.take);
-  // Disconnects clients that never read. Slow clients are not affected.
-  server.setTimeout(inactivityMs);
+  ...options
+}: ServerOptions & { readonly host: string; readonly port: number }) => {
+  const server = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -88,7 +61,6 @@ export const listen = async ({
      * Waits for upgraded connections, which it does not own.
      */
     drain: async (timeoutMs: number): Promise<void> => {
-      draining = true;
       const closed = new Promise((resolve) => server.close(resolve));
       // Keep-alive connections become idle after their last response.
       const sweep = setInterval(() => server.closeIdleConnections(), 20);
@@ -98,6 +70,39 @@ export const listen = async ({
       clearTimeout(timeout);
     },
   };
+};
+
+/** Answers every request, those included that Node would answer without the error envelope. */
+const createHttpServer = ({
+  app,
+  fastPath,
+  upgrade,
+  maxTextCharacters,
+  inactivityMs = 120_000,
+}: ServerOptions): Server => {
+  const handle = app.callback() as RequestListener;
+  const serve: RequestListener = (req, res) => {
+    if (!server.listening) res.setHeader("Connection", "close"); // it is draining
+    if (req.headers.host === undefined && req.httpVersion === "1.1") return void refuseMissingHost(res);
+    if (!fastPath(req, res)) handle(req, res);
+  };
+  const server = createServer(
+    {
+      maxHeaderSize: headerBytes(maxTextCharacters),
+      requestTimeout: 60_000,
+      headersTimeout: 20_000, // begins with the first byte of a request, so it does not affect idle connections
+      keepAliveTimeout: keepAliveMs,
+      requireHostHeader: false, // required above, because Node's own 400 has no error envelope
+      shouldUpgradeCallback: (request) => upgrade?.accepts(request) ?? false,
+    },
+    serve,
+  );
+  // Unknown expectations are ignored, as RFC 9110 allows, because Node's own 417 has no error envelope.
+  server.on("checkExpectation", serve);
+  server.on("clientError", refuseMalformed);
+  if (upgrade) server.on("upgrade", upgrade.take);
+  // Disconnects clients that never read. Slow clients are not affected.
+  return server.setTimeout(inactivityMs);
 };
 
 const urlOf = (server: Server): string => {
