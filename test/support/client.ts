@@ -1,4 +1,4 @@
-import type { ErrorResponse } from "../../src/http/kernel/errors/error-types.ts";
+import type { ErrorResponse } from "../../src/http/kernel/errors/error-response.ts";
 import { adminToken } from "./service.ts";
 
 export interface Credentials {

@@ -27,23 +27,18 @@ export const clientAddress = (trusted: readonly string[]): ClientAddress => {
 
 /** Tests whether an address is in one of the networks (addresses or CIDRs). */
 export const trustedProxies = (trusted: readonly string[]): ((address: string) => boolean) => {
-  const proxies = blockList(trusted);
+  const proxies = new BlockList();
+  for (const network of trusted) {
+    const [address = "", bits] = network.split("/");
+    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+    if (bits === undefined) proxies.addAddress(address, family);
+    else proxies.addSubnet(address, Number(bits), family);
+  }
   return (address) => {
     const known = plain(address);
     const family = isIP(known);
     return family !== 0 && proxies.check(known, family === 4 ? "ipv4" : "ipv6");
   };
-};
-
-const blockList = (networks: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", bits] = network.split("/");
-    const family = isIP(address) === 4 ? "ipv4" : "ipv6";
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
 };
 
 /** Converts IPv4-mapped IPv6 addresses to IPv4. */

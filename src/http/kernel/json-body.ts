@@ -57,26 +57,10 @@ const onError = (error: Error & { status?: number; code?: string }, { req }: Con
   throw new PayloadTooLarge();
 };
 
-const parse = koaBody({
-  json: true,
-  jsonTypes,
-  jsonLimit: maxBytes,
-  text: false,
-  urlencoded: false,
-  multipart: false,
-  onError,
-});
-
+const noForms = { urlencoded: false, multipart: false, onError };
+const parse = koaBody({ ...noForms, json: true, jsonTypes, jsonLimit: maxBytes, text: false });
 const parseText = (mediaType: string) =>
-  koaBody({
-    json: false,
-    text: true,
-    textTypes: [mediaType],
-    textLimit: maxBytes,
-    urlencoded: false,
-    multipart: false,
-    onError,
-  });
+  koaBody({ ...noForms, json: false, text: true, textTypes: [mediaType], textLimit: maxBytes });
 
 /** koa-body distinguishes neither an empty body from `{}` nor malformed UTF-8 from replacement characters. */
 const observeBody = (req: IncomingMessage): { readonly isUtf8: boolean; readonly bytes: number } => {

@@ -36,22 +36,13 @@ const defaultCors: Readonly<Record<Auth, Cors>> = {
   auditor: "same origin",
 };
 
-const selfAuthenticated: Readonly<Record<SelfAuthenticated, undefined>> = {
-  none: undefined,
-  websocket: undefined,
-  "verification token": undefined,
-};
-
 /** Routes requests to operations; paths with fewer parameters take precedence. */
 export const createRouter = (
   operations: readonly Operation[],
   authentication: Authentication,
 ): OperationRouter => {
   const router = new Router();
-  const authenticators: Readonly<Record<Auth, Middleware | undefined>> = {
-    ...selfAuthenticated,
-    ...authentication,
-  };
+  const authenticators: Readonly<Partial<Record<Auth, Middleware>>> = authentication;
   const items = new Map<string, PathItem>();
   const parameters = ({ path }: Operation): number => path.split("{").length;
   for (const operation of operations.toSorted((a, b) => parameters(a) - parameters(b))) {

@@ -26,33 +26,30 @@ export type HandshakeDecision = { readonly headers: Readonly<Record<string, stri
 /** Authenticates a handshake and counts it as one request. Never throws. */
 export type AdmitHandshake = (handshake: IncomingMessage) => HandshakeDecision;
 
-export const createHandshakeAdmission = ({
-  authenticator,
-  limiter,
-  clientOf,
-}: {
-  authenticator: Authenticator;
-  limiter: RateLimiter;
-  clientOf: ClientAddress;
-}): AdmitHandshake => {
-  const countRequest = (principal: Principal, client: string): Caller => ({
-    principal,
-    admission: limiter.admit(principal.apiKey, principal.plan, client),
-  });
-
-  return (handshake) => {
+export const createHandshakeAdmission =
+  ({
+    authenticator,
+    limiter,
+    clientOf,
+  }: {
+    authenticator: Authenticator;
+    limiter: RateLimiter;
+    clientOf: ClientAddress;
+  }): AdmitHandshake =>
+  (handshake) => {
     let headers: Record<string, string> = {};
     try {
       const client = clientOf(handshake);
-      const opening = countRequest(
-        authenticator.authenticate(handshakeCredentials(handshake), client),
-        client,
-      );
+      const countRequest = (principal: Principal): Caller => ({
+        principal,
+        admission: limiter.admit(principal.apiKey, principal.plan, client),
+      });
+      const opening = countRequest(authenticator.authenticate(handshakeCredentials(handshake), client));
       headers = limitHeaders(opening.admission);
       requireAdmission(opening);
       const { principal } = opening;
       const admit = (): Principal => {
-        const current = countRequest(authenticator.reauthenticate(principal), client);
+        const current = countRequest(authenticator.reauthenticate(principal));
         requireAdmission(current);
         return current.principal;
       };
@@ -61,4 +58,3 @@ export const createHandshakeAdmission = ({
       return { refusal, headers };
     }
   };
-};

@@ -7,7 +7,6 @@ import { type Clock, systemClock } from "../../async/clock.ts";
 import { Invalid, RateLimited } from "../../domain/errors.ts";
 import { isInternalError } from "../kernel/errors/error-types.ts";
 import { refuseConnection } from "../kernel/errors/refuse-connection.ts";
-import type { Upgrade } from "../kernel/server.ts";
 import type { AdmitHandshake, HandshakeDecision } from "./admission.ts";
 import { ExplainedWebSocket } from "./close.ts";
 import { isHandshake, streamPath } from "./handshake.ts";
@@ -16,13 +15,7 @@ import { shuttingDown } from "./session.ts";
 import type { SynthesisServices } from "./syntheses.ts";
 
 /** Accepts WebSockets and serves syntheses over them. */
-export interface SynthesisSocketServer extends Upgrade {
-  /**
-   * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended. After the timeout the
-   * remaining ones end with a retryable error.
-   */
-  drain(timeoutMs: number): Promise<void>;
-}
+export type SynthesisSocketServer = ReturnType<typeof createSynthesisSocketServer>;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -46,7 +39,7 @@ export const createSynthesisSocketServer = ({
   maxTextCharacters: number;
   log: Logger;
   clock?: Clock;
-}): SynthesisSocketServer => {
+}) => {
   const server = new WebSocketServer(serverOptions(maxTextCharacters));
   const sockets = new OpenSockets({ services, limits, log, clock });
   const acceptHeaders = new WeakMap<IncomingMessage, Headers>();
@@ -72,14 +65,18 @@ export const createSynthesisSocketServer = ({
 
   return {
     accepts: isHandshake,
-    take: (handshake, connection, head) => {
+    take: (handshake: IncomingMessage, connection: Duplex, head: Buffer): void => {
       const { caller, refusal, headers: limitHeaders } = decide(handshake);
       const headers = { "X-Request-Id": randomUUID(), ...limitHeaders };
-      if (!caller) return refuse(connection, refusal, headers, log);
+      if (!caller) return void refuse(connection, refusal, headers, log);
       acceptHeaders.set(handshake, headers);
       server.handleUpgrade(handshake, connection, head, (socket) => sockets.open(socket, caller));
     },
-    drain: async (timeoutMs) => {
+    /**
+     * Refuses new sockets and syntheses, and closes each socket when its syntheses have ended. After the timeout the
+     * remaining ones end with a retryable error.
+     */
+    drain: async (timeoutMs: number): Promise<void> => {
       isDraining = true;
       await sockets.drain(timeoutMs);
     },

@@ -15,8 +15,6 @@ import { noStore } from "../../caching/cache-control.ts";
 import { rateLimits, retryAfter, unsatisfiedRange, upgrade, wwwAuthenticate } from "../headers.ts";
 import type { ErrorResponse } from "./error-response.ts";
 
-export type { ErrorResponse };
-
 /** An error as it is sent: nothing else about it may leave the service. */
 export interface PresentedError {
   readonly status: number;
