@@ -27,15 +27,14 @@ export const alignCharacters = (
 ): Alignment => {
   const characters = [...text];
   const weights = ssml ? withoutMarkup(characters) : characters.map(weightOf);
-  const pauses = ssml ? pausesOf(text) : new Map<number, number>();
+  const pauses = ssml ? pausesOf(text, characters.length) : characters.map(() => 0);
   const times: number[] = [];
   const anchors = anchorsOf(marks, characters.length, soundSeconds);
   for (const [index, { at, seconds }] of anchors.entries()) {
     const next = anchors[index + 1];
-    if (next)
-      times.push(
-        ...distribute(weights.slice(at, next.at), pausesWithin(pauses, at, next.at), seconds, next.seconds),
-      );
+    if (!next) continue;
+    const part = [at, next.at] as const;
+    times.push(...distribute(weights.slice(...part), pauses.slice(...part), seconds, next.seconds));
   }
   const rounded = [...times, soundSeconds].map((seconds) => Math.round(seconds * 1000) / 1000);
   return {
@@ -62,12 +61,12 @@ const anchorsOf = (marks: readonly Mark[], length: number, soundSeconds: number)
 /** The start of each part. `pauses`: the seconds of a pause at a part, in addition to its weight. */
 const distribute = (
   weights: readonly number[],
-  pauses: ReadonlyMap<number, number>,
+  pauses: readonly number[],
   from: number,
   to: number,
 ): number[] => {
   const total = sum(weights);
-  const silent = sum(pauses.values());
+  const silent = sum(pauses);
   // What is spoken takes some time too, if a voice pauses for less than the break says.
   const silence = total > 0 ? Math.min(silent, (to - from) * mostSilence) : to - from;
   const spoken = to - from - (silent > 0 ? silence : 0);
@@ -77,7 +76,7 @@ const distribute = (
     const share = total > 0 ? before / total : silent > 0 ? 0 : index / weights.length;
     const start = from + spoken * share + (silent > 0 ? (silence * paused) / silent : 0);
     before += weight;
-    paused += pauses.get(index) ?? 0;
+    paused += pauses[index] ?? 0;
     return start;
   });
 };
@@ -85,19 +84,7 @@ const distribute = (
 /** Of the time of a word. */
 const mostSilence = 0.9;
 
-const sum = (numbers: Iterable<number>): number => {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
-};
-
-/** The pauses by their place relative to `from`. */
-const pausesWithin = (
-  pauses: ReadonlyMap<number, number>,
-  from: number,
-  to: number,
-): ReadonlyMap<number, number> =>
-  new Map([...pauses].flatMap(([at, seconds]) => (at >= from && at < to ? [[at - from, seconds]] : [])));
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const breakElement = /<break\b([^<>]*)>/g;
 const timeAttribute = /\btime\s*=\s*["']\+?(\d*\.?\d+)(ms|s)["']/;
@@ -113,9 +100,9 @@ const strengthSeconds: Readonly<Record<string, number>> = {
   "x-strong": 0.8,
 };
 
-/** The seconds of each `<break>`, by the place of its first character in code points. */
-const pausesOf = (text: string): ReadonlyMap<number, number> => {
-  const pauses = new Map<number, number>();
+/** The seconds of a `<break>` at its first character, and 0 at every other one. `length`: of the text in code points. */
+const pausesOf = (text: string, length: number): readonly number[] => {
+  const pauses = new Array<number>(length).fill(0);
   let units = 0;
   let place = 0;
   for (const { index, 1: attributes = "" } of text.matchAll(breakElement)) {
@@ -125,7 +112,7 @@ const pausesOf = (text: string): ReadonlyMap<number, number> => {
     const [, strength = "medium"] = strengthAttribute.exec(attributes) ?? [];
     const seconds =
       time === undefined ? strengthSeconds[strength] : Number(time) / (unit === "ms" ? 1000 : 1);
-    if (seconds !== undefined && seconds > 0) pauses.set(place, seconds);
+    if (seconds !== undefined && seconds > 0) pauses[place] = seconds;
   }
   return pauses;
 };
