@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { pino } from "pino";
-import { outputFormatNames } from "../../src/http/routes/elevenlabs/output-formats.ts";
+import { outputFormatNames } from "../../src/http/routes/elevenlabs/speech-request.ts";
 import { type Credentials, registerWebsite } from "../support/client.ts";
 import { type ElevenLabsClient, elevenLabsClient } from "../support/elevenlabs-client.ts";
 import { startInProcessService } from "../support/in-process-service.ts";

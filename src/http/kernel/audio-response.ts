@@ -22,8 +22,11 @@ export interface HttpResponse {
 /** A strong entity tag: the same hash always means the same bytes. */
 export const etagOf = (hash: string): string => `"${hash}"`;
 
-/** The headers of every response with audio, whole or in part. */
-export const audioHeaders = (hash: string, mimeType: MimeType): Record<string, string> => ({
+/** The headers of every response with audio or its marks, whole or in part. */
+export const audioHeaders = (
+  hash: string,
+  mimeType: MimeType | typeof marksMimeType,
+): Record<string, string> => ({
   "Content-Type": mimeType,
   ETag: etagOf(hash),
   "Accept-Ranges": "bytes",

@@ -18,7 +18,6 @@ import {
   audioResponse,
   conditionalRange,
   durationHeader,
-  etagOf,
   type HttpResponse,
   type MeasuredAudio,
   marksLink,
@@ -103,7 +102,7 @@ export const audioOperation = ({
       const signal = disconnectSignal(ctx);
       if (isMarksName(name)) {
         const marks = await found(getObject(name, signal));
-        return reply(ctx, objectResponse(ctx, marksHeaders(hash), marks.bytes));
+        return reply(ctx, objectResponse(ctx, audioHeaders(hash, marksMimeType), marks.bytes));
       }
       const [object, hasMarks] = await Promise.all([
         found(getObject(name, signal)),
@@ -132,12 +131,6 @@ const found = async (reading: Promise<MeasuredAudio | undefined>): Promise<Measu
   if (!object) throw notFound();
   return object;
 };
-
-const marksHeaders = (hash: string): Record<string, string> => ({
-  "Content-Type": marksMimeType,
-  ETag: etagOf(hash),
-  "Accept-Ranges": "bytes",
-});
 
 const objectResponse = (ctx: Context, headers: Record<string, string>, bytes: Buffer): HttpResponse => {
   const { range, "if-range": ifRange, "if-none-match": ifNoneMatch } = ctx.req.headers;

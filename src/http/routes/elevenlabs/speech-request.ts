@@ -2,12 +2,19 @@ import { z } from "zod";
 import type { LexiconChoice } from "../../../application/lexicons/website-lexicons.ts";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
 import { maxLexicons } from "../../../domain/lexicons/lexicons.ts";
-import { spokenText } from "../synthesis/request.ts";
+import { fixedRateFormats } from "../../../domain/synthesis/fixed-rate-formats.ts";
+import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
+import { defaultLang, spokenText } from "../synthesis/request.ts";
 import { engineOfModel } from "./models.ts";
-import { formatNamed, outputFormatNames } from "./output-formats.ts";
 
-/** Of voices that speak any language, as in the catalog. */
-const defaultLang = "en-US";
+/** ElevenLabs' names of formats, all of which are sent exactly as named. */
+const outputFormats: ReadonlyMap<string, AudioFormat> = new Map<string, AudioFormat>([
+  ...Object.keys(fixedRateFormats).map((name): [string, AudioFormat] => [name, name as AudioFormat]),
+  ["opus_48000_32", "opus"],
+  ["pcm_24000", "pcm"],
+]);
+
+export const outputFormatNames = [...outputFormats.keys()].toSorted();
 
 const dictionaryLocator = z.object({
   pronunciation_dictionary_id: z
@@ -90,7 +97,8 @@ export const toSynthesisRequest = (
   lang: language_code ?? defaultLang,
   engine: engineOfModel(model_id),
   prosody: { pitch: 1, rate: voice_settings?.speed ?? 1, volume: 1 },
-  format: formatNamed(output_format),
+  // Without a name: the format of `/v2`, whose sounds are then shared.
+  format: outputFormats.get(output_format ?? "") ?? "mp3",
   anyFormat: true,
   ...(locators && locators.length > 0 && { lexicons: locators.map(toLexiconChoice) }),
 });

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
-import { NotFound } from "../../../domain/errors.ts";
 import type { AudioFormat } from "../../../domain/synthesis/formats.ts";
-import { type EngineCode, engineCodes } from "../../../domain/synthesis/speech.ts";
-import { spokenText } from "../synthesis/request.ts";
+import type { EngineCode } from "../../../domain/synthesis/speech.ts";
+import { defaultLang, engineNamed, spokenText } from "../synthesis/request.ts";
 
 /** The models of OpenAI that clients ask for. They have the names of no engine: the voice decides on it. */
 export const defaultModels = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"] as const;
@@ -24,9 +23,6 @@ const speeds = { slowest: 0.5, fastest: 2 };
 
 /** OpenAI's own limit. */
 const maxInstructionCharacters = 4096;
-
-/** Of voices that speak any language, as in the catalog. */
-const defaultLang = "en-US";
 
 const voiceName = z.string().min(1).max(200);
 
@@ -83,18 +79,9 @@ export type SpeechRequest = z.output<ReturnType<typeof speechRequest>>;
 
 /** The engine that a model chooses; undefined for any. @throws {NotFound} */
 export const engineOfModel = (model: string): EngineCode | undefined => {
-  if (isDefaultModel(model)) return undefined;
-  const engine = engineCodes.find((code) => code === model);
-  if (engine) return engine;
-  const shown = JSON.stringify(model.slice(0, 100));
-  throw new NotFound(
-    `There is no model ${shown}: ask for ${defaultModels.join(", ")} or an engine.`,
-    "model",
-  );
+  if (defaultModels.some((known) => known === model) || datedModel.test(model)) return undefined;
+  return engineNamed(model, defaultModels.join(", "));
 };
-
-const isDefaultModel = (model: string): boolean =>
-  defaultModels.some((known) => known === model) || datedModel.test(model);
 
 /** The requested voice, as the client names it. */
 export const requestedVoice = ({ voice }: SpeechRequest): string =>

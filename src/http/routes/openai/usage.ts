@@ -9,13 +9,13 @@ import {
   type UsageBuckets,
   type UsageRow,
 } from "../../../application/usage/usage-buckets.ts";
-import { Forbidden, Invalid } from "../../../domain/errors.ts";
+import { Invalid } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
-import type { Caller } from "../../access/gate.ts";
 import { noStore } from "../../caching/cache-control.ts";
 import { disconnectSignal } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
 import { json, type Operation, operation, type RequestPart } from "../../kernel/operation.ts";
+import { keyWithSecret } from "../usage.ts";
 
 const count = z.int().min(0);
 const unixTime = z.int().min(0).max(maxTime);
@@ -151,12 +151,7 @@ export const openAiUsageOperation = ({
   });
 
 /** Undefined for operators and auditors. A page's key alone proves nothing: anyone can read it. */
-const keyOf = (ctx: Context): string | undefined => {
-  const caller: Caller | undefined = ctx.state.caller;
-  if (!caller) return undefined;
-  if (caller.principal.proof.by === "secret") return caller.principal.apiKey;
-  throw new Forbidden("Usage is readable only with the key's secret, or a token that was issued for it.");
-};
+const keyOf = (ctx: Context): string | undefined => (ctx.state.caller ? keyWithSecret(ctx) : undefined);
 
 const present = ({ asOf, buckets, nextPage }: UsageBuckets): z.output<typeof usagePage> => ({
   object: "page",

@@ -1,9 +1,15 @@
 import { z } from "zod";
 import type { SynthesisRequest } from "../../../application/synthesis/planner.ts";
-import { Invalid, type Problem } from "../../../domain/errors.ts";
+import { Invalid, NotFound, type Problem } from "../../../domain/errors.ts";
 import { countCharacters } from "../../../domain/synthesis/count-characters.ts";
 import { v2Formats } from "../../../domain/synthesis/formats.ts";
-import { type Gender, type GenderName, genderNames } from "../../../domain/synthesis/speech.ts";
+import {
+  type EngineCode,
+  engineCodes,
+  type Gender,
+  type GenderName,
+  genderNames,
+} from "../../../domain/synthesis/speech.ts";
 import { parse } from "../../../domain/validation.ts";
 import { TTSService } from "../voices/schemas.ts";
 
@@ -29,6 +35,17 @@ export const spokenText = (maxCharacters: number, member: string) =>
       maxLength: maxCharacters,
       examples: ["The train to Oxford leaves at nine."],
     });
+
+/** The language of requests of compatible APIs, for voices that speak any, as in the catalog. */
+export const defaultLang = "en-US";
+
+/** The engine that a compatible API's model names. `others`: the other models. @throws {NotFound} */
+export const engineNamed = (model: string, others: string): EngineCode => {
+  const engine = engineCodes.find((code) => code === model);
+  if (engine) return engine;
+  const shown = JSON.stringify(model.slice(0, 100));
+  throw new NotFound(`There is no model ${shown}: ask for ${others} or an engine.`, "model");
+};
 
 /** What the voice is chosen by. */
 const voiceMembers = {

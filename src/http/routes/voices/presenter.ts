@@ -21,19 +21,15 @@ interface Serialized {
 
 /** Presents voices with their links, absolute under `base`. Whole lists are serialized once per revision and base. */
 export const createVoicePresenter = () => {
-  const cache = new LRUCache<string, Serialized>({
+  const cache = new LRUCache<string, Serialized, () => object>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ text }, key) => text.length + key.length + overheadBytes,
+    memoMethod: (_, __, { context: present }) => {
+      const text = Buffer.from(JSON.stringify(present()).slice(0, -1));
+      return { text, digest: hash("sha256", text, "base64url") };
+    },
   });
-
-  const serialized = (key: string, present: () => object): Serialized => {
-    const cached = cache.get(key);
-    if (cached) return cached;
-    const text = Buffer.from(JSON.stringify(present()).slice(0, -1));
-    const fresh = { text, digest: hash("sha256", text, "base64url") };
-    cache.set(key, fresh);
-    return fresh;
-  };
+  const serialized = (key: string, present: () => object) => cache.memo(key, { context: present });
 
   const serializedList = (base: string, collection: VoiceCollection): Serialized =>
     serialized(`list ${base} ${collection.revision}`, () => ({
