@@ -13,102 +13,107 @@ export interface ForkOptions extends HostOptions {
 const startDeadlineMs = 20_000;
 const closeDeadlineMs = 2_000;
 
-export type HostProcess = Awaited<ReturnType<typeof startHostProcess>>;
-
-/**
- * One helper process.
- * Resolves when the process is ready. @throws {ToolFailed} it does not start
- */
-export const startHostProcess = async (options: ForkOptions) => {
-  const child = forkHost(options);
-  const jobs = new Map<number, RemoteJob>();
-  const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
-  let pong = awaitPong();
-  let ended = false;
-  let nextJob = 0;
-
-  const gone = new Promise<void>((resolve) => {
-    const end = () => {
-      killOrphans(child);
-      ended = true;
-      pong.reject(dead);
-      for (const job of jobs.values()) job.settle(dead);
-      jobs.clear();
-      resolve();
-    };
-    child.once("exit", end).once("error", end);
-  });
-
-  const send = (request: Request): void => {
-    if (child.connected) child.send(request, undefined, {}, () => undefined);
-  };
-
-  child.on("message", (response: Response) => {
-    if (response.type !== "pong") return deliver(jobs, response);
-    pong.resolve();
-    pong = awaitPong();
-  });
-  const { versions, espeak, mp3Fallback } = await untilReady(child, gone);
-
-  return {
-    pid: child.pid ?? 0,
-    versions,
-    /** How texts for espeak-ng are spoken; undefined if it is not installed. */
-    espeak,
-    /** Why ffmpeg encodes mp3 instead of LAME's library; undefined if it does not, or is meant to. */
-    mp3Fallback,
-    start: (order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob => {
-      const id = nextJob++;
-      const job = startRemoteJob(id, order, input, signal, send);
-      if (ended) job.settle(dead);
-      else jobs.set(id, job);
-      return job;
-    },
-    /** Resolves with the response. @throws {ToolFailed} the process has ended */
-    ping: (): Promise<void> => {
-      send({ type: "ping" });
-      return pong.promise;
-    },
-    /** Kills it: its jobs fail. */
-    kill: (): void => void child.kill("SIGKILL"),
-    /** Resolves when the process has exited and all its jobs are settled. */
-    gone,
-    /** Ends it and its child processes. */
-    close: async (): Promise<void> => {
-      const stuck = setTimeout(() => child.kill("SIGKILL"), closeDeadlineMs);
-      if (child.connected) child.disconnect();
-      await gone;
-      clearTimeout(stuck);
-    },
-  };
-};
+const dead = new ToolFailed("helper", "The process that runs the speech tools has ended.");
 
 type Ready = Extract<Response, { type: "ready" }>;
 
-/** @throws {ToolFailed} the process is gone, or not ready in time */
-const untilReady = async (child: ChildProcess, gone: Promise<void>): Promise<Ready> => {
+/** Resolves when the process is ready. @throws {ToolFailed} it does not start, or not in time */
+export const startHostProcess = async (options: ForkOptions): Promise<HostProcess> => {
+  const child = forkHost(options);
   const { promise, resolve, reject } = Promise.withResolvers<Ready>();
-  child.on("message", (response: Response) => {
-    if (response.type === "ready") resolve(response);
-  });
+  const fail = () => {
+    killOrphans(child);
+    reject(new ToolFailed("helper", "The process that runs the speech tools did not start."));
+  };
+  child.once("message", resolve).once("exit", fail).once("error", fail);
   const tooLate = setTimeout(() => child.kill("SIGKILL"), startDeadlineMs);
-  void gone.then(() =>
-    reject(new ToolFailed("helper", "The process that runs the speech tools did not start.")),
-  );
-  return await promise.finally(() => clearTimeout(tooLate));
+  return new HostProcess(child, await promise.finally(() => clearTimeout(tooLate)));
 };
 
-const deliver = (jobs: Map<number, RemoteJob>, response: Response): void => {
-  if (response.type === "ready" || response.type === "pong") return;
-  const job = jobs.get(response.job);
-  if (response.type === "output") job?.received(response.bytes);
-  else if (response.type === "written") job?.written(response.bytes);
-  else {
-    if (response.type === "done") job?.settle(undefined, response.events);
-    else job?.settle(new ToolFailed(response.reason, response.message));
-    jobs.delete(response.job);
+/** One helper process. */
+export class HostProcess {
+  readonly report: Ready;
+  /** Resolves when the process has exited and all its jobs are settled. */
+  readonly gone: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #jobs = new Map<number, RemoteJob>();
+  #pong = awaitPong();
+  #nextJob = 0;
+  #ended = false;
+
+  constructor(child: ChildProcess, report: Ready) {
+    this.report = report;
+    this.#child = child;
+    child.on("message", (response: Response) => this.#receive(response));
+    this.gone = new Promise((resolve) => {
+      const end = () => {
+        this.#end();
+        resolve();
+      };
+      child.once("exit", end).once("error", end);
+    });
   }
-};
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  start(order: JobSpec, input: AsyncIterable<Buffer>, signal: AbortSignal): RemoteJob {
+    const id = this.#nextJob++;
+    const job = startRemoteJob(id, order, input, signal, (request) => this.#send(request));
+    if (this.#ended) job.settle(dead);
+    else this.#jobs.set(id, job);
+    return job;
+  }
+
+  /** Resolves with the response. @throws {ToolFailed} the process has ended */
+  ping(): Promise<void> {
+    this.#send({ type: "ping" });
+    return this.#pong.promise;
+  }
+
+  /** Kills it: its jobs fail. */
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Ends it and its child processes. */
+  async close(): Promise<void> {
+    const stuck = setTimeout(() => this.kill(), closeDeadlineMs);
+    if (this.#child.connected) this.#child.disconnect();
+    await this.gone;
+    clearTimeout(stuck);
+  }
+
+  #send(request: Request): void {
+    if (this.#child.connected) this.#child.send(request, undefined, {}, () => undefined);
+  }
+
+  #receive(response: Response): void {
+    if (response.type === "ready") return;
+    if (response.type === "pong") {
+      this.#pong.resolve();
+      this.#pong = awaitPong();
+      return;
+    }
+    const job = this.#jobs.get(response.job);
+    if (response.type === "output") job?.received(response.bytes);
+    else if (response.type === "written") job?.written(response.bytes);
+    else {
+      if (response.type === "done") job?.settle(undefined, response.events);
+      else job?.settle(new ToolFailed(response.reason, response.message));
+      this.#jobs.delete(response.job);
+    }
+  }
+
+  #end(): void {
+    killOrphans(this.#child);
+    this.#ended = true;
+    this.#pong.reject(dead);
+    for (const job of this.#jobs.values()) job.settle(dead);
+    this.#jobs.clear();
+  }
+}
 
 /** Waiting callers see the failure; without one it must not be uncaught. */
 const awaitPong = (): PromiseWithResolvers<void> => {

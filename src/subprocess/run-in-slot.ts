@@ -50,7 +50,7 @@ export async function* runInSlot(
     const host = await untilAborted(helper.current(), signal);
     const job = host.start(order, input, signal);
     // The helper enforces deadlines itself; a frozen one does not.
-    const overdue = setTimeout(host.kill, order.deadlineMs + graceMs);
+    const overdue = setTimeout(() => host.kill(), order.deadlineMs + graceMs);
     settled = job.settled.finally(() => clearTimeout(overdue));
     yield* job.output;
     const events = job.events();

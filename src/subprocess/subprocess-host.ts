@@ -13,23 +13,20 @@ import type { SherpaPart } from "./sherpa.ts";
 import { superviseHostProcess } from "./supervisor.ts";
 import { ToolFailed, type ToolVersions } from "./tools.ts";
 
-export type ToolJob = Omit<ToolSpec, "type" | "lowPriority" | keyof Limits> &
-  Partial<Limits> & { readonly input: string };
-export type EspeakJob = Omit<EspeakSpec, "type" | "lowPriority" | keyof Limits> &
-  Partial<Limits> & {
-    readonly input: string;
-    /** Called before the end of the output, if the library speaks. */
-    readonly onEvents?: (events: readonly SpeechEvent[]) => void;
-  };
-export type SherpaJob = Omit<SherpaSpec, "type" | keyof Limits> &
-  Partial<Limits> & {
-    /** None: the model is only loaded. */
-    readonly parts: readonly SherpaPart[];
-    /** Called before the end of the output. */
-    readonly onEvents?: (events: readonly SpeechEvent[]) => void;
-  };
-export type EncoderJob = Omit<EncoderSpec, "type" | "lowPriority" | keyof Limits> &
-  Partial<Limits> & { readonly input: AsyncIterable<Buffer> };
+type JobOf<Spec extends Limits> = Omit<Spec, "type" | "lowPriority" | keyof Limits> & Partial<Limits>;
+export type ToolJob = JobOf<ToolSpec> & { readonly input: string };
+export type EspeakJob = JobOf<EspeakSpec> & {
+  readonly input: string;
+  /** Called before the end of the output, if the library speaks. */
+  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+};
+type SherpaJob = JobOf<SherpaSpec> & {
+  /** None: the model is only loaded. */
+  readonly parts: readonly SherpaPart[];
+  /** Called before the end of the output. */
+  readonly onEvents?: (events: readonly SpeechEvent[]) => void;
+};
+type EncoderJob = JobOf<EncoderSpec> & { readonly input: AsyncIterable<Buffer> };
 
 /**
  * Runs the local tools in one helper process. Output arrives as it is produced and is never empty without an error. A
@@ -134,94 +131,58 @@ const modelLimits: Partial<Limits> = { deadlineMs: 120_000 };
 
 /** @throws {ToolFailed} when the helper process does not start */
 export const openSubprocessHost = async (options: SubprocessHostOptions = {}): Promise<SubprocessHost> => {
-  const { concurrency = 4, encodersAhead = idleEncoders, scheduler = createScheduler() } = options;
+  const {
+    concurrency = 4,
+    encodersAhead = idleEncoders,
+    mp3ByLibrary = true,
+    graceMs = 5000,
+    warn,
+  } = options;
   const { speakers = Math.min(concurrency, Math.max(2, availableParallelism())) } = options;
-  const { queueLimit = 1000, queueLimitPerKey = 16, mp3ByLibrary = true } = options;
   const mp3Library = mp3ByLibrary ? (options.mp3Library ?? lameLibraryName) : undefined;
-  const { path = "/usr/local/bin:/usr/bin:/bin", queueTimeoutMs = 10_000, graceMs = 5000, warn } = options;
+  const { path = "/usr/local/bin:/usr/bin:/bin" } = options;
   const helper = superviseHostProcess({ path, encodersAhead, speakers, mp3Library }, () => warn?.(deathNote));
-  const { versions, espeak, mp3Fallback } = await helper.current();
+  const { versions, espeak, mp3Fallback } = (await helper.current()).report;
   if (mp3Fallback !== undefined) warn?.(`ffmpeg encodes mp3, which is slower: ${mp3Fallback}`);
-  const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
-  const reserved = Math.min(1, concurrency - 1);
-  const tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
-  // A short answer must not wait for its key's long ones.
-  const shortEncoders = scheduler.resource("short_encoders", {
-    concurrency: 2 * concurrency,
-    concurrencyPerKey: concurrency,
-    ...queues,
-  });
-  const encoders = scheduler.resource("encoders", {
-    concurrency: 3 * concurrency,
-    concurrencyPerKey: concurrency,
-    ...queues,
-    queueTimeoutMs: 3 * queueTimeoutMs,
-    overloaded: encodersOverloaded,
-  });
-  const models = new Map<string, Resource>();
-  const modelNamed = (name: string): Resource => {
-    const model = models.get(name) ?? scheduler.resource(`model_${name}`, { concurrency: 1, ...queues });
-    models.set(name, model);
-    return model;
-  };
+  const slots = new Slots(concurrency, options);
   const closing = new AbortController();
   const context = { helper, closing: closing.signal, graceMs };
 
   return {
     versions,
     espeak,
-    run: ({ input, ...job }, signal, turn) =>
-      runInSlot(
-        context,
-        tools,
-        { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(turn) },
-        once(input),
-        signal,
-        turn,
-      ),
-    speak: ({ input, onEvents, ...job }, signal, turn) =>
-      runInSlot(
-        context,
-        tools,
-        { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(turn) },
-        once(input),
-        signal,
-        { ...turn, onEvents },
-      ),
-    speakByModel: ({ parts, onEvents, ...job }, signal, turn) =>
-      runInSlot(
-        context,
-        modelNamed(job.model.name),
-        { ...defaults, ...modelLimits, ...job, type: "sherpa" },
-        once(JSON.stringify(parts)),
-        signal,
-        { ...turn, onEvents },
-      ),
-    encode: ({ input, ...job }, signal, turn, slot) =>
+    run: ({ input, ...job }, signal, turn) => {
+      const order = { ...defaults, ...job, type: "tool", lowPriority: !isUrgent(turn) } as const;
+      return runInSlot(context, slots.tools, order, once(input), signal, turn);
+    },
+    speak: ({ input, onEvents, ...job }, signal, turn) => {
+      const order = { ...defaults, ...job, type: "espeak", lowPriority: !isUrgent(turn) } as const;
+      return runInSlot(context, slots.tools, order, once(input), signal, { ...turn, onEvents });
+    },
+    speakByModel: ({ parts, onEvents, ...job }, signal, turn) => {
+      const order = { ...defaults, ...modelLimits, ...job, type: "sherpa" } as const;
+      const input = once(JSON.stringify(parts));
+      return runInSlot(context, slots.model(job.model.name), order, input, signal, { ...turn, onEvents });
+    },
+    encode: ({ input, ...job }, signal, turn, slot) => {
+      const short = isShort(turn?.claim);
+      const order = { ...defaults, ...job, type: "encoder", lowPriority: !short } as const;
+      const encoders = short ? slots.shortEncoders : slots.encoders;
       // An encoder is one job per sound, and no piece of it: first come first, within a key.
-      runInSlot(
-        context,
-        isShort(turn?.claim) ? shortEncoders : encoders,
-        { ...defaults, ...job, type: "encoder", lowPriority: !isShort(turn?.claim) },
-        input,
-        signal,
-        { ...turn, isFirstPiece: true, slot },
-      ),
+      return runInSlot(context, encoders, order, input, signal, { ...turn, isFirstPiece: true, slot });
+    },
     reserveEncoder: async (signal, claim) => {
       if (!claim || isShort(claim)) return undefined;
-      return createReservedSlot(await encoders.acquire(claim, AbortSignal.any([signal, closing.signal])));
+      const either = AbortSignal.any([signal, closing.signal]);
+      return createReservedSlot(await slots.encoders.acquire(claim, either));
     },
     requireCapacity: (claim, model) =>
-      (model === undefined ? tools : modelNamed(model)).requireCapacity(claim),
+      (model === undefined ? slots.tools : slots.model(model)).requireCapacity(claim),
     ping: async () => {
       const onTimeout = () => new ToolFailed("helper", "The process of the speech tools does not respond.");
       await withDeadline({ ms: pingMs, onTimeout }, async () => (await helper.current()).ping());
     },
-    stats: () => ({
-      running: sumOf([tools, shortEncoders, encoders, ...models.values()], (resource) => resource.running()),
-      queued: sumOf([tools, shortEncoders, encoders, ...models.values()], (resource) => resource.queued()),
-      ...helper.stats(),
-    }),
+    stats: () => ({ ...slots.stats(), ...helper.stats() }),
     close: () => {
       closing.abort(new Unavailable("The service is shutting down.", 1));
       return helper.close();
@@ -229,8 +190,50 @@ export const openSubprocessHost = async (options: SubprocessHostOptions = {}): P
   };
 };
 
-const sumOf = (resources: readonly Resource[], count: (resource: Resource) => number): number =>
-  resources.reduce((sum, resource) => sum + count(resource), 0);
+/** The slots of the helper's jobs, by kind. */
+class Slots {
+  readonly tools: Resource;
+  /** A short answer must not wait for its key's long ones. */
+  readonly shortEncoders: Resource;
+  readonly encoders: Resource;
+  readonly #models = new Map<string, Resource>();
+  readonly #openModel: (name: string) => Resource;
+
+  constructor(concurrency: number, options: SubprocessHostOptions) {
+    const { scheduler = createScheduler() } = options;
+    const { queueLimit = 1000, queueLimitPerKey = 16, queueTimeoutMs = 10_000 } = options;
+    const queues = { queueLimit, queueLimitPerKey, queueTimeoutMs, overloaded };
+    const reserved = Math.min(1, concurrency - 1);
+    this.tools = scheduler.resource("speech_tools", { concurrency, reserved, ...queues });
+    this.shortEncoders = scheduler.resource("short_encoders", {
+      concurrency: 2 * concurrency,
+      concurrencyPerKey: concurrency,
+      ...queues,
+    });
+    this.encoders = scheduler.resource("encoders", {
+      concurrency: 3 * concurrency,
+      concurrencyPerKey: concurrency,
+      ...queues,
+      queueTimeoutMs: 3 * queueTimeoutMs,
+      overloaded: encodersOverloaded,
+    });
+    this.#openModel = (name) => scheduler.resource(`model_${name}`, { concurrency: 1, ...queues });
+  }
+
+  model(name: string): Resource {
+    const model = this.#models.get(name) ?? this.#openModel(name);
+    this.#models.set(name, model);
+    return model;
+  }
+
+  stats(): Pick<HostStats, "running" | "queued"> {
+    const all = [this.tools, this.shortEncoders, this.encoders, ...this.#models.values()];
+    return {
+      running: all.reduce((sum, one) => sum + one.running(), 0),
+      queued: all.reduce((sum, one) => sum + one.queued(), 0),
+    };
+  }
+}
 
 const overloaded = (scope: "all" | "key"): Unavailable =>
   scope === "all"

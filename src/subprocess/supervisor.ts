@@ -50,7 +50,7 @@ export const superviseHostProcess = (options: ForkOptions, onDeath: () => void) 
     stats: () => ({
       restarts: Math.max(0, starts - 1),
       pid: alive?.pid,
-      mp3Fallback: alive?.mp3Fallback,
+      mp3Fallback: alive?.report.mp3Fallback,
     }),
     close: async (): Promise<void> => {
       closing.abort();

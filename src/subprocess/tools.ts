@@ -1,6 +1,5 @@
 /** The only programs that the helper process starts, by their names on PATH. */
-export const speechTools = ["espeak-ng", "flite"] as const;
-export type SpeechTool = (typeof speechTools)[number];
+export type SpeechTool = "espeak-ng" | "flite";
 export type Tool = SpeechTool | "ffmpeg";
 
 /** Versions of the installed tools; a missing tool is absent. */

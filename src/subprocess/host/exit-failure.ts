@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { SpeechEvent } from "../espeak.ts";
 import { ToolFailed } from "../tools.ts";
@@ -12,6 +13,25 @@ export interface ToolProcess {
   /** Kills it at once, without a reason. */
   kill(): void;
 }
+
+const maxStderr = 4096;
+
+/** Resolves when the process has exited, or could not be started, with the failure that this is unless its code is 0. */
+export const exitOf = (tool: string, child: ChildProcess) => {
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    if (stderr.length < maxStderr) stderr += text;
+  });
+  return new Promise<{ readonly code: number | null; readonly failure: ToolFailed }>((resolve) => {
+    child.on("error", () => resolve({ code: null, failure: notStarted(tool) }));
+    child.on("close", (code, signal) =>
+      resolve({ code, failure: signalFailure(tool, signal ?? "") ?? exitFailure(tool, stderr) }),
+    );
+  });
+};
+
+export const notStarted = (tool: string): ToolFailed =>
+  new ToolFailed("missing", `${tool} could not be started.`);
 
 /** The failure of a tool by its exit. `stderr`: the start of its error output. */
 export const exitFailure = (tool: string, stderr: string): ToolFailed => {

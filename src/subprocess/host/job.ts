@@ -3,73 +3,87 @@ import { ToolFailed } from "../tools.ts";
 import { createWindow, inParts } from "../window.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 
-export type Job = ReturnType<typeof serveJob>;
-
 /** The helper's side of a job. */
-export const serveJob = (
-  job: number,
-  name: string,
-  work: ToolProcess,
-  limits: Limits,
-  send: (response: Response) => void,
-) => {
-  const window = createWindow();
-  let stopped: ToolFailed | undefined;
+export class Job {
+  /** Resolves when `done` or `failed` has been sent. */
+  readonly finished: Promise<void>;
+  readonly #id: number;
+  readonly #name: string;
+  readonly #work: ToolProcess;
+  readonly #send: (response: Response) => void;
+  readonly #window = createWindow();
+  #stopped: ToolFailed | undefined;
 
-  const stop = (failure: ToolFailed) => {
-    stopped ??= failure;
-    work.kill();
-    window.open();
-  };
-  const seconds = limits.deadlineMs / 1000;
-  const late = new ToolFailed("deadline", `${name} did not finish within ${seconds} s.`);
-  const deadline = setTimeout(stop, limits.deadlineMs, late);
-  // A process that exits early closes its input; its exit reports the cause.
-  work.input.on("error", () => undefined);
+  constructor(
+    id: number,
+    name: string,
+    work: ToolProcess,
+    { deadlineMs, maxOutputBytes }: Limits,
+    send: (response: Response) => void,
+  ) {
+    this.#id = id;
+    this.#name = name;
+    this.#work = work;
+    this.#send = send;
+    // A process that exits early closes its input; its exit reports the cause.
+    work.input.on("error", () => undefined);
+    const late = new ToolFailed("deadline", `${name} did not finish within ${deadlineMs / 1000} s.`);
+    const deadline = setTimeout(() => this.stop(late), deadlineMs);
+    this.finished = this.#outcome(maxOutputBytes)
+      .finally(() => clearTimeout(deadline))
+      .then(send);
+  }
+
+  input(bytes: Buffer): void {
+    this.#work.input.write(bytes, () => this.#send({ type: "written", job: this.#id, bytes: bytes.length }));
+  }
+
+  end(): void {
+    this.#work.input.end();
+  }
+
+  taken(bytes: number): void {
+    this.#window.acknowledged(bytes);
+  }
+
+  /** Kills the process; `failed` is sent when it has exited. */
+  stop(failure: ToolFailed): void {
+    this.#stopped ??= failure;
+    this.#work.kill();
+    this.#window.open();
+  }
+
+  async #outcome(maxOutputBytes: number): Promise<Response> {
+    const job = this.#id;
+    try {
+      const size = await this.#passOn(maxOutputBytes);
+      if (this.#stopped) throw this.#stopped;
+      if (size === 0) throw new ToolFailed("silent", `${this.#name} produced no output.`);
+      const events = this.#work.events?.();
+      return { type: "done", job, ...(events && { events }) };
+    } catch (error) {
+      const { reason, message } = this.#stopped ?? asToolFailed(this.#name, error);
+      return { type: "failed", job, reason, message };
+    }
+  }
 
   /** After a stop the output is discarded until the process has exited. */
-  const passOn = async (): Promise<number> => {
+  async #passOn(maxOutputBytes: number): Promise<number> {
     let size = 0;
-    for await (const chunk of work.output) {
+    for await (const chunk of this.#work.output) {
       size += chunk.length;
-      if (size > limits.maxOutputBytes) stop(new ToolFailed("flood", `${name} exceeded the output limit.`));
+      if (size > maxOutputBytes)
+        this.stop(new ToolFailed("flood", `${this.#name} exceeded the output limit.`));
       for (const bytes of inParts(chunk)) {
-        await window.ready();
-        if (stopped) break;
-        window.sent(bytes.length);
-        send({ type: "output", job, bytes });
+        await this.#window.ready();
+        if (this.#stopped) break;
+        this.#window.sent(bytes.length);
+        this.#send({ type: "output", job: this.#id, bytes });
       }
     }
     return size;
-  };
-
-  const outcome = async (): Promise<Response> => {
-    try {
-      const size = await passOn();
-      if (stopped) throw stopped;
-      if (size === 0) throw new ToolFailed("silent", `${name} produced no output.`);
-      const events = work.events?.();
-      return { type: "done", job, ...(events && { events }) };
-    } catch (error) {
-      const { reason, message } = stopped ?? asToolFailed(name, error);
-      return { type: "failed", job, reason, message };
-    } finally {
-      clearTimeout(deadline);
-    }
-  };
-
-  return {
-    input: (bytes: Buffer): void => {
-      work.input.write(bytes, () => send({ type: "written", job, bytes: bytes.length }));
-    },
-    end: (): void => void work.input.end(),
-    taken: window.acknowledged,
-    /** Kills the process; `failed` is sent when it has exited. */
-    stop,
-    /** Resolves when `done` or `failed` has been sent. */
-    finished: outcome().then(send),
-  };
-};
+  }
+}
 
 const asToolFailed = (name: string, error: unknown): ToolFailed =>
   error instanceof ToolFailed ? error : new ToolFailed("exit", `${name} failed.`);

@@ -2,10 +2,10 @@ import { espeakArguments } from "../espeak.ts";
 import type { EncoderSpec, EspeakSpec, HostOptions, JobSpec, Request, Response } from "../protocol.ts";
 import { ToolFailed } from "../tools.ts";
 import { type EncoderPool, startEncoderPool } from "./encoder-pool.ts";
-import { openSpeakerPool, type SpeakerPool } from "./espeak/speaker-pool.ts";
+import { SpeakerPool } from "./espeak/speaker-pool.ts";
 import type { ToolProcess } from "./exit-failure.ts";
 import { loadCapabilities } from "./ffmpeg.ts";
-import { type Job, serveJob } from "./job.ts";
+import { Job } from "./job.ts";
 import { startLame } from "./lame/encoder.ts";
 import { type Mp3Encoder, openLameLikeFfmpeg, probeLame } from "./lame/like-ffmpeg.ts";
 import { lowerPriorityOfThreads } from "./lower-priority.ts";
@@ -63,9 +63,9 @@ speakers = await speakersOpened;
 /** Undefined: the command line speaks. Another version of the library would make other sounds. */
 async function openSpeakers(version: string | undefined): Promise<SpeakerPool | undefined> {
   if (version === undefined || speakerCount === 0) return undefined;
-  const opened = await openSpeakerPool(speakerCount).catch(() => undefined);
-  if (opened?.version === version) return opened;
-  opened?.kill();
+  const opened = new SpeakerPool(speakerCount);
+  if ((await opened.start().catch(() => undefined)) === version) return opened;
+  opened.kill();
   return undefined;
 }
 
@@ -109,7 +109,7 @@ const start = (job: number, order: JobSpec): void => {
   const name = nameOf(order);
   try {
     const work = begin(order);
-    const served = serveJob(job, name, work, order, send);
+    const served = new Job(job, name, work, order, send);
     jobs.set(job, served);
     void served.finished.finally(() => jobs.delete(job));
   } catch {

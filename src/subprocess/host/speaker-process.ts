@@ -1,24 +1,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { ToolFailed } from "../tools.ts";
-import { exitFailure, signalFailure } from "./exit-failure.ts";
+import { exitFailure, exitOf } from "./exit-failure.ts";
 import { createFrameReader, type Frame, frameKinds, type SpokenText } from "./frames.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
-/** A process with a speech library, for one text at a time. */
-export interface SpeakerProcess<Order> {
-  /** What the program reports about its library. @throws {ToolFailed} the library cannot be loaded */
-  readonly ready: Promise<string>;
-  /**
-   * Speaks a text; one at a time. Yields a WAV. Unread output delays the process. @throws
-   * {ToolFailed}
-   */
-  speak(order: Order): AsyncGenerator<Buffer, SpokenText>;
-  kill(): void;
-  /** Resolves when the process has exited. */
-  readonly gone: Promise<void>;
-}
+export type SpeakerProcess<Order> = ReturnType<typeof startSpeaker<Order>>;
 
 export interface SpeakerOptions {
   /** In messages. */
@@ -33,9 +20,9 @@ export interface SpeakerOptions {
 
 /** Node 24 reserves 570 MB that it does not use. */
 const nodeBytes = 576 * 1024 * 1024;
-const maxStderr = 4096;
 
-export const startSpeaker = <Order>(options: SpeakerOptions): SpeakerProcess<Order> => {
+/** A process with a speech library, for one text at a time. */
+export const startSpeaker = <Order>(options: SpeakerOptions) => {
   const { name, program, args = [], memoryBytes, lowPriority } = options;
   const flags = [
     "--max-semi-space-size=1",
@@ -46,22 +33,13 @@ export const startSpeaker = <Order>(options: SpeakerOptions): SpeakerProcess<Ord
   const command = limitedCommand(process.execPath, [...flags, fileURLToPath(program), ...args], limits);
   const child = spawn(...command, { stdio: ["pipe", "pipe", "pipe"] });
   if (lowPriority) lowerPriority(child.pid);
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    if (stderr.length < maxStderr) stderr += text;
-  });
   child.stdin.on("error", () => undefined); // its exit reports the cause
-  const exited = new Promise<ToolFailed>((resolve) => {
-    child.once("error", () => resolve(new ToolFailed("missing", `${name} could not be started.`)));
-    child.once("close", (_code, signal) =>
-      resolve(signalFailure(name, signal ?? "") ?? exitFailure(name, stderr)),
-    );
-  });
+  const exited = exitOf(name, child);
 
   const frames = framesOf(child.stdout);
   const next = async (): Promise<Frame> => {
     const { value, done } = await frames.next();
-    if (done) throw await exited;
+    if (done) throw (await exited).failure;
     return value;
   };
   const ready = next().then(({ kind, content }) => {
@@ -72,8 +50,10 @@ export const startSpeaker = <Order>(options: SpeakerOptions): SpeakerProcess<Ord
   ready.catch(() => undefined); // reported to those that await it
 
   return {
+    /** What the program reports about its library. @throws {ToolFailed} the library cannot be loaded */
     ready,
-    speak: async function* (order) {
+    /** Speaks a text; one at a time. Yields a WAV. Unread output delays the process. @throws {ToolFailed} */
+    speak: async function* (order: Order): AsyncGenerator<Buffer, SpokenText> {
       await ready;
       child.stdin.write(`${JSON.stringify(order)}\n`);
       for (;;) {
@@ -83,7 +63,8 @@ export const startSpeaker = <Order>(options: SpeakerOptions): SpeakerProcess<Ord
         else throw exitFailure(name, content.toString("utf8"));
       }
     },
-    kill: () => void child.kill("SIGKILL"),
+    kill: (): void => void child.kill("SIGKILL"),
+    /** Resolves when the process has exited. */
     gone: exited.then(() => undefined),
   };
 };

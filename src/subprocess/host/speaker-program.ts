@@ -23,19 +23,13 @@ export const reportFailure = (error: unknown): void =>
 
 export const reportDone = (spoken: SpokenText): void => writeFrame(frameKinds.done, JSON.stringify(spoken));
 
-export interface WavWriter {
-  /** 16-bit samples; the first call writes the header first. */
-  add(samples: Buffer): void;
-  /** Writes what is held back. */
-  flush(): void;
-}
-
 /** Writes a WAV of unknown length in parts. */
-export const createWavWriter = (sampleRate: () => number): WavWriter => {
+export const createWavWriter = (sampleRate: () => number) => {
   let parts: Buffer[] = [];
   let size = 0;
   let hasHeader = false;
   let hasBegun = false;
+  /** Writes what is held back. */
   const flush = (): void => {
     hasBegun = true;
     if (size > 0) writeFrame(frameKinds.wav, Buffer.concat(parts, size));
@@ -49,7 +43,8 @@ export const createWavWriter = (sampleRate: () => number): WavWriter => {
     if (!hasBegun && size >= firstPartBytes) flush();
   };
   return {
-    add: (samples) => {
+    /** 16-bit samples; the first call writes the header first. */
+    add: (samples: Buffer): void => {
       if (!hasHeader) hold(wavHeader(sampleRate(), espeakUnknownSize));
       hasHeader = true;
       hold(samples);

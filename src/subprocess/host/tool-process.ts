@@ -5,28 +5,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { ToolSpec } from "../protocol.ts";
-import { ToolFailed } from "../tools.ts";
-import { exitFailure, signalFailure, type ToolProcess } from "./exit-failure.ts";
+import { exitOf, notStarted, type ToolProcess } from "./exit-failure.ts";
 import { limitedCommand } from "./limited-command.ts";
 import { lowerPriority } from "./lower-priority.ts";
 
 const pieceBytes = 64 * 1024;
-const maxStderr = 4096;
 const memoryBytes = 256 * 1024 * 1024;
 /** Exit code of a shell for an unknown command. */
 const notFound = 127;
 
 /** Starts a speech tool under resource limits. The text is passed on standard input only. */
-export const startTool = (order: ToolSpec): ToolProcess =>
-  order.output === "file" ? startOnFile(order) : startOnPipe(order);
-
-const startOnPipe = (order: ToolSpec): ToolProcess => {
-  const child = start(order, "pipe");
-  const exited = exitOf(order.tool, child);
-  const { stdin, stdout } = child;
+export const startTool = (order: ToolSpec): ToolProcess => {
+  const file = order.output === "file" ? openTemporaryFile(order.maxOutputBytes) : undefined;
+  const child = start(order, file ?? "pipe");
+  const exited = success(order.tool, child);
+  exited.catch(() => undefined); // reported by the output
   return {
-    input: stdin as Writable,
-    output: piped(stdout as Readable, exited),
+    input: child.stdin as Writable,
+    output: file === undefined ? piped(child.stdout as Readable, exited) : filed(file, exited),
     kill: () => child.kill("SIGKILL"),
   };
 };
@@ -35,13 +31,6 @@ async function* piped(stdout: Readable, exited: Promise<void>): AsyncIterable<Bu
   yield* stdout;
   await exited;
 }
-
-const startOnFile = (order: ToolSpec): ToolProcess => {
-  const file = openTemporaryFile(order.maxOutputBytes);
-  const child = start(order, file);
-  const exited = exitOf(order.tool, child);
-  return { input: child.stdin as Writable, output: filed(file, exited), kill: () => child.kill("SIGKILL") };
-};
 
 const start = (order: ToolSpec, output: "pipe" | number): ChildProcess => {
   const { tool, args, maxOutputBytes, deadlineMs, lowPriority } = order;
@@ -67,22 +56,10 @@ async function* filed(file: number, exited: Promise<void>): AsyncIterable<Buffer
   }
 }
 
-const exitOf = (tool: string, child: ChildProcess): Promise<void> => {
-  let stderr = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    if (stderr.length < maxStderr) stderr += text;
-  });
-  const missing = () => new ToolFailed("missing", `${tool} could not be started.`);
-  const exited = new Promise<void>((resolve, reject) => {
-    child.on("error", () => reject(missing()));
-    child.on("close", (code, signal) => {
-      if (code === 0) resolve();
-      else if (code === notFound) reject(missing());
-      else reject(signalFailure(tool, signal ?? "") ?? exitFailure(tool, stderr));
-    });
-  });
-  exited.catch(() => undefined);
-  return exited;
+/** @throws {ToolFailed} it has failed */
+const success = async (tool: string, child: ChildProcess): Promise<void> => {
+  const { code, failure } = await exitOf(tool, child);
+  if (code !== 0) throw code === notFound ? notStarted(tool) : failure;
 };
 
 /** In order of preference. Containers have 64 MB in /dev/shm by default. */

@@ -1,25 +1,7 @@
 import koffi from "koffi";
 import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
 
-/**
- * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length after another voice),
- * so that each text gets a new copy: the library is unloaded and loaded again, which resets all its variables, and the C
- * library's random numbers, which some variants use as noise, start again. So its samples are those of the command line.
- * Calls block; callbacks run within them.
- */
-export interface EspeakLibrary {
-  /** espeak-ng's own version. */
-  readonly version: string;
-  /**
-   * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the events.
-   * @throws {Error} there is no such voice
-   */
-  speak(order: EspeakOrder, onSamples: (samples: Buffer) => void): readonly SpeechEvent[];
-  /** In Hz. */
-  sampleRate(): number;
-  /** Makes the next text start at once: to be called between two texts. */
-  renew(): void;
-}
+export type EspeakLibrary = ReturnType<typeof openEspeakLibrary>;
 
 /** Debian's name of the library with the ABI below (espeak_ng.h and speak_lib.h of 1.49 to 1.52). */
 const libraryName = "libespeak-ng.so.1";
@@ -54,8 +36,14 @@ interface NativeEvent {
   readonly sample: number;
 }
 
-/** @throws {Error} the library is not installed, or not as expected */
-export const openEspeakLibrary = (): EspeakLibrary => {
+/**
+ * espeak-ng's library. It keeps state between texts that no call resets (sounds differ in length after another voice),
+ * so that each text gets a new copy: the library is unloaded and loaded again, which resets all its variables, and the C
+ * library's random numbers, which some variants use as noise, start again. So its samples are those of the command line.
+ * Calls block; callbacks run within them.
+ * @throws {Error} the library is not installed, or not as expected
+ */
+export const openEspeakLibrary = () => {
   const seedRandom = koffi.load(null).func("void srand(unsigned int seed)");
   for (const name of dependencies) loadIfPresent(name);
   let receive: (samples: Buffer, events: readonly NativeEvent[]) => void = () => undefined;
@@ -76,10 +64,20 @@ export const openEspeakLibrary = (): EspeakLibrary => {
   };
 
   return {
+    /** espeak-ng's own version. */
     version,
-    sampleRate: () => loaded.sampleRate(),
+    /** In Hz. */
+    sampleRate: (): number => loaded.sampleRate(),
+    /** Makes the next text start at once: to be called between two texts. */
     renew,
-    speak: ({ voice, text, ssml, ...knobs }, onSamples) => {
+    /**
+     * Speaks one text. `onSamples` receives s16le mono samples as they are made. Returns the events.
+     * @throws {Error} there is no such voice
+     */
+    speak: (
+      { voice, text, ssml, ...knobs }: EspeakOrder,
+      onSamples: (samples: Buffer) => void,
+    ): readonly SpeechEvent[] => {
       if (text === "") return []; // as the command line: the library itself would pause
       renew();
       isUsed = true;

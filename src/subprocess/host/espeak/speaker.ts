@@ -1,4 +1,4 @@
-import type { EspeakOrder, SpeechEvent } from "../../espeak.ts";
+import type { EspeakOrder } from "../../espeak.ts";
 import { createWavWriter, readLines, reportDone, reportFailure, reportReady } from "../speaker-program.ts";
 import { type EspeakLibrary, openEspeakLibrary } from "./library.ts";
 
@@ -20,7 +20,9 @@ const main = (): void => {
 /** Returns true if this was the last text. */
 const speak = (library: EspeakLibrary, order: EspeakOrder, maxBytes: number): boolean => {
   try {
-    const events = writeSpeech(library, order);
+    const wav = createWavWriter(library.sampleRate);
+    const events = library.speak(order, wav.add);
+    wav.flush();
     const isLast = process.memoryUsage.rss() > maxBytes;
     reportDone({ events, isLast });
     return isLast;
@@ -28,13 +30,6 @@ const speak = (library: EspeakLibrary, order: EspeakOrder, maxBytes: number): bo
     reportFailure(error);
     return false;
   }
-};
-
-const writeSpeech = (library: EspeakLibrary, order: EspeakOrder): readonly SpeechEvent[] => {
-  const wav = createWavWriter(library.sampleRate);
-  const events = library.speak(order, wav.add);
-  wav.flush();
-  return events;
 };
 
 main();

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import { wavHeader } from "../../../domain/synthesis/wav-header.ts";
 import type { ToolProcess } from "../exit-failure.ts";
 
@@ -8,9 +9,7 @@ const samples = 4096;
 export const encodeNoise = async (start: (sampleRate: number) => ToolProcess): Promise<Buffer> => {
   const { input, output } = start(sampleRate);
   input.end(noise());
-  const parts: Buffer[] = [];
-  for await (const part of output) parts.push(part);
-  return Buffer.concat(parts);
+  return await buffer(output);
 };
 
 /** Below 8,000, by a linear congruential generator. */

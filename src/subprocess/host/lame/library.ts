@@ -2,30 +2,10 @@ import { availableParallelism } from "node:os";
 import koffi, { type LibraryHandle } from "koffi";
 import pLimit from "p-limit";
 
-/**
- * LAME's library, which ffmpeg itself uses for mp3. A process of ffmpeg takes 60 ms of CPU time before its first sample
- * (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of speech. With the parameters below its bytes are
- * those of `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
- */
-export interface LameLibrary {
-  /** Sample rates that need no resampling. */
-  takes(sampleRate: number): boolean;
-  /**
-   * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and back would take longer. Those
-   * of other sounds run on libuv's threads. @throws {Error} the rate is not one of them
-   */
-  open(sampleRate: number, isShort: boolean): LameSound;
-}
+export type LameLibrary = ReturnType<typeof openLame>;
 
 /** One mp3, of s16le mono samples. */
-export interface LameSound {
-  /** Resolves with the frames that are complete, or with nothing. Whole samples only. */
-  encode(pcm: Buffer): Promise<Buffer>;
-  /** Resolves with the last frames. */
-  finish(): Promise<Buffer>;
-  /** Frees its memory; to be called once, when no call is running. */
-  close(): void;
-}
+export type LameSound = ReturnType<LameLibrary["open"]>;
 
 const sampleRates: ReadonlySet<number> = new Set([
   8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
@@ -48,8 +28,13 @@ const settings = {
   quality: 7,
 } as const;
 
-/** @param name or path. @throws {Error} the library is not installed, or not as expected */
-export const openLame = (name: string): LameLibrary => {
+/**
+ * LAME's library, which ffmpeg itself uses for mp3. A process of ffmpeg takes 60 ms of CPU time before its first sample
+ * (it links 200 libraries); a call of LAME takes 11 ms for seven seconds of speech. With the parameters above its bytes are
+ * those of `ffmpeg -codec:a libmp3lame -b:a 64k -write_xing 0 -compression_level 7`.
+ * @param name or path. @throws {Error} the library is not installed, or not as expected
+ */
+export const openLame = (name: string) => {
   koffi.config({ ...koffi.config(), async_stack_size: stackBytes });
   const library = koffi.load(name);
   const setter = (name: string) => library.func(`int lame_set_${name}(void *lame, int value)`);
@@ -66,8 +51,13 @@ export const openLame = (name: string): LameLibrary => {
   const onThread = pLimit(threads);
 
   return {
-    takes: (sampleRate) => sampleRates.has(sampleRate),
-    open: (sampleRate, isShort) => {
+    /** Sample rates that need no resampling. */
+    takes: (sampleRate: number): boolean => sampleRates.has(sampleRate),
+    /**
+     * `isShort`: its calls run at once, in this thread; on a busy machine a switch to another and back would take longer. Those
+     * of other sounds run on libuv's threads. @throws {Error} the rate is not one of them
+     */
+    open: (sampleRate: number, isShort: boolean) => {
       const lame = init();
       for (const { set, value } of setters) set(lame, value);
       for (const set of rates) set(lame, sampleRate);
@@ -87,9 +77,13 @@ export const openLame = (name: string): LameLibrary => {
         return out.subarray(0, size);
       };
       return {
-        encode: (pcm) => framesOf(pcm.length / 2, encodeSamples, pcm, pcm, pcm.length / 2),
-        finish: () => framesOf(0, flush),
-        close: () => void close(lame),
+        /** Resolves with the frames that are complete, or with nothing. Whole samples only. */
+        encode: (pcm: Buffer): Promise<Buffer> =>
+          framesOf(pcm.length / 2, encodeSamples, pcm, pcm, pcm.length / 2),
+        /** Resolves with the last frames. */
+        finish: (): Promise<Buffer> => framesOf(0, flush),
+        /** Frees its memory; to be called once, when no call is running. */
+        close: (): void => void close(lame),
       };
     },
   };

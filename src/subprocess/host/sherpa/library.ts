@@ -2,11 +2,7 @@ import { createRequire } from "node:module";
 import type { SherpaStart } from "../../sherpa.ts";
 
 /** A model that is loaded. */
-export interface LoadedModel {
-  readonly sampleRate: number;
-  /** Samples from -1 to 1; none for a text that the model cannot pronounce. */
-  speak(text: string, speaker: number, speed: number): Promise<Float32Array>;
-}
+export type LoadedModel = ReturnType<typeof loadModel>;
 
 /** The part of the library's interface that is used; it has no types of its own. */
 interface SherpaOnnx {
@@ -28,7 +24,7 @@ interface OfflineTts {
 const silenceScale = 1;
 
 /** The library ends the process if a model lacks metadata. @throws if it is not installed or refuses the model */
-export const loadModel = ({ config, threads }: SherpaStart): LoadedModel => {
+export const loadModel = ({ config, threads }: SherpaStart) => {
   const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as SherpaOnnx;
   const { model = {} } = config as { model?: object };
   const tts = new sherpa.OfflineTts({
@@ -39,7 +35,8 @@ export const loadModel = ({ config, threads }: SherpaStart): LoadedModel => {
   });
   return {
     sampleRate: tts.sampleRate,
-    speak: async (text, sid, speed) => {
+    /** Samples from -1 to 1; none for a text that the model cannot pronounce. */
+    speak: async (text: string, sid: number, speed: number): Promise<Float32Array> => {
       try {
         // `generate` would crash with a text that the model cannot pronounce.
         const { samples } = await tts.generateAsync({ text, sid, speed, enableExternalBuffer: false });

@@ -4,13 +4,6 @@ import type { ToolProcess } from "../exit-failure.ts";
 import { type SpeakerProcess, startSpeaker } from "../speaker-process.ts";
 import { abandoned, speakOnce, type TakenSpeaker } from "../text-job.ts";
 
-/** At most one process per model, for one text at a time. It is started when the first text arrives, and ends when idle. */
-export interface ModelPool {
-  /** Its input is the parts of an order, as JSON. */
-  acquire(spec: SherpaSpec): ToolProcess;
-  kill(): void;
-}
-
 interface Model {
   speaker: SpeakerProcess<SherpaOrder> | undefined;
   /** Resolves when the last text that was admitted has ended. */
@@ -18,7 +11,8 @@ interface Model {
   idle: NodeJS.Timeout | undefined;
 }
 
-export const createModelPool = (): ModelPool => {
+/** At most one process per model, for one text at a time. It is started when the first text arrives, and ends when idle. */
+export const createModelPool = () => {
   const models = new Map<string, Model>();
 
   const modelNamed = (name: string): Model => {
@@ -62,12 +56,13 @@ export const createModelPool = (): ModelPool => {
   };
 
   return {
-    acquire: ({ model, speaker, speed }) =>
+    /** Its input is the parts of an order, as JSON. */
+    acquire: ({ model, speaker, speed }: SherpaSpec): ToolProcess =>
       speakOnce(
         (parts): SherpaOrder => ({ speaker, speed, parts: JSON.parse(parts) }),
         (signal) => take(model, signal),
       ),
-    kill: () => {
+    kill: (): void => {
       for (const { speaker } of models.values()) speaker?.kill();
     },
   };
