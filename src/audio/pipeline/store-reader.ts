@@ -33,35 +33,33 @@ export const createStoreReader = (options: StoreReaderOptions) => {
   });
   const onTimeout = () => new AudioStoreUnavailable(`The audio store did not answer within ${timeoutMs} ms.`);
 
-  const get = async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
-    const call = circuit.start();
-    try {
-      const object = await withDeadline({ clock, ms: timeoutMs, onTimeout, signal }, (either) =>
-        store.get(name, either),
-      );
-      call.succeeded();
-      return object;
-    } catch (error) {
-      if (error instanceof DamagedObject) {
-        call.succeeded();
-        log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
-        return undefined;
-      }
-      if (signal.aborted || !(error instanceof AudioStoreUnavailable)) call.ignored();
-      else {
-        call.failed(error);
-        log.warn({ error: loggableMessage(error) }, "The audio store could not be read.");
-      }
-      throw error;
-    }
-  };
-
   return {
     /**
      * The object, or undefined if there is none or it is damaged.
      * @throws {AudioStoreUnavailable} also for a slow store, and while the circuit is open
      */
-    read: get,
+    read: async (name: ObjectName, signal: AbortSignal): Promise<StoredObject | undefined> => {
+      const call = circuit.start();
+      try {
+        const object = await withDeadline({ clock, ms: timeoutMs, onTimeout, signal }, (either) =>
+          store.get(name, either),
+        );
+        call.succeeded();
+        return object;
+      } catch (error) {
+        if (error instanceof DamagedObject) {
+          call.succeeded();
+          log.warn({ object: name }, "An object in the audio store is damaged and treated as missing.");
+          return undefined;
+        }
+        if (signal.aborted || !(error instanceof AudioStoreUnavailable)) call.ignored();
+        else {
+          call.failed(error);
+          log.warn({ error: loggableMessage(error) }, "The audio store could not be read.");
+        }
+        throw error;
+      }
+    },
     breaker: circuit.state,
   };
 };

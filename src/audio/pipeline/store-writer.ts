@@ -14,17 +14,7 @@ import {
 } from "../store/audio-store.ts";
 import { type Log, loggableMessage } from "./log.ts";
 
-export interface StoreWriterStats {
-  readonly pendingObjects: number;
-  readonly pendingBytes: number;
-  /** Since the start: */
-  readonly written: number;
-  readonly retried: number;
-  /** Dropped: too much was pending, the retries ended, or at shutdown. */
-  readonly lost: number;
-  /** True while the store has no space for new objects. */
-  readonly isFull: boolean;
-}
+export type StoreWriterStats = ReturnType<StoreWriter["stats"]>;
 
 export interface StoreWriterOptions {
   readonly store: AudioStore;
@@ -57,10 +47,18 @@ export class StoreWriter {
   readonly #options: StoreWriterOptions;
   readonly #limit: LimitFunction;
   readonly #pending = new Map<ObjectName, Pending>();
-  readonly #count = { pendingBytes: 0, written: 0, retried: 0, lost: 0 };
+  readonly #count = {
+    pendingBytes: 0,
+    /** Since the start: */
+    written: 0,
+    retried: 0,
+    /** Dropped: too much was pending, the retries ended, or at shutdown. */
+    lost: 0,
+  };
   /** Ends the pauses between attempts. */
   #wakeUp = new AbortController();
   #isFailing = false;
+  /** True while the store has no space for new objects. */
   #isFull = false;
   #state: "open" | "draining" | "closed" = "open";
 
@@ -118,7 +116,7 @@ export class StoreWriter {
     return left;
   }
 
-  stats(): StoreWriterStats {
+  stats() {
     return { pendingObjects: this.#pending.size, ...this.#count, isFull: this.#isFull };
   }
 

@@ -20,12 +20,6 @@ export interface RetentionOptions {
   readonly now: () => number;
 }
 
-/** Counts since the start. */
-export interface RetentionStats {
-  readonly removedObjects: number;
-  readonly removedBytes: number;
-}
-
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 /** What was used this recently is never removed: another instance may be serving it. */
@@ -45,6 +39,7 @@ export const useIntervalMs = ({ maxAgeMs = Number.POSITIVE_INFINITY }: Retention
  */
 export const createRetention = ({ store, policy, isInUse, log, now }: RetentionOptions) => {
   const { maxAgeMs = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY } = policy;
+  /** Since the start. */
   const removed = { removedObjects: 0, removedBytes: 0 };
 
   const remove = async ({ hash, names, bytes, usedAt }: StoredSound): Promise<void> => {
@@ -91,11 +86,12 @@ export const createRetention = ({ store, policy, isInUse, log, now }: RetentionO
       const bytes = removed.removedBytes - before.removedBytes;
       if (objects > 0) log.info({ objects, bytes }, "Audio objects were removed from the store.");
     },
-    stats: (): RetentionStats => ({ ...removed }),
+    stats: () => ({ ...removed }),
   };
 };
 
 export type Retention = ReturnType<typeof createRetention>;
+export type RetentionStats = ReturnType<Retention["stats"]>;
 
 /** The bytes of all sounds by the hour of their last use. */
 const createHours = () => {

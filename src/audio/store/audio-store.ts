@@ -81,6 +81,16 @@ export class DamagedObject extends Error {
   }
 }
 
+/** True if the object cannot be read because it is damaged. @throws other errors of the read */
+export const isDamaged = (read: Promise<unknown>): Promise<boolean> =>
+  read.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof DamagedObject) return true;
+      throw error;
+    },
+  );
+
 /** The hash in the name of an object, or of what belongs to one; undefined for any other name. */
 export const hashInName = (name: string): string | undefined =>
   /^(?:audio|private)\/([0-9a-f]{64})\.[a-z0-9.]+$/.exec(name)?.[1];

@@ -1,5 +1,5 @@
 import { close, fstat, open, read } from "node:fs";
-import { link, mkdir, readFile, rename, stat, statfs, unlink, utimes, writeFile } from "node:fs/promises";
+import { link, readFile, rename, stat, statfs, unlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
@@ -11,7 +11,7 @@ import {
   checkHash,
   checkObject,
   checkObjectName,
-  DamagedObject,
+  isDamaged,
   joinSounds,
   type StoredObject,
 } from "../audio-store.ts";
@@ -19,7 +19,7 @@ import { PendingWrites } from "../pending-writes.ts";
 import { entriesIn, listFiles, orIfMissing } from "./listing.ts";
 import { footerOf, parseObjectFile } from "./object-file.ts";
 import { createShards, type Shards, shardDirectories, shardedPath, syncDirectory } from "./shards.ts";
-import { openTemporaryFiles, type TemporaryFiles } from "./temporary-files.ts";
+import { openTemporaryFiles } from "./temporary-files.ts";
 
 /** Node has four threads for files: reads must not wait for writes. */
 const writesAtOnce = 2;
@@ -33,7 +33,7 @@ const writesAtOnce = 2;
  */
 export const openFilesystemAudioStore = async ({ path }: { path: string }): Promise<AudioStore> => {
   const root = resolve(path);
-  const temporary = await translateErrors("opened", () => openDirectories(root));
+  const temporary = await translateErrors("opened", () => openTemporaryFiles(join(root, "incoming")));
   const shards = createShards();
   const slot = pLimit(writesAtOnce);
   const writing = new PendingWrites();
@@ -78,23 +78,16 @@ export const openFilesystemAudioStore = async ({ path }: { path: string }): Prom
   };
 };
 
-/** Free space that audio never takes: a twentieth of the disk, at most 1 GiB. */
-const reserveOf = (diskBytes: number): number => Math.min(diskBytes / 20, 1024 ** 3);
-
 /** @throws {AudioStoreUnavailable} */
 const requireSpace = async (root: string, bytes: number): Promise<void> => {
   const { bavail, blocks, bsize } = await statfs(root);
-  const reserve = reserveOf(blocks * bsize);
+  // Free space that audio never takes: a twentieth of the disk, at most 1 GiB.
+  const reserve = Math.min((blocks * bsize) / 20, 1024 ** 3);
   if (bavail * bsize - bytes >= reserve) return;
   const megabytes = Math.ceil(reserve / 1024 ** 2);
   throw new AudioStoreFull(
     `The audio store is full: ${megabytes} MB of its disk are kept free for the event log and other files.`,
   );
-};
-
-const openDirectories = async (root: string): Promise<TemporaryFiles> => {
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  return openTemporaryFiles(join(root, "incoming"));
 };
 
 const openFile = promisify(open);
@@ -149,18 +142,8 @@ const linkOnce = async (part: string, file: string): Promise<void> => {
     await link(part, file);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    if (await isDamaged(file)) await rename(part, file);
-  }
-};
-
-/** No put leaves a damaged file; a failing disk or an interrupted restore can. Only such a file is replaced. */
-const isDamaged = async (file: string): Promise<boolean> => {
-  try {
-    parseObjectFile(await readFile(file));
-    return false;
-  } catch (error) {
-    if (error instanceof DamagedObject) return true;
-    throw error;
+    // No put leaves a damaged file; a failing disk or an interrupted restore can. Only such a file is replaced.
+    if (await isDamaged(readFile(file).then(parseObjectFile))) await rename(part, file);
   }
 };
 

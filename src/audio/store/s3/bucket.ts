@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, CopyDestinationOptions, CopySourceOptions } from "minio";
-import { type AudioObject, DamagedObject, type ObjectName, type StoredObject } from "../audio-store.ts";
+import { type AudioObject, isDamaged, type ObjectName, type StoredObject } from "../audio-store.ts";
 import { s3Code } from "./failure.ts";
 import { headersOf, metadataOf, ownMetadata, readResponse } from "./object-metadata.ts";
 
@@ -32,7 +32,7 @@ export class S3Bucket {
   add(name: ObjectName, object: AudioObject): Promise<void> {
     return this.#inBucket(async () => {
       if (await this.#create(name, object.bytes, { ...headersOf(name), ...metadataOf(object) })) return;
-      if (await this.#isDamaged(name)) await this.#put(name, object);
+      if (await isDamaged(this.read(name))) await this.#put(name, object);
     });
   }
 
@@ -126,16 +126,6 @@ export class S3Bucket {
   async #exists(name: string): Promise<boolean> {
     const found = await ignoring(["NotFound"], () => this.#client.statObject(this.#bucket, name));
     return found !== undefined;
-  }
-
-  #isDamaged(name: ObjectName): Promise<boolean> {
-    return this.read(name).then(
-      () => false,
-      (error: unknown) => {
-        if (error instanceof DamagedObject) return true;
-        throw error;
-      },
-    );
   }
 }
 
