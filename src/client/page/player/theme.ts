@@ -1,17 +1,7 @@
 import type { WebPlayerFeature } from "../../voxledger.ts";
 
-/** The custom property of each theme token. */
-const properties = {
-  bg: "--bg",
-  fg: "--fg",
-  muted: "--muted",
-  accent: "--accent",
-  accentSoft: "--accent-soft",
-  hover: "--hover",
-  border: "--border",
-  track: "--track",
-  fill: "--fill",
-} as const;
+/** The custom property of a theme token: `--accent-soft` of `accentSoft`. */
+const propertyOf = (token: string): string => `--${token.replace(/[A-Z]/g, "-$&").toLowerCase()}`;
 
 /** Applies the tokens of a theme to a player. `bg` on `accent` and `fg` on `bg` need a contrast of 4.5 to 1. */
 export const applyTheme = (host: HTMLElement, theme: WebPlayerFeature["theme"]): void => {
@@ -20,10 +10,7 @@ export const applyTheme = (host: HTMLElement, theme: WebPlayerFeature["theme"]):
     return;
   }
   host.dataset.theme = "neutral";
-  for (const [token, property] of Object.entries(properties)) {
-    const value = theme[token as keyof typeof properties];
-    if (value !== undefined) host.style.setProperty(property, value);
-  }
+  for (const [token, value] of Object.entries(theme)) host.style.setProperty(propertyOf(token), value);
 };
 
 /** The page's own colour scheme decides between light and dark. Browsers without `light-dark()` show the light theme. */
