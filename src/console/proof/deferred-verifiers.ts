@@ -1,21 +1,12 @@
-import { type NoteVerifier, parseVerifierKey } from "../../domain/ledger/seals/seal-note.ts";
+import { parseVerifierKey } from "../../domain/ledger/seals/seal-note.ts";
 
 export type Subtle = Pick<typeof globalThis.crypto.subtle, "importKey" | "verify">;
-
-export type SignatureOutcome = "verified" | "wrong" | "no Ed25519";
-
-export interface DeferredVerifiers {
-  /** They accept every signature, and keep it for `check`. */
-  readonly keys: readonly NoteVerifier[];
-  /** Verifies all signatures that were accepted. `no Ed25519`: the browser lacks it, so none was verified. */
-  check(): Promise<SignatureOutcome>;
-}
 
 /** The ledger's rules are synchronous and WebCrypto is not: signatures are collected first and verified at the end. */
 export const createDeferredVerifiers = (
   verifierKeys: string,
   subtle: Subtle | undefined = globalThis.crypto?.subtle,
-): DeferredVerifiers => {
+) => {
   const collected: { publicKey: Uint8Array; text: Uint8Array; signature: Uint8Array }[] = [];
   const parsed = verifierKeys.split("\n").flatMap((line) => parseVerifierKey(line) ?? []);
   const verifyOne = async ({ publicKey, text, signature }: (typeof collected)[number]): Promise<boolean> => {
@@ -24,14 +15,16 @@ export const createDeferredVerifiers = (
     return await subtle.verify("Ed25519", key, Uint8Array.from(signature), Uint8Array.from(text));
   };
   return {
+    /** They accept every signature, and keep it for `check`. */
     keys: parsed.map((key) => ({
       ...key,
-      verify: (text, signature) => {
+      verify: (text: Uint8Array, signature: Uint8Array): boolean => {
         collected.push({ publicKey: key.publicKey, text, signature });
         return true;
       },
     })),
-    check: async () => {
+    /** Verifies all signatures that were accepted. `no Ed25519`: the browser lacks it, so none was verified. */
+    check: async (): Promise<"verified" | "wrong" | "no Ed25519"> => {
       try {
         const results = await Promise.all(collected.map(verifyOne));
         return results.length > 0 && results.every(Boolean) ? "verified" : "wrong";

@@ -42,11 +42,8 @@ export const AsOf = ({ route }: ScreenProps): VNode => {
   const later = route.query.get("later") ?? today;
   const earlier = route.query.get("earlier") ?? formatDay(Date.parse(later) - 7 * dayMs);
   const apiKey = route.query.get("key") ?? "";
-  const dates = {
-    apiKey,
-    earlier: earlier < later ? earlier : later,
-    later: earlier < later ? later : earlier,
-  };
+  const [first = "", last = ""] = [earlier, later].sort();
+  const dates = { apiKey, earlier: first, later: last };
   const load = async (signal: AbortSignal): Promise<Comparison | undefined> => {
     if (apiKey === "") return undefined;
     const path = `admin/keys/${encodeURIComponent(apiKey)}/usage`;

@@ -90,16 +90,8 @@ export const Ledger = ({ route }: ScreenProps): VNode => {
     ${shown && html`<${Detail} entry=${shown} onClose=${() => setShown(undefined)} />`}`;
 };
 
-interface Log {
-  readonly entries: readonly AuditEntry[];
-  readonly page: EventsPage | undefined;
-  readonly error: unknown;
-  readonly isBusy: boolean;
-  readonly loadMore: () => void;
-}
-
 /** Reads pages until it has entries to show or the end is reached; at the end it waits if it is live. */
-const useEntries = (filters: Filters, isLive: boolean): Log => {
+const useEntries = (filters: Filters, isLive: boolean) => {
   const { api } = useSession();
   const [entries, setEntries] = useState<readonly AuditEntry[]>([]);
   const [page, setPage] = useState<EventsPage>();
@@ -143,8 +135,12 @@ const useEntries = (filters: Filters, isLive: boolean): Log => {
   return { entries, page, error, isBusy, loadMore };
 };
 
-const Entries = ({ log, onShow }: { log: Log; onShow: (entry: AuditEntry) => void }): VNode => {
-  const { entries, page, error, isBusy, loadMore } = log;
+interface EntriesProps {
+  readonly log: ReturnType<typeof useEntries>;
+  readonly onShow: (entry: AuditEntry) => void;
+}
+
+const Entries = ({ log: { entries, page, error, isBusy, loadMore }, onShow }: EntriesProps): VNode => {
   const columns: readonly Column<AuditEntry>[] = [
     {
       id: "position",
