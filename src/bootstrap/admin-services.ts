@@ -24,7 +24,7 @@ import { createOwnUsage } from "../application/usage/own-usage.ts";
 import { createReportQueue } from "../application/usage/report-queue.ts";
 import { createUsageBuckets } from "../application/usage/usage-buckets.ts";
 import { createUsageReport } from "../application/usage/usage-report.ts";
-import { createWebhooks } from "../application/webhooks/webhooks.ts";
+import { WebhooksService } from "../application/webhooks/webhooks.ts";
 import type { Credentials } from "../domain/accounts/credentials.ts";
 import type { Key } from "../domain/accounts/key.ts";
 import type { Website } from "../domain/accounts/website.ts";
@@ -92,7 +92,7 @@ export const composeAdminServices = ({
     }),
     carryOverUsage: createCarryOverUsage(handler, usageReader.totalsByJournal, clock),
   });
-  const webhooks = createWebhooks({
+  const webhooks = new WebhooksService({
     ...commands,
     webhooks: views.webhooks,
     deliveries,

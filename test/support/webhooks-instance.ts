@@ -13,7 +13,7 @@ import {
   createWebhookDispatcher,
   type WebhookDispatcher,
 } from "../../src/application/webhooks/dispatcher.ts";
-import { createWebhooks, type WebhooksService } from "../../src/application/webhooks/webhooks.ts";
+import { WebhooksService } from "../../src/application/webhooks/webhooks.ts";
 import { openPostWebhook, webhookRefusal } from "../../src/bootstrap/webhook-requests.ts";
 import { issueKey, keyDecider, keyStream } from "../../src/domain/accounts/key.ts";
 import { type CommandHandler, createCommandHandler } from "../../src/eventstore/command-handler.ts";
@@ -84,7 +84,7 @@ export const openWebhooksInstance = async (
     onError: (what, error) => errors.push(`${what}: ${error}`),
   });
   return {
-    webhooks: createWebhooks({
+    webhooks: new WebhooksService({
       execute,
       webhooks: runner.view(webhooks),
       deliveries: runner.view(deliveries),

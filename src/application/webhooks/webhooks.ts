@@ -1,5 +1,4 @@
-import type { Deliveries } from "../../../projections/deliveries.ts";
-import { queuedIn } from "../../../projections/deliveries.ts";
+import { type Deliveries, queuedIn } from "../../../projections/deliveries.ts";
 import type { View } from "../../../projections/runner/runner.ts";
 import { allWebhooks } from "../../../projections/webhooks.ts";
 import type { Encrypted } from "../../domain/accounts/credentials.ts";
@@ -8,6 +7,7 @@ import { requireWebsite, websiteDecider, websiteStream } from "../../domain/acco
 import { Invalid } from "../../domain/errors.ts";
 import {
   type Attempt,
+  type Delivery,
   deliveryDecider,
   deliveryStream,
   type QueuedDelivery,
@@ -60,41 +60,19 @@ export interface DeliveryDetails {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface WebhookChange {
+interface WebhookChange {
   readonly url?: string | undefined;
   readonly events?: readonly WebhookEventType[] | undefined;
   readonly enabled?: boolean | undefined;
 }
 
-/** Webhooks of the installation. A resolved command is visible on this instance. All may throw {Unavailable}. */
-export interface WebhooksService {
-  /** @throws {Invalid} an address that is not allowed @throws {NotFound} an unknown website or key @throws {Conflict} too many */
-  add(webhook: WebhookTarget & WebhookFilter, context: CommandContext): Promise<NewWebhook>;
-  /** The oldest first. */
-  list(): WebhookDetails[];
-  /** @throws {NotFound} */
-  get(webhookId: string): WebhookDetails;
-  /** @throws {NotFound} @throws {Invalid} an address that is not allowed */
-  change(webhookId: string, change: WebhookChange, context: CommandContext): Promise<WebhookDetails>;
-  /** @throws {NotFound} */
-  remove(webhookId: string, context: CommandContext): Promise<void>;
-  /** The former secret is used for a day more. @throws {NotFound} */
-  rotateSecret(webhookId: string, context: CommandContext): Promise<{ readonly secret: string }>;
-  /** Queues a message. @throws {NotFound} */
-  test(webhookId: string, context: CommandContext): Promise<DeliveryDetails>;
-  /** Those in progress and the last finished ones, the newest first. @throws {NotFound} */
-  deliveries(webhookId: string): DeliveryDetails[];
-  /** Encrypts all secrets under the current key. */
-  reencrypt(context: CommandContext): Promise<WebhookReencryption>;
-}
-
-export interface WebhookReencryption {
+interface WebhookReencryption {
   readonly reencrypted: number;
   readonly current: number;
   readonly unopened: readonly { readonly webhookId: string }[];
 }
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly execute: ExecuteCommand;
   readonly webhooks: View<Webhooks>;
   readonly deliveries: View<Deliveries>;
@@ -106,112 +84,100 @@ export interface WebhooksOptions {
   readonly random: Random;
 }
 
-export const createWebhooks = (options: WebhooksOptions): WebhooksService => {
-  const { execute, webhooks: view, deliveries, cipher, refusalOf, clock, random } = options;
-  const now = (): string => new Date(clock()).toISOString();
-  const command = (
-    decide: (webhooks: Webhooks) => WebhookEvent[],
+/** Webhooks of the installation. A resolved command is visible on this instance. All may throw {Unavailable}. */
+export class WebhooksService {
+  readonly #options: WebhooksOptions;
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {Invalid} an address that is not allowed @throws {NotFound} an unknown website or key @throws {Conflict} too many */
+  async add(
+    { url, events, websiteId, apiKey }: WebhookTarget & WebhookFilter,
     context: CommandContext,
-  ): Promise<Webhooks> => execute(webhooksDecider, webhooksStream, decide, context);
+  ): Promise<NewWebhook> {
+    this.#checkUrl(url);
+    await this.#requireSubject({ websiteId, apiKey }, context);
+    const webhookId = newWebhookId(this.#options.random);
+    const { secret, encrypted } = await this.#newSecret(webhookId);
+    const filter = {
+      ...(websiteId !== undefined && { websiteId }),
+      ...(apiKey !== undefined && { apiKey }),
+    };
+    const added = { webhookId, url, events, ...filter, ...encrypted, at: this.#now() };
+    const state = await this.#command((webhooks) => addWebhook(webhooks, added), context);
+    return { ...details(requireWebhook(state, webhookId)), secret };
+  }
 
-  const checkUrl = (url: string): void => {
-    const why = refusalOf(new URL(url));
-    if (why !== undefined) throw new Invalid([{ path: ["url"], message: `The url is not allowed: ${why}.` }]);
-  };
+  /** The oldest first. */
+  list(): WebhookDetails[] {
+    return Object.values(this.#all).map(details);
+  }
 
-  const requireSubject = async ({ websiteId, apiKey }: WebhookFilter, context: CommandContext) => {
-    if (websiteId !== undefined)
-      await execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
-    if (apiKey !== undefined) requireIssued(await execute(keyDecider, keyStream(apiKey), () => [], context));
-  };
+  /** @throws {NotFound} */
+  get(webhookId: string): WebhookDetails {
+    return details(requireWebhook(this.#all, webhookId));
+  }
 
-  const newSecret = async (webhookId: string): Promise<{ secret: string; encrypted: Encrypted }> => {
-    const secret = newWebhookSecret(random);
-    return { secret, encrypted: (await cipher()).encrypt(secret, { webhookId }) };
-  };
+  /** @throws {NotFound} @throws {Invalid} an address that is not allowed */
+  async change(webhookId: string, change: WebhookChange, context: CommandContext): Promise<WebhookDetails> {
+    if (change.url !== undefined) this.#checkUrl(change.url);
+    const at = this.#now();
+    const state = await this.#command((all) => changeWebhook(all, { webhookId, ...change, at }), context);
+    return details(requireWebhook(state, webhookId));
+  }
 
-  return {
-    add: async ({ url, events, websiteId, apiKey }, context) => {
-      checkUrl(url);
-      await requireSubject({ websiteId, apiKey }, context);
-      const webhookId = newWebhookId(random);
-      const { secret, encrypted } = await newSecret(webhookId);
-      const filter = {
-        ...(websiteId !== undefined && { websiteId }),
-        ...(apiKey !== undefined && { apiKey }),
-      };
-      const added = { webhookId, url, events, ...filter, ...encrypted, at: now() };
-      const state = await command((webhooks) => addWebhook(webhooks, added), context);
-      return { ...details(requireWebhook(state, webhookId)), secret };
-    },
-    list: () => Object.values(allWebhooks(view)).map(details),
-    get: (webhookId) => details(requireWebhook(allWebhooks(view), webhookId)),
-    change: async (webhookId, change, context) => {
-      if (change.url !== undefined) checkUrl(change.url);
-      const at = now();
-      const state = await command((all) => changeWebhook(all, { webhookId, ...change, at }), context);
-      return details(requireWebhook(state, webhookId));
-    },
-    remove: async (webhookId, context) => {
-      await command((all) => removeWebhook(all, { webhookId, at: now() }), context);
-    },
-    rotateSecret: async (webhookId, context) => {
-      const { secret, encrypted } = await newSecret(webhookId);
-      const rotated = { webhookId, ...encrypted, at: now() };
-      await command((all) => rotateWebhookSecret(all, rotated), context);
-      return { secret };
-    },
-    test: async (webhookId, context) => {
-      requireWebhook(await command(() => [], context), webhookId);
-      const at = now();
-      const message = {
-        id: uuidv7(clock()),
-        type: "webhook.test",
-        timestamp: at,
-        data: { webhookId },
-      } as const;
-      const stream = deliveryStream(webhookId, message.id);
-      const queued = await execute(
-        deliveryDecider,
-        stream,
-        (delivery) => queueDelivery(delivery, message, at),
-        context,
-      );
-      return deliveryDetails(message.id, queued as QueuedDelivery);
-    },
-    deliveries: (webhookId) => {
-      requireWebhook(allWebhooks(view), webhookId);
-      const known = deliveries.get(webhookId);
-      const all = known ? queuedIn(known) : [];
-      return all.map(([id, delivery]) => deliveryDetails(id, delivery)).reverse();
-    },
-    reencrypt: createReencrypt(options, command),
-  };
-};
+  /** @throws {NotFound} */
+  async remove(webhookId: string, context: CommandContext): Promise<void> {
+    await this.#command((all) => removeWebhook(all, { webhookId, at: this.#now() }), context);
+  }
 
-const createReencrypt =
-  (
-    { webhooks: view, cipher, clock }: WebhooksOptions,
-    command: (decide: (webhooks: Webhooks) => WebhookEvent[], context: CommandContext) => Promise<Webhooks>,
-  ) =>
-  async (context: CommandContext): Promise<WebhookReencryption> => {
+  /** The former secret is used for a day more. @throws {NotFound} */
+  async rotateSecret(webhookId: string, context: CommandContext): Promise<{ readonly secret: string }> {
+    const { secret, encrypted } = await this.#newSecret(webhookId);
+    const rotated = { webhookId, ...encrypted, at: this.#now() };
+    await this.#command((all) => rotateWebhookSecret(all, rotated), context);
+    return { secret };
+  }
+
+  /** Queues a message. @throws {NotFound} */
+  async test(webhookId: string, context: CommandContext): Promise<DeliveryDetails> {
+    const { execute, clock } = this.#options;
+    requireWebhook(await this.#command(() => [], context), webhookId);
+    const at = this.#now();
+    const id = uuidv7(clock());
+    const message = { id, type: "webhook.test", timestamp: at, data: { webhookId } } as const;
+    const stream = deliveryStream(webhookId, id);
+    const queue = (delivery: Delivery) => queueDelivery(delivery, message, at);
+    const queued = await execute(deliveryDecider, stream, queue, context);
+    return deliveryDetails(id, queued as QueuedDelivery);
+  }
+
+  /** Those in progress and the last finished ones, the newest first. @throws {NotFound} */
+  deliveries(webhookId: string): DeliveryDetails[] {
+    requireWebhook(this.#all, webhookId);
+    const known = this.#options.deliveries.get(webhookId);
+    const all = known ? queuedIn(known) : [];
+    return all.map(([id, delivery]) => deliveryDetails(id, delivery)).reverse();
+  }
+
+  /** Encrypts all secrets under the current key. */
+  readonly reencrypt = async (context: CommandContext): Promise<WebhookReencryption> => {
     const unopened: { webhookId: string }[] = [];
     let [reencrypted, current] = [0, 0];
-    for (const { webhookId, secret, former } of Object.values(allWebhooks(view))) {
-      for (const [was, isFormer] of [
-        [secret, false] as const,
-        ...(former ? [[former.secret, true] as const] : []),
-      ]) {
-        const { keyId, decrypt, encrypt } = await cipher();
+    for (const { webhookId, secret, former } of Object.values(this.#all)) {
+      for (const was of former ? [secret, former.secret] : [secret]) {
+        const { keyId, decrypt, encrypt } = await this.#options.cipher();
         if (was.keyId === keyId) {
           current++;
           continue;
         }
         try {
           const encrypted = encrypt(decrypt(was, { webhookId }), { webhookId });
-          const at = new Date(clock()).toISOString();
-          const data = { webhookId, former: isFormer, was: was.ciphertext, ...encrypted, at };
-          await command((all) => reencryptWebhookSecret(all, data), context);
+          const renewed = { was: was.ciphertext, ...encrypted, at: this.#now() };
+          const data = { webhookId, former: was !== secret, ...renewed };
+          await this.#command((all) => reencryptWebhookSecret(all, data), context);
           reencrypted++;
         } catch (error) {
           if (!(error instanceof DecryptionFailed)) throw error;
@@ -221,6 +187,37 @@ const createReencrypt =
     }
     return { reencrypted, current, unopened };
   };
+
+  get #all(): Webhooks {
+    return allWebhooks(this.#options.webhooks);
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock()).toISOString();
+  }
+
+  #command(decide: (webhooks: Webhooks) => WebhookEvent[], context: CommandContext): Promise<Webhooks> {
+    return this.#options.execute(webhooksDecider, webhooksStream, decide, context);
+  }
+
+  #checkUrl(url: string): void {
+    const why = this.#options.refusalOf(new URL(url));
+    if (why !== undefined) throw new Invalid([{ path: ["url"], message: `The url is not allowed: ${why}.` }]);
+  }
+
+  async #requireSubject({ websiteId, apiKey }: WebhookFilter, context: CommandContext): Promise<void> {
+    const { execute } = this.#options;
+    if (websiteId !== undefined)
+      await execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
+    if (apiKey !== undefined) requireIssued(await execute(keyDecider, keyStream(apiKey), () => [], context));
+  }
+
+  async #newSecret(webhookId: string): Promise<{ secret: string; encrypted: Encrypted }> {
+    const { random, cipher } = this.#options;
+    const secret = newWebhookSecret(random);
+    return { secret, encrypted: (await cipher()).encrypt(secret, { webhookId }) };
+  }
+}
 
 const details = (webhook: Webhook): WebhookDetails => {
   const { webhookId, url, events, websiteId, apiKey, status, addedAt } = webhook;
