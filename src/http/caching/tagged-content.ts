@@ -1,5 +1,9 @@
 import { hash } from "node:crypto";
 import type { Context } from "koa";
+import type { z } from "zod";
+import { etag, ifNoneMatch, vary } from "../kernel/headers.ts";
+import { json, type ResponseSpec } from "../kernel/operation.ts";
+import { revalidatePrivately } from "./cache-control.ts";
 import { noneMatchHits } from "./conditional.ts";
 import { codedTag } from "./content-coding.ts";
 
@@ -38,3 +42,11 @@ export const replyPublic = (ctx: Context, { body, etag }: TaggedContent, type = 
   ctx.set("Content-Type", type);
   ctx.body = body;
 };
+
+/** What operations declare that answer with `replyTagged`. */
+export const taggedOperation = { cache: [revalidatePrivately], headers: ifNoneMatch } as const;
+
+export const taggedResponses = (schema: z.ZodType): Readonly<Record<200 | 304, ResponseSpec>> => ({
+  200: { description: "The current state.", headers: { ...etag, ...vary }, content: json(schema) },
+  304: { description: "The caller has the current state.", headers: { ...etag, ...vary } },
+});

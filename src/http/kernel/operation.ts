@@ -130,6 +130,15 @@ export const operation = <Params, Query, Body>({
   };
 };
 
+/** Declares operations that have the given members in common. */
+export const operationsWith =
+  <const Common extends Partial<OperationSpec>>(common: Common) =>
+  <Params, Query, Body>(declaration: Omit<Declaration<Params, Query, Body>, keyof Common>): Operation =>
+    operation({ ...common, ...declaration } as unknown as Declaration<Params, Query, Body>);
+
+/** Pages, documents and health checks, which need no credentials. */
+export const serviceOperation = operationsWith({ method: "get", tag: "Service", auth: "none" });
+
 /** Parameters in the path. @throws {Invalid} */
 export const pathParams = <Shape extends z.ZodRawShape>(
   shape: Shape,

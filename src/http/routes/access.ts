@@ -13,7 +13,7 @@ import { noStore } from "../caching/cache-control.ts";
 import type { ClientAddress } from "../kernel/client-address.ts";
 import { websiteOf } from "../kernel/middleware.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
-import { json, type Operation, operation } from "../kernel/operation.ts";
+import { json, type Operation, operationsWith } from "../kernel/operation.ts";
 
 /** `exp` in Unix seconds. */
 const AuthToken = namedSchema("AuthToken", { exp: z.int(), token: z.string() });
@@ -35,6 +35,8 @@ interface AccessOptions {
   readonly clientOf: ClientAddress;
 }
 
+const accessOperation = operationsWith({ tag: "Access", cache: [noStore] });
+
 /** A website's configuration, its access tokens and the verification of its origins. */
 export const accessOperations = (options: AccessOptions): Operation[] => [
   readConfig(options),
@@ -43,15 +45,13 @@ export const accessOperations = (options: AccessOptions): Operation[] => [
 ];
 
 const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
-  operation({
+  accessOperation({
     method: "get",
     path: "/v2/config",
     id: "readConfig",
-    tag: "Access",
     summary: "Read the website's configuration, with an access token",
     description: "Suspended keys may read it. No cache stores it, because it contains a token.",
     auth: "website, even suspended",
-    cache: [noStore],
     responses: { 200: { description: "The current configuration.", content: json(ConfigResponse) } },
     handle: (_, ctx) => {
       const { config } = websites.get(websiteOf(ctx));
@@ -60,27 +60,23 @@ const readConfig = ({ websites, accessTokens }: AccessOptions): Operation =>
   });
 
 const refreshToken = ({ accessTokens }: AccessOptions): Operation =>
-  operation({
+  accessOperation({
     method: "post",
     path: "/v2/auth/refresh",
     id: "refreshToken",
-    tag: "Access",
     summary: "Get a new access token",
     auth: "website",
-    cache: [noStore],
     responses: { 200: { description: "The token.", content: json(AuthToken) } },
     handle: (_, ctx) => accessTokens.issue(ctx.state.caller.principal),
   });
 
 const verifyOrigin = ({ originVerification, failedAttempts, clientOf }: AccessOptions): Operation =>
-  operation({
+  accessOperation({
     method: "post",
     path: "/v2/auth/verify-origin",
     id: "verifyOrigin",
-    tag: "Access",
     summary: "Prove that the request's origin belongs to the website",
     auth: "verification token",
-    cache: [noStore],
     headers: {
       Origin: z
         .string()

@@ -3,7 +3,7 @@ import type { CheckHealth, Health } from "../../application/health/health.ts";
 import type { Readiness, ReadinessCheck } from "../../application/health/readiness.ts";
 import { noStore } from "../caching/cache-control.ts";
 import { namedSchema } from "../kernel/named-schema.ts";
-import { json, type Operation, operation } from "../kernel/operation.ts";
+import { json, type Operation, operationsWith } from "../kernel/operation.ts";
 
 const part = z.object({
   status: z.enum(["ok", "down"]),
@@ -39,6 +39,8 @@ const dependencies: Readiness["dependencies"] = [
 const ready: Readiness = { status: "ok", dependencies };
 const draining: Readiness = { status: "draining", dependencies };
 
+const healthCheck = operationsWith({ method: "get", tag: "Service", auth: "none", cache: [noStore] });
+
 const serving = "The service can answer requests; `degraded`: some only.";
 
 /** Health checks. `/health/live` ignores dependencies, because restarting the process would not repair them. */
@@ -49,14 +51,10 @@ export const healthOperations = ({
   checkHealth: CheckHealth;
   readiness: ReadinessCheck;
 }): Operation[] => [
-  operation({
-    method: "get",
+  healthCheck({
     path: "/health",
     id: "checkHealth",
-    tag: "Service",
     summary: "Check the service and its parts",
-    auth: "none",
-    cache: [noStore],
     responses: {
       200: { description: serving, content: json(healthStatus, healthy) },
       503: { description: "The service cannot answer requests.", content: json(healthStatus, unhealthy) },
@@ -67,27 +65,19 @@ export const healthOperations = ({
       return health;
     },
   }),
-  operation({
-    method: "get",
+  healthCheck({
     path: "/health/live",
     id: "checkLife",
-    tag: "Service",
     summary: "Check that the process responds",
-    auth: "none",
-    cache: [noStore],
     responses: {
       200: { description: "The process responds.", content: json(liveness, { status: "ok" }) },
     },
     handle: () => ({ status: "ok" }),
   }),
-  operation({
-    method: "get",
+  healthCheck({
     path: "/health/ready",
     id: "checkReadiness",
-    tag: "Service",
     summary: "Check whether the instance should receive requests, and its dependencies",
-    auth: "none",
-    cache: [noStore],
     responses: {
       200: { description: serving, content: json(readinessStatus, ready) },
       503: {

@@ -1,17 +1,14 @@
 import { z } from "zod";
 import { anHour } from "../caching/cache-control.ts";
 import { noSniff } from "../kernel/headers.ts";
-import { type Operation, operation } from "../kernel/operation.ts";
+import { type Operation, serviceOperation } from "../kernel/operation.ts";
 
 /** The verifier keys with which anyone can verify seals of the ledger. */
 export const sealKeyOperation = ({ verifierKeys }: { readonly verifierKeys: string }): Operation =>
-  operation({
-    method: "get",
+  serviceOperation({
     path: "/.well-known/voxledger-seal.pub",
     id: "getSealKeys",
-    tag: "Service",
     summary: "Get the public keys of the ledger's seals",
-    auth: "none",
     cache: [anHour],
     responses: {
       200: {

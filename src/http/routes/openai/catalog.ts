@@ -6,23 +6,17 @@ import { sharedCatalog } from "../../../application/catalog/website-catalog.ts";
 import { byokProviders, isByok } from "../../../domain/accounts/byok-providers.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, type TaggedContent, taggedJson } from "../../caching/tagged-content.ts";
-import { namedSchema } from "../../kernel/named-schema.ts";
 import {
-  type Declaration,
-  type Operation,
-  operation,
-  pathParams,
-  resourceName,
-} from "../../kernel/operation.ts";
-import { taggedOperation, taggedResponses } from "../../kernel/tagged-operation.ts";
+  replyTagged,
+  type TaggedContent,
+  taggedJson,
+  taggedOperation,
+  taggedResponses,
+} from "../../caching/tagged-content.ts";
+import { namedSchema } from "../../kernel/named-schema.ts";
+import { type Operation, operationsWith, pathParams, resourceName } from "../../kernel/operation.ts";
 import { defaultModels } from "./speech-request.ts";
 import { voiceMapOf } from "./voice-map.ts";
-
-export interface OpenAiCatalogOptions {
-  readonly voices: Pick<Voices, "collection" | "engines" | "isNamed">;
-  readonly settings: { readonly openAiVoices: Readonly<Record<string, string>> };
-}
 
 /** Serialized lists of voices in memory, one per catalog. */
 const maxCachedLists = 50;
@@ -53,26 +47,24 @@ const VoiceList = namedSchema("OpenAiVoiceList", {
   ),
 });
 
+interface CatalogOptions {
+  readonly voices: Pick<Voices, "collection" | "engines" | "isNamed">;
+  readonly settings: { readonly openAiVoices: Readonly<Record<string, string>> };
+}
+
+const listOperation = operationsWith({
+  method: "get",
+  tag: "OpenAI",
+  auth: "website, if it has credentials",
+  ...taggedOperation,
+});
+
 /** The lists of models and voices in the forms that clients of OpenAI's API read. Without credentials: the shared catalog. */
-export const openAiCatalogOperations = ({ voices, settings }: OpenAiCatalogOptions): Operation[] => {
-  const modelsOf = (ctx: Context) => [
-    ...defaultModels.map((id) => modelOf(id)),
-    ...voices.engines(catalogWebsite(ctx)).map((id) => modelOf(id)),
-  ];
-  const voiceMap = voiceMapOf(settings.openAiVoices);
-  const lists = new LRUCache<string, TaggedContent>({ max: maxCachedLists });
-  const voiceList = (websiteId: string, collection: VoiceCollection): TaggedContent => {
-    const known = lists.get(collection.revision);
-    if (known) return known;
-    const spoken = spokenVoices(collection);
-    const names = new Set(spoken.map(({ name }) => name));
-    const mapped = [...voiceMap]
-      .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice))
-      .map(([name]) => ({ id: name, name }));
-    const list = taggedJson({ voices: [...mapped, ...spoken.map(voiceOf)] });
-    lists.set(collection.revision, list);
-    return list;
-  };
+export const openAiCatalogOperations = (options: CatalogOptions): Operation[] => {
+  const { voices } = options;
+  const modelsOf = (ctx: Context) =>
+    [...defaultModels, ...voices.engines(catalogWebsite(ctx))].map((id) => modelOf(id));
+  const voiceList = createVoiceList(options);
 
   return [
     listOperation({
@@ -108,13 +100,35 @@ export const openAiCatalogOperations = ({ voices, settings }: OpenAiCatalogOptio
       id: "openAiAudioVoices",
       summary: "List the voices as Open WebUI and Kokoro-FastAPI's clients read them",
       responses: taggedResponses(VoiceList),
-      handle: (_, ctx) => {
-        const websiteId = catalogWebsite(ctx);
-        replyTagged(ctx, voiceList(websiteId, voices.collection(websiteId)));
-      },
+      handle: (_, ctx) => replyTagged(ctx, voiceList(catalogWebsite(ctx))),
     }),
   ];
 };
+
+/** The list of a website's voices, preceded by OpenAI's names that stand for one of them. */
+const createVoiceList = ({ voices, settings }: CatalogOptions) => {
+  const voiceMap = voiceMapOf(settings.openAiVoices);
+  const lists = new LRUCache<string, TaggedContent, VoicesOf>({
+    max: maxCachedLists,
+    memoMethod: (_, __, { context: { websiteId, collection } }) => {
+      const spoken = spokenVoices(collection);
+      const names = new Set(spoken.map(({ name }) => name));
+      const mapped = [...voiceMap]
+        .filter(([name, voice]) => !names.has(name) && voices.isNamed(websiteId, voice))
+        .map(([name]) => ({ id: name, name }));
+      return taggedJson({ voices: [...mapped, ...spoken.map(voiceOf)] });
+    },
+  });
+  return (websiteId: string): TaggedContent => {
+    const collection = voices.collection(websiteId);
+    return lists.memo(collection.revision, { context: { websiteId, collection } });
+  };
+};
+
+interface VoicesOf {
+  readonly websiteId: string;
+  readonly collection: VoiceCollection;
+}
 
 const voiceOf = ({ name, lang, gender }: Voice) => ({
   id: name,
@@ -135,17 +149,3 @@ const modelOf = (id: string): z.infer<typeof Model> => ({
   created,
   owned_by: isByok(id) ? byokProviders[id].provider : "voxledger",
 });
-
-type List<Params> = Omit<
-  Declaration<Params, never, never>,
-  "method" | "tag" | "auth" | "cache" | "headers" | "query" | "body"
->;
-
-const listOperation = <Params>(declaration: List<Params>): Operation =>
-  operation({
-    ...declaration,
-    method: "get",
-    tag: "OpenAI",
-    auth: "website, if it has credentials",
-    ...taggedOperation,
-  });

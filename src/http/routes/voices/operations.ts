@@ -3,18 +3,17 @@ import type { ReportVoices } from "../../../application/catalog/voice-reports.ts
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { parse } from "../../../domain/validation.ts";
 import { revalidatePrivately } from "../../caching/cache-control.ts";
-import { replyTagged } from "../../caching/tagged-content.ts";
+import { replyTagged, taggedOperation, taggedResponses } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import {
-  type Declaration,
   jsonRequest,
   type Operation,
   operation,
+  operationsWith,
   pathParams,
   type RequestPart,
 } from "../../kernel/operation.ts";
 import type { PublicUrl } from "../../kernel/public-url.ts";
-import { taggedOperation, taggedResponses } from "../../kernel/tagged-operation.ts";
 import { queryValues } from "../synthesis/request.ts";
 import { createVoicePresenter } from "./presenter.ts";
 import {
@@ -41,6 +40,9 @@ interface VoiceOptions {
 interface VoiceParts extends VoiceOptions {
   readonly present: ReturnType<typeof createVoicePresenter>;
 }
+
+/** A GET of voices, with an entity tag. */
+const readOperation = operationsWith({ method: "get", tag: "Voices", auth: "website", ...taggedOperation });
 
 /** `/v2/voices`. */
 export const voiceOperations = (options: VoiceOptions): Operation[] => {
@@ -116,18 +118,6 @@ const reportOperation = ({ voices, reportVoices, publicUrl, present }: VoicePart
       const collection = voices.collection(websiteOf(ctx), body.platform);
       replyTagged(ctx, present.report(publicUrl(ctx.req), collection));
     },
-  });
-
-type Read<Params, Query> = Omit<Declaration<Params, Query, never>, "method" | "tag" | "auth" | "body">;
-
-/** A GET of voices, with an entity tag. */
-const readOperation = <Params, Query>(declaration: Read<Params, Query>): Operation =>
-  operation({
-    ...declaration,
-    method: "get",
-    tag: "Voices",
-    auth: "website",
-    ...taggedOperation,
   });
 
 const reportExample = {
