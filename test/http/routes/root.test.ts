@@ -7,7 +7,7 @@ const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 describe("GET /", () => {
   let server: OperationServer;
   before(async () => {
-    server = await serveOperations([rootOperation({ publicUrl: undefined })]);
+    server = await serveOperations([rootOperation({ settings: { publicUrl: undefined } })]);
   });
   after(() => server.close());
 
@@ -55,7 +55,9 @@ describe("GET /", () => {
   }
 
   it("links under the path of PUBLIC_URL", async () => {
-    const prefixed = await serveOperations([rootOperation({ publicUrl: "https://speech.example/tts" })]);
+    const prefixed = await serveOperations([
+      rootOperation({ settings: { publicUrl: "https://speech.example/tts" } }),
+    ]);
     const response = await fetch(`${prefixed.url}/`);
     expect(await response.json()).to.have.nested.property("_links.docs.href", "/tts/docs");
     await prefixed.close();

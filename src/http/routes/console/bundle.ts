@@ -4,20 +4,16 @@ import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 import { lazy } from "../../../async/lazy.ts";
-import { type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
+import { taggedContent } from "../../caching/tagged-content.ts";
 import { bundleForBrowsers } from "../docs/bundle.ts";
+import type { PageFile } from "../docs/page.ts";
 
 /** The console's scripts and style sheet. */
-export interface ConsoleFiles {
+interface ConsoleFiles {
   /** A part of the files' URLs, so that caches can store them forever. */
   readonly version: string;
   /** By name. `console.js` and what it imports is loaded with the page, the other scripts with the screens that need them. */
-  readonly files: ReadonlyMap<string, ConsoleFile>;
-}
-
-export interface ConsoleFile {
-  readonly type: string;
-  readonly content: TaggedContent;
+  readonly files: ReadonlyMap<string, PageFile>;
 }
 
 const folder = new URL("../../../console/", import.meta.url);

@@ -3,22 +3,17 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { lazy } from "../../../async/lazy.ts";
-import { type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
-
-/** A file of the documentation page or of the landing page. */
-export interface Asset {
-  readonly contentType: string;
-  readonly read: () => Promise<TaggedContent>;
-}
+import { taggedContent } from "../../caching/tagged-content.ts";
+import type { PageFile } from "./page.ts";
 
 const require = createRequire(import.meta.url);
 const types = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8", png: "image/png" };
 
 /** Read at the first request, then kept in memory. */
-const asset = (path: string, type: keyof typeof types): Asset => ({
-  contentType: types[type],
-  read: lazy(async () => taggedContent(await readFile(path))),
-});
+type Asset = () => Promise<PageFile>;
+
+const asset = (path: string, type: keyof typeof types): Asset =>
+  lazy(async () => ({ type: types[type], content: taggedContent(await readFile(path)) }));
 
 const swaggerUi = (name: string, type: keyof typeof types): [string, Asset] => [
   name,
@@ -28,7 +23,7 @@ const swaggerUi = (name: string, type: keyof typeof types): [string, Asset] => [
 const own = ["start.js", "landing.js", "landing.css"] as const;
 const ownPath = (name: string): string => require.resolve(`./${name}`);
 
-/** The files by their names. */
+/** The files of the documentation page and of the landing page, by their names. */
 export const assets: ReadonlyMap<string, Asset> = new Map([
   swaggerUi("swagger-ui-bundle.js", "js"),
   swaggerUi("swagger-ui.css", "css"),

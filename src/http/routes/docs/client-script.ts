@@ -6,16 +6,31 @@ import { lazy } from "../../../async/lazy.ts";
 import { anHourOrStale } from "../../caching/cache-control.ts";
 import { replyPublic, type TaggedContent, taggedContent } from "../../caching/tagged-content.ts";
 import { crossOriginResource, etag as etagHeader, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
-import { type Operation, operation } from "../../kernel/operation.ts";
+import { type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { bundleForBrowsers } from "./bundle.ts";
 
 const client = fileURLToPath(new URL("../../../client/", import.meta.url));
 
-/** The entry of each script, and its path. A script imports the others at run time. */
+/** The entry of each script, and how it is served. A script imports the others at run time. */
 const scripts = {
-  library: { entry: join(client, "voxledger.ts"), path: "/client.js" },
-  player: { entry: join(client, "page/player.ts"), path: "/player.js" },
-  playerFeatures: { entry: join(client, "page/features.ts"), path: "/player-features.js" },
+  library: {
+    entry: join(client, "voxledger.ts"),
+    path: "/client.js",
+    id: "loadClient",
+    summary: "Get the client library, one module that any page can import",
+  },
+  player: {
+    entry: join(client, "page/player.ts"),
+    path: "/player.js",
+    id: "loadPlayer",
+    summary: "Get the module that starts the players and messages of a page",
+  },
+  playerFeatures: {
+    entry: join(client, "page/features.ts"),
+    path: "/player-features.js",
+    id: "loadPlayerFeatures",
+    summary: "Get the players and messages, which the player's module loads on demand",
+  },
 } as const;
 
 type Script = (typeof scripts)[keyof typeof scripts];
@@ -43,42 +58,21 @@ const bundle = ({ entry }: Script): (() => Promise<TaggedContent>) =>
 
 /** Bundles a script into one module, once per process. */
 export const clientScripts = {
-  /** The client library. */
   library: bundle(scripts.library),
-  /** Starts the players and messages of a page. */
   player: bundle(scripts.player),
-  /** The players and messages, which `player` loads on demand. */
   playerFeatures: bundle(scripts.playerFeatures),
 };
 
 const headers = { ...etagHeader, ...crossOriginResource, ...noSniff };
 
 /** Modules that any page can import. */
-export const clientScriptOperations = (): Operation[] => [
-  scriptOperation("library", {
-    id: "loadClient",
-    summary: "Get the client library, one module that any page can import",
-  }),
-  scriptOperation("player", {
-    id: "loadPlayer",
-    summary: "Get the module that starts the players and messages of a page",
-  }),
-  scriptOperation("playerFeatures", {
-    id: "loadPlayerFeatures",
-    summary: "Get the players and messages, which the player's module loads on demand",
-  }),
-];
+export const clientScriptOperations = (): Operation[] =>
+  (Object.keys(scripts) as (keyof typeof scripts)[]).map(scriptOperation);
 
-const scriptOperation = (
-  script: keyof typeof scripts,
-  described: { readonly id: string; readonly summary: string },
-): Operation =>
-  operation({
-    method: "get",
-    path: scripts[script].path,
-    ...described,
-    tag: "Service",
-    auth: "none",
+const scriptOperation = (script: keyof typeof scripts): Operation => {
+  const { entry: _, ...declared } = scripts[script];
+  return serviceOperation({
+    ...declared,
     cache: [anHourOrStale],
     headers: ifNoneMatch,
     responses: {
@@ -90,3 +84,4 @@ const scriptOperation = (
       replyPublic(ctx, await clientScripts[script](), "text/javascript; charset=utf-8");
     },
   });
+};

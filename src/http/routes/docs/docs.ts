@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { NotFound } from "../../../domain/errors.ts";
-import { anHour, immutable } from "../../caching/cache-control.ts";
-import { replyPublic } from "../../caching/tagged-content.ts";
+import { anHour, revalidate } from "../../caching/cache-control.ts";
+import { replyPublic, type TaggedContent } from "../../caching/tagged-content.ts";
 import { contentSecurityPolicy, etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
-import { type Operation, operation, pathParams } from "../../kernel/operation.ts";
+import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { assets, assetsVersion } from "./assets.ts";
+import { pageFileOperation, pagePolicy, pathToRoot } from "./page.ts";
 
 /** `base`: the relative path from the page to the root of the service; `assets`: the path of its files. */
 const docsPage = (base: string, assets: string): string => `<!doctype html>
@@ -24,34 +24,22 @@ const docsPage = (base: string, assets: string): string => `<!doctype html>
 </html>
 `;
 
-/** Nothing from other origins, nothing inline, no framing. "Try it out" connects to the server in the OpenAPI document. */
-const docsPolicy = (publicUrl: string | undefined): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    `connect-src 'self'${publicUrl ? ` ${new URL(publicUrl).origin}` : ""}`,
-    "media-src 'self' blob:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
+interface DocsOptions {
+  readonly settings: { readonly publicUrl: string | undefined };
+}
 
 /** `/docs`: a self-contained page that renders `/openapi.json`. */
-export const docsOperations = ({ publicUrl }: { publicUrl: string | undefined }): Operation[] => [
-  readDocs(publicUrl),
+export const docsOperations = ({ settings: { publicUrl } }: DocsOptions): Operation[] => [
+  readDocs(publicUrl && new URL(publicUrl).origin),
   readDocsAsset,
 ];
 
-const readDocs = (publicUrl: string | undefined): Operation =>
-  operation({
-    method: "get",
+/** "Try it out" connects to the server in the OpenAPI document. */
+const readDocs = (apiOrigin: string | undefined): Operation =>
+  serviceOperation({
     path: "/docs",
     id: "readDocs",
-    tag: "Service",
     summary: "Browse the API documentation",
-    auth: "none",
     cors: "same origin",
     cache: [anHour],
     responses: {
@@ -64,45 +52,44 @@ const readDocs = (publicUrl: string | undefined): Operation =>
     handle: (_, ctx) => {
       ctx.set({
         "Content-Type": "text/html; charset=utf-8",
-        "Content-Security-Policy": docsPolicy(publicUrl),
+        "Content-Security-Policy": pagePolicy(apiOrigin),
         "X-Content-Type-Options": "nosniff",
       });
-      // Relative URLs also work behind a proxy that adds a path prefix.
-      return docsPage(ctx.path.endsWith("/") ? "../" : "./", `docs/assets/${assetsVersion}`);
+      return docsPage(pathToRoot(ctx), `docs/assets/${assetsVersion}`);
     },
   });
 
-const readDocsAsset: Operation = operation({
-  method: "get",
+const readDocsAsset = pageFileOperation({
   path: "/docs/assets/{version}/{file}",
   id: "readDocsAsset",
-  tag: "Service",
   summary: "Get a file of the documentation page",
-  auth: "none",
-  cors: "same origin",
-  cache: [immutable],
-  headers: ifNoneMatch,
-  params: pathParams({
+  parameters: {
     version: z.string().meta({ description: "The version of the renderer.", examples: ["5.35.0"] }),
     file: z.string().meta({ description: "The name of the file.", examples: ["swagger-ui.css"] }),
-  }),
-  responses: {
-    200: {
-      description: "The file.",
-      headers: { ...etag, ...noSniff },
-      content: {
-        "text/javascript": { schema: z.string() },
-        "text/css": { schema: z.string() },
-        "image/png": {},
-      },
-    },
-    304: { description: "The caller has the file.", headers: { ...etag, ...noSniff } },
   },
-  errors: [404],
-  handle: async ({ params: { version, file } }, ctx) => {
-    const asset = version === assetsVersion ? assets.get(file) : undefined;
-    if (!asset) throw new NotFound("There is no such file.");
-    ctx.set("X-Content-Type-Options", "nosniff");
-    replyPublic(ctx, await asset.read(), asset.contentType);
+  content: {
+    "text/javascript": { schema: z.string() },
+    "text/css": { schema: z.string() },
+    "image/png": {},
   },
+  find: async (version, file) => (version === assetsVersion ? await assets.get(file)?.() : undefined),
 });
+
+/** `/openapi.json`. The document contains this operation too, so it is passed as a function. */
+export const openApiOperation = ({ document }: { readonly document: () => TaggedContent }): Operation =>
+  serviceOperation({
+    path: "/openapi.json",
+    id: "describe",
+    summary: "Get this OpenAPI document",
+    cache: [revalidate],
+    headers: ifNoneMatch,
+    responses: {
+      200: {
+        description: "The OpenAPI 3.1 document of the API.",
+        headers: etag,
+        content: json(z.looseObject({ openapi: z.string(), info: z.looseObject({}) })),
+      },
+      304: { description: "The caller has the current document.", headers: etag },
+    },
+    handle: (_, ctx) => replyPublic(ctx, document()),
+  });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { anHour } from "../../caching/cache-control.ts";
 import { contentSecurityPolicy, noSniff, vary } from "../../kernel/headers.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { json, type Operation, operation } from "../../kernel/operation.ts";
+import { json, type Operation, serviceOperation } from "../../kernel/operation.ts";
 import { publicPathOf } from "../../kernel/public-url.ts";
 import { landingPage, landingPolicy, links } from "./landing-page.ts";
 
@@ -12,22 +12,23 @@ const ServiceLinks = namedSchema("ServiceLinks", {
   _links: z.object({ docs: link, openapi: link, health: link, console: link, client: link }),
 });
 
+interface RootOptions {
+  readonly settings: { readonly publicUrl: string | undefined };
+}
+
 /** `/`: a page for people, the same links as JSON for programs. Neither needs credentials. */
-export const rootOperation = ({ publicUrl }: { publicUrl: string | undefined }): Operation => {
+export const rootOperation = ({ settings: { publicUrl } }: RootOptions): Operation => {
   // Relative without PUBLIC_URL, so that the links also work behind a proxy that adds a path prefix.
   const base = publicUrl === undefined ? "" : `${publicPathOf(publicUrl)}/`;
   const html = landingPage(base);
   const _links = Object.fromEntries(
     Object.entries(links).map(([name, { path }]) => [name, { href: `${base}${path}` }]),
   );
-  return operation({
-    method: "get",
+  return serviceOperation({
     path: "/",
     id: "readRoot",
-    tag: "Service",
     summary: "Find the documentation and the health of the service",
     description: "A page for clients that accept `text/html`, such as browsers; JSON for all others.",
-    auth: "none",
     cache: [anHour],
     responses: {
       200: {

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import type { Voices } from "../../../application/catalog/voices.ts";
 import { languageTag } from "../../../domain/catalog/voice-schema.ts";
-import { NotFound } from "../../../domain/errors.ts";
-import { type EngineCode, engineCodes, type Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, taggedJson } from "../../caching/tagged-content.ts";
+import type { EngineCode, Voice } from "../../../domain/synthesis/speech.ts";
+import { replyTagged, taggedJson, taggedOperation, taggedResponses } from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
-import { namedSchema } from "../../kernel/named-schema.ts";
-import { type Operation, operation } from "../../kernel/operation.ts";
-import { taggedOperation, taggedResponses } from "../../kernel/tagged-operation.ts";
+import { literals, namedSchema } from "../../kernel/named-schema.ts";
+import { type Operation, operationsWith } from "../../kernel/operation.ts";
+import { engineNamed } from "../synthesis/request.ts";
 
 /** ElevenLabs' models that clients ask for by default, and refuse to work without. Any engine speaks for them. */
 const defaultModels = [
@@ -23,67 +22,13 @@ export const [commonModel] = defaultModels;
 /** The engine that a model chooses; undefined for any. @throws {NotFound} */
 export const engineOfModel = (model: string | null | undefined): EngineCode | undefined => {
   if (!model || model.startsWith("eleven_")) return undefined;
-  const engine = engineCodes.find((code) => code === model);
-  if (engine) return engine;
-  const shown = JSON.stringify(model.slice(0, 100));
-  throw new NotFound(`There is no model ${shown}: ask for ${commonModel} or an engine.`, "model");
+  return engineNamed(model, commonModel);
 };
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
 
 /** The language without its region: `en`. */
 export const languageOf = (lang: string): string => lang.split("-", 1)[0] ?? lang;
-
-const Model = namedSchema("ElevenLabsModel", {
-  model_id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  can_do_text_to_speech: z.literal(true),
-  can_be_finetuned: z.literal(false),
-  can_do_voice_conversion: z.literal(false),
-  can_use_style: z.literal(false),
-  can_use_speaker_boost: z.literal(false),
-  serves_pro_voices: z.literal(false),
-  requires_alpha_access: z.literal(false),
-  token_cost_factor: z.literal(1),
-  maximum_text_length_per_request: z.int(),
-  languages: z.array(z.object({ language_id: z.string(), name: z.string() })),
-  model_rates: z.object({ character_cost_multiplier: z.literal(1) }),
-});
-
-export interface ModelOptions {
-  readonly voices: Pick<Voices, "collection" | "engines">;
-  readonly settings: { readonly maxTextCharacters: number };
-}
-
-export const modelsOperation = ({ voices, settings }: ModelOptions): Operation =>
-  operation({
-    method: "get",
-    path: "/elevenlabs/v1/models",
-    id: "elevenLabsModels",
-    tag: "ElevenLabs",
-    summary: "List the models: ElevenLabs' names, which speak with any engine, and the engines",
-    auth: "website",
-    ...taggedOperation,
-    responses: taggedResponses(z.array(Model)),
-    handle: (_, ctx) => {
-      const websiteId = websiteOf(ctx);
-      const languages = languagesOf(voices.collection(websiteId).voices);
-      const model = (id: string, description: string): z.output<typeof Model> => ({
-        model_id: id,
-        name: id,
-        description,
-        ...capabilities,
-        maximum_text_length_per_request: settings.maxTextCharacters,
-        languages,
-      });
-      const models = [
-        ...defaultModels.map((id) => model(id, "The engines that have the voice, in the service's order.")),
-        ...voices.engines(websiteId).map((code) => model(code, `The engine ${code} alone.`)),
-      ];
-      replyTagged(ctx, taggedJson(models));
-    },
-  });
 
 const capabilities = {
   can_do_text_to_speech: true,
@@ -94,8 +39,57 @@ const capabilities = {
   serves_pro_voices: false,
   requires_alpha_access: false,
   token_cost_factor: 1,
-  model_rates: { character_cost_multiplier: 1 },
 } as const;
+
+const rates = { character_cost_multiplier: 1 } as const;
+
+const Model = namedSchema("ElevenLabsModel", {
+  model_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  ...literals(capabilities),
+  maximum_text_length_per_request: z.int(),
+  languages: z.array(z.object({ language_id: z.string(), name: z.string() })),
+  model_rates: z.object(literals(rates)),
+});
+
+export const listOperation = operationsWith({
+  method: "get",
+  tag: "ElevenLabs",
+  auth: "website",
+  ...taggedOperation,
+});
+
+interface ModelOptions {
+  readonly voices: Pick<Voices, "collection" | "engines">;
+  readonly settings: { readonly maxTextCharacters: number };
+}
+
+export const elevenLabsModelsOperation = ({ voices, settings }: ModelOptions): Operation =>
+  listOperation({
+    path: "/elevenlabs/v1/models",
+    id: "elevenLabsModels",
+    summary: "List the models: ElevenLabs' names, which speak with any engine, and the engines",
+    responses: taggedResponses(z.array(Model)),
+    handle: (_, ctx) => {
+      const websiteId = websiteOf(ctx);
+      const languages = languagesOf(voices.collection(websiteId).voices);
+      const model = (id: string, description: string): z.output<typeof Model> => ({
+        model_id: id,
+        name: id,
+        description,
+        ...capabilities,
+        model_rates: rates,
+        maximum_text_length_per_request: settings.maxTextCharacters,
+        languages,
+      });
+      const models = [
+        ...defaultModels.map((id) => model(id, "The engines that have the voice, in the service's order.")),
+        ...voices.engines(websiteId).map((code) => model(code, `The engine ${code} alone.`)),
+      ];
+      replyTagged(ctx, taggedJson(models));
+    },
+  });
 
 const languagesOf = (voices: readonly Voice[]) =>
   [...new Set(voices.map(({ lang }) => languageOf(lang)))].toSorted().map((id) => ({

@@ -21,6 +21,7 @@ import {
   json,
   jsonRequest,
   type Operation,
+  type OperationSpec,
   operation,
   pathParams,
   queryParams,
@@ -34,7 +35,7 @@ import { speechQuery, speechRequest, toSynthesisRequest } from "./speech-request
 import { alignmentOf, TimedAudio, timedJson, timedLines } from "./timed-audio.ts";
 import { requestedVoiceName, voiceId } from "./voice-id.ts";
 
-export interface SpeechOptions {
+interface SpeechOptions {
   readonly voices: Pick<Voices, "isNamed">;
   readonly synthesis: Synthesis;
   readonly streamAnswer: StreamAnswer;
@@ -51,7 +52,7 @@ interface Planned {
 
 const path = "/elevenlabs/v1/text-to-speech/{voice_id}";
 
-export const speechOperations = (given: SpeechOptions): Operation[] => {
+export const elevenLabsSpeechOperations = (given: SpeechOptions): Operation[] => {
   const options = { ...given, schema: speechRequest(given.settings.maxTextCharacters) };
   return [
     speechOperation(options, {
@@ -91,10 +92,7 @@ export const speechOperations = (given: SpeechOptions): Operation[] => {
   ];
 };
 
-interface Speech {
-  readonly path: string;
-  readonly id: string;
-  readonly summary: string;
+interface Speech extends Pick<OperationSpec, "path" | "id" | "summary"> {
   readonly response: ResponseSpec;
   readonly handle: (options: SpeechOptions, ctx: Context, planned: Planned) => Promise<void>;
 }

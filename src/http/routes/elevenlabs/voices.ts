@@ -1,15 +1,20 @@
+import type { Context } from "koa";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { spokenVoices, type Voices } from "../../../application/catalog/voices.ts";
+import { spokenVoices, type VoiceCollection, type Voices } from "../../../application/catalog/voices.ts";
 import { isInRange, languageRange } from "../../../domain/catalog/language-match.ts";
 import { Invalid, NotFound } from "../../../domain/errors.ts";
 import type { Voice } from "../../../domain/synthesis/speech.ts";
-import { replyTagged, type TaggedContent, taggedJson } from "../../caching/tagged-content.ts";
+import {
+  replyTagged,
+  type TaggedContent,
+  taggedJson,
+  taggedResponses,
+} from "../../caching/tagged-content.ts";
 import { websiteOf } from "../../kernel/middleware.ts";
 import { namedSchema } from "../../kernel/named-schema.ts";
-import { type Operation, operation, pathParams, queryParams } from "../../kernel/operation.ts";
-import { taggedOperation, taggedResponses } from "../../kernel/tagged-operation.ts";
-import { commonModel, languageOf } from "./models.ts";
+import { type Operation, pathParams, queryParams } from "../../kernel/operation.ts";
+import { commonModel, languageOf, listOperation } from "./models.ts";
 import { requestedVoiceName, voiceId, voiceIdOf } from "./voice-id.ts";
 
 /** Serialized lists of voices in memory, one per catalog. */
@@ -93,30 +98,25 @@ const VoicePage = namedSchema("ElevenLabsVoicePage", {
 });
 
 /** The voices that the service speaks. Those that only browsers have are left out. */
-export const voiceOperations = ({ voices }: { readonly voices: Voices }): Operation[] => {
-  const spokenBy = (websiteId: string): readonly Voice[] => spokenVoices(voices.collection(websiteId));
-  const lists = new LRUCache<string, TaggedContent>({ max: maxCachedLists });
-  const listOf = (websiteId: string): TaggedContent => {
-    const collection = voices.collection(websiteId);
-    const known = lists.get(collection.revision);
-    if (known) return known;
-    const list = taggedJson({ voices: spokenVoices(collection).map(present) });
-    lists.set(collection.revision, list);
-    return list;
-  };
-  const common = { method: "get", tag: "ElevenLabs", auth: "website", ...taggedOperation } as const;
+export const elevenLabsVoiceOperations = ({ voices }: { readonly voices: Voices }): Operation[] => {
+  const collectionOf = (ctx: Context): VoiceCollection => voices.collection(websiteOf(ctx));
+  const lists = new LRUCache<string, TaggedContent, VoiceCollection>({
+    max: maxCachedLists,
+    memoMethod: (_, __, { context }) => taggedJson({ voices: spokenVoices(context).map(present) }),
+  });
 
   return [
-    operation({
-      ...common,
+    listOperation({
       path: "/elevenlabs/v1/voices",
       id: "elevenLabsVoices",
       summary: "List all voices",
       responses: taggedResponses(z.object({ voices: z.array(ElevenLabsVoice) })),
-      handle: (_, ctx) => replyTagged(ctx, listOf(websiteOf(ctx))),
+      handle: (_, ctx) => {
+        const collection = collectionOf(ctx);
+        replyTagged(ctx, lists.memo(collection.revision, { context: collection }));
+      },
     }),
-    operation({
-      ...common,
+    listOperation({
       path: "/elevenlabs/v1/voices/{voice_id}",
       id: "elevenLabsVoice",
       summary: "Show a voice",
@@ -124,14 +124,13 @@ export const voiceOperations = ({ voices }: { readonly voices: Voices }): Operat
       responses: taggedResponses(ElevenLabsVoice),
       errors: [400, 404],
       handle: ({ params }, ctx) => {
-        const named = new Map(spokenBy(websiteOf(ctx)).map((one) => [one.name, one]));
+        const named = new Map(spokenVoices(collectionOf(ctx)).map((one) => [one.name, one]));
         const voice = named.get(requestedVoiceName(params.voice_id, (name) => named.has(name)));
         if (!voice) throw new NotFound("There is no voice of that id.", "voice");
         replyTagged(ctx, taggedJson(present(voice)));
       },
     }),
-    operation({
-      ...common,
+    listOperation({
       path: "/elevenlabs/v2/voices",
       id: "elevenLabsVoicePages",
       summary: "Search the voices, page by page",
@@ -139,7 +138,7 @@ export const voiceOperations = ({ voices }: { readonly voices: Voices }): Operat
       errors: [400],
       responses: taggedResponses(VoicePage),
       handle: ({ query }, ctx) => {
-        const found = spokenBy(websiteOf(ctx)).filter(matches(query));
+        const found = spokenVoices(collectionOf(ctx)).filter(matches(query));
         replyTagged(ctx, taggedJson(pageOf(sorted(found, query), query)));
       },
     }),

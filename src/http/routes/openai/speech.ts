@@ -27,7 +27,7 @@ import {
 } from "./speech-request.ts";
 import { type VoiceMap, voiceMapOf } from "./voice-map.ts";
 
-export interface OpenAiSpeechOptions {
+interface OpenAiSpeechOptions {
   readonly synthesis: Pick<Synthesis, "plan">;
   readonly voices: Pick<Voices, "isNamed">;
   readonly streamAnswer: StreamAnswer;

@@ -34,7 +34,7 @@ interface SynthesisOptions {
   readonly schema: RequestSchema;
   readonly names: HeaderNames;
   readonly prepared: PreparedPlans;
-  readonly publicUrl: string | undefined;
+  readonly settings: { readonly publicUrl: string | undefined };
 }
 
 /** `/v2/text/synthesize`, and `/v1/text:synthesize`. */
@@ -102,7 +102,7 @@ const synthesizeLegacy = (options: SynthesisOptions): Operation => {
     path: "/v1/text:synthesize",
     id: "synthesizeLegacy",
     tag: "Legacy",
-    deprecated: deprecationHeaders(options.publicUrl),
+    deprecated: deprecationHeaders(options.settings.publicUrl),
     summary: "Synthesize a text with the parameters of v1",
     description: "The audio, limits and errors are those of v2. `voice` and `format` do not exist.",
     auth: "website",

@@ -1,0 +1,61 @@
+import type { Context } from "koa";
+import type { z } from "zod";
+import type { ZodOpenApiContentObject } from "zod-openapi";
+import { NotFound } from "../../../domain/errors.ts";
+import { immutable } from "../../caching/cache-control.ts";
+import { replyPublic, type TaggedContent } from "../../caching/tagged-content.ts";
+import { etag, ifNoneMatch, noSniff } from "../../kernel/headers.ts";
+import { type Operation, pathParams, serviceOperation } from "../../kernel/operation.ts";
+
+/** Nothing from other origins, except connections to the given one; nothing inline, no framing. Sounds are played from memory. */
+export const pagePolicy = (connectTo?: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self'${connectTo ? ` ${connectTo}` : ""}`,
+    "media-src 'self' blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/** The path from a page to the root of the service. Relative URLs also work behind a proxy that adds a path prefix. */
+export const pathToRoot = ({ path }: Context): string => (path.endsWith("/") ? "../" : "./");
+
+/** A file that a page loads. */
+export interface PageFile {
+  readonly type: string;
+  readonly content: TaggedContent;
+}
+
+interface PageFiles {
+  readonly path: `${string}/{version}/{file}`;
+  readonly id: string;
+  readonly summary: string;
+  readonly parameters: { readonly version: z.ZodString; readonly file: z.ZodString };
+  readonly content: ZodOpenApiContentObject;
+  find(version: string, file: string): Promise<PageFile | undefined>;
+}
+
+/** The files of a page. Their URLs contain a version, so that caches can store them forever. */
+export const pageFileOperation = ({ parameters, content, find, ...declared }: PageFiles): Operation =>
+  serviceOperation({
+    ...declared,
+    cors: "same origin",
+    cache: [immutable],
+    headers: ifNoneMatch,
+    params: pathParams(parameters),
+    responses: {
+      200: { description: "The file.", headers: { ...etag, ...noSniff }, content },
+      304: { description: "The caller has the file.", headers: { ...etag, ...noSniff } },
+    },
+    errors: [404],
+    handle: async ({ params }, ctx) => {
+      const file = await find(params.version, params.file);
+      if (!file) throw new NotFound("There is no such file.");
+      ctx.set("X-Content-Type-Options", "nosniff");
+      replyPublic(ctx, file.content, file.type);
+    },
+  });
