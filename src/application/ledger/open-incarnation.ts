@@ -11,7 +11,7 @@ import type { JournalRegistry } from "./journal/journal-registry.ts";
 import { createJournalWriter, type FlushedEvent, type LostEntries } from "./journal/journal-writer.ts";
 import { createReservations } from "./quota/reservations.ts";
 import type { RecentCharges } from "./recent-charges.ts";
-import { createPostings } from "./usage-accounts/postings.ts";
+import { Postings } from "./usage-accounts/postings.ts";
 import { createUsageReader } from "./usage-accounts/usage-reader.ts";
 
 interface IncarnationOptions {
@@ -73,7 +73,7 @@ export const openIncarnation = async (options: IncarnationOptions): Promise<Inca
     spentBy: (...request) => usageReader.spentBy(...request).catch(throwUnavailable),
     onFenced: () => discard(),
   });
-  const postings = createPostings({ ...shared, onError, since: after, markPosted: writer.markPosted });
+  const postings = new Postings({ ...shared, onError, since: after, markPosted: writer.markPosted });
   const stop = (): void => {
     stopping.abort(new OutcomeUnknown("The service is shutting down.", 2));
     reservations.stop();

@@ -4,6 +4,7 @@ import type { JournalClosed, JournalEvent } from "../../domain/ledger/journal.ts
 import type { VoidedServing } from "../../domain/ledger/serving.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
+import { repeat } from "../repeat.ts";
 import { throwUnavailable } from "../store-error.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { Incarnations } from "./incarnations.ts";
@@ -111,7 +112,7 @@ export const openLedger = async (given: OpenLedgerOptions): Promise<OpenLedger> 
   const ledger = createLedger({ ...options, incarnations, recentCharges, idempotencyKeys });
   // A slow event store must not prevent the start: otherwise the first request opens the journal.
   await incarnations.open().catch((error) => onError("no journal could be opened yet", error));
-  const stopChecks = every(checkMs, timers, async () => {
+  const stopChecks = repeat(checkMs, timers, async () => {
     if (timers.now() - lastFlushAt >= idleMs) await incarnations.close("idle");
     await maintain(incarnations.current?.writer.journal);
   });
@@ -154,19 +155,4 @@ const closeJournals = async (ledger: Ledger, incarnations: Incarnations): Promis
     await ledger.drained();
     await incarnations.close("shutdown");
   } while (ledger.backgroundEntries > 0);
-};
-
-/** Repeats a task that never rejects, with a pause after each run. */
-const every = (ms: number, timers: Clock, task: () => Promise<void>): (() => void) => {
-  let cancel = () => {};
-  let stopped = false;
-  const schedule = (): void => {
-    if (stopped) return;
-    cancel = timers.after(ms, () => void task().then(schedule));
-  };
-  schedule();
-  return () => {
-    stopped = true;
-    cancel();
-  };
 };

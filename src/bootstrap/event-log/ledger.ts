@@ -1,8 +1,7 @@
 import { allKeys, findKey, keys } from "../../../projections/keys.ts";
 import { type OpenLedger, openLedger } from "../../application/ledger/open-ledger.ts";
 import {
-  createQuotaThresholds,
-  type QuotaThresholds,
+  QuotaThresholds,
   type QuotaThresholdsOptions,
 } from "../../application/ledger/quota/quota-thresholds.ts";
 import { createUsageReader } from "../../application/ledger/usage-accounts/usage-reader.ts";
@@ -58,7 +57,7 @@ const composeThresholds = (
   onCrossed: OnCrossed,
 ): QuotaThresholds => {
   const view = runner.view(keys);
-  return createQuotaThresholds({
+  return new QuotaThresholds({
     store,
     handler,
     usage: createUsageReader({ store }),

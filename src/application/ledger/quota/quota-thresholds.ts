@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import type { Clock } from "../../../async/clock.ts";
-import type { JournalEvent } from "../../../domain/ledger/journal.ts";
-import { journalStream } from "../../../domain/ledger/journal.ts";
+import { type JournalEvent, journalStream } from "../../../domain/ledger/journal.ts";
 import { monthOf } from "../../../domain/ledger/month.ts";
 import { type QuotaEvent, quotaDecider, quotaStream } from "../../../domain/ledger/quota.ts";
 import { crossThresholds, nextThreshold, thresholdDecider } from "../../../domain/ledger/quota-threshold.ts";
@@ -11,6 +10,7 @@ import {
 } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import type { CommandHandler } from "../../../eventstore/command-handler.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
+import { repeat } from "../../repeat.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
 import { readMarks, type UsageReader } from "../usage-accounts/usage-reader.ts";
 
@@ -20,26 +20,6 @@ export interface CrossedThresholds {
   /** `yyyy-mm` */
   readonly month: string;
   readonly crossed: readonly QuotaThresholdCrossed[];
-}
-
-/**
- * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
- * counts the servings of all instances; the count only decides when the exact usage is read.
- */
-export interface QuotaThresholds {
-  /** Counts durable events of a journal. An event may be counted twice. */
-  add(events: readonly JournalEvent[]): void;
-  /** The next check reads the key's usage: its quota may be lower than before. */
-  recheck(apiKey: string): void;
-  /**
-   * Records what was crossed before the call. The first check also counts what is in the tails of open journals, also of
-   * processes that are gone. Failures are reported, and repeated by the next call.
-   */
-  check(): Promise<void>;
-  /** Ends the schedule. */
-  stop(): void;
-  /** Ends the schedule, and checks until nothing is left, or a check fails. */
-  close(): Promise<void>;
 }
 
 export interface QuotaThresholdsOptions {
@@ -76,13 +56,11 @@ interface Watched {
 
 const maxConcurrentReads = 8;
 
-export const createQuotaThresholds = (options: QuotaThresholdsOptions): QuotaThresholds => {
-  const thresholds = new ThresholdWatch(options);
-  thresholds.start();
-  return thresholds;
-};
-
-class ThresholdWatch implements QuotaThresholds {
+/**
+ * Notices which parts of its quota a key has used, and records each once per month in the key's usage account. Every instance
+ * counts the servings of all instances; the count only decides when the exact usage is read.
+ */
+export class QuotaThresholds {
   readonly #options: Required<QuotaThresholdsOptions>;
   /** By key, of the latest month. */
   #watched = new Map<string, Watched>();
@@ -95,34 +73,22 @@ class ThresholdWatch implements QuotaThresholds {
   #running: Promise<void> = Promise.resolve();
   /** The check that starts after the running one. */
   #next: Promise<void> | undefined;
-  #cancelTimer = () => {};
+  /** Ends the schedule. */
+  readonly stop: () => void;
 
   constructor(options: QuotaThresholdsOptions) {
     this.#options = { intervalMs: 10_000, keysPerCheck: 1_000, ...options };
+    this.stop = repeat(this.#options.intervalMs, options.timers, () => this.check());
   }
 
-  start(): void {
-    const { timers, intervalMs } = this.#options;
-    this.#cancelTimer = timers.after(intervalMs, () => void this.#checkAgain());
-  }
-
-  async #checkAgain(): Promise<void> {
-    await this.check();
-    if (this.#cancelTimer !== stopped) this.start();
-  }
-
-  stop(): void {
-    this.#cancelTimer();
-    this.#cancelTimer = stopped;
-  }
-
+  /** Ends the schedule, and checks until nothing is left, or a check fails. */
   async close(): Promise<void> {
     this.stop();
     do await this.check();
     while (this.#due.size > 0 && !this.#hasFailed);
   }
 
-  /** Voids are not counted: a read may have included them already, and the count must never be below the usage. */
+  /** Counts durable events of a journal. An event may be counted twice. Voids are not counted: a read may have included them already, and the count must never be below the usage. */
   readonly add = (events: readonly JournalEvent[]): void => {
     for (const { type, data } of events) {
       if (type !== "SynthesesServed") continue;
@@ -136,6 +102,7 @@ class ThresholdWatch implements QuotaThresholds {
     }
   };
 
+  /** The next check reads the key's usage: its quota may be lower than before. */
   readonly recheck = (apiKey: string): void =>
     this.#addDue(apiKey, monthOf(new Date(this.#options.clock()).toISOString()));
 
@@ -190,6 +157,10 @@ class ThresholdWatch implements QuotaThresholds {
     this.#due.set(month, keys.add(apiKey));
   }
 
+  /**
+   * Records what was crossed before the call. The first check also counts what is in the tails of open journals, also of
+   * processes that are gone. Failures are reported, and repeated by the next call.
+   */
   check(): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
@@ -283,8 +254,6 @@ class ThresholdWatch implements QuotaThresholds {
     return watched;
   }
 }
-
-const stopped = () => {};
 
 /** What was counted up to the check before the last one. */
 const countedBefore = ({ counted, check, atCheck, beforeCheck }: Watched, checks: number): number => {

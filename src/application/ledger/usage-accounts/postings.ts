@@ -4,6 +4,7 @@ import type { JournalEvent } from "../../../domain/ledger/journal.ts";
 import { addMonths, monthOf } from "../../../domain/ledger/month.ts";
 import { UsageAccountIsClosed } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import { addEntries, type SumOf } from "../../../domain/ledger/usage-accounts/usage-sum.ts";
+import { repeat } from "../../repeat.ts";
 import {
   addEventOf,
   createUsagePoster,
@@ -14,18 +15,6 @@ import {
 
 /** An event of the own journal that is durable. */
 export type PostableEvent = JournalEvent & { readonly revision: number; readonly digest: string };
-
-/** Sums up the own journal and posts the sums to the accounts, in the background. */
-export interface Postings {
-  /** Adds durable events, in order. */
-  add(flushed: readonly PostableEvent[]): void;
-  /** Posts all that is due. Failures are reported and repeated later. */
-  post(): Promise<void>;
-  /** Posts everything, and nothing after it. @throws {Unavailable} if something could not be posted */
-  close(): Promise<void>;
-  /** Ends the schedule, whatever is unposted. */
-  stop(): void;
-}
 
 export interface PostingsOptions extends UsagePosterOptions {
   /** Called about once a minute if it has changed: the revision up to which all entries are posted. */
@@ -41,12 +30,6 @@ export interface PostingsOptions extends UsagePosterOptions {
 
 const checkIntervalMs = 60_000;
 
-export const createPostings = (options: PostingsOptions): Postings => {
-  const postings = new JournalPostings(options);
-  postings.start();
-  return postings;
-};
-
 interface AccountEntries {
   readonly apiKey: string;
   readonly month: string;
@@ -61,7 +44,8 @@ interface AccountEntries {
   queued: Promise<void> | undefined;
 }
 
-class JournalPostings implements Postings {
+/** Sums up the own journal and posts the sums to the accounts, in the background. */
+export class Postings {
   readonly #options: Required<PostingsOptions>;
   readonly #poster: ReturnType<typeof createUsagePoster>;
   readonly #limit: ReturnType<typeof pLimit>;
@@ -75,23 +59,21 @@ class JournalPostings implements Postings {
   #marked = -1;
   /** The first failure of this round. After an `Unavailable`, the rest of the round is skipped. */
   #failure: unknown;
-  #cancelTimer = () => {};
+  /** Ends the schedule, whatever is unposted. */
+  readonly stop: () => void;
 
   constructor(options: PostingsOptions) {
     this.#options = { maxServings: 1_000, maxAgeMs: 15 * 60_000, maxConcurrent: 8, ...options };
     this.#poster = createUsagePoster(options);
     this.#limit = pLimit(this.#options.maxConcurrent);
-  }
-
-  start(): void {
-    this.#cancelTimer = this.#options.timers.after(this.#checkInterval, async () => {
+    this.stop = repeat(this.#checkInterval, options.timers, async () => {
       await this.post();
       this.#forgetOldMonths();
       this.#mark();
-      if (this.#cancelTimer !== stopped) this.start();
     });
   }
 
+  /** Adds durable events, in order. */
   add(flushed: readonly PostableEvent[]): void {
     this.#now = this.#options.timers.now();
     for (const event of flushed) {
@@ -103,17 +85,14 @@ class JournalPostings implements Postings {
     }
   }
 
+  /** Posts all that is due. Failures are reported and repeated later. */
   async post(): Promise<void> {
     this.#failure = undefined;
     await Promise.all([...this.#accounts()].filter(this.#isDue).map(this.#enqueue));
     if (this.#failure) this.#options.onError("usage could not be posted to accounts", this.#failure);
   }
 
-  stop(): void {
-    this.#cancelTimer();
-    this.#cancelTimer = stopped;
-  }
-
+  /** Posts everything, and nothing after it. @throws {Unavailable} if something could not be posted */
   async close(): Promise<void> {
     this.stop();
     this.#failure = undefined;
@@ -213,8 +192,6 @@ class JournalPostings implements Postings {
     }
   }
 }
-
-const stopped = () => {};
 
 const firstUnposted = ({ posting, unposted }: AccountEntries): number | undefined =>
   (posting ?? unposted)?.ranges[0];

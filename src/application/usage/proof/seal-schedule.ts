@@ -1,4 +1,5 @@
 import type { Clock } from "../../../async/clock.ts";
+import { repeat } from "../../repeat.ts";
 import type { Seals } from "./seals.ts";
 
 export interface SealScheduleOptions {
@@ -8,21 +9,15 @@ export interface SealScheduleOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-export interface SealSchedule {
-  /** A health check. @throws while the log cannot be sealed */
-  probe(): Promise<void>;
-  /** Resolves when no seal is in progress. */
-  stop(): Promise<void>;
-}
-
 /** Each process that notices that a seal is due appends it. */
 export const sealIntervalMs = 60 * 60_000;
 const checkMs = 60_000;
 
+export type SealSchedule = ReturnType<typeof scheduleSeals>;
+
 /** Seals the log every hour. The first process that notices that a seal is due appends it. */
-export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions): SealSchedule => {
+export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions) => {
   let hasFailed = false;
-  let isStopped = false;
   let checking = Promise.resolve();
 
   const check = async (): Promise<void> => {
@@ -33,21 +28,20 @@ export const scheduleSeals = ({ seals, timers, onError }: SealScheduleOptions): 
       if (!hasFailed) onError("the log could not be sealed", error);
       hasFailed = true;
     }
-    if (!isStopped) cancel = start();
   };
-  const start = () =>
-    timers.after(checkMs, () => {
-      checking = check();
-    });
-  let cancel = start();
+  const stop = repeat(checkMs, timers, () => {
+    checking = check();
+    return checking;
+  });
 
   return {
-    probe: async () => {
+    /** A health check. @throws while the log cannot be sealed */
+    probe: async (): Promise<void> => {
       if (hasFailed) throw new Error("the log could not be sealed, see the log");
     },
-    stop: async () => {
-      isStopped = true;
-      cancel();
+    /** Resolves when no seal is in progress. */
+    stop: async (): Promise<void> => {
+      stop();
       await checking;
     },
   };

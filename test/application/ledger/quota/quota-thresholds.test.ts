@@ -4,8 +4,7 @@ import type { Principal } from "../../../../src/application/access/principal.ts"
 import type { OpenLedger } from "../../../../src/application/ledger/open-ledger.ts";
 import {
   type CrossedThresholds,
-  createQuotaThresholds,
-  type QuotaThresholds,
+  QuotaThresholds,
   type QuotaThresholdsOptions,
 } from "../../../../src/application/ledger/quota/quota-thresholds.ts";
 import { createUsageReader } from "../../../../src/application/ledger/usage-accounts/usage-reader.ts";
@@ -59,7 +58,7 @@ const openInstance = async (
   const crossings: CrossedThresholds[] = [];
   const errors: unknown[] = [];
   const reads: string[][] = [];
-  const thresholds = createQuotaThresholds({
+  const thresholds = new QuotaThresholds({
     store,
     handler: createCommandHandler({ store, clock: () => now }),
     usage: {

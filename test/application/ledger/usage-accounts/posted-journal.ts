@@ -4,7 +4,7 @@ import {
   createRecoverJournal,
   type RecoverJournal,
 } from "../../../../src/application/ledger/journal/recover-journal.ts";
-import { createPostings, type Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
+import { Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
 import { type Clock, systemClock } from "../../../../src/async/clock.ts";
 import { type JournalEvent, journalStream } from "../../../../src/domain/ledger/journal.ts";
 import {
@@ -56,7 +56,7 @@ export const openPostedJournal = async (
   const timers = mixedClock(manual);
   const errors: string[] = [];
   let work: Promise<unknown> = Promise.resolve();
-  const postings = createPostings({
+  const postings = new Postings({
     store,
     journal,
     since,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createPostings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
+import { Postings } from "../../../../src/application/ledger/usage-accounts/postings.ts";
 import { systemClock } from "../../../../src/async/clock.ts";
 import { Unavailable } from "../../../../src/domain/errors.ts";
 import {
@@ -93,7 +93,7 @@ describe("postings", () => {
       },
     };
     const log = createJournalAppender(temporary.store);
-    const postings = createPostings({
+    const postings = new Postings({
       store,
       journal: log.journal,
       since: -1,
