@@ -5,12 +5,10 @@ import type { UsagePosted } from "../../domain/ledger/usage-accounts/usage-accou
 import { type EventStore, type RecordedEvent, readEvent } from "../../eventstore/event-store.ts";
 import { readPostedMark } from "../ledger/journal/journal-reader.ts";
 import { listOpenJournals } from "../ledger/journal/journal-registry.ts";
+import { openEnd, type Range, rangesIn, uniteRanges } from "../ledger/usage-accounts/revision-ranges.ts";
 import { cursorOf, type EventCursor } from "./events/event-cursor.ts";
 import { eventTime } from "./events/event-time.ts";
 
-type Range = readonly [first: number, last: number];
-
-const end = Number.MAX_SAFE_INTEGER;
 const maxConcurrentReads = 8;
 
 /**
@@ -30,15 +28,14 @@ export const journalRanges = async (
   };
   // The marks before the accounts: what is posted in between is in both.
   for (const journal of await listOpenJournals(store)) {
-    rangesOf(journal).push([(await readPostedMark(store, journal)) + 1, end]);
+    rangesOf(journal).push([(await readPostedMark(store, journal)) + 1, openEnd]);
   }
   for (const { stream, revision } of starts) {
     for await (const event of store.readStream(stream, { from: revision, ...(signal && { signal }) })) {
       if (event.type !== "UsagePosted" || !isWellFormed(event)) continue;
       const { journal, ranges: posted, until } = event.data as UsagePosted;
       if (since !== undefined && Date.parse(until) < since) continue;
-      const known = rangesOf(journal);
-      for (let i = 0; i < posted.length; i += 2) known.push([posted[i] as number, posted[i + 1] as number]);
+      for (const range of rangesIn(posted)) rangesOf(journal).push(range);
     }
   }
   return ranges;
@@ -53,7 +50,7 @@ export const readRanges = (
   async function* read(journal: string, parts: readonly Range[]): AsyncGenerator<RecordedEvent> {
     for (const [from, last] of parts) {
       if (last < from) continue;
-      const options = { from, ...(last < end && { limit: last - from + 1 }), ...(signal && { signal }) };
+      const options = { from, ...(last < openEnd && { limit: last - from + 1 }), ...(signal && { signal }) };
       for await (const event of store.readStream(journalStream(journal), options)) {
         // Times never go backwards within a journal.
         if (until !== undefined && Date.parse(eventTime(event)) >= until) return;
@@ -62,20 +59,9 @@ export const readRanges = (
     }
   }
   return pLimit(maxConcurrentReads).map(ranges, async ([journal, overlapping]) => {
-    const parts = union(overlapping);
+    const parts = uniteRanges(overlapping);
     const [first] = parts;
     const head = first && (await readEvent(store, journalStream(journal), { from: first[0] }));
     return cursorOf(head, () => read(journal, first ? [[first[0] + 1, first[1]], ...parts.slice(1)] : []));
   });
-};
-
-/** The same revisions as ranges that do not overlap, in order. */
-const union = (ranges: readonly Range[]): Range[] => {
-  const united: [number, number][] = [];
-  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
-    const previous = united.at(-1);
-    if (previous && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
-    else united.push([first, last]);
-  }
-  return united;
 };

@@ -6,6 +6,7 @@ import { type UsagePosted, usageAccountStream } from "../../../domain/ledger/usa
 import type { EventStore } from "../../../eventstore/event-store.ts";
 import { eventTime } from "../../usage/events/event-time.ts";
 import { listOpenJournals } from "../journal/journal-registry.ts";
+import { openEnd, type Range, rangesIn, sortRanges, uniteRanges } from "./revision-ranges.ts";
 import { readMarks } from "./usage-reader.ts";
 
 /** Times in milliseconds since the epoch. */
@@ -55,8 +56,6 @@ export const createChargeReader =
     );
   };
 
-type Range = [first: number, last: number];
-
 /** The revisions of a journal that must be read, and for which accounts. */
 class JournalParts {
   /** The last revision that is posted for all keys; undefined unless the journal was open. */
@@ -78,20 +77,14 @@ class JournalParts {
   need(account: string, flat: readonly number[]): void {
     const needed = this.#needed.get(account) ?? { ranges: [], next: 0 };
     this.#needed.set(account, needed);
-    for (let i = 0; i < flat.length; i += 2) needed.ranges.push([flat[i] as number, flat[i + 1] as number]);
+    for (const range of rangesIn(flat)) needed.ranges.push(range);
   }
 
   /** All needed revisions as ranges that do not overlap, in order. The tail is the last one, without an end. */
   ranges(): Range[] {
-    const all: Range[] = this.#mark === undefined ? [] : [[this.#mark + 1, Number.MAX_SAFE_INTEGER]];
-    for (const { ranges } of this.#needed.values()) for (const range of ranges.sort(byFirst)) all.push(range);
-    const united: Range[] = [];
-    for (const [first, last] of all.sort(byFirst)) {
-      const previous = united.at(-1);
-      if (previous && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
-      else united.push([first, last]);
-    }
-    return united;
+    const all: Range[] = this.#mark === undefined ? [] : [[this.#mark + 1, openEnd]];
+    for (const { ranges } of this.#needed.values()) for (const range of sortRanges(ranges)) all.push(range);
+    return uniteRanges(all);
   }
 
   /** Whether the account's entries at this revision are needed. Call it after `ranges`, with revisions that do not decrease. */
@@ -105,8 +98,6 @@ class JournalParts {
     return first <= revision;
   }
 }
-
-const byFirst = ([a]: Range, [b]: Range): number => a - b;
 
 /** The months of the servings, `yyyy-mm`. */
 const monthsOf = ({ from, to, asOf }: ChargesRequest): string[] => {
@@ -186,8 +177,7 @@ const readJournal = async (
   { from: since, to, asOf, selected, onCharge, signal }: JournalRead,
 ): Promise<void> => {
   for (const [from, last] of parts.ranges()) {
-    const limit = last - from + 1;
-    const options = { from, ...(limit < maxLimit && { limit }), ...(signal && { signal }) };
+    const options = { from, ...(last < openEnd && { limit: last - from + 1 }), ...(signal && { signal }) };
     for await (const event of store.readStream(journalStream(journal), options)) {
       // Times never go backwards within a journal.
       if (Date.parse(eventTime(event)) > asOf) return;
@@ -200,5 +190,3 @@ const readJournal = async (
     }
   }
 };
-
-const maxLimit = 2 ** 31;

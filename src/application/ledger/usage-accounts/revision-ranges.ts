@@ -1,0 +1,26 @@
+/** Revisions of a stream, the last one inclusive. */
+export type Range = [first: number, last: number];
+
+/** The last revision of a range that has no end. */
+export const openEnd = Number.MAX_SAFE_INTEGER;
+
+/** The ranges of a posting, which names the first and the last revision of each in one list. */
+export const rangesIn = (flat: readonly number[]): Range[] => {
+  const ranges: Range[] = [];
+  for (let i = 0; i < flat.length; i += 2) ranges.push([flat[i] as number, flat[i + 1] as number]);
+  return ranges;
+};
+
+/** Sorts the ranges in place. */
+export const sortRanges = (ranges: Range[]): Range[] => ranges.sort(([a], [b]) => a - b);
+
+/** The same revisions as ranges that do not overlap, in order. */
+export const uniteRanges = (ranges: readonly Range[]): Range[] => {
+  const united: Range[] = [];
+  for (const [first, last] of sortRanges([...ranges])) {
+    const previous = united.at(-1);
+    if (previous && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
+    else united.push([first, last]);
+  }
+  return united;
+};
