@@ -40,82 +40,44 @@ export interface VoiceFilter extends PlatformParameters {
   readonly gender?: GenderName | undefined;
 }
 
-/** The voices of a website: the shared ones and its BYOK voices. */
-export interface Voices {
-  /**
-   * The voices that match language and gender, without those that the platform is known to lack. With a language or gender,
-   * only the system voices behind them are included.
-   */
-  collection(websiteId: string, filter?: VoiceFilter): VoiceCollection;
-  /** Those of exactly this language code. */
-  inLanguage(websiteId: string, lang: string): readonly Voice[];
-  /** @throws {NotFound} */
-  named(websiteId: string, name: string): Voice;
-  /** True if a request for speech may name it, alone or with this engine, by any name. */
-  isNamed(websiteId: string, name: string, engine?: EngineCode): boolean;
-  /** The engines that have voices for the website. */
-  engines(websiteId: string): readonly EngineCode[];
-}
-
 /** The voices without those that only browsers have. */
 export const spokenVoices = ({ voices, systemVoices }: VoiceCollection): Voice[] => {
   const spoken = new Set(systemVoices.flatMap(({ id, service }) => (service === undefined ? [] : [id])));
   return voices.filter(({ voiceIDs }) => voiceIDs.some((id) => spoken.has(id)));
 };
 
+export type Voices = ReturnType<typeof createVoices>;
+
+/** The voices of a website: the shared ones and its BYOK voices. */
 export const createVoices = ({
   catalogOf,
-  platforms,
-  nativeVoices,
-}: {
-  catalogOf: CatalogOf;
-  platforms: View<Platform>;
-  /** The table of native voices. */
-  nativeVoices: readonly NativeVoice[];
-}): Voices => {
-  const nativesNamed = indexByOwnName(nativeVoices);
-
-  const isKnownOn = (asked: PlatformQuery, voice: SystemVoice): boolean =>
-    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isAvailableOn(native, asked)) ||
-    isVoiceReported(platforms, asked, voice);
-
-  /** True if every system voice behind it is native and none is known on the platform. */
-  const isMissing = (index: CatalogIndex, asked: PlatformQuery, voice: Voice): boolean => {
-    if (isSpoken(index, voice)) return false;
-    const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
-    return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
-  };
-
-  /** Removes the voices that the platform lacks. */
-  const withoutMissingVoices = (
-    index: CatalogIndex,
-    all: VoiceCollection,
-    platform: PlatformParameters,
-  ): VoiceCollection => {
-    const asked = parsePlatform(platform);
-    const missing = asked ? all.voices.filter((voice) => isMissing(index, asked, voice)) : [];
-    if (missing.length === 0) return all;
-    const leftOut = new Set(missing);
-    return {
-      ...all,
-      revision: `${all.revision} without ${JSON.stringify(missing.map(({ name }) => name))}`,
-      voices: all.voices.filter((voice) => !leftOut.has(voice)),
-    };
-  };
+  ...known
+}: PlatformVoices & {
+  readonly catalogOf: CatalogOf;
+}) => {
+  const withoutMissingVoices = createPlatformFilter(known);
 
   return {
-    collection: (websiteId, filter = {}) => {
+    /**
+     * The voices that match language and gender, without those that the platform is known to lack. With a language or gender,
+     * only the system voices behind them are included.
+     */
+    collection: (websiteId: string, filter: VoiceFilter = {}): VoiceCollection => {
       const { revision, index } = catalogOf(websiteId);
       const { voices, systemVoices } = index;
       return filterVoices(withoutMissingVoices(index, { revision, voices, systemVoices }, filter), filter);
     },
-    inLanguage: (websiteId, lang) => catalogOf(websiteId).index.voicesIn(lang),
-    named: (websiteId, name) => {
+    /** Those of exactly this language code. */
+    inLanguage: (websiteId: string, lang: string): readonly Voice[] =>
+      catalogOf(websiteId).index.voicesIn(lang),
+    /** @throws {NotFound} */
+    named: (websiteId: string, name: string): Voice => {
       const voice = catalogOf(websiteId).index.voice(name);
       if (!voice) throw new NotFound("There is no voice of that name.");
       return voice;
     },
-    isNamed: (websiteId, name, engine) => {
+    /** True if a request for speech may name it, alone or with this engine, by any name. */
+    isNamed: (websiteId: string, name: string, engine?: EngineCode): boolean => {
       const { index } = catalogOf(websiteId);
       const isSpokenHere = ({ service }: SystemVoice): boolean =>
         service !== undefined && (engine === undefined || service === engine);
@@ -125,10 +87,45 @@ export const createVoices = ({
           : voices.some(({ voiceIDs }) => voiceIDs.some((id) => isSpokenBy(index, id, isSpokenHere)));
       return Iterator.from(index.named(name)).some(isMatch);
     },
-    engines: (websiteId) => {
+    /** The engines that have voices for the website. */
+    engines: (websiteId: string): readonly EngineCode[] => {
       const { index } = catalogOf(websiteId);
       return engineCodes.filter((code) => index.spokenBy(code).length > 0);
     },
+  };
+};
+
+interface PlatformVoices {
+  readonly platforms: View<Platform>;
+  /** The table of native voices. */
+  readonly nativeVoices: readonly NativeVoice[];
+}
+
+/** Removes the voices that the platform lacks. */
+const createPlatformFilter = ({ platforms, nativeVoices }: PlatformVoices) => {
+  const nativesNamed = indexByOwnName(nativeVoices);
+
+  const isKnownOn = (asked: PlatformQuery, voice: SystemVoice): boolean =>
+    nativesNamed(voice.name).some((native) => isSameVoice(voice, native) && isAvailableOn(native, asked)) ||
+    isVoiceReported(platforms, asked, voice);
+
+  /** True if every system voice behind it is native and none is known on the platform. */
+  const isMissing = (index: CatalogIndex, asked: PlatformQuery, voice: Voice): boolean => {
+    const behind = voice.voiceIDs.flatMap((id) => index.systemVoice(id) ?? []);
+    if (behind.some(({ service }) => service !== undefined)) return false;
+    return behind.length > 0 && !behind.some((native) => isKnownOn(asked, native));
+  };
+
+  return (index: CatalogIndex, all: VoiceCollection, platform: PlatformParameters): VoiceCollection => {
+    const asked = parsePlatform(platform);
+    const missing = asked ? all.voices.filter((voice) => isMissing(index, asked, voice)) : [];
+    if (missing.length === 0) return all;
+    const leftOut = new Set(missing);
+    return {
+      ...all,
+      revision: `${all.revision} without ${JSON.stringify(missing.map(({ name }) => name))}`,
+      voices: all.voices.filter((voice) => !leftOut.has(voice)),
+    };
   };
 };
 
@@ -140,10 +137,6 @@ const isSpokenBy = (
   const voice = index.systemVoice(id);
   return voice !== undefined && isSpokenHere(voice);
 };
-
-/** True if the service speaks it. */
-const isSpoken = (index: CatalogIndex, { voiceIDs }: Voice): boolean =>
-  voiceIDs.some((id) => index.systemVoice(id)?.service !== undefined);
 
 const filterVoices = (
   all: VoiceCollection,

@@ -60,31 +60,16 @@ export type Planner = ReturnType<typeof createPlanner>;
 
 export const createPlanner = ({ findEngine, encoderVersion, catalogOf, lexicons }: PlannerOptions) => {
   const renditionFor = (candidate: Candidate, request: ParsedRequest): Rendition[] => {
-    const { systemVoice, voiceName, format, lang } = candidate;
-    const { text, prosody, websiteId, find, instructions } = request;
+    const { systemVoice, voiceName, lang } = candidate;
+    const { text, websiteId, find, isNfc } = request;
     const engine = findEngine(candidate.engine, websiteId);
     if (!engine) return [];
-    const byok = isByok(engine.code);
-    const version = engine.version(voiceName);
     const takesPhonemes = engine.takesPhonemes?.(voiceName) ?? false;
     const pronounced = find && pronounce(text, find, { lang, takesPhonemes });
-    const recipe: Recipe = {
-      // Audio that is paid for, or cannot be made again, is kept although this machine has another version of ffmpeg.
-      tools: byok || engine.isExact?.(voiceName) === false ? version : `${version}; ${encoderVersion}`,
-      engine: engine.code,
-      voice: voiceName,
-      lang,
-      text,
-      prosody: effectiveProsody(prosody, systemVoice),
-      applied: engine.prosody(voiceName),
-      format,
-      ...(byok && { websiteId }),
-      ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
-      ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
-    };
+    const recipe = recipeOf(candidate, request, { engine, encoderVersion, pronounced });
     const hash = hashRecipe(recipe);
     const name = objectName(recipe, hash);
-    const hasMarks = !byok && request.isNfc && (engine.marks?.(voiceName) ?? false);
+    const hasMarks = !isByok(engine.code) && isNfc && (engine.marks?.(voiceName) ?? false);
     const spoken = { ...(pronounced ?? spokenAsSent(request)), hasMarks };
     return [{ recipe, hash, name, ...spoken, voice: candidate.label, systemVoice: systemVoice.name }];
   };
@@ -137,6 +122,33 @@ interface ParsedRequest {
   /** The website's lexicons. */
   readonly find: FindReplacements | undefined;
 }
+
+const recipeOf = (
+  { systemVoice, voiceName, format, lang }: Candidate,
+  { text, prosody, websiteId, instructions }: ParsedRequest,
+  {
+    engine,
+    encoderVersion,
+    pronounced,
+  }: { engine: Engine; encoderVersion: string; pronounced: PronouncedText | undefined },
+): Recipe => {
+  const byok = isByok(engine.code);
+  const version = engine.version(voiceName);
+  return {
+    // Audio that is paid for, or cannot be made again, is kept although this machine has another version of ffmpeg.
+    tools: byok || engine.isExact?.(voiceName) === false ? version : `${version}; ${encoderVersion}`,
+    engine: engine.code,
+    voice: voiceName,
+    lang,
+    text,
+    prosody: effectiveProsody(prosody, systemVoice),
+    applied: engine.prosody(voiceName),
+    format,
+    ...(byok && { websiteId }),
+    ...(pronounced && { replacements: replacementsDigest(pronounced.replacements) }),
+    ...(instructions && engine.takesInstructions?.(voiceName) && { instructions }),
+  };
+};
 
 const spokenAsSent = ({ document }: ParsedRequest): Partial<PronouncedText> & { readonly ssml: boolean } =>
   document === undefined ? { ssml: false } : { ssml: true, document };
