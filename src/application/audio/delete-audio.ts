@@ -1,9 +1,10 @@
 import { CdnUnavailable, type PurgeCdn } from "../../audio/cdn-purge.ts";
 import { type AudioStore, AudioStoreUnavailable } from "../../audio/store/audio-store.ts";
-import { NotFound, Unavailable } from "../../domain/errors.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { type AudioEvent, audioDecider, audioStream } from "../../domain/synthesis/audio-deletion.ts";
 import type { CommandHandler } from "../../eventstore/command-handler.ts";
 import type { CommandContext } from "../execute-command.ts";
+import { checkHash } from "./sounds.ts";
 
 export interface DeletedAudio {
   readonly hash: string;
@@ -38,9 +39,7 @@ export const createDeleteAudio =
     readonly clock: () => number;
   }): DeleteAudio =>
   async (hash, { requestId, actor }) => {
-    if (!/^[0-9a-f]{64}$/.test(hash)) {
-      throw new NotFound("There is no such audio: a hash has 64 hexadecimal digits, as in the ETag.");
-    }
+    checkHash(hash);
     const at = new Date(clock()).toISOString();
     const deleted = (): AudioEvent[] => [{ type: "AudioDeleted", data: { hash, at } }];
     const metadata = { actor, ...(requestId !== undefined && { correlationId: requestId }) };

@@ -1,12 +1,11 @@
-import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
 import { isWellFormed } from "../../domain/event-shapes.ts";
 import { journalPrefix, type SoundServed, type SynthesesServed } from "../../domain/ledger/journal.ts";
 import type { Provenance } from "../../domain/ledger/serving.ts";
 import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
-import { toUnavailable } from "../store-error.ts";
-import { instant } from "../usage/events/event-time.ts";
+import { throwUnavailable } from "../store-error.ts";
+import { period } from "../usage/events/event-time.ts";
 import type { ReportQueue } from "../usage/report-queue.ts";
 import { positionBefore, timeToleranceMs } from "../usage/seal-times.ts";
 
@@ -50,8 +49,6 @@ export type CountServings = (request: ServingsRequest) => Promise<CountedSounds>
 const maxSounds = 100_000;
 const maxPeriodMs = 31 * 24 * 60 * 60_000;
 
-const period = z.object({ from: instant.optional(), to: instant.optional() });
-
 type Counted = { -readonly [Member in keyof SoundServings]: SoundServings[Member] } & {
   from: Record<Provenance, number>;
 };
@@ -73,13 +70,9 @@ export const createCountServings =
     if (to <= from || to - from > maxPeriodMs) {
       throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 31 days." }]);
     }
-    try {
-      return await queue.run("sounds", signal, (limited) =>
-        count(store, { from, to, hash, signal: limited }),
-      );
-    } catch (error) {
-      throw toUnavailable(error);
-    }
+    return await queue
+      .run("sounds", signal, (limited) => count(store, { from, to, hash, signal: limited }))
+      .catch(throwUnavailable);
   };
 
 interface Range {

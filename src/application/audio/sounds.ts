@@ -45,18 +45,15 @@ export interface SoundList {
   readonly asOfPosition: number;
 }
 
-/** What the service knows of sounds, by their hashes. */
-export interface Sounds {
-  /** @throws {Invalid} for a bad period @throws {Unavailable} */
-  list(request: Omit<ServingsRequest, "hash"> & { readonly limit: number }): Promise<SoundList>;
-  /** @throws {NotFound} not a hash @throws {Invalid} @throws {Unavailable} */
-  find(hash: string, request: Omit<ServingsRequest, "hash">): Promise<Sound>;
-  /** Makes the CDN forget a sound. False if none is configured. @throws {NotFound} not a hash @throws {Unavailable} */
-  purge(hash: string): Promise<{ readonly hash: string; readonly purged: boolean }>;
-}
-
 const maxConcurrentReads = 4;
 
+interface ListRequest extends Omit<ServingsRequest, "hash"> {
+  readonly limit: number;
+}
+
+export type Sounds = ReturnType<typeof createSounds>;
+
+/** What the service knows of sounds, by their hashes. */
 export const createSounds = ({
   audioStore,
   countServings,
@@ -66,7 +63,7 @@ export const createSounds = ({
   readonly countServings: CountServings;
   /** Absent without a CDN. */
   readonly purge: PurgeCdn | undefined;
-}): Sounds => {
+}) => {
   const limit = pLimit(maxConcurrentReads);
   const readObjects = async (names: readonly string[], signal: AbortSignal): Promise<StoredFile[]> => {
     const found = await limit.map(names, (name) => readObject(audioStore, name, signal));
@@ -74,7 +71,8 @@ export const createSounds = ({
   };
 
   return {
-    list: async ({ limit: shown, ...request }) => {
+    /** @throws {Invalid} for a bad period @throws {Unavailable} */
+    list: async ({ limit: shown, ...request }: ListRequest): Promise<SoundList> => {
       const { sounds, ...totals } = await countServings(request);
       const most = [...sounds.values()].sort((a, b) => b.served - a.served).slice(0, shown);
       const listed = await available(
@@ -87,14 +85,16 @@ export const createSounds = ({
       );
       return { ...totals, sounds: listed, distinct: sounds.size };
     },
-    find: async (hash, request) => {
+    /** @throws {NotFound} not a hash @throws {Invalid} @throws {Unavailable} */
+    find: async (hash: string, request: Omit<ServingsRequest, "hash">): Promise<Sound> => {
       checkHash(hash);
       const { sounds, asOfPosition } = await countServings({ ...request, hash });
       const servings = sounds.get(hash);
       const objects = await available(readObjects(objectNamesOf(hash), request.signal));
       return { hash, ...(servings && { servings }), objects, asOfPosition };
     },
-    purge: async (hash) => {
+    /** Makes the CDN forget a sound. False if none is configured. @throws {NotFound} not a hash @throws {Unavailable} */
+    purge: async (hash: string): Promise<{ readonly hash: string; readonly purged: boolean }> => {
       checkHash(hash);
       try {
         await purge?.(hash);
@@ -111,7 +111,8 @@ export const createSounds = ({
 const audioNamesOf = ({ hash, format }: SoundServings): string[] =>
   objectNamesOf(hash).filter((name) => name.endsWith(`.${formats[format].extension}`));
 
-const checkHash = (hash: string): void => {
+/** @throws {NotFound} */
+export const checkHash = (hash: string): void => {
   if (/^[0-9a-f]{64}$/.test(hash)) return;
   throw new NotFound("There is no such audio: a hash has 64 hexadecimal digits, as in the ETag.");
 };

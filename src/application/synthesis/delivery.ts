@@ -11,7 +11,7 @@ import type { Idempotency, Provenance, Receipt, StreamKind } from "../../domain/
 import { formats, type MimeType } from "../../domain/synthesis/formats.ts";
 import type { Knob } from "../../domain/synthesis/speech.ts";
 import type { ActingKey } from "../access/principal.ts";
-import type { Ledger, NewServing, RecordCallback, StreamOutcome } from "../ledger/ledger.ts";
+import type { Ledger, NewServing, StreamOutcome } from "../ledger/ledger.ts";
 import type { Planner, SynthesisPlan } from "./planner.ts";
 
 export type { AudioMemory, Rendition, Sound, StreamKind };
@@ -141,18 +141,6 @@ const reserveQuota = (
 /** How the sound is delivered, as the ledger records it. */
 type Delivered = Pick<NewServing, "partial" | "stream">;
 
-const record = (
-  ledger: Ledger,
-  plan: SynthesisPlan,
-  { principal, requestId, idempotency }: RequestContext,
-  sound: Sound | StreamedSound,
-  delivered: Delivered,
-  done: RecordCallback,
-): void => {
-  const served = { ...servedAudio(plan, requestId, sound), ...delivered };
-  ledger.record(principal, idempotency ? { ...served, idempotency } : served, done);
-};
-
 /** On the path of every cached GET: optional members are added only where they exist. */
 const servedAudio = (
   { characters }: SynthesisPlan,
@@ -167,15 +155,17 @@ const servedAudio = (
 const recorded = (
   ledger: Ledger,
   plan: SynthesisPlan,
-  context: RequestContext,
+  { principal, requestId, idempotency }: RequestContext,
   sound: Sound | StreamedSound,
   delivered: Delivered,
-): Promise<Receipt> =>
-  new Promise((resolve, reject) =>
-    record(ledger, plan, context, sound, delivered, (error, receipt) =>
+): Promise<Receipt> => {
+  const served = { ...servedAudio(plan, requestId, sound), ...delivered };
+  return new Promise((resolve, reject) =>
+    ledger.record(principal, idempotency ? { ...served, idempotency } : served, (error, receipt) =>
       receipt ? resolve(receipt) : reject(error),
     ),
   );
+};
 
 const beginStream = async (
   { pipeline, ledger }: DeliveryOptions,

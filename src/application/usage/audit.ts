@@ -4,7 +4,7 @@ import { type EventStore, EventStoreUnavailable, type RecordedEvent } from "../.
 import { toUnavailable } from "../store-error.ts";
 import { type AuditEntry, auditEntries } from "./audit-entries.ts";
 import { type EventFilter, entryFilter } from "./events/event-filter.ts";
-import { instant } from "./events/event-time.ts";
+import { period } from "./events/event-time.ts";
 import { readKeyEvents } from "./events/key-events.ts";
 import { positionBefore } from "./seal-times.ts";
 
@@ -96,7 +96,6 @@ async function* readLog(
   throw new EventStoreUnavailable("the subscription ended before the end of the log");
 }
 
-const period = z.object({ from: instant.optional(), to: instant.optional() });
-
-const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
+/** Whether the place includes the entry already. */
+export const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
   position === after?.position && index <= (after.index ?? index);

@@ -4,7 +4,7 @@ import type { Clock } from "../../async/clock.ts";
 import type { EventStore } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
 import type { UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
-import { toUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../store-error.ts";
 
 /** The totals of all servings up to a position of the log. */
 export interface CountedUsage {
@@ -60,9 +60,7 @@ export const createCountedUsage = ({
 
   const read: ReadCountedUsage = async () => {
     const { lastKnownView, waitForPosition, status } = follow();
-    const end = await readLedgerEnd(store).catch((error: unknown) => {
-      throw toUnavailable(error);
-    });
+    const end = await readLedgerEnd(store).catch(throwUnavailable);
     await waitForPosition(end, AbortSignal.timeout(withinMs)).catch(() => {});
     const { position, failed } = status();
     return {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Invalid } from "../../domain/errors.ts";
 import type { ChargesRequest, ReadCharges } from "../ledger/usage-accounts/charge-reader.ts";
-import { toUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../store-error.ts";
 import type { ReportQueue } from "./report-queue.ts";
 
 export const bucketWidths = ["1m", "1h", "1d"] as const;
@@ -202,9 +202,7 @@ const sumCharges = async (
     row.requests += requests;
     row.characters += characters;
   });
-  await read.catch((error: unknown) => {
-    throw toUnavailable(error);
-  });
+  await read.catch(throwUnavailable);
   return sums;
 };
 

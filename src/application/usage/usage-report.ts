@@ -9,7 +9,7 @@ import { parse } from "../../domain/validation.ts";
 import type { EventStore, RecordedEvent } from "../../eventstore/event-store.ts";
 import { readLedgerEnd } from "../ledger/journal/ledger-end.ts";
 import type { AsOf, UsageReader } from "../ledger/usage-accounts/usage-reader.ts";
-import { toUnavailable } from "../store-error.ts";
+import { throwUnavailable } from "../store-error.ts";
 import { eventTime, instant, month as monthName } from "./events/event-time.ts";
 
 export interface UsageReportRequest {
@@ -81,11 +81,7 @@ export const createUsageReport =
   (parts: UsageReportParts): ReportUsage =>
   async ({ apiKey, signal, ...request }) => {
     const query = parse(limits, request);
-    try {
-      return await report(parts, { apiKey, signal, ...query });
-    } catch (error) {
-      throw toUnavailable(error);
-    }
+    return await report(parts, { apiKey, signal, ...query }).catch(throwUnavailable);
   };
 
 interface Query extends z.infer<typeof limits> {

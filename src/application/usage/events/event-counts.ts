@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Invalid } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventStore } from "../../../eventstore/event-store.ts";
-import { toUnavailable } from "../../store-error.ts";
+import { throwUnavailable } from "../../store-error.ts";
 import { auditEntries } from "../audit-entries.ts";
 import type { ReportQueue } from "../report-queue.ts";
 import { positionBefore, timeToleranceMs } from "../seal-times.ts";
@@ -62,13 +62,11 @@ export const createCountEvents =
     if (times.to <= times.from || times.to - times.from > dayMs) {
       throw new Invalid([{ path: ["to"], message: "Must be after `from`, by at most 24 hours." }]);
     }
-    try {
-      return await queue.run("event counts", signal, (limited) =>
+    return await queue
+      .run("event counts", signal, (limited) =>
         count({ ...request, store, times, now: clock(), signal: limited }),
-      );
-    } catch (error) {
-      throw toUnavailable(error);
-    }
+      )
+      .catch(throwUnavailable);
   };
 
 interface Count extends Pick<EventFilter, "apiKey" | "stream" | "type"> {

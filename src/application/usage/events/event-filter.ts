@@ -1,7 +1,9 @@
+import type { z } from "zod";
 import { keyStream } from "../../../domain/accounts/key.ts";
 import { journalPrefix } from "../../../domain/ledger/journal.ts";
 import { usageAccountStream } from "../../../domain/ledger/usage-accounts/usage-account.ts";
 import type { AuditEntry } from "../audit-entries.ts";
+import type { period } from "./event-time.ts";
 
 export interface EventFilter {
   /** A key's own stream, its accounts, and its entries in journals. */
@@ -15,15 +17,12 @@ export interface EventFilter {
   readonly to?: string | undefined;
 }
 
-/** Milliseconds since the epoch. */
-interface Times {
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
-
 /** Times are compared as numbers: zones and precision may differ. An entry with an unparsable time is always included. */
 export const entryFilter =
-  ({ apiKey, stream, type }: EventFilter, { from, to }: Times): ((entry: AuditEntry) => boolean) =>
+  (
+    { apiKey, stream, type }: EventFilter,
+    { from, to }: z.output<typeof period>,
+  ): ((entry: AuditEntry) => boolean) =>
   (entry) => {
     if (type !== undefined && entry.type !== type) return false;
     if (stream !== undefined && !entry.stream.startsWith(stream)) return false;

@@ -1,14 +1,14 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Clock } from "../../../async/clock.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { parse } from "../../../domain/validation.ts";
 import type { EventBatch, EventStore, RecordedEvent } from "../../../eventstore/event-store.ts";
 import { toUnavailable } from "../../store-error.ts";
-import type { AuditPlace } from "../audit.ts";
+import { type AuditPlace, isBefore } from "../audit.ts";
 import { type AuditEntry, auditEntries } from "../audit-entries.ts";
 import { positionBefore, timeToleranceMs } from "../seal-times.ts";
 import { type EventFilter, entryFilter } from "./event-filter.ts";
-import { instant } from "./event-time.ts";
+import { period } from "./event-time.ts";
 import { readKeyBatches } from "./key-events.ts";
 
 export interface EventsRequest extends EventFilter {
@@ -45,8 +45,6 @@ export interface EventLog {
 const maxScanned = 20_000;
 /** Each holds a subscription and a connection. */
 const maxWaiting = 50;
-
-const period = z.object({ from: instant.optional(), to: instant.optional() });
 
 export const createEventLog = ({
   store,
@@ -98,7 +96,7 @@ const startOf = async (store: EventStore, from: number | undefined): Promise<Aud
 
 interface Read extends Pick<EventFilter, "apiKey" | "stream"> {
   readonly after: AuditPlace | undefined;
-  readonly times: { readonly from?: number | undefined; readonly to?: number | undefined };
+  readonly times: z.output<typeof period>;
   readonly now: number;
   readonly signal: AbortSignal;
 }
@@ -194,9 +192,6 @@ const readPage = async ({
   signal.throwIfAborted();
   return page();
 };
-
-const isBefore = ({ position, index }: AuditEntry, after: AuditPlace | undefined): boolean =>
-  position === after?.position && index <= (after.index ?? index);
 
 const placeText = ({ position, index }: AuditPlace): string =>
   index === undefined ? String(position) : `${position}.${index}`;

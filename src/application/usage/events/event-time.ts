@@ -31,6 +31,9 @@ export const instant = z
   .transform((value) => Date.parse(value))
   .refine(hasKnownYear, { error: `Must be in the years ${years.first} to ${years.last}.` });
 
+/** Either end may be open. */
+export const period = z.object({ from: instant.optional(), to: instant.optional() });
+
 /** A calendar month of the same years, in UTC. */
 export const month = z
   .string()
