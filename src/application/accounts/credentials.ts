@@ -62,31 +62,6 @@ export interface Reencryption {
   readonly unopened: readonly SecretOwner[];
 }
 
-/** BYOK credentials of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
-export interface CredentialsService {
-  /**
-   * Verifies the credentials by listing the provider's voices, then replaces the engine's credentials.
-   * @throws {NotFound} for an unknown website, or an engine that is not provided here
-   * @throws {Invalid} with the provider's message when it refuses them; nothing is stored
-   */
-  set<E extends ByokEngine>(
-    websiteId: string,
-    engine: E,
-    credentials: ProviderCredentials[E],
-    context: CommandContext,
-  ): Promise<CredentialsDetails>;
-  /** @throws {NotFound} also when there are none */
-  remove(websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void>;
-  /** @throws {NotFound} for an unknown website */
-  list(websiteId: string): CredentialsDetails[];
-  /** Those of all websites, by website and engine. */
-  listAll(): WebsiteCredentials[];
-  /**
-   * Encrypts all credentials under the current key, and records it as the log's key. May be interrupted and repeated.
-   */
-  reencrypt(context: CommandContext): Promise<Reencryption>;
-}
-
 export interface CredentialsServiceOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
@@ -102,7 +77,10 @@ export interface CredentialsServiceOptions {
   readonly deadlineMs?: number;
 }
 
-export const createCredentialsService = (options: CredentialsServiceOptions): CredentialsService => {
+export type CredentialsService = ReturnType<typeof createCredentialsService>;
+
+/** BYOK credentials of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
+export const createCredentialsService = (options: CredentialsServiceOptions) => {
   const { execute, websites, credentials: view, providers, cipher, clock, deadlineMs = 15_000 } = options;
   const now = (): string => new Date(clock()).toISOString();
 
@@ -116,7 +94,17 @@ export const createCredentialsService = (options: CredentialsServiceOptions): Cr
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
 
   return {
-    set: async (websiteId, engine, given, context) => {
+    /**
+     * Verifies the credentials by listing the provider's voices, then replaces the engine's credentials.
+     * @throws {NotFound} for an unknown website, or an engine that is not provided here
+     * @throws {Invalid} with the provider's message when it refuses them; nothing is stored
+     */
+    set: async <E extends ByokEngine>(
+      websiteId: string,
+      engine: E,
+      given: ProviderCredentials[E],
+      context: CommandContext,
+    ): Promise<CredentialsDetails> => {
       await loadWebsite(websiteId, context);
       const provider = providers[engine];
       if (!provider) {
@@ -130,21 +118,25 @@ export const createCredentialsService = (options: CredentialsServiceOptions): Cr
       await command(websiteId, (state) => setCredentials(state, set), context);
       return details(engine, { ...set, setAt: at });
     },
-    remove: async (websiteId, engine, context) => {
+    /** @throws {NotFound} also when there are none */
+    remove: async (websiteId: string, engine: ByokEngine, context: CommandContext): Promise<void> => {
       await loadWebsite(websiteId, context);
       await command(websiteId, (state) => removeCredentials(state, { engine, at: now() }), context);
     },
-    list: (websiteId) => {
+    /** @throws {NotFound} for an unknown website */
+    list: (websiteId: string): CredentialsDetails[] => {
       if (!findWebsite(websites, websiteId)) throw new NotFound("There is no such website.");
       return describe(view.get(credentialsStream(websiteId)));
     },
-    listAll: () =>
+    /** Those of all websites, by website and engine. */
+    listAll: (): WebsiteCredentials[] =>
       [...view.entries()].flatMap(([stream, credentials]) => {
         const websiteId = websiteOfCredentials(stream);
         const website = findWebsite(websites, websiteId);
         const owner = { websiteId, ...(website && { websiteName: website.name }) };
         return describe(credentials).map((one) => ({ ...owner, ...one }));
       }),
+    /** Encrypts all credentials under the current key, and records it as the log's key. May be interrupted and repeated. */
     reencrypt: createReencrypt(options),
   };
 };

@@ -55,23 +55,6 @@ export type Registration = z.output<typeof registration>;
 
 export const newOrigins = z.strictObject({ origins: originList });
 
-/** Websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
-export interface Websites {
-  /**
-   * Registers a website with its first key and secret. A failure in between leaves a website without a key; `Keys.issue`
-   * adds one.
-   */
-  register(registration: Registration, context: CommandContext): Promise<NewWebsite>;
-  /** Replaces the whole stored part. @throws {NotFound} */
-  configure(id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails>;
-  /** Replaces all origins. @throws {NotFound} */
-  setOrigins(id: string, origins: readonly string[], context: CommandContext): Promise<WebsiteDetails>;
-  /** @throws {NotFound} */
-  get(id: string): WebsiteDetails;
-  /** All websites, the oldest first. */
-  list(): WebsiteDetails[];
-}
-
 export interface WebsitesOptions {
   readonly execute: ExecuteCommand;
   readonly websites: View<Website>;
@@ -81,7 +64,10 @@ export interface WebsitesOptions {
   readonly random: Random;
 }
 
-export const createWebsites = ({ execute, websites, keys, clock, random }: WebsitesOptions): Websites => {
+export type Websites = ReturnType<typeof createWebsites>;
+
+/** Websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
+export const createWebsites = ({ execute, websites, keys, clock, random }: WebsitesOptions) => {
   const now = (): string => new Date(clock()).toISOString();
 
   const command = async (
@@ -92,23 +78,31 @@ export const createWebsites = ({ execute, websites, keys, clock, random }: Websi
     details(requireRegistered(await execute(websiteDecider, websiteStream(id), decide, context)));
 
   return {
-    register: async ({ name, origins, plan }, context) => {
+    /**
+     * Registers a website with its first key and secret. A failure in between leaves a website without a key; `Keys.issue`
+     * adds one.
+     */
+    register: async ({ name, origins, plan }: Registration, context: CommandContext): Promise<NewWebsite> => {
       const id = newWebsiteId(random);
       const registration = { websiteId: id, name, origins, at: now() };
       await command(id, (website) => registerWebsite(website, registration), context);
       const { apiKey, apiSecret, secretId } = await keys.issue(id, plan, context);
       return { id, name, origins, apiKey, apiSecret, secretId, plan };
     },
-    configure: (id, config, context) =>
+    /** Replaces the whole stored part. @throws {NotFound} */
+    configure: (id: string, config: StoredConfig, context: CommandContext): Promise<WebsiteDetails> =>
       command(id, (website) => configureWebsite(website, { config, at: now() }), context),
-    setOrigins: (id, origins, context) =>
+    /** Replaces all origins. @throws {NotFound} */
+    setOrigins: (id: string, origins: readonly string[], context: CommandContext): Promise<WebsiteDetails> =>
       command(id, (website) => changeOrigins(website, { origins, at: now() }), context),
-    get: (id) => {
+    /** @throws {NotFound} */
+    get: (id: string): WebsiteDetails => {
       const website = findWebsite(websites, id);
       if (!website) throw new NotFound("There is no such website.");
       return details(website);
     },
-    list: () => allWebsites(websites).map(details),
+    /** All websites, the oldest first. */
+    list: (): WebsiteDetails[] => allWebsites(websites).map(details),
   };
 };
 

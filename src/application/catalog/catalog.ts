@@ -21,37 +21,20 @@ import type { CommandContext, ExecuteCommand } from "../execute-command.ts";
 /** A new system voice: the catalog assigns the id and marks fallback voices. */
 export const newSystemVoice = systemVoiceSchema.omit({ id: true, fallbackVoice: true });
 
+interface CatalogServiceOptions {
+  readonly execute: ExecuteCommand;
+  readonly catalog: View<CatalogState>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+export type CatalogService = ReturnType<typeof createCatalogService>;
+
 /**
  * Administration of the shared catalog. A resolved command is visible on this instance. All may throw {Invalid} and
  * {Unavailable}.
  */
-export interface CatalogService {
-  /** In the order in which they were added; system voices by id. */
-  list(): { readonly voices: readonly Voice[]; readonly systemVoices: readonly SystemVoice[] };
-  /** @throws {NotFound} */
-  voice(name: string): Voice;
-  /** @throws {Conflict} when the name is taken */
-  addVoice(voice: unknown, context: CommandContext): Promise<Voice>;
-  /** Changes the given members. @throws {NotFound} */
-  changeVoice(name: string, change: unknown, context: CommandContext): Promise<Voice>;
-  /** @throws {NotFound} */
-  deprecateVoice(name: string, context: CommandContext): Promise<Voice>;
-  /** Without a `service` it is a native voice of browsers. @throws {Conflict} when the name is taken */
-  addSystemVoice(systemVoice: unknown, context: CommandContext): Promise<SystemVoice>;
-  /** @throws {NotFound} */
-  deprecateSystemVoice(id: number, context: CommandContext): Promise<SystemVoice>;
-}
-
-export const createCatalogService = ({
-  execute,
-  catalog,
-  clock,
-}: {
-  execute: ExecuteCommand;
-  catalog: View<CatalogState>;
-  /** Milliseconds since the epoch. */
-  clock: () => number;
-}): CatalogService => {
+export const createCatalogService = ({ execute, catalog, clock }: CatalogServiceOptions) => {
   const command = (
     decide: (catalog: Catalog, at: string) => CatalogEvent[],
     context: CommandContext,
@@ -61,28 +44,34 @@ export const createCatalogService = ({
   };
 
   return {
-    list: () => {
+    /** In the order in which they were added; system voices by id. */
+    list: (): { readonly voices: readonly Voice[]; readonly systemVoices: readonly SystemVoice[] } => {
       const state = catalog.get(catalogStream);
       return state ? catalogIndexOf(state) : { voices: [], systemVoices: [] };
     },
-    voice: (name) => {
+    /** @throws {NotFound} */
+    voice: (name: string): Voice => {
       const state = catalog.get(catalogStream);
       return required(state && catalogIndexOf(state).voice(name));
     },
-    addVoice: async (given, context) => {
+    /** @throws {Conflict} when the name is taken */
+    addVoice: async (given: unknown, context: CommandContext): Promise<Voice> => {
       const voice = parse(voiceSchema, given);
       const { voices } = await command((state, at) => addVoice(state, { voice, at }), context);
       return required(voices.get(voice.name));
     },
-    changeVoice: async (name, change, context) => {
+    /** Changes the given members. @throws {NotFound} */
+    changeVoice: async (name: string, change: unknown, context: CommandContext): Promise<Voice> => {
       const { voices } = await command((state, at) => changeVoice(state, { name, change, at }), context);
       return required(voices.get(name));
     },
-    deprecateVoice: async (name, context) => {
+    /** @throws {NotFound} */
+    deprecateVoice: async (name: string, context: CommandContext): Promise<Voice> => {
       const { voices } = await command((state, at) => deprecateVoice(state, { name, at }), context);
       return required(voices.get(name));
     },
-    addSystemVoice: async (given, context) => {
+    /** Without a `service` it is a native voice of browsers. @throws {Conflict} when the name is taken */
+    addSystemVoice: async (given: unknown, context: CommandContext): Promise<SystemVoice> => {
       const systemVoice = parse(newSystemVoice, given);
       const { systemVoices } = await command(
         (state, at) =>
@@ -92,7 +81,8 @@ export const createCatalogService = ({
       const { name, service } = systemVoice;
       return required([...systemVoices.values()].find((one) => one.name === name && one.service === service));
     },
-    deprecateSystemVoice: async (id, context) => {
+    /** @throws {NotFound} */
+    deprecateSystemVoice: async (id: number, context: CommandContext): Promise<SystemVoice> => {
       const { systemVoices } = await command((state, at) => deprecateSystemVoice(state, { id, at }), context);
       return required(systemVoices.get(id));
     },

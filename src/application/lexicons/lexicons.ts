@@ -35,23 +35,9 @@ export interface LexiconDetails extends LexiconSummary {
   readonly rules: readonly LexiconRule[];
 }
 
-/** Lexicons of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
-export interface LexiconsService {
-  /** Replaces the whole lexicon. @throws {NotFound} for an unknown website @throws {Conflict} too many lexicons */
-  set(
-    websiteId: string,
-    name: string,
-    lexicon: LexiconRules,
-    context: CommandContext,
-  ): Promise<LexiconSummary>;
-  /** @throws {NotFound} also when there is no such lexicon */
-  remove(websiteId: string, name: string, context: CommandContext): Promise<void>;
-  /** @throws {NotFound} also when there is no such lexicon */
-  get(websiteId: string, name: string): LexiconDetails;
-  /** By name. @throws {NotFound} for an unknown website */
-  list(websiteId: string): LexiconSummary[];
-}
+export type LexiconsService = ReturnType<typeof createLexicons>;
 
+/** Lexicons of websites. A resolved command is visible on this instance. All may throw {Unavailable}. */
 export const createLexicons = ({
   execute,
   websites,
@@ -63,7 +49,7 @@ export const createLexicons = ({
   readonly lexicons: View<Lexicons>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-}): LexiconsService => {
+}) => {
   const now = (): string => new Date(clock()).toISOString();
   const loadWebsite = (websiteId: string, context: CommandContext): Promise<Website> =>
     execute(websiteDecider, websiteStream(websiteId), requireWebsite, context);
@@ -73,23 +59,32 @@ export const createLexicons = ({
   };
 
   return {
-    set: async (websiteId, name, lexicon, context) => {
+    /** Replaces the whole lexicon. @throws {NotFound} for an unknown website @throws {Conflict} too many lexicons */
+    set: async (
+      websiteId: string,
+      name: string,
+      lexicon: LexiconRules,
+      context: CommandContext,
+    ): Promise<LexiconSummary> => {
       await loadWebsite(websiteId, context);
       const set = { name, ...lexicon, at: now() };
       const stream = lexiconsStream(websiteId);
       const state = await execute(lexiconsDecider, stream, (was) => setLexicon(was, set), context);
       return summaryOf(name, requireLexicon(state, name));
     },
-    remove: async (websiteId, name, context) => {
+    /** @throws {NotFound} also when there is no such lexicon */
+    remove: async (websiteId: string, name: string, context: CommandContext): Promise<void> => {
       await loadWebsite(websiteId, context);
       const stream = lexiconsStream(websiteId);
       await execute(lexiconsDecider, stream, (was) => removeLexicon(was, { name, at: now() }), context);
     },
-    get: (websiteId, name) => {
+    /** @throws {NotFound} also when there is no such lexicon */
+    get: (websiteId: string, name: string): LexiconDetails => {
       const lexicon = requireLexicon(lexiconsOf(websiteId), name);
       return { ...summaryOf(name, lexicon), rules: lexicon.rules };
     },
-    list: (websiteId) =>
+    /** By name. @throws {NotFound} for an unknown website */
+    list: (websiteId: string): LexiconSummary[] =>
       Object.entries(lexiconsOf(websiteId).byName)
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, lexicon]) => summaryOf(name, lexicon)),

@@ -38,21 +38,6 @@ export interface UsageCounts {
   readonly counts: ReadonlyMap<string, UsageCount>;
 }
 
-/** Reads usage from the accounts, and the entries that are not posted yet from the journals. */
-export interface UsageReader {
-  /** @throws {EventStoreUnavailable} */
-  usageOf(request: UsageRequest): Promise<UsageSum>;
-  /** The month's usage of many keys. Reads the end of each account, and each open journal's tail once. @throws {EventStoreUnavailable} */
-  countsOf(apiKeys: readonly string[], month: string): Promise<UsageCounts>;
-  /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
-  totalsByJournal(
-    apiKey: string,
-    month: string,
-  ): Promise<{ readonly journal: string; readonly total: number }[]>;
-  /** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
-  spentBy(journal: string, apiKey: string, month: string): Promise<number>;
-}
-
 /** A journal's part of an account. */
 interface JournalPart {
   /** The last posted revision that is included. */
@@ -63,8 +48,12 @@ interface JournalPart {
 
 const maxConcurrentReads = 8;
 
-export const createUsageReader = ({ store }: { readonly store: EventStore }): UsageReader => ({
-  usageOf: async ({ apiKey, month, asOf = {}, signal }) => {
+export type UsageReader = ReturnType<typeof createUsageReader>;
+
+/** Reads usage from the accounts, and the entries that are not posted yet from the journals. */
+export const createUsageReader = ({ store }: { readonly store: EventStore }) => ({
+  /** @throws {EventStoreUnavailable} */
+  usageOf: async ({ apiKey, month, asOf = {}, signal }: UsageRequest): Promise<UsageSum> => {
     // The order matters: what is posted between two of the reads is then counted once, from the account.
     const marks = await readMarks(store, await listOpenJournals(store));
     const sum = emptySum();
@@ -84,7 +73,8 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }): Us
     return sum;
   },
 
-  countsOf: async (apiKeys, month) => {
+  /** The month's usage of many keys. Reads the end of each account, and each open journal's tail once. @throws {EventStoreUnavailable} */
+  countsOf: async (apiKeys: readonly string[], month: string): Promise<UsageCounts> => {
     const asOfPosition = await readLedgerEnd(store);
     const tails = await readTails(store, await listOpenJournals(store, asOfPosition), asOfPosition);
     const limit = pLimit(maxConcurrentReads);
@@ -105,8 +95,11 @@ export const createUsageReader = ({ store }: { readonly store: EventStore }): Us
     return { asOfPosition, counts };
   },
 
-  totalsByJournal: (apiKey, month) => totalsByJournal(store, apiKey, month),
-  spentBy: (journal, apiKey, month) => spentBy(store, journal, apiKey, month),
+  /** The month's characters of the key by journal, without voided ones. @throws {EventStoreUnavailable} */
+  totalsByJournal: (apiKey: string, month: string) => totalsByJournal(store, apiKey, month),
+
+  /** The characters that a closed journal holds of the key and month; negative if more were voided. @throws {EventStoreUnavailable} */
+  spentBy: (journal: string, apiKey: string, month: string) => spentBy(store, journal, apiKey, month),
 });
 
 const totalsByJournal = async (
@@ -143,9 +136,8 @@ const spentBy = async (
 ): Promise<number> => {
   const end = await readJournalEnd(store, journal);
   if (!end?.closed) throw new Error(`journal ${journal} is not closed`);
-  const mark = await readPostedMark(store, journal);
   const sum = emptySum();
-  let through = mark;
+  let through = await readPostedMark(store, journal);
   for await (const { type, data } of store.readStream(usageAccountStream(apiKey, month))) {
     if (type !== "UsagePosted") continue;
     const posting = data as UsagePosted;
