@@ -9,11 +9,6 @@ export const quotaThresholds = [50, 80, 95, 100] as const;
 export const hasReached = (threshold: number, characters: number, quota: number): boolean =>
   characters > 0 && characters * 100 >= quota * threshold;
 
-/** A threshold of a key that was crossed, and the id of its event. */
-export interface CrossedThreshold extends QuotaThresholdCrossed {
-  readonly id: string;
-}
-
 /** The thresholds of an account. */
 export interface Thresholds {
   readonly closed: boolean;

@@ -4,8 +4,11 @@ import { NotGenuine, nameOf } from "./not-genuine.ts";
 /** An event id is compared with those of at least this many earlier events. */
 const recentIds = 50_000;
 
-/** Checks positions, revisions and event ids. Holds one number per stream, and the most recent ids. */
-export const createEventOrder = () => {
+/**
+ * Returns a check of positions, revisions and event ids, which throws {NotGenuine}. It holds one number per stream, and the most
+ * recent ids.
+ */
+export const createOrderCheck = () => {
   const revisions = new Map<string, number>();
   let position = -1;
   let [ids, olderIds] = [new Set<string>(), new Set<string>()];
@@ -18,23 +21,20 @@ export const createEventOrder = () => {
     if (ids.size >= recentIds) [ids, olderIds] = [new Set(), ids];
   };
 
-  return {
-    /** @throws {NotGenuine} */
-    add: (event: ProvenEvent): void => {
-      const { stream, revision } = event;
-      const expected = (revisions.get(stream) ?? -1) + 1;
-      if (revision > expected) {
-        throw new NotGenuine(`${stream} revision ${expected} is missing: ${nameOf(event)} follows`);
-      }
-      if (revision < expected) {
-        throw new NotGenuine(`${nameOf(event)} was doubled or moved: revision ${expected} should follow`);
-      }
-      if (event.position <= position) {
-        throw new NotGenuine(`${nameOf(event)} was moved: an event at position ${position} precedes it`);
-      }
-      checkId(event);
-      revisions.set(stream, revision);
-      position = event.position;
-    },
+  return (event: ProvenEvent): void => {
+    const { stream, revision } = event;
+    const expected = (revisions.get(stream) ?? -1) + 1;
+    if (revision > expected) {
+      throw new NotGenuine(`${stream} revision ${expected} is missing: ${nameOf(event)} follows`);
+    }
+    if (revision < expected) {
+      throw new NotGenuine(`${nameOf(event)} was doubled or moved: revision ${expected} should follow`);
+    }
+    if (event.position <= position) {
+      throw new NotGenuine(`${nameOf(event)} was moved: an event at position ${position} precedes it`);
+    }
+    checkId(event);
+    revisions.set(stream, revision);
+    position = event.position;
   };
 };

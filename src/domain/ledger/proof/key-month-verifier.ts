@@ -7,14 +7,14 @@ import { type InclusionProof, provesInclusion } from "../seals/merkle-proof.ts";
 import { eventLeaf, journalLeaf, type SealEvent, type Sealed, sealsStream } from "../seals/seal.ts";
 import type { Checkpoint, NoteVerifier } from "../seals/seal-note.ts";
 import { type UsageCount, usageAccountStream } from "../usage-accounts/usage-account.ts";
-import { createEventOrder } from "./event-order.ts";
+import { createOrderCheck } from "./event-order.ts";
 import { isOfType } from "./event-type.ts";
 import { createExportReader, type ExportedEvent } from "./export-lines.ts";
 import { createJournalChains } from "./journal-chains.ts";
 import { readLines } from "./lines.ts";
 import { NotGenuine, nameOf } from "./not-genuine.ts";
-import { createPostingsCheck } from "./postings-check.ts";
-import { createQuotaCheck, keyPrefix } from "./quota-check.ts";
+import { PostingsCheck } from "./postings-check.ts";
+import { keyPrefix, QuotaCheck } from "./quota-check.ts";
 import { readCheckpoint } from "./seal-check.ts";
 
 export interface KeyMonth {
@@ -34,24 +34,6 @@ export interface KeyMonthSummary extends UsageCount {
   readonly sealed: Pick<Sealed, "position" | "at" | "note"> & { readonly seal: number };
 }
 
-/**
- * Verifies an export of one key's month: a seal, then in order of position the key's own stream, its usage account and quota of the
- * month, the registry of journals, and the journals that may hold entries of the key, each from its beginning.
- */
-export interface KeyMonthVerifier {
-  /** By stream, the number of events so far. */
-  readonly streams: ReadonlyMap<string, number>;
-  /** @throws {NotGenuine} */
-  add(exported: ExportedEvent): void;
-  /** Call it after the last event. @throws {NotGenuine} */
-  end(): KeyMonthSummary;
-}
-
-interface ReadSeal {
-  readonly event: ProvenEvent & SealEvent;
-  readonly checkpoint: Checkpoint;
-}
-
 /** The streams that the export of a key's month has, besides the seal and the journals. */
 export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
   `${keyPrefix}${apiKey}`,
@@ -60,16 +42,17 @@ export const keyMonthStreams = ({ apiKey, month }: KeyMonth): string[] => [
   journalRegistryStream,
 ];
 
-export const createKeyMonthVerifier = (
-  keys: readonly NoteVerifier[],
-  keyMonth: KeyMonth,
-): KeyMonthVerifier => {
+/**
+ * Verifies an export of one key's month: a seal, then in order of position the key's own stream, its usage account and quota of the
+ * month, the registry of journals, and the journals that may hold entries of the key, each from its beginning.
+ */
+export const createKeyMonthVerifier = (keys: readonly NoteVerifier[], keyMonth: KeyMonth) => {
   const [, account = "", quota] = keyMonthStreams(keyMonth);
   const known = new Set(keyMonthStreams(keyMonth));
-  const order = createEventOrder();
+  const checkOrder = createOrderCheck();
   const chains = createJournalChains();
-  const postings = createPostingsCheck((stream) => stream === account);
-  const quotas = createQuotaCheck((stream) => stream === quota);
+  const postings = new PostingsCheck((stream) => stream === account);
+  const quotas = new QuotaCheck((stream) => stream === quota);
   const streams = new Map<string, number>();
   /** The last event of each journal. */
   const heads = new Map<string, ExportedEvent>();
@@ -77,15 +60,17 @@ export const createKeyMonthVerifier = (
   let closing: (UsageCount & { readonly voided: UsageCount }) | undefined;
 
   const addToChecks = (event: ProvenEvent): void => {
-    order.add(event);
+    checkOrder(event);
     chains.add(event);
     postings.add(event);
     quotas.add(event);
   };
 
   return {
-    streams,
-    add: ({ event, inclusion }) => {
+    /** By stream, the number of events so far. */
+    streams: streams as ReadonlyMap<string, number>,
+    /** @throws {NotGenuine} */
+    add: ({ event, inclusion }: ExportedEvent): void => {
       if (!seal) {
         seal = readSeal(event, keys);
         return;
@@ -101,28 +86,26 @@ export const createKeyMonthVerifier = (
       if (event.stream === account && event.type === "AccountClosed") closing = event.data as typeof closing;
       streams.set(event.stream, (streams.get(event.stream) ?? 0) + 1);
     },
-    end: () => {
+    /** Call it after the last event. @throws {NotGenuine} */
+    end: (): KeyMonthSummary => {
       if (!seal) throw new NotGenuine("the export has no seal");
-      for (const { event, inclusion } of heads.values()) {
-        if (!inclusion) throw new NotGenuine(`events are missing after ${nameOf(event)}: no seal covers it`);
-      }
       checkHeads(heads, seal, chains.isOpen);
       const { balance, voided } = closing
         ? { balance: closing, voided: closing.voided }
         : postings.totalsOf(account);
+      const { requests, characters } = balance;
       const { position, at, note } = seal.event.data;
-      return {
-        requests: balance.requests,
-        characters: balance.characters,
-        voided,
-        isClosed: closing !== undefined,
-        events: [...streams.values()].reduce((sum, count) => sum + count, 0),
-        streams,
-        sealed: { seal: seal.event.revision, position, at, note },
-      };
+      const events = streams.values().reduce((sum, count) => sum + count, 0);
+      const sealed = { seal: seal.event.revision, position, at, note };
+      return { requests, characters, voided, isClosed: closing !== undefined, events, streams, sealed };
     },
   };
 };
+
+interface ReadSeal {
+  readonly event: ProvenEvent & SealEvent;
+  readonly checkpoint: Checkpoint;
+}
 
 const readSeal = (event: ProvenEvent, keys: readonly NoteVerifier[]): ReadSeal => {
   if (event.stream !== sealsStream || !isOfType<SealEvent, ProvenEvent>(event, ["Sealed"])) {
@@ -161,6 +144,9 @@ const checkHeads = (
   { event: { revision: seal, data }, checkpoint }: ReadSeal,
   isOpen: (journal: string) => boolean,
 ): void => {
+  for (const { event, inclusion } of heads.values()) {
+    if (!inclusion) throw new NotGenuine(`events are missing after ${nameOf(event)}: no seal covers it`);
+  }
   const firstLeaf = checkpoint.size - 1 - data.journals.length;
   for (const [index, { journal, revision, digest }] of data.journals.entries()) {
     const head = heads.get(`${journalPrefix}${journal}`);

@@ -1,8 +1,8 @@
 import type { ProvenEvent } from "../proven-event.ts";
-import { createEventOrder } from "./event-order.ts";
+import { createOrderCheck } from "./event-order.ts";
 import { createJournalChains } from "./journal-chains.ts";
-import { createPostingsCheck } from "./postings-check.ts";
-import { createQuotaCheck } from "./quota-check.ts";
+import { PostingsCheck } from "./postings-check.ts";
+import { QuotaCheck } from "./quota-check.ts";
 import { createSealCheck, type SealCheckOptions } from "./seal-check.ts";
 
 export interface LogSummary {
@@ -15,24 +15,18 @@ export interface LogSummary {
 }
 
 /** Verifies a log event by event, in order of position. */
-export interface LogVerifier {
-  /** @throws {NotGenuine} */
-  add(event: ProvenEvent): void;
-  /** Call it after the last event. @throws {NotGenuine} */
-  end(): LogSummary;
-}
-
-export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">): LogVerifier => {
-  const order = createEventOrder();
+export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">) => {
+  const checkOrder = createOrderCheck();
   const chains = createJournalChains();
   const seals = createSealCheck({ ...options, chains });
-  const postings = createPostingsCheck();
-  const quotas = createQuotaCheck();
+  const postings = new PostingsCheck();
+  const quotas = new QuotaCheck();
   let events = 0;
 
   return {
-    add: (event) => {
-      order.add(event);
+    /** @throws {NotGenuine} */
+    add: (event: ProvenEvent): void => {
+      checkOrder(event);
       seals.beforeEvent(event);
       chains.add(event);
       postings.add(event);
@@ -40,7 +34,8 @@ export const createLogVerifier = (options: Omit<SealCheckOptions, "chains">): Lo
       seals.add(event);
       events += 1;
     },
-    end: () => {
+    /** Call it after the last event. @throws {NotGenuine} */
+    end: (): LogSummary => {
       const { seals: count, last, unsealed } = seals.end();
       const { position, at, note } = last;
       return { events, seals: count, sealed: { position, at, note }, unsealed };

@@ -6,6 +6,8 @@ import type { ProvenEvent } from "../proven-event.ts";
 import { hasReached, quotaThresholds } from "../quota-threshold.ts";
 import {
   type AccountClosed,
+  addUsage,
+  noUsage,
   parseUsageAccountStream,
   type QuotaThresholdCrossed,
   type UsageAccountEvent,
@@ -51,8 +53,6 @@ interface AccountTotals {
 
 const accountTypes = ["UsagePosted", "QuotaThresholdCrossed", "AccountClosed"] as const;
 
-const noUsage: UsageCount = { requests: 0, characters: 0 };
-
 const noTotals = (): AccountTotals => ({
   balance: noUsage,
   voided: noUsage,
@@ -62,87 +62,91 @@ const noTotals = (): AccountTotals => ({
 
 /**
  * Recomputes postings and closings from the journals. Holds the totals of every account that is not closed, and for each journal
- * that is not retired one sum per account and event that is not posted yet. `covers`: the accounts to check; default: all.
+ * that is not retired one sum per account and event that is not posted yet.
  */
-export const createPostingsCheck = (covers: (account: string) => boolean = () => true) => {
-  const journals = new Map<string, Map<string, Posting>>();
-  const accounts = new Map<string, AccountTotals>();
-  const closed = new Set<string>();
+export class PostingsCheck {
+  readonly #covers: (account: string) => boolean;
+  readonly #journals = new Map<string, Map<string, Posting>>();
+  readonly #accounts = new Map<string, AccountTotals>();
+  readonly #closed = new Set<string>();
+
+  /** `covers`: the accounts to check; default: all. */
+  constructor(covers: (account: string) => boolean = () => true) {
+    this.#covers = covers;
+  }
+
+  /** @throws {NotGenuine} */
+  add(event: ProvenEvent): void {
+    if (event.stream.startsWith(journalPrefix)) this.#addJournalEvent(event);
+    else if (event.stream.startsWith(usageAccountPrefix)) this.#addAccountEvent(event);
+    else this.#retire(event);
+  }
+
+  /** What an account that is not closed has been charged so far, entries that are not posted yet included. */
+  totalsOf(account: string): { balance: UsageCount; voided: UsageCount } {
+    const unposted = emptySum();
+    for (const { sum } of this.#unpostedTo(account)) addPosting(unposted, postedTotals(sum));
+    const { balance, voided } = this.#accounts.get(account) ?? { balance: noUsage, voided: noUsage };
+    return { balance: addUsage(balance, unposted), voided: addUsage(voided, unposted.voided) };
+  }
+
+  #addJournalEvent(event: ProvenEvent): void {
+    if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) return;
+    const journal = event.stream.slice(journalPrefix.length);
+    if (event.type === "JournalPosted") this.#checkPosted(event, journal, event.data.through);
+    const postings = this.#journals.get(journal) ?? new Map<string, Posting>();
+    this.#journals.set(journal, postings);
+    addUnposted(event, postings, this.#covers);
+  }
+
+  #addAccountEvent(event: ProvenEvent): void {
+    if (!isOfType<UsageAccountEvent, ProvenEvent>(event, accountTypes)) return;
+    const { stream: account } = event;
+    if (this.#closed.has(account))
+      throw new NotGenuine(`${nameOf(event)} follows the closing of its account`);
+    const totals = this.#accounts.get(account) ?? noTotals();
+    if (event.type === "UsagePosted") {
+      checkPosting(event, this.#journals.get(event.data.journal)?.get(account));
+      addToTotals(totals, event);
+      this.#accounts.set(account, totals);
+    } else if (event.type === "QuotaThresholdCrossed") {
+      checkThreshold(event, totals, this.#chargedTo(account, totals));
+      this.#accounts.set(account, totals);
+    } else {
+      checkClosing(event, totals);
+      this.#accounts.delete(account);
+      this.#closed.add(account);
+    }
+  }
+
+  #retire(event: ProvenEvent): void {
+    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
+    this.#checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
+    this.#journals.delete(event.data.journal);
+  }
 
   /** All entries up to the revision must be posted, but those that came after the closing of their account. */
-  const checkPosted = (event: ProvenEvent, journal: string, through: number): void => {
-    for (const [account, { unposted }] of journals.get(journal) ?? []) {
+  #checkPosted(event: ProvenEvent, journal: string, through: number): void {
+    for (const [account, { unposted }] of this.#journals.get(journal) ?? []) {
       const [first] = unposted;
-      if (first && first.revision <= through && !closed.has(account)) {
+      if (first && first.revision <= through && !this.#closed.has(account)) {
         throw new NotGenuine(`${nameOf(event)}: ${account} lacks the entries of revision ${first.revision}`);
       }
     }
-  };
-
-  const addJournalEvent = (event: ProvenEvent): void => {
-    if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) return;
-    const journal = event.stream.slice(journalPrefix.length);
-    if (event.type === "JournalPosted") checkPosted(event, journal, event.data.through);
-    const postings = journals.get(journal) ?? new Map<string, Posting>();
-    journals.set(journal, postings);
-    addUnposted(event, postings, covers);
-  };
-
-  const addAccountEvent = (event: ProvenEvent): void => {
-    if (!isOfType<UsageAccountEvent, ProvenEvent>(event, accountTypes)) return;
-    const { stream: account } = event;
-    if (closed.has(account)) throw new NotGenuine(`${nameOf(event)} follows the closing of its account`);
-    const totals = accounts.get(account) ?? noTotals();
-    if (event.type === "UsagePosted") {
-      checkPosting(event, journals.get(event.data.journal)?.get(account));
-      addToTotals(totals, event);
-      accounts.set(account, totals);
-    } else if (event.type === "QuotaThresholdCrossed") {
-      checkThreshold(event, totals, chargedTo(account, totals));
-      accounts.set(account, totals);
-    } else {
-      checkClosing(event, totals);
-      accounts.delete(account);
-      closed.add(account);
-    }
-  };
+  }
 
   /** All characters that were charged up to now, whether they were voided since or not. */
-  const chargedTo = (account: string, { balance, voided }: AccountTotals): number => {
+  #chargedTo(account: string, { balance, voided }: AccountTotals): number {
     let charged = balance.characters + voided.characters;
-    for (const postings of journals.values()) {
-      for (const { sum } of postings.get(account)?.unposted ?? []) {
-        charged += sum.characters + sum.voided.characters;
-      }
-    }
+    for (const { sum } of this.#unpostedTo(account)) charged += sum.characters + sum.voided.characters;
     return charged;
-  };
+  }
 
-  const retire = (event: ProvenEvent): void => {
-    if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
-    checkPosted(event, event.data.journal, Number.POSITIVE_INFINITY);
-    journals.delete(event.data.journal);
-  };
-
-  return {
-    /** @throws {NotGenuine} */
-    add: (event: ProvenEvent): void => {
-      if (event.stream.startsWith(journalPrefix)) addJournalEvent(event);
-      else if (event.stream.startsWith(usageAccountPrefix)) addAccountEvent(event);
-      else retire(event);
-    },
-    /** What an account that is not closed has been charged so far, entries that are not posted yet included. */
-    totalsOf: (account: string): { balance: UsageCount; voided: UsageCount } => {
-      const sum = emptySum();
-      for (const postings of journals.values()) {
-        for (const entries of postings.get(account)?.unposted ?? [])
-          addPosting(sum, postedTotals(entries.sum));
-      }
-      const { balance, voided } = accounts.get(account) ?? { balance: noUsage, voided: noUsage };
-      return { balance: plus(balance, sum), voided: plus(voided, sum.voided) };
-    },
-  };
-};
+  /** The entries for the account in all journals that are not posted yet. */
+  #unpostedTo(account: string): Entries[] {
+    return [...this.#journals.values()].flatMap((postings) => postings.get(account)?.unposted ?? []);
+  }
+}
 
 /** Adds the event's entries to the sums of their accounts, one for each account. */
 const addUnposted = (
@@ -194,8 +198,8 @@ const checkPosting = (
 
 /** @throws {NotGenuine} if the posting claims another balance */
 const addToTotals = (totals: AccountTotals, event: ProvenEvent & { readonly data: UsagePosted }): void => {
-  totals.balance = plus(totals.balance, event.data);
-  totals.voided = plus(totals.voided, event.data.voided);
+  totals.balance = addUsage(totals.balance, event.data);
+  totals.voided = addUsage(totals.voided, event.data.voided);
   compare(event, "balance", event.data.balance, totals.balance);
   totals.digest.update(canonicalJson({ data: event.data, type: "UsagePosted" }));
 };
@@ -232,11 +236,6 @@ const checkClosing = (
   compare(event, "totals", { requests, characters, voided: claimedVoided }, { ...balance, voided });
   compare(event, "digest", claimed, digest.digest("hex"));
 };
-
-const plus = (one: UsageCount, other: UsageCount): UsageCount => ({
-  requests: one.requests + other.requests,
-  characters: one.characters + other.characters,
-});
 
 const compare = (event: ProvenEvent, what: string, claimed: unknown, expected: unknown): void => {
   const [found, computed] = [canonicalJson(claimed), canonicalJson(expected)];

@@ -1,4 +1,5 @@
 import type { KeyEvent } from "../../accounts/key.ts";
+import { type Charge, chargesOf } from "../charges.ts";
 import { type JournalEvent, journalPrefix } from "../journal.ts";
 import type { JournalRegistryEvent } from "../journal-registry.ts";
 import { monthOf } from "../month.ts";
@@ -24,6 +25,10 @@ import { NotGenuine, nameOf } from "./not-genuine.ts";
 /** As in accounts/key.ts, which browsers do not load. */
 export const keyPrefix = "key-";
 const unlimited = Number.POSITIVE_INFINITY;
+
+type ThresholdEvent = Extract<UsageAccountEvent, { type: "QuotaThresholdCrossed" }>;
+type PlanEvent = Extract<KeyEvent, { type: "KeyIssued" | "PlanChanged" }>;
+
 const quotaTypes = [
   "CharactersReserved",
   "ReservationReturned",
@@ -46,132 +51,126 @@ const planLagMs = 10 * 60_000;
 
 /**
  * Compares the reservations of monthly quotas with plans and journals. Holds the plans of all keys; and, for keys with a quota,
- * one total per journal until the account of the month is closed. `covers`: the quota streams to check; default: all.
+ * one total per journal until the account of the month is closed.
  */
-export const createQuotaCheck = (covers: (stream: string) => boolean = () => true) => {
-  const plans = createPlans();
-  const quotas = new Map<string, Quota>();
+export class QuotaCheck {
+  readonly #covers: (stream: string) => boolean;
+  readonly #plans = createPlans();
+  readonly #quotas = new Map<string, Quota>();
   /** By journal and quota stream, the charged characters without the voided ones. */
-  const spent = new Map<string, Map<string, number>>();
-  const closedJournals = new Set<string>();
+  readonly #spent = new Map<string, Map<string, number>>();
+  readonly #closedJournals = new Set<string>();
   /** The quota streams of closed months. An instance that was frozen for a day may still append to one. */
-  const closedMonths = new Set<string>();
+  readonly #closedMonths = new Set<string>();
 
-  const spentBy = (journal: string, stream: string): number => spent.get(journal)?.get(stream) ?? 0;
+  /** `covers`: the quota streams to check; default: all. */
+  constructor(covers: (stream: string) => boolean = () => true) {
+    this.#covers = covers;
+  }
 
-  const spend = (journal: string, apiKey: string, month: string, characters: number): void => {
-    const stream = quotaStream(apiKey, month);
-    if (!plans.of(apiKey)?.isCounted || !covers(stream)) return;
-    const totals = spent.get(journal) ?? new Map<string, number>();
-    spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));
-  };
+  /** @throws {NotGenuine} */
+  add(event: ProvenEvent): void {
+    if (event.stream.startsWith(journalPrefix)) this.#addJournalEvent(event);
+    else if (event.stream.startsWith(quotaPrefix)) this.#addQuotaEvent(event);
+    else if (event.stream.startsWith(keyPrefix)) this.#plans.add(event);
+    else if (event.type === "JournalRetired") this.#retire(event);
+    else if (event.type === "QuotaThresholdCrossed") this.#checkThreshold(event);
+    else this.#closeMonth(event);
+  }
 
-  const addJournalEvent = (event: ProvenEvent): void => {
+  #spentBy(journal: string, stream: string): number {
+    return this.#spent.get(journal)?.get(stream) ?? 0;
+  }
+
+  #spend(journal: string, { apiKey, servedAt, characters }: Charge): void {
+    const stream = quotaStream(apiKey, monthOf(servedAt));
+    if (!this.#plans.of(apiKey)?.isCounted || !this.#covers(stream)) return;
+    const totals = this.#spent.get(journal) ?? new Map<string, number>();
+    this.#spent.set(journal, totals.set(stream, (totals.get(stream) ?? 0) + characters));
+  }
+
+  #addJournalEvent(event: ProvenEvent): void {
     if (!isOfType<JournalEvent, ProvenEvent>(event, journalTypes)) return;
     const journal = event.stream.slice(journalPrefix.length);
-    if (event.type === "JournalClosed") closedJournals.add(journal);
-    else if (event.type === "SynthesesServed") {
-      const { keys, key, characters, at } = event.data;
-      for (const [index, count] of characters.entries()) {
-        spend(journal, keys[key[index] as number] as string, monthOf(at), count);
-      }
-      for (const apiKey of keys) checkReserved(event, { journal, apiKey, month: monthOf(at) });
-    } else if (event.type === "ServingsVoided") {
-      for (const { apiKey, characters, servedAt } of event.data.servings) {
-        spend(journal, apiKey, monthOf(servedAt), -characters);
-      }
-    }
-  };
+    if (event.type === "JournalClosed") this.#closedJournals.add(journal);
+    for (const charge of chargesOf(event)) this.#spend(journal, charge);
+    if (event.type !== "SynthesesServed") return;
+    for (const apiKey of event.data.keys) this.#checkReserved(event, journal, apiKey, monthOf(event.data.at));
+  }
 
   /** A journal spends only what it has reserved before. */
-  const checkReserved = (
-    event: ProvenEvent,
-    { journal, apiKey, month }: { readonly journal: string; readonly apiKey: string; readonly month: string },
-  ): void => {
+  #checkReserved(event: ProvenEvent, journal: string, apiKey: string, month: string): void {
     const stream = quotaStream(apiKey, month);
-    if (plans.highestQuota(apiKey, event.created) === unlimited || !covers(stream)) return;
-    const reserved = Math.max(0, quotas.get(stream)?.shares.get(journal)?.total ?? 0);
-    const total = spentBy(journal, stream);
+    if (this.#plans.highestQuota(apiKey, event.created) === unlimited || !this.#covers(stream)) return;
+    const reserved = Math.max(0, this.#quotas.get(stream)?.shares.get(journal)?.total ?? 0);
+    const total = this.#spentBy(journal, stream);
     if (total <= reserved) return;
     throw new NotGenuine(
       `${nameOf(event)} charges ${apiKey} beyond its reservation: ${total} characters are spent in the journal, and ${stream} has ${reserved}`,
     );
-  };
+  }
 
-  const addQuotaEvent = (event: ProvenEvent): void => {
+  #addQuotaEvent(event: ProvenEvent): void {
     if (!isOfType<QuotaEvent, ProvenEvent>(event, quotaTypes)) return;
     const { stream } = event;
-    if (closedMonths.has(stream)) return;
-    const before = quotas.get(stream) ?? quotaDecider.initial();
+    if (this.#closedMonths.has(stream)) return;
+    const before = this.#quotas.get(stream) ?? quotaDecider.initial();
     const after = quotaDecider.evolve(before, event);
-    quotas.set(stream, after);
-    if (event.type === "ReservationSettled") checkSettled(event, before);
+    this.#quotas.set(stream, after);
+    if (event.type === "ReservationSettled") this.#checkSettled(event, before);
     else if (event.type === "CharactersReserved" || event.type === "ReservationReturned") {
-      const total = spentBy(event.data.journal, stream);
+      const total = this.#spentBy(event.data.journal, stream);
       if (event.data.total < total) throw otherTotal(event, `at least ${total}`);
     }
-    const quota = plans.highestQuota(parseQuotaStream(stream).apiKey, event.created);
+    const quota = this.#plans.highestQuota(parseQuotaStream(stream).apiKey, event.created);
     if (event.type === "CharactersReserved" && after.total > quota) {
       throw new NotGenuine(
         `${nameOf(event)} raises the reserved characters to ${after.total}, above the quota of ${quota}`,
       );
     }
-  };
+  }
 
-  const checkSettled = (event: ProvenEvent & { readonly data: JournalTotal }, before: Quota): void => {
+  #checkSettled(event: ProvenEvent & { readonly data: JournalTotal }, before: Quota): void {
     const { stream, data } = event;
     const { journal, total } = data;
-    if (!closedJournals.has(journal))
+    if (!this.#closedJournals.has(journal))
       throw new NotGenuine(`${nameOf(event)} settles a journal that is not closed`);
     // What a retired journal has spent is forgotten once the stream says the same.
     const share = before.shares.get(journal);
-    const isForgotten = spent.get(journal)?.get(stream) === undefined && share?.status === "returned";
-    const expected = isForgotten ? share.total : spentBy(journal, stream);
-    const isExact = plans.of(parseQuotaStream(stream).apiKey)?.isExact === true;
+    const isForgotten = this.#spent.get(journal)?.get(stream) === undefined && share?.status === "returned";
+    const expected = isForgotten ? share.total : this.#spentBy(journal, stream);
+    const isExact = this.#plans.of(parseQuotaStream(stream).apiKey)?.isExact === true;
     if (isExact ? total !== expected : total < expected) throw otherTotal(event, String(expected));
-  };
+  }
 
-  const retire = (event: ProvenEvent): void => {
+  #retire(event: ProvenEvent): void {
     if (!isOfType<JournalRegistryEvent, ProvenEvent>(event, ["JournalRetired"])) return;
     const { journal } = event.data;
-    const totals = spent.get(journal);
+    const totals = this.#spent.get(journal);
     for (const [stream, total] of totals ?? []) {
-      const share = quotas.get(stream)?.shares.get(journal);
+      const share = this.#quotas.get(stream)?.shares.get(journal);
       if (share?.status === "returned" && share.total === total) totals?.delete(stream);
     }
-    if (totals?.size === 0) spent.delete(journal);
-  };
+    if (totals?.size === 0) this.#spent.delete(journal);
+  }
 
   /** A threshold is a part of the quota of a plan that the key had. */
-  const checkThreshold = (event: ProvenEvent): void => {
-    if (!isOfType<UsageAccountEvent, ProvenEvent>(event, ["QuotaThresholdCrossed"])) return;
-    if (event.type !== "QuotaThresholdCrossed") return;
+  #checkThreshold(event: ProvenEvent): void {
+    if (!isOfType<ThresholdEvent, ProvenEvent>(event, ["QuotaThresholdCrossed"])) return;
     const { quota } = event.data;
-    if (plans.hadQuota(parseUsageAccountStream(event.stream).apiKey, quota, event.created)) return;
+    if (this.#plans.hadQuota(parseUsageAccountStream(event.stream).apiKey, quota, event.created)) return;
     throw new NotGenuine(`${nameOf(event)} states a quota of ${quota}, which the key's plan did not have`);
-  };
+  }
 
   /** Nothing is recorded in a closed month. */
-  const closeMonth = (event: ProvenEvent): void => {
+  #closeMonth(event: ProvenEvent): void {
     if (!isOfType<UsageAccountEvent, ProvenEvent>(event, ["AccountClosed"])) return;
     const stream = `${quotaPrefix}${event.stream.slice(usageAccountPrefix.length)}`;
-    closedMonths.add(stream);
-    quotas.delete(stream);
-    for (const totals of spent.values()) totals.delete(stream);
-  };
-
-  return {
-    /** @throws {NotGenuine} */
-    add: (event: ProvenEvent): void => {
-      if (event.stream.startsWith(journalPrefix)) addJournalEvent(event);
-      else if (event.stream.startsWith(quotaPrefix)) addQuotaEvent(event);
-      else if (event.stream.startsWith(keyPrefix)) plans.add(event);
-      else if (event.type === "JournalRetired") retire(event);
-      else if (event.type === "QuotaThresholdCrossed") checkThreshold(event);
-      else closeMonth(event);
-    },
-  };
-};
+    this.#closedMonths.add(stream);
+    this.#quotas.delete(stream);
+    for (const totals of this.#spent.values()) totals.delete(stream);
+  }
+}
 
 const createPlans = () => {
   const keys = new Map<string, KeyPlans>();
@@ -182,13 +181,7 @@ const createPlans = () => {
 
   return {
     add: (event: ProvenEvent): void => {
-      if (
-        !isOfType<Extract<KeyEvent, { type: "KeyIssued" | "PlanChanged" }>, ProvenEvent>(event, [
-          "KeyIssued",
-          "PlanChanged",
-        ])
-      )
-        return;
+      if (!isOfType<PlanEvent, ProvenEvent>(event, ["KeyIssued", "PlanChanged"])) return;
       const apiKey = event.stream.slice(keyPrefix.length);
       const known = keys.get(apiKey) ?? { quotas: [], isCounted: false, isExact: true };
       const { monthlyCharacters } = event.data.plan;

@@ -90,7 +90,7 @@ export interface UsageAccount extends UsageCount {
   readonly at: string;
 }
 
-const noUsage: UsageCount = { requests: 0, characters: 0 };
+export const noUsage: UsageCount = { requests: 0, characters: 0 };
 
 export const initialUsageAccount = (): UsageAccount => ({
   ...noUsage,
@@ -103,7 +103,7 @@ export const evolveUsageAccount = (account: UsageAccount, event: UsageAccountEve
   switch (event.type) {
     case "UsagePosted": {
       const { voided, at } = event.data;
-      return { ...account, ...sum(account, event.data), voided: sum(account.voided, voided), at };
+      return { ...account, ...addUsage(account, event.data), voided: addUsage(account.voided, voided), at };
     }
     case "QuotaThresholdCrossed":
       return { ...account, at: event.data.at };
@@ -114,7 +114,7 @@ export const evolveUsageAccount = (account: UsageAccount, event: UsageAccountEve
   }
 };
 
-const sum = (one: UsageCount, other: UsageCount): UsageCount => ({
+export const addUsage = (one: UsageCount, other: UsageCount): UsageCount => ({
   requests: one.requests + other.requests,
   characters: one.characters + other.characters,
 });
@@ -187,7 +187,7 @@ export const postUsage = (
   if (state.closed)
     throw new UsageAccountIsClosed(`journal ${posting.journal} has usage for a closed account`);
   if (posting.from !== state.through + 1) throw new PostingOutOfOrder(posting, state.through);
-  const data = { ...posting, balance: sum(state.balance, posting), at: later(state.at, posting.at) };
+  const data = { ...posting, balance: addUsage(state.balance, posting), at: later(state.at, posting.at) };
   return [{ type: "UsagePosted", data }];
 };
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { readSealedEvents } from "../../../../src/application/usage/proof/sealed-log.ts";
 import { issueKey, keyDecider, keyStream } from "../../../../src/domain/accounts/key.ts";
-import { createQuotaCheck } from "../../../../src/domain/ledger/proof/quota-check.ts";
+import { QuotaCheck } from "../../../../src/domain/ledger/proof/quota-check.ts";
 import { createCommandHandler } from "../../../../src/eventstore/command-handler.ts";
 import type { EventStore } from "../../../../src/eventstore/event-store.ts";
 import { openEventStoreDB } from "../../../../src/eventstore/eventstoredb/eventstoredb-event-store.ts";
@@ -131,7 +131,7 @@ describe("the ledger of several instances", () => {
       await Promise.all(all.map(({ drain }) => drain()));
       const decided = all.flatMap((one) => one.decided);
       const entries = await readLedger(store);
-      const reservations = createQuotaCheck();
+      const reservations = new QuotaCheck();
       for await (const event of readSealedEvents(store, { journals: true })) reservations.add(event);
       await store.close();
       await node.close();

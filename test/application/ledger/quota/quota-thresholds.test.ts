@@ -11,7 +11,7 @@ import { createUsageReader } from "../../../../src/application/ledger/usage-acco
 import { readSealedEvents } from "../../../../src/application/usage/proof/sealed-log.ts";
 import { issueKey, keyDecider, keyStream } from "../../../../src/domain/accounts/key.ts";
 import { KeyIsSuspended } from "../../../../src/domain/errors.ts";
-import { createPostingsCheck } from "../../../../src/domain/ledger/proof/postings-check.ts";
+import { PostingsCheck } from "../../../../src/domain/ledger/proof/postings-check.ts";
 import { hasReached, quotaThresholds } from "../../../../src/domain/ledger/quota-threshold.ts";
 import type { Receipt } from "../../../../src/domain/ledger/serving.ts";
 import {
@@ -273,7 +273,7 @@ for (const [name, numRuns, open] of stores) {
       });
       await fc.assert(property, { numRuns });
       // The proof recomputes from the journals what was charged before each event.
-      const check = createPostingsCheck();
+      const check = new PostingsCheck();
       for await (const event of readSealedEvents(store, { journals: true })) check.add(event);
     });
   });
