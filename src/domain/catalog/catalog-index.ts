@@ -1,6 +1,6 @@
 import type { EngineCode, SystemVoice, Voice } from "../synthesis/speech.ts";
 import { matchLanguage } from "./language-match.ts";
-import { indexVoiceNames, type VoiceNames } from "./voice-names.ts";
+import { type CatalogVoices, indexVoiceNames, type VoiceNames } from "./voice-names.ts";
 
 /** An index of a catalog: the shared one, or a website's with its BYOK voices. */
 export interface CatalogIndex {
@@ -28,10 +28,7 @@ const cacheLimits = { answers: 1000, longestLang: 35 };
 
 /** Of two entries with the same name or id, the later one is used. */
 export const indexCatalog = (
-  catalog: {
-    readonly voices: readonly Voice[];
-    readonly systemVoices: readonly SystemVoice[];
-  },
+  catalog: CatalogVoices,
   preferred: readonly SystemVoice[] = [],
 ): CatalogIndex => {
   const byName = new Map(catalog.voices.map((voice) => [voice.name, voice]));

@@ -3,6 +3,7 @@ import { never } from "../never.ts";
 import type { SystemVoice, Voice } from "../synthesis/speech.ts";
 import { parse } from "../validation.ts";
 import { firstVoiceIds } from "./voice-ids.ts";
+import type { CatalogVoices } from "./voice-names.ts";
 import { systemVoice as systemVoiceSchema, voiceChange, voice as voiceSchema } from "./voice-schema.ts";
 
 /** The voices of all websites. Stream `catalog`. Times are ISO 8601, UTC. */
@@ -17,12 +18,6 @@ export type CatalogEvent =
 export interface Catalog {
   readonly voices: ReadonlyMap<string, Voice>;
   readonly systemVoices: ReadonlyMap<number, SystemVoice>;
-}
-
-/** The voices of a release. */
-export interface Seed {
-  readonly voices: readonly Voice[];
-  readonly systemVoices: readonly SystemVoice[];
 }
 
 export const catalogStream = "catalog";
@@ -121,7 +116,7 @@ export const nextSystemVoiceId = ({ systemVoices }: Catalog): number => {
 };
 
 /** Adds the seed's missing voices. Existing ones are unchanged, including an operator's changes. */
-export const seedCatalog = (catalog: Catalog, seed: Seed, at: string): CatalogEvent[] => [
+export const seedCatalog = (catalog: Catalog, seed: CatalogVoices, at: string): CatalogEvent[] => [
   ...seed.systemVoices
     .filter(({ id }) => !catalog.systemVoices.has(id))
     .map((systemVoice): CatalogEvent => ({ type: "SystemVoiceAdded", data: { systemVoice, at } })),

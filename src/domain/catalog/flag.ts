@@ -1,3 +1,5 @@
+import { localeOf } from "./language-match.ts";
+
 /** The country whose flag stands for a language: ISO 3166-1 alpha-2 in lower case; `xx` where there is none. */
 export const flagOf = (lang: string): string => {
   const locale = localeOf(lang);
@@ -12,12 +14,4 @@ const isCountry = (region: string | undefined): region is string =>
 const likeliestRegion = (locale: Intl.Locale | undefined): string => {
   const region = locale && localeOf(locale.language)?.maximize().region;
   return isCountry(region) ? region : "xx";
-};
-
-const localeOf = (lang: string): Intl.Locale | undefined => {
-  try {
-    return new Intl.Locale(lang);
-  } catch {
-    return undefined;
-  }
 };

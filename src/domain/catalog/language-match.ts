@@ -17,7 +17,7 @@ export const matchLanguage = (wanted: string, available: readonly string[]): str
   const find = (tag: string) => available.find((one) => one.toLowerCase() === tag.toLowerCase());
   const same = find(wanted);
   if (same) return same;
-  const tag = canonical(renamed(wanted));
+  const tag = localeOf(renamed(wanted));
   if (tag === undefined) return undefined;
   for (const step of fallbackTags(tag)) {
     const found = find(step);
@@ -33,7 +33,8 @@ const renamed = (tag: string): string =>
     .replace(/^zh-cmn(?=-|$)/i, "zh")
     .replace(/^(zh-)?yue(-.*)?$/i, "zh-HK");
 
-const canonical = (tag: string): Intl.Locale | undefined => {
+/** Undefined for a text that is no language tag. */
+export const localeOf = (tag: string): Intl.Locale | undefined => {
   try {
     return new Intl.Locale(tag);
   } catch {

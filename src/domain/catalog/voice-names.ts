@@ -8,7 +8,8 @@ export type NameMatch =
 /** Looks a name up, best match first. Lazy: only iterated matches are computed. */
 export type VoiceNames = (name: string) => Iterable<NameMatch>;
 
-interface Catalog {
+/** The voices of a catalog. */
+export interface CatalogVoices {
   readonly voices: readonly Voice[];
   readonly systemVoices: readonly SystemVoice[];
 }
@@ -18,7 +19,7 @@ interface Catalog {
  * them, then friendly names. Native voices are left out, because the service cannot speak them. Each index is built at
  * its first look-up.
  */
-export const indexVoiceNames = (catalog: Catalog): VoiceNames => {
+export const indexVoiceNames = (catalog: CatalogVoices): VoiceNames => {
   const lookUps = [indexedBy(catalog, (name) => name), indexedBy(catalog, foldCase)];
   return function* (name) {
     for (const lookUp of lookUps) yield* lookUp(name);
@@ -41,7 +42,7 @@ export const mergeVoiceNames = (shared: VoiceNames, added: VoiceNames): VoiceNam
  */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize("NFC");
 
-const indexedBy = ({ voices, systemVoices }: Catalog, keyOf: (name: string) => string): VoiceNames => {
+const indexedBy = ({ voices, systemVoices }: CatalogVoices, keyOf: (name: string) => string): VoiceNames => {
   let find: VoiceNames | undefined;
   const build = (): VoiceNames => {
     const spoken = systemVoices.filter(({ service }) => service !== undefined);

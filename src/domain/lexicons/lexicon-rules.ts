@@ -6,16 +6,6 @@ import { singleLine } from "../validation.ts";
 export const phonemeAlphabets = ["ipa", "x-sampa"] as const;
 export type PhonemeAlphabet = (typeof phonemeAlphabets)[number];
 
-/** How a word or phrase is spoken: as its phoneme where the voice takes phonemes, else as its alias. */
-export interface LexiconRule {
-  /** As in the text, in the same case, in NFC. */
-  readonly grapheme: string;
-  readonly alias?: string | undefined;
-  readonly phoneme?: string | undefined;
-  /** Of the phoneme. Default `ipa`. */
-  readonly alphabet?: PhonemeAlphabet | undefined;
-}
-
 export const maxRules = 1_000;
 /** An event holds all rules of a lexicon, and every instance keeps them in memory. */
 const maxRuleBytes = 128 * 1024;
@@ -59,6 +49,9 @@ const rule = z
     path: ["alphabet"],
   })
   .meta({ id: "LexiconRule", anyOf: [{ required: ["alias"] }, { required: ["phoneme"] }] });
+
+/** How a word or phrase is spoken: as its phoneme where the voice takes phonemes, else as its alias. */
+export type LexiconRule = Readonly<z.output<typeof rule>>;
 
 /** A lexicon as an operator sends it. */
 export const lexiconRules = z.strictObject({

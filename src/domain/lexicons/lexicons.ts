@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { Conflict, NotFound } from "../errors.ts";
 import { never } from "../never.ts";
@@ -100,7 +100,5 @@ const digestOf = ({ lang, rules }: LexiconRules): string => {
     phoneme ?? null,
     alphabet ?? null,
   ]);
-  return createHash("sha256")
-    .update(JSON.stringify([lang ?? null, listed]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([lang ?? null, listed]));
 };

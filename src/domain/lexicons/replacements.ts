@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { isInRange } from "../catalog/language-match.ts";
 import type { LexiconRule, LexiconRules, PhonemeAlphabet } from "./lexicon-rules.ts";
 
 export type Pronunciation =
@@ -44,7 +45,7 @@ export const compileLexicon = ({ lang, rules }: LexiconRules): CompiledLexicon =
 export const createFindReplacements =
   (lexicons: readonly CompiledLexicon[]): FindReplacements =>
   (characters, voice) => {
-    const spoken = lexicons.filter(({ lang }) => lang === undefined || speaks(voice.lang, lang));
+    const spoken = lexicons.filter(({ lang }) => lang === undefined || isInRange(voice.lang, lang));
     const replacements: Replacement[] = [];
     for (let at = 0; at < characters.length; ) {
       let longest: Replacement | undefined;
@@ -102,10 +103,6 @@ const pronunciationOf = (rules: readonly LexiconRule[], voice: VoiceTraits): Pro
   return undefined;
 };
 
-/** Basic filtering (RFC 4647): `en` includes `en-GB`. */
-const speaks = (voice: string, range: string): boolean =>
-  `${voice}-`.toLowerCase().startsWith(`${range}-`.toLowerCase());
-
 const ofWord = /^[\p{L}\p{N}]$/u;
 /** Belongs to the character before it. */
 const extender = /^[\p{M}\p{Emoji_Modifier}\u200d]$/u;
@@ -130,5 +127,5 @@ export const replacementsDigest = (replacements: readonly Replacement[]): string
   const listed = replacements.map(({ from, to, by }) =>
     "alias" in by ? [from, to, by.alias] : [from, to, by.alphabet, by.phoneme],
   );
-  return createHash("sha256").update(JSON.stringify(listed)).digest("hex");
+  return hash("sha256", JSON.stringify(listed));
 };

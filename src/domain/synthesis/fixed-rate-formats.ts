@@ -12,61 +12,50 @@ export const mp3Options = (kilobits: number) =>
 
 export const opusOptions = (kilobits: number) => [`-b:a ${kilobits}k`, "-page_duration 20000"] as const;
 
+/** Only compatible APIs offer these formats. */
+const fixedRate = <const Traits extends object, const Encoder>(
+  sampleRate: number,
+  traits: Traits,
+  encoder: Encoder,
+) => ({ ...traits, inV2: false, sampleRate, encoder }) as const;
+
 const mp3 = (sampleRate: number, kilobits: number) =>
-  ({
-    extension: "mp3",
-    mimeType: "audio/mpeg",
-    inV2: false,
-    container: "mpeg",
+  fixedRate(
     sampleRate,
-    encoder: {
+    { extension: "mp3", mimeType: "audio/mpeg", container: "mpeg" },
+    {
       codec: "libmp3lame",
       muxer: "mp3",
       options: [`-ar ${sampleRate}`, ...mp3Options(kilobits)],
       idle: 0,
       padding: lamePadding,
     },
-  }) as const;
+  );
 
 const opus = (kilobits: number) =>
-  ({
-    extension: "opus",
-    mimeType: "audio/ogg; codecs=opus",
-    inV2: false,
-    container: "ogg",
-    sampleRate: 48_000,
-    encoder: {
-      codec: "libopus",
-      muxer: "opus",
-      options: opusOptions(kilobits),
-      idle: 0,
-      padding: [0, 0],
-    },
-  }) as const;
+  fixedRate(
+    48_000,
+    { extension: "opus", mimeType: "audio/ogg; codecs=opus", container: "ogg" },
+    { codec: "libopus", muxer: "opus", options: opusOptions(kilobits), idle: 0, padding: [0, 0] },
+  );
 
 /** Formats without padding: raw samples, with or without a header. */
 const samples = (codec: string, muxer: string, sampleRate: number) =>
   ({ codec, muxer, options: [`-ar ${sampleRate}`], idle: 0, padding: [0, 0] }) as const;
 
 const pcm = (sampleRate: number) =>
-  ({
-    extension: "pcm",
-    mimeType: "audio/pcm",
-    inV2: false,
-    container: "samples",
+  fixedRate(
     sampleRate,
-    encoder: samples("pcm_s16le", "s16le", sampleRate),
-  }) as const;
+    { extension: "pcm", mimeType: "audio/pcm", container: "samples" },
+    samples("pcm_s16le", "s16le", sampleRate),
+  );
 
 const wav = (sampleRate: number) =>
-  ({
-    extension: "wav",
-    mimeType: "audio/wav",
-    inV2: false,
-    container: "wav",
+  fixedRate(
     sampleRate,
-    encoder: samples("pcm_s16le", "wav", sampleRate),
-  }) as const;
+    { extension: "wav", mimeType: "audio/wav", container: "wav" },
+    samples("pcm_s16le", "wav", sampleRate),
+  );
 
 export const fixedRateFormats = {
   mp3_22050_32: mp3(22_050, 32),
@@ -94,20 +83,16 @@ export const fixedRateFormats = {
   wav_44100: wav(44_100),
   wav_48000: wav(48_000),
   /** G.711, as telephony uses it. */
-  ulaw_8000: {
-    extension: "ulaw",
-    mimeType: "audio/basic", // RFC 2046, section 4.3: μ-law, one channel, 8,000 Hz
-    inV2: false,
-    container: "bytes",
-    sampleRate: 8_000,
-    encoder: samples("pcm_mulaw", "mulaw", 8_000),
-  },
-  alaw_8000: {
-    extension: "alaw",
-    mimeType: "audio/PCMA", // RFC 4856, section 2.1.5
-    inV2: false,
-    container: "bytes",
-    sampleRate: 8_000,
-    encoder: samples("pcm_alaw", "alaw", 8_000),
-  },
+  ulaw_8000: fixedRate(
+    8_000,
+    // RFC 2046, section 4.3: μ-law, one channel, 8,000 Hz
+    { extension: "ulaw", mimeType: "audio/basic", container: "bytes" },
+    samples("pcm_mulaw", "mulaw", 8_000),
+  ),
+  alaw_8000: fixedRate(
+    8_000,
+    // RFC 4856, section 2.1.5
+    { extension: "alaw", mimeType: "audio/PCMA", container: "bytes" },
+    samples("pcm_alaw", "alaw", 8_000),
+  ),
 } as const;

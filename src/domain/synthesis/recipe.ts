@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type AudioFormat, audioExtensions, extensionPattern, formats } from "./formats.ts";
 import { marksExtension } from "./marks.ts";
 import { type EngineCode, type Knob, knobs, type Prosody } from "./speech.ts";
@@ -32,10 +32,7 @@ export interface Recipe {
 }
 
 /** The recipe's content address: SHA-256 of its canonical form, 64 hexadecimal digits. */
-export const hashRecipe = (recipe: Recipe): string =>
-  createHash("sha256")
-    .update(JSON.stringify(canonical(recipe)))
-    .digest("hex");
+export const hashRecipe = (recipe: Recipe): string => hash("sha256", JSON.stringify(canonical(recipe)));
 
 /** The name of the recipe's object in the audio store; only `audio/` may ever be served without credentials. */
 export const objectName = (recipe: Pick<Recipe, "format" | "websiteId">, hash: string): string =>

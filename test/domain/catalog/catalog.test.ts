@@ -11,9 +11,9 @@ import {
   firstOperatorId,
   initialCatalog,
   nextSystemVoiceId,
-  type Seed,
   seedCatalog,
 } from "../../../src/domain/catalog/catalog.ts";
+import type { CatalogVoices } from "../../../src/domain/catalog/voice-names.ts";
 import { Conflict, Invalid, NotFound } from "../../../src/domain/errors.ts";
 import type { SystemVoice, Voice } from "../../../src/domain/synthesis/speech.ts";
 
@@ -22,7 +22,7 @@ const later = "2026-02-01T00:00:00.000Z";
 const one: SystemVoice = { id: 1, name: "g1-de", lang: "de-DE", service: "g1", voiceName: "espeak:gmw/de" };
 const two: SystemVoice = { ...one, id: 2, name: "g2-de", service: "g2" };
 const german: Voice = { name: "German Male", flag: "de", gender: "m", lang: "de-DE", voiceIDs: [1, 2] };
-const seed: Seed = { voices: [german], systemVoices: [one, two] };
+const seed: CatalogVoices = { voices: [german], systemVoices: [one, two] };
 
 const given = (...events: readonly CatalogEvent[]): Catalog =>
   events.reduce(catalogDecider.evolve, initialCatalog());

@@ -1,5 +1,5 @@
 import type { EngineCode, ShortGender, SystemVoice, Voice } from "../../synthesis/speech.ts";
-import type { Seed } from "../catalog.ts";
+import type { CatalogVoices } from "../voice-names.ts";
 import { accents, otherNames } from "./further-voices.ts";
 import { type Line, languages } from "./languages.ts";
 import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
@@ -8,7 +8,7 @@ import { nativeVoices, type SeededNativeVoice } from "./native-voices.ts";
  * The voices of this release: browsers' native voices, and those of espeak-ng and flite, by engine code, language
  * and gender. Ids never change: engines' voices have ids below 10,000, browsers' voices ids below 100,000.
  */
-export const releaseSeed = (): Seed => {
+export const releaseSeed = (): CatalogVoices => {
   const spoken = languages.flatMap(friendlyVoices);
   const voices = [...spoken, ...accentedVoices(spoken)];
   return {
